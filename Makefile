@@ -1,0 +1,43 @@
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lab serve format lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): requirements.txt tools/environment.py
+	@$(PYTHON) tools/environment.py
+
+book: $(READY) ## Set everything up, build the site, say where to open it
+	@$(BIN)/python tools/build.py
+
+test: $(READY) ## Set everything up, run every test (FAST=1: unit and property tests alone)
+ifdef FAST
+	$(BIN)/python -m pytest src tests --ignore=tests/book
+else
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest src tests --ignore=tests/book
+	@$(MAKE) --no-print-directory book
+	$(BIN)/python -m pytest tests/book
+endif
+
+lab: $(READY) ## Open the pages as notebooks in JupyterLab
+	$(BIN)/jupyter lab chapters
+
+serve: book ## Build the site and serve it at http://localhost:8000
+	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+
+format: $(READY) ## Put the code into the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: $(READY) ## Move every pin in requirements.txt to the newest versions that fit
+	$(BIN)/python tools/lock.py
+
+clean: ## Remove the site and every cache; the environment stays
+	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache

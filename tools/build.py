@@ -1,0 +1,141 @@
+"""Build the site, and end with a summary that says what failed: page, cell, error.
+
+Jupyter Book does the work. This adds what it lacks: pages run again when the engine has changed
+(its cache knows only the pages' own cells), and a build that failed fails again until it is put
+right (Sphinx repeats no warning for a page that it does not read again).
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+REPORT = re.compile(
+    r"executing the following cell:\n-{3,}\n(?P<source>.*?)\n-{3,}\n(?P<rest>.*)", re.DOTALL
+)
+CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+
+
+@dataclass
+class Failure:
+    """A cell that raised: where it is, how it begins, and the error's own last line."""
+
+    page: str
+    cell: int | None
+    source: str
+    error: str
+
+    def __str__(self) -> str:
+        where = f"cell {self.cell}" if self.cell else "a cell"
+        head = "\n".join(f"        {line}" for line in self.source.splitlines()[:4])
+        return f"  {self.page}, {where}:\n{head}\n    {self.error}"
+
+
+def code_cells(page: Path) -> list[str]:
+    """The sources of a MyST page's code cells, without their options."""
+    cells = []
+    for _, body in CELL.findall(page.read_text()):
+        lines = body.splitlines()
+        if lines and lines[0].strip() == "---":
+            lines = lines[lines.index("---", 1) + 1 :]
+        while lines and lines[0].startswith(":"):
+            lines.pop(0)
+        cells.append("\n".join(lines).strip())
+    return cells
+
+
+def read_failure(report: Path, reports: Path, book: Path) -> Failure:
+    """What a myst-nb error report says, and the number of the cell that it is about."""
+    text = ANSI.sub("", report.read_text())
+    page = report.relative_to(reports).as_posix().removesuffix(".err.log") + ".md"
+    match = REPORT.search(text)
+    source = match["source"].strip() if match else ""
+    rest = match["rest"] if match else text
+    error = next((line for line in reversed(rest.splitlines()) if line.strip()), "no message")
+    path = book / page
+    cells = code_cells(path) if path.exists() else []
+    cell = cells.index(source) + 1 if source in cells else None
+    return Failure(page, cell, source, error.strip())
+
+
+def failures(book: Path) -> list[Failure]:
+    """Every failed cell that the last build reported."""
+    reports = book / "_build" / "html" / "reports"
+    return [read_failure(path, reports, book) for path in sorted(reports.rglob("*.err.log"))]
+
+
+def fingerprint(book: Path) -> str:
+    """Changes whenever something changes on which every page's output may depend."""
+    digest = hashlib.sha256(sys.version.encode())
+    for path in [*sorted((book / "src").rglob("*.py")), book / "requirements.txt"]:
+        if path.exists():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def forget_stale_results(book: Path) -> None:
+    build = book / "_build"
+    stamp = build / "engine.sha256"
+    current = fingerprint(book)
+    if not stamp.exists() or stamp.read_text() != current:
+        shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
+        shutil.rmtree(build / ".doctrees", ignore_errors=True)
+    build.mkdir(exist_ok=True)
+    stamp.write_text(current)
+    shutil.rmtree(build / "html" / "reports", ignore_errors=True)
+
+
+def run_jupyter_book(book: Path) -> tuple[int, list[str]]:
+    """Build with warnings as errors, relaying the output; the exit status and the warnings."""
+    command = [sys.executable, "-m", "jupyter_book", "build", str(book)]
+    process = subprocess.Popen(
+        [*command, "-W", "-n", "--keep-going"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    assert process.stdout is not None
+    warnings = []
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        plain = ANSI.sub("", line).strip()
+        if re.search(r"\b(WARNING|ERROR|CRITICAL): ", plain) or "No space left" in plain:
+            warnings.append(plain.replace(f"{book}/", ""))
+    return process.wait(), list(dict.fromkeys(warnings))
+
+
+def summary(failed: list[Failure], warnings: list[str]) -> str:
+    """The last lines of a failed build."""
+    lines = ["", "The book was not built."]
+    if any("No space left" in warning for warning in warnings):
+        lines.append("The disk is full.")
+    if failed:
+        lines += ["", f"Cells that failed ({len(failed)}):", *map(str, failed)]
+    others = [line for line in warnings if "[mystnb.exec]" not in line]
+    if others:
+        lines += ["", f"Warnings, which count as errors ({len(others)}):"]
+        lines += [f"  {line}" for line in others]
+    return "\n".join(lines)
+
+
+def main(book: Path = ROOT) -> int:
+    forget_stale_results(book)
+    status, warnings = run_jupyter_book(book)
+    failed = failures(book)
+    if status == 0 and not failed:
+        index = book / "_build" / "html" / "index.html"
+        print(f"\nThe book is built. Open {index.as_uri()}")
+        return 0
+    shutil.rmtree(book / "_build" / ".doctrees", ignore_errors=True)
+    print(summary(failed, warnings), file=sys.stderr)
+    return status or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT))
