@@ -1,0 +1,72 @@
+"""Operations on several nodes that are not written with an operator.
+
+Numbers and arrays among the operands are constants. The other operations are methods of
+`chaingrad.Node`.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad import rules
+from chaingrad.node import Node
+
+
+def maximum(a: Any, b: Any) -> Node:
+    """The larger of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
+    return _node(a).apply(rules.maximum, (a, b), {})
+
+
+def minimum(a: Any, b: Any) -> Node:
+    """The smaller of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
+    return _node(a).apply(rules.minimum, (a, b), {})
+
+
+def where(condition: Any, a: Any, b: Any) -> Node:
+    """Take ``a`` where ``condition`` holds and ``b`` elsewhere.
+
+    Args:
+        condition: booleans (or a node: true where it is not 0), through which no gradient flows.
+        a, b: operands that broadcast with the condition.
+
+    >>> x = Node(np.array([-1.0, 2.0]))
+    >>> where(x > 0, x, 0.1 * x).data
+    array([-0.1,  2. ])
+    """
+    chosen = np.asarray(rules.value(condition)).astype(bool)
+    return _node(a).apply(rules.where, (a, b), {"condition": chosen})
+
+
+def concatenate(nodes: Sequence[Any], axis: int = 0) -> Node:
+    """Join along an axis that the operands have.
+
+    Raises:
+        ValueError: there is nothing to join, or the shapes differ on another axis.
+    """
+    return _some(nodes, "concatenate").apply(rules.concatenate, tuple(nodes), {"axis": axis})
+
+
+def stack(nodes: Sequence[Any], axis: int = 0) -> Node:
+    """Join along a new axis; all operands have one shape.
+
+    >>> stack([Node(1.0), Node(2.0)]).data
+    array([1., 2.])
+    """
+    _some(nodes, "stack")
+    slices = []
+    for node in map(_node, nodes):
+        shape = list(node.shape)
+        shape.insert(axis if axis >= 0 else axis + node.ndim + 1, 1)
+        slices.append(node.reshape(shape))
+    return concatenate(slices, axis)
+
+
+def _node(x: Any) -> Node:
+    return x if isinstance(x, Node) else Node(x, requires_grad=False)
+
+
+def _some(nodes: Sequence[Any], what: str) -> Node:
+    if not len(nodes):
+        raise ValueError(f"{what}: give at least one node")
+    return _node(nodes[0])
