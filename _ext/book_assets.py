@@ -1,18 +1,28 @@
 """The book's static files: its style sheet, and MathJax served from the site itself.
 
 Links to the repository come from one setting, ``repository.url`` in ``_config.yml``: their
-buttons are switched on here when it is set.
+buttons are switched on here when it is set. What no reader's browser asks for (source maps,
+legacy fonts, translation catalogues) is dropped from the built site.
 """
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.util.fileutil import copy_asset
+from sphinx.environment import BuildEnvironment
 
 STATIC = Path(__file__).parent / "static"
-MATHJAX_PARTS = ("tex-chtml.js", "output/chtml/fonts/woff-v2", "input/tex/extensions")
+# MathJax loads an extension when a formula first uses one of its macros.
+EXTENSIONS = "bbox boldsymbol braket cancel cases color enclose extpfeil html mathtools unicode"
+MATHJAX = (
+    "tex-chtml.js",
+    "output/chtml/fonts/woff-v2/*",
+    *(f"input/tex/extensions/{name}.js" for name in EXTENSIONS.split()),
+)
+UNUSED = ("**/*.map", "**/*.ttf", "**/fa-brands-*", "locales")
+STATUS_PAGE = "chapters/reference/status"
 
 
 def mathjax_root() -> Path:
@@ -34,18 +44,37 @@ def configure(app: Sphinx, config: Config) -> None:
 
 
 def copy_mathjax(app: Sphinx) -> None:
+    """Copy the parts of MathJax that the site uses before pages refer to them."""
     if app.builder.format != "html":
         return
     root = mathjax_root()
-    target = Path(app.outdir) / "_static" / "mathjax"
-    for part in MATHJAX_PARTS:
-        source = root / part
-        folder = target / part if source.is_dir() else (target / part).parent
-        copy_asset(source, folder, excluded=lambda path: path.endswith("all-packages.js"))
+    for source in (path for part in MATHJAX for path in root.glob(part)):
+        target = Path(app.outdir) / "_static" / "mathjax" / source.relative_to(root)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def drop_unused(app: Sphinx, error: Exception | None) -> None:
+    if error or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    for path in {match for pattern in UNUSED for match in static.glob(pattern)}:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def refresh_status(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write the status page again in every build: it tells how the other pages ran."""
+    return [STATUS_PAGE] if STATUS_PAGE in env.found_docs else []
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", configure)
     app.connect("builder-inited", copy_mathjax)
+    app.connect("env-updated", refresh_status)
+    app.connect("build-finished", drop_unused)
     app.add_css_file("book.css")
+    app.add_js_file("book.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,11 +5,14 @@ Jupyter Book does the work. This adds what it lacks: pages run again when the en
 right (Sphinx repeats no warning for a page that it does not read again).
 """
 
+import fcntl
 import hashlib
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 REPORT = re.compile(
     r"executing the following cell:\n-{3,}\n(?P<source>.*?)\n-{3,}\n(?P<rest>.*)", re.DOTALL
+)
+# Failed cells have a report each; their warnings would say it twice.
+WARNING = re.compile(
+    r"\b(WARNING|ERROR|CRITICAL): (?!Executing notebook failed|Notebook exception)"
 )
 CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
@@ -85,13 +92,12 @@ def forget_stale_results(book: Path) -> None:
     if not stamp.exists() or stamp.read_text() != current:
         shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
-    build.mkdir(exist_ok=True)
     stamp.write_text(current)
     shutil.rmtree(build / "html" / "reports", ignore_errors=True)
 
 
 def run_jupyter_book(book: Path) -> tuple[int, list[str]]:
-    """Build with warnings as errors, relaying the output; the exit status and the warnings."""
+    """Build with warnings as errors, relaying the output; the exit status and that output."""
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", str(book)]
     process = subprocess.Popen(
         [*command, "-W", "-n", "--keep-going"],
@@ -101,41 +107,52 @@ def run_jupyter_book(book: Path) -> tuple[int, list[str]]:
         errors="replace",
     )
     assert process.stdout is not None
-    warnings = []
+    lines = []
     for line in process.stdout:
         print(line, end="", flush=True)
-        plain = ANSI.sub("", line).strip()
-        if re.search(r"\b(WARNING|ERROR|CRITICAL): ", plain) or "No space left" in plain:
-            warnings.append(plain.replace(f"{book}/", ""))
-    return process.wait(), list(dict.fromkeys(warnings))
+        lines.append(ANSI.sub("", line).rstrip().replace(f"{book}/", ""))
+    return process.wait(), lines
 
 
-def summary(failed: list[Failure], warnings: list[str]) -> str:
+def summary(failed: list[Failure], output: list[str]) -> str:
     """The last lines of a failed build."""
     lines = ["", "The book was not built."]
-    if any("No space left" in warning for warning in warnings):
-        lines.append("The disk is full.")
+    if any("No space left on device" in line for line in output):
+        lines.append(f"The disk is full: {shutil.disk_usage('.').free / 1e9:.1f} GB free here.")
     if failed:
         lines += ["", f"Cells that failed ({len(failed)}):", *map(str, failed)]
-    others = [line for line in warnings if not re.search(r"mystnb\.exec|CellExecution", line)]
-    if others:
-        lines += ["", f"Warnings, which count as errors ({len(others)}):"]
-        lines += [f"  {line}" for line in others]
+    warnings = [line for line in dict.fromkeys(output) if WARNING.search(line)]
+    if warnings:
+        lines += ["", f"Warnings, which count as errors ({len(warnings)}):"]
+        lines += [f"  {line}" for line in warnings]
+    if not failed and not warnings:
+        lines += ["", "The build broke off with:", *(f"  {line}" for line in output[-20:])]
     return "\n".join(lines)
 
 
-def main(book: Path = ROOT) -> int:
+@contextmanager
+def alone(book: Path) -> Iterator[None]:
+    """Wait until no other build of the same book is running."""
+    (book / "_build").mkdir(exist_ok=True)
+    with (book / "_build" / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def build(book: Path) -> int:
     forget_stale_results(book)
-    status, warnings = run_jupyter_book(book)
+    status, output = run_jupyter_book(book)
     failed = failures(book)
     if status == 0 and not failed:
         index = book / "_build" / "html" / "index.html"
         print(f"\nThe book is built. Open {index.as_uri()}")
         return 0
     shutil.rmtree(book / "_build" / ".doctrees", ignore_errors=True)
-    print(summary(failed, warnings), file=sys.stderr)
+    print(summary(failed, output), file=sys.stderr)
     return status or 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT))
+    target = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT
+    with alone(target):
+        sys.exit(build(target))

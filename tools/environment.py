@@ -43,8 +43,8 @@ def check_version(version=sys.version_info):
         else "Install a newer Python, or name one that you have: make PYTHON=/path/to/python3 …"
     )
     raise SystemExit(
-        "Python %d.%d or newer is needed; %s is %d.%d.\n%s"
-        % (MINIMUM + (sys.executable,) + tuple(version[:2]) + (advice,))
+        f"Python {MINIMUM[0]}.{MINIMUM[1]} or newer is needed; "
+        f"{sys.executable} is {version[0]}.{version[1]}.\n{advice}"
     )
 
 
@@ -52,9 +52,10 @@ def check_venv_module():
     """Raise SystemExit with advice where Python came without venv (Debian splits it off)."""
     probe = subprocess.run([sys.executable, "-c", "import venv, ensurepip"], capture_output=True)
     if probe.returncode:
+        package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         raise SystemExit(
             "This Python cannot make virtual environments: its venv module is missing.\n"
-            "On Debian and Ubuntu: sudo apt install python%d.%d-venv" % sys.version_info[:2]
+            f"On Debian and Ubuntu: sudo apt install {package}"
         )
 
 
