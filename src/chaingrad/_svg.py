@@ -1,0 +1,201 @@
+"""What a drawing is, and Graphviz's SVG made fit for a page: themed colours, alt text, no ids.
+
+A drawing is written in the light colours of `COLORS`. Inline, each becomes a CSS custom property
+with the light colour as its fallback, and a small style sheet inside the SVG gives the dark ones
+where the page is dark. A page may set the same properties to have colours of its own.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chaingrad._graphviz import FONTS, layout
+
+# name: (light, dark). Text on its background has a contrast of 4.5 to 1 or more in both.
+COLORS = {
+    "paper": ("#ffffff", "#15181d"),
+    "ink": ("#1f2328", "#e9ecf0"),
+    "muted": ("#59636e", "#a9b3be"),
+    "edge": ("#6e7985", "#8d98a4"),
+    "node": ("#f5f7fa", "#232a33"),
+    "node-line": ("#9aa6b2", "#6c7885"),
+    "op": ("#e6edf6", "#2c3846"),
+    "op-line": ("#7a8aa0", "#7f90a5"),
+    "leaf": ("#fff3c2", "#453a12"),
+    "leaf-line": ("#a88400", "#cfa72c"),
+    "constant": ("#e4e7eb", "#33393f"),
+    "constant-line": ("#838d97", "#848e98"),
+    "visited": ("#ffe1de", "#56201f"),
+    "visited-line": ("#c62828", "#ff8a80"),
+    "excluded": ("#667079", "#929ca6"),
+    "local": ("#b3261e", "#ff9a91"),
+    "global": ("#0b57c4", "#84b9ff"),
+}
+LIGHT = {name: light for name, (light, _) in COLORS.items()}
+_NAME = {light: name for name, light in LIGHT.items()}
+
+_DARK = "".join(f"--cg-{n}:{dark};" for n, (_, dark) in COLORS.items() if n != "paper")
+# A page that says which theme it has shows through; any other gets a sheet of paper.
+_STYLE = (
+    "html[data-theme] svg.chaingrad,body[data-jp-theme-light] svg.chaingrad"
+    "{--cg-paper:transparent}"
+    '@media screen{html[data-theme="dark"] svg.chaingrad,'
+    f'body[data-jp-theme-light="false"] svg.chaingrad{{{_DARK}}}'
+    # The book's theme puts a light ground behind every HTML output of a dark page.
+    '[data-theme="dark"] .text_html:has(svg.chaingrad)'
+    "{background:none!important;padding:0!important}}"
+    "@media screen and (prefers-color-scheme:dark)"
+    '{html:not([data-theme="light"]):not([data-theme="dark"])'
+    ' body:not([data-jp-theme-light="true"]):not([data-jp-theme-light="false"]) svg.chaingrad'
+    f"{{{_DARK}--cg-paper:{COLORS['paper'][1]}}}}}"
+)
+_SMALLEST = 0.7  # a wide drawing shrinks to this on a phone, and then scrolls
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A drawing that shows itself in a notebook, a page, LaTeX or a terminal.
+
+    Attributes:
+        source: the graph in the DOT language.
+        alt: what the drawing shows, in words.
+        titles: the tooltip of each node, by the node's name in ``source``.
+    """
+
+    source: str
+    alt: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {self.alt}>"
+
+    @cached_property
+    def _laid_out(self) -> bytes:
+        return layout(self.source, "svg")
+
+    def svg(self, theme: bool = True) -> str:
+        """Give the drawing as SVG.
+
+        With ``theme``, for a page: an ``<svg>`` element whose colours follow the page's theme and
+        whose nodes carry ``data-node="n0"``, ``"n1"``, …. Without, a file of its own.
+
+        Raises:
+            GraphvizMissingError: there is no Graphviz to lay the drawing out.
+        """
+        rewrite = inline if theme else standalone
+        return rewrite(self._laid_out, self.alt, self.titles)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the drawing to a ``.svg``, ``.pdf``, ``.png`` or ``.dot`` file.
+
+        Raises:
+            ValueError: the file's suffix is another one.
+        """
+        path = Path(path)
+        path.write_bytes(self._as(path.suffix.removeprefix(".")))
+        return path
+
+    def _as(self, format: str) -> bytes:
+        if format == "svg":
+            return self.svg(theme=False).encode()
+        if format == "dot":
+            return self.source.encode()
+        if format == "pdf":
+            return layout(self.source, "pdf")
+        if format == "png":
+            return layout(self.source.replace("{", "{ dpi=192", 1), "png")
+        raise ValueError(f"cannot save a drawing as {format!r}: expected .svg, .pdf, .png or .dot")
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        bundle: dict[str, Any] = {
+            "text/html": scrolling(self.svg()),
+            "image/svg+xml": self.svg(theme=False),
+            "text/plain": self.alt,
+        }
+        if include is not None and "application/pdf" in include:
+            bundle["application/pdf"] = self._as("pdf")
+        return bundle
+
+
+def inline(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
+    """Rewrite Graphviz's SVG for a page: themed, without ids, no wider than its place."""
+    root = _clean(svg, alt, titles)
+    for element in root.iter():
+        for attribute in ("fill", "stroke"):
+            color = element.get(attribute, "")
+            if color in _NAME:
+                element.set(attribute, f"var(--cg-{_NAME[color]},{color})")
+    smallest = round(float(root.attrib["width"]) * _SMALLEST)
+    root.set("style", f"max-width:100%;min-width:{smallest}px;height:auto")
+    style = ET.Element("style")
+    style.text = _STYLE
+    root.insert(0, style)
+    return _write(root)
+
+
+def scrolling(svg: str) -> str:
+    """Put an inline SVG in a box of its own that scrolls where the drawing is too wide.
+
+    The box can be reached by the keyboard only if a phone may need to scroll it.
+    """
+    smallest = int(svg.partition("min-width:")[2].partition("px")[0])
+    reach = ' tabindex="0" role="group" aria-label="Drawing"' if smallest > 320 else ""
+    return f'<div class="chaingrad-drawing" style="overflow-x:auto"{reach}>{svg}</div>'
+
+
+def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
+    """Rewrite Graphviz's SVG as a file of its own, in the light colours."""
+    root = _clean(svg, alt, titles)
+    root.set("xmlns", "http://www.w3.org/2000/svg")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + _write(root) + "\n"
+
+
+def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
+    """Drop what a page does not need, and say in ``data-`` attributes what each group draws."""
+    root = ET.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        for attribute in ("id", "font-family", "{http://www.w3.org/XML/1998/namespace}space"):
+            element.attrib.pop(attribute, None)
+        if element.tag == "text":
+            element.set("font-size", f"{float(element.get('font-size', 14)):g}")
+    for group in root.iter("g"):
+        _name(group, titles)
+    *_, width, height = root.attrib["viewBox"].split()
+    root.attrib = {
+        "class": "chaingrad",
+        "role": "img",
+        "aria-label": alt,
+        "width": f"{float(width):.0f}",  # one point of Graphviz is one pixel here
+        "height": f"{float(height):.0f}",
+        "viewBox": f"0 0 {float(width):g} {float(height):g}",
+        "font-family": FONTS,
+    }
+    return root
+
+
+def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
+    title = group.find("title")
+    name = (title.text or "") if title is not None else ""
+    if title is not None:
+        group.remove(title)
+    if group.get("class") == "node":
+        group.set("data-node", name.partition("_")[0])
+        if name in titles:
+            tooltip = ET.Element("title")
+            tooltip.text = titles[name]
+            group.insert(0, tooltip)
+    elif group.get("class") == "edge":
+        tail, _, head = name.partition("->")
+        group.set("data-from", tail.partition("_")[0])
+        group.set("data-to", head.partition("_")[0])
+
+
+def _write(root: ET.Element) -> str:
+    return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))
