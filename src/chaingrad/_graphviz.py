@@ -28,10 +28,10 @@ def escape(text: object) -> str:
     """Make any text safe inside an HTML-like label; control characters become spaces.
 
     >>> escape('a<b & "c"')
-    'a&lt;b &amp; &quot;c&quot;'
+    'a&lt;b &amp; "c"'
     """
     printable = "".join(c if c.isprintable() else " " for c in str(text))
-    return html.escape(printable).replace("\\", "&#92;")
+    return html.escape(printable, quote=False).replace("\\", "\\\\")  # \N would be a node's name
 
 
 def row(*cells: str) -> str:

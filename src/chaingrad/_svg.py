@@ -53,6 +53,7 @@ _STYLE = (
     ' body:not([data-jp-theme-light="true"]):not([data-jp-theme-light="false"]) svg.chaingrad'
     f"{{{_DARK}--cg-paper:{COLORS['paper'][1]}}}}}"
 )
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _SMALLEST = 0.7  # a wide drawing shrinks to this on a phone, and then scrolls
 
 
@@ -63,7 +64,7 @@ class Drawing:
     Attributes:
         source: the graph in the DOT language.
         alt: what the drawing shows, in words.
-        titles: the tooltip of each node, by the node's name in ``source``.
+        titles: the tooltip of each node, by its id.
     """
 
     source: str
@@ -161,7 +162,7 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
     root = ET.fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
-        for attribute in ("id", "font-family", "{http://www.w3.org/XML/1998/namespace}space"):
+        for attribute in ("id", "font-family", _SPACE):
             element.attrib.pop(attribute, None)
         if element.tag == "text":
             element.set("font-size", f"{float(element.get('font-size', 14)):g}")
@@ -176,6 +177,8 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
         "height": f"{float(height):.0f}",
         "viewBox": f"0 0 {float(width):g} {float(height):g}",
         "font-family": FONTS,
+        "text-rendering": "geometricPrecision",  # widths as Graphviz measured them
+        _SPACE: "preserve",
     }
     return root
 
@@ -185,16 +188,16 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
     name = (title.text or "") if title is not None else ""
     if title is not None:
         group.remove(title)
+    tail, _, head = (node.removesuffix("_op") for node in name.partition("->"))
     if group.get("class") == "node":
-        group.set("data-node", name.partition("_")[0])
-        if name in titles:
+        group.set("data-node", tail)
+        if tail in titles:
             tooltip = ET.Element("title")
-            tooltip.text = titles[name]
+            tooltip.text = titles[tail]
             group.insert(0, tooltip)
     elif group.get("class") == "edge":
-        tail, _, head = name.partition("->")
-        group.set("data-from", tail.partition("_")[0])
-        group.set("data-to", head.partition("_")[0])
+        group.set("data-from", tail)
+        group.set("data-to", head)
 
 
 def _write(root: ET.Element) -> str:
