@@ -15,7 +15,7 @@ from sphinx.environment import BuildEnvironment
 
 STATIC = Path(__file__).parent / "static"
 # MathJax loads an extension when a formula first uses one of its macros.
-EXTENSIONS = "bbox boldsymbol braket cancel cases color enclose extpfeil html mathtools unicode"
+EXTENSIONS = "boldsymbol cancel cases color enclose html mathtools unicode"
 MATHJAX = (
     "tex-chtml.js",
     "output/chtml/fonts/woff-v2/*",

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+ENGINE = ("src", "requirements.txt")
+PAGES = ("chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib", "tools/build.py")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 REPORT = re.compile(
     r"executing the following cell:\n-{3,}\n(?P<source>.*?)\n-{3,}\n(?P<rest>.*)", re.DOTALL
@@ -76,19 +78,24 @@ def failures(book: Path) -> list[Failure]:
     return [read_failure(path, reports, book) for path in sorted(reports.rglob("*.err.log"))]
 
 
-def fingerprint(book: Path) -> str:
-    """Changes whenever something changes on which every page's output may depend."""
+def fingerprint(book: Path, *inputs: str) -> str:
+    """A digest of this Python and of every file under the named inputs of the book."""
     digest = hashlib.sha256(sys.version.encode())
-    for path in [*sorted((book / "src").rglob("*.py")), book / "requirements.txt"]:
-        if path.exists():
-            digest.update(path.read_bytes())
+    for name in inputs:
+        root = book / name
+        files = sorted(root.rglob("*")) if root.is_dir() else [root]
+        for path in files:
+            if path.is_file() and path.suffix != ".pyc":
+                digest.update(f"{path.relative_to(book)}\n".encode())
+                digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
 def forget_stale_results(book: Path) -> None:
+    """Drop what earlier builds kept, if the engine or its environment has changed since."""
     build = book / "_build"
     stamp = build / "engine.sha256"
-    current = fingerprint(book)
+    current = fingerprint(book, *ENGINE)
     if not stamp.exists() or stamp.read_text() != current:
         shutil.rmtree(build / ".jupyter_cache", ignore_errors=True)
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
@@ -140,16 +147,21 @@ def alone(book: Path) -> Iterator[None]:
 
 
 def build(book: Path) -> int:
-    forget_stale_results(book)
-    status, output = run_jupyter_book(book)
-    failed = failures(book)
-    if status == 0 and not failed:
-        index = book / "_build" / "html" / "index.html"
-        print(f"\nThe book is built. Open {index.as_uri()}")
-        return 0
-    shutil.rmtree(book / "_build" / ".doctrees", ignore_errors=True)
-    print(summary(failed, output), file=sys.stderr)
-    return status or 1
+    """Bring the site up to date; 0 if every page ran and nothing warned."""
+    stamp = book / "_build" / "site.sha256"
+    current = fingerprint(book, *ENGINE, *PAGES)
+    if not stamp.exists() or stamp.read_text() != current:
+        stamp.unlink(missing_ok=True)
+        forget_stale_results(book)
+        status, output = run_jupyter_book(book)
+        failed = failures(book)
+        if status or failed:
+            shutil.rmtree(book / "_build" / ".doctrees", ignore_errors=True)
+            print(summary(failed, output), file=sys.stderr)
+            return status or 1
+        stamp.write_text(current)
+    print(f"\nThe book is built. Open {(book / '_build' / 'html' / 'index.html').as_uri()}")
+    return 0
 
 
 if __name__ == "__main__":

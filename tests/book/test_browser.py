@@ -1,0 +1,121 @@
+"""The built site in a real browser: both themes, phone and desktop."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+PHONE, DESKTOP = 390, 1280
+
+# How far anything reaches beyond the window, boxes that scroll by themselves left aside.
+OVERFLOW = """() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
+    - document.documentElement.clientWidth"""
+MATHEMATICS = """async () => {
+    const formulas = document.querySelectorAll('.math').length;
+    if (formulas) await MathJax.startup.promise;
+    return {
+        formulas,
+        typeset: document.querySelectorAll('mjx-container').length,
+        errors: [...document.querySelectorAll('mjx-merror')].map((e) => e.textContent),
+    };
+}"""
+
+
+@dataclass
+class Reading:
+    """One page opened in one window, and what went wrong while it loaded."""
+
+    page: Page
+    origin: str
+    errors: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+    def listen(self) -> None:
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._console)
+        self.page.on("requestfailed", lambda request: self.errors.append(f"failed {request.url}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _request(self, request) -> None:
+        if not request.url.startswith((self.origin, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+    def open(self, document: str) -> None:
+        self.page.goto(f"{self.origin}/{document}.html")
+        self.page.wait_for_load_state("networkidle")
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture(params=[PHONE, DESKTOP])
+def width(request: pytest.FixtureRequest) -> int:
+    return request.param
+
+
+@pytest.fixture
+def reading(browser: Browser, address: str, theme: str, width: int) -> Iterator[Reading]:
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=theme, service_workers="block"
+    )
+    reading = Reading(context.new_page(), address)
+    reading.listen()
+    yield reading
+    context.close()
+
+
+def test_page_reads_well(reading: Reading, document: str, theme: str) -> None:
+    reading.open(document)
+    shown = reading.page.evaluate("document.documentElement.dataset.theme")
+    mathematics = reading.page.evaluate(MATHEMATICS)
+    assert shown == theme
+    assert mathematics["typeset"] >= mathematics["formulas"]
+    assert not mathematics["errors"]
+    assert reading.page.evaluate(OVERFLOW) <= 0
+    assert not reading.foreign
+    assert not reading.errors
+
+
+def test_search_finds_the_engine(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/search.html?q=gradient")
+    page.wait_for_selector("ul.search li a", timeout=15_000)
+    page.close()
+
+
+def test_theme_switches(browser: Browser, address: str) -> None:
+    """The theme button changes the theme, and drawings follow it."""
+    page = browser.new_page(color_scheme="light")
+    page.goto(f"{address}/chapters/intro.html")
+    ink = """() => { const text = document.querySelector('svg.chaingrad text');
+        return text && getComputedStyle(text).fill; }"""
+    before = page.evaluate(ink)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert before is None or page.evaluate(ink) != before
+    page.close()
+
+
+def test_keyboard_reaches_the_content_first(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/intro.html")
+    page.keyboard.press("Tab")
+    assert "main content" in page.evaluate("document.activeElement.textContent")
+    page.close()
+
+
+def test_print_is_light_and_unfolded(browser: Browser, address: str) -> None:
+    page = browser.new_page(color_scheme="dark")
+    page.goto(f"{address}/chapters/intro.html")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert not page.evaluate("document.querySelectorAll('details:not([open])').length")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    page.close()

@@ -1,0 +1,40 @@
+"""The pages' sources: what CONTRIBUTING.md asks of each."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+HIDDEN = re.compile(r"remove[-_](cell|input)")
+
+
+def source(root: Path, document: str) -> str:
+    return (root / f"{document}.md").read_text()
+
+
+def test_no_cell_is_removed(root: Path, document: str) -> None:
+    """Readers run these cells too, so none may be missing from the page."""
+    options = [line for line in source(root, document).splitlines() if "tags" in line]
+    assert not [line for line in options if HIDDEN.search(line)]
+
+
+def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
+    """A lesson opens with its box and closes with a summary and three exercises, all answered."""
+    if document.split("/")[1] in ("intro", "reference"):
+        pytest.skip("not a lesson")
+    text = source(root, document)
+    exercises = re.findall(r"^`{3,}\{exercise-start\}.*\n:label: (\S+)", text, re.MULTILINE)
+    solved = re.findall(r"^`{3,}\{solution-start\} (\S+)", text, re.MULTILINE)
+    assert ":class: at-a-glance" in text
+    assert re.search(r"^## Summary$", text, re.MULTILINE)
+    assert len(exercises) >= 3
+    assert solved == exercises
+    levels = re.findall(r"^`{3,}\{exercise-start\} (★{1,3}) \S", text, re.MULTILINE)
+    assert len(levels) == len(exercises)
+
+
+def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
+    from book.conftest import toc_documents
+
+    pages = {p.relative_to(root).with_suffix("").as_posix() for p in root.glob("chapters/**/*.md")}
+    assert pages == set(toc_documents(root))

@@ -1,0 +1,134 @@
+"""The built site, read as files: links, alternative text, weight, no foreign resources."""
+
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import pytest
+from book.conftest import Site, parse
+from bs4 import Tag
+
+PAGE_BUDGET = 1.5e6
+SHARED_BUDGET = 4e6
+RESOURCES = {"script": "src", "img": "src", "source": "src", "iframe": "src", "object": "data"}
+
+
+def resources(page: Path) -> list[str]:
+    """The addresses that a browser fetches for a page, links left aside."""
+    soup = parse(page)
+    found = [tag[attribute] for name, attribute in RESOURCES.items()
+             for tag in soup.find_all(name) if tag.get(attribute)]  # fmt: skip
+    found += [tag["href"] for tag in soup.select("link[rel~=stylesheet], link[rel~=icon]")]
+    found += [tag["href"] for tag in soup.select("link[rel~=preload], svg image, svg use")
+              if tag.get("href")]  # fmt: skip
+    return found
+
+
+def local_file(site: Site, page: Path, address: str) -> Path:
+    """The file that a relative address of a page names."""
+    path = unquote(urlsplit(address).path)
+    base = site.folder if path.startswith("/") else page.parent
+    target = (base / path.lstrip("/")).resolve() if path else page
+    return target / "index.html" if target.is_dir() else target
+
+
+def is_foreign(address: str) -> bool:
+    parts = urlsplit(address)
+    return bool(parts.netloc) or parts.scheme in ("http", "https")
+
+
+def test_everything_comes_from_the_site(site: Site) -> None:
+    foreign = {(page.name, url) for page in site.pages() for url in resources(page)
+               if is_foreign(url)}  # fmt: skip
+    assert not foreign
+
+
+def test_style_sheets_ask_no_other_host(site: Site) -> None:
+    for sheet in site.folder.rglob("*.css"):
+        text = sheet.read_text()
+        assert "url(http" not in text.replace('"', "").replace("'", ""), sheet.name
+        assert "@import url(//" not in text, sheet.name
+
+
+def test_resources_exist(site: Site) -> None:
+    missing = {(page.name, url) for page in site.pages() for url in resources(page)
+               if not is_foreign(url) and not url.startswith("data:")
+               and not local_file(site, page, url).is_file()}  # fmt: skip
+    assert not missing
+
+
+def anchors(page: Path) -> set[str]:
+    soup = parse(page)
+    return {tag["id"] for tag in soup.select("[id]")} | {
+        tag["name"] for tag in soup.select("a[name]")
+    }
+
+
+def test_internal_links_resolve(site: Site) -> None:
+    broken = []
+    for page in site.pages():
+        for link in parse(page).select("a[href]"):
+            address, fragment = urldefrag(link["href"])
+            if is_foreign(address) or urlsplit(address).scheme or (not address and not fragment):
+                continue
+            target = local_file(site, page, address)
+            if not target.is_file():
+                broken.append((page.name, link["href"], "no such page"))
+            elif fragment and unquote(fragment) not in anchors(target):
+                broken.append((page.name, link["href"], "no such anchor"))
+    assert not broken
+
+
+def test_references_resolve(site: Site, document: str) -> None:
+    """What docutils could not resolve is marked in the page; ids must be unique to be targets."""
+    soup = site.document(document)
+    assert not [tag.get_text() for tag in soup.select(".problematic, .system-message")]
+    ids = [tag["id"] for tag in soup.select("[id]")]
+    assert not sorted({name for name in ids if ids.count(name) > 1})
+
+
+def alternative(figure: Tag) -> str:
+    """What a screen reader says in place of a figure."""
+    if figure.name == "img":
+        return str(figure.get("alt", ""))
+    label = figure.get("aria-label") or ""
+    title = figure.find("title", recursive=False)
+    return str(label) or (title.get_text() if title else "")
+
+
+def test_figures_have_alternative_text(site: Site, document: str) -> None:
+    main = site.document(document).select_one("main")
+    assert main is not None
+    figures = [f for f in main.select("img, svg") if f.get("aria-hidden") != "true"]
+    silent = [str(figure)[:200] for figure in figures if not alternative(figure).strip()]
+    assert not silent
+    default = [
+        f for f in main.select("img") if str(f.get("alt", "")).startswith(("../", "_images"))
+    ]
+    assert not default
+
+
+def test_drawings_are_announced_as_images(site: Site, document: str) -> None:
+    for drawing in site.document(document).select("svg.chaingrad"):
+        assert drawing.get("role") == "img"
+
+
+def test_pages_keep_their_budget(site: Site, document: str) -> None:
+    page = site.folder / f"{document}.html"
+    images = {local_file(site, page, img["src"]) for img in parse(page).select("img[src]")
+              if not img["src"].startswith("data:")}  # fmt: skip
+    weight = page.stat().st_size + sum(image.stat().st_size for image in images)
+    assert weight <= PAGE_BUDGET
+
+
+def test_shared_files_keep_their_budget(site: Site) -> None:
+    shared = [path for path in (site.folder / "_static").rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in shared) <= SHARED_BUDGET
+
+
+def test_sources_are_not_published(site: Site) -> None:
+    assert not (site.folder / "_sources").exists()
+
+
+@pytest.mark.parametrize("name", ["logo.svg", "favicon.svg"])
+def test_logo_and_favicon_are_published(site: Site, name: str) -> None:
+    assert (site.folder / "_static" / name).is_file()
