@@ -34,9 +34,10 @@ def escape(text: object) -> str:
     return html.escape(printable, quote=False).replace("\\", "\\\\")  # \N would be a node's name
 
 
-def row(*cells: str) -> str:
-    """One row of a table; each cell is markup, and the first column is aligned to the left."""
-    return "<TR>" + "".join(f'<TD ALIGN="LEFT">{cell}</TD>' for cell in cells) + "</TR>"
+def row(markup: str) -> str:
+    """One row of a table, aligned to the left, with room on the right for a browser's text."""
+    room = '<FONT POINT-SIZE="8">&#160;&#160;</FONT>'
+    return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT">{markup}{room}</TD></TR>'
 
 
 def font(markup: str, color: str, size: int | None = None) -> str:

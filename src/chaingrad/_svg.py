@@ -19,21 +19,21 @@ from chaingrad._graphviz import FONTS, layout
 COLORS = {
     "paper": ("#ffffff", "#15181d"),
     "ink": ("#1f2328", "#e9ecf0"),
-    "muted": ("#59636e", "#a9b3be"),
+    "muted": ("#59636e", "#b4bec9"),
     "edge": ("#6e7985", "#8d98a4"),
     "node": ("#f5f7fa", "#232a33"),
-    "node-line": ("#9aa6b2", "#6c7885"),
+    "node-line": ("#87939f", "#6c7885"),
     "op": ("#e6edf6", "#2c3846"),
     "op-line": ("#7a8aa0", "#7f90a5"),
-    "leaf": ("#fff3c2", "#453a12"),
-    "leaf-line": ("#a88400", "#cfa72c"),
+    "leaf": ("#fff3c2", "#55460f"),
+    "leaf-line": ("#a88400", "#d9b13a"),
     "constant": ("#e4e7eb", "#33393f"),
     "constant-line": ("#838d97", "#848e98"),
     "visited": ("#ffe1de", "#56201f"),
     "visited-line": ("#c62828", "#ff8a80"),
     "excluded": ("#667079", "#929ca6"),
-    "local": ("#b3261e", "#ff9a91"),
-    "global": ("#0b57c4", "#84b9ff"),
+    "local": ("#b3261e", "#ffa69e"),
+    "global": ("#0b57c4", "#8fc0ff"),
 }
 LIGHT = {name: light for name, (light, _) in COLORS.items()}
 _NAME = {light: name for name, light in LIGHT.items()}
@@ -164,7 +164,12 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
         element.tag = element.tag.rpartition("}")[2]
         for attribute in ("id", "font-family", _SPACE):
             element.attrib.pop(attribute, None)
+        for blank in [e for e in element if e.tag.endswith("text") and not (e.text or "").strip()]:
+            element.remove(blank)
         if element.tag == "text":
+            text = (element.text or "").rstrip()
+            indent = len(text) - len(text.lstrip())  # which a browser would drop
+            element.text = "\N{NO-BREAK SPACE}" * indent + text.lstrip()
             element.set("font-size", f"{float(element.get('font-size', 14)):g}")
     for group in root.iter("g"):
         _name(group, titles)
@@ -178,7 +183,6 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
         "viewBox": f"0 0 {float(width):g} {float(height):g}",
         "font-family": FONTS,
         "text-rendering": "geometricPrecision",  # widths as Graphviz measured them
-        _SPACE: "preserve",
     }
     return root
 

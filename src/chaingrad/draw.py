@@ -239,26 +239,20 @@ def _draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool
 
 
 def _box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Lay a node out as a table: its label and operation, a rule, and rows of facts.
-
-    The row of the value is written in ink, those of gradients in blue.
-    """
+    """Lay a node out: its label and operation, a rule, its value in ink and gradient in blue."""
     fill, line = _colors(item.kind)
     parameter = item.kind == "parameter"
-    note = item.op or item.kind
+    note = escape(item.op or item.kind)
     if item.label:
-        head = row(f"<B>{escape(item.label)}</B>", font(escape(note), LIGHT["muted"], 12))
-    else:
-        head = f'<TR><TD ALIGN="LEFT" COLSPAN="2">{escape(note)}</TD></TR>'
+        note = f"<B>{escape(item.label)}</B>  {font(note, LIGHT['muted'], 12)}"
     body = ""
     for key, value in rows:
-        color = LIGHT["ink" if key == "data" else "global"]
-        lines = '<BR ALIGN="LEFT"/>'.join(map(escape, value.split("\n")))
-        body += row(font(escape(key), color, 12), font(lines, color, 12))
+        lines = '<BR ALIGN="LEFT"/>'.join(map(escape, f"{key} {value}".split("\n")))
+        body += row(font(lines, LIGHT["ink" if key == "data" else "global"], 12))
     table = (
         f'<TABLE BORDER="{2 if parameter else 1}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
-        f"{head}{'<HR/>' + body if body else ''}</TABLE>"
+        f"{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
     )
     return {"shape": "plain", "label": Markup(table), **_operand_order(item)}
 
