@@ -111,7 +111,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     traced = any(isinstance(x, Node) for x in (*primals, *tangents))
     inputs = [rules.alias(x) if isinstance(x, Node) else Node(x) for x in primals]
     out = _node(f(*inputs), f)
-    u = Node(np.zeros(out.shape, out.dtype) if out.ndim else 0.0)
+    u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
@@ -257,7 +257,7 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
     for variable in variables:
         g = found.get(variable)
         if g is None:
-            zero = np.zeros(variable.shape, variable.dtype) if variable.ndim else 0.0
+            zero = np.zeros_like(variable.data) if type(variable.data) is not float else 0.0
             g = Node(zero, requires_grad=False) if keep else zero
         gradients.append(g.copy() if isinstance(g, np.ndarray) else g)
     return tuple(gradients)

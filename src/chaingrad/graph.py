@@ -1,6 +1,6 @@
 """A thing and its parents: all that a topological sort or a drawing needs to know of a graph."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 Thing = TypeVar("Thing", bound=Hashable)
@@ -90,24 +90,27 @@ def toposort(root: Thing, parents: Parents[Thing], trace: Trace | None = None) -
     look_up = parents_of(parents)
     pushed: list[Thing] = []
     done: set[Thing] = set()
-    path: dict[Thing, Any] = {}  # the nodes between the root and here, with their parents to come
+    path: list[tuple[Thing, Iterator[Thing]]] = []  # from the root to here, with parents to come
+    on_path: set[Thing] = set()
 
     def visit(thing: Thing) -> None:
         if trace:
             trace("visit", thing)
-        path[thing] = iter(look_up(thing))
+        path.append((thing, iter(look_up(thing))))
+        on_path.add(thing)
 
     visit(root)
     while path:
-        child, to_come = next(reversed(path.items()))
+        child, to_come = path[-1]
         for parent in to_come:
-            if parent in path:
-                raise CycleError(_describe_cycle(list(path), parent))
+            if parent in on_path:
+                raise CycleError(_describe_cycle([thing for thing, _ in path], parent))
             if parent not in done:
                 visit(parent)
                 break
         else:
-            del path[child]
+            path.pop()
+            on_path.remove(child)
             done.add(child)
             pushed.append(child)
             if trace:

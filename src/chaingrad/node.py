@@ -686,6 +686,12 @@ def _kind(x: Any) -> str:
     return f"{type(x).__name__} {x!r:.60}"
 
 
+def _brief(option: Any) -> str:
+    if isinstance(option, np.ndarray):
+        return f"<array of shape {option.shape}>"
+    return repr(option)
+
+
 def _explained(
     error: Exception, rule: Rule, inputs: Sequence[Node], options: dict[str, Any]
 ) -> Exception:
@@ -697,7 +703,7 @@ def _explained(
             "again; compute it anew"
         )
     what = " and ".join(_describe(node) for node in inputs[:6])
-    given = ", ".join(f"{key}={option!r}" for key, option in options.items())
+    given = ", ".join(f"{key}={_brief(option)}" for key, option in options.items())
     expected = {
         "matmul": "matmul (@) needs arrays whose inner sizes agree: (..., n, k) @ (..., k, m)",
         "getitem": "the index must fit the shape",

@@ -1,0 +1,184 @@
+"""Derivatives of functions, against JAX."""
+
+import gc
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from chaingrad import Node, check_gradients, grad, hessian, hvp, jvp, value_and_grad, vjp
+from chaingrad.rules import Rule, value
+
+W = np.random.default_rng(0).standard_normal((4, 3))
+X = np.random.default_rng(1).standard_normal((5, 3))
+
+
+@pytest.fixture(autouse=True)
+def _double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def ours(W, X):
+    return (X @ W.T).tanh() ** 2 + 1
+
+
+def theirs(W, X):
+    return jnp.tanh(X @ W.T) ** 2 + 1
+
+
+def our_loss(W, X):
+    return ours(W, X).mean()
+
+
+def their_loss(W, X):
+    return theirs(W, X).mean()
+
+
+def same(a, b):
+    np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (1,)])
+def test_value_and_grad(argnums):
+    value, gradient = value_and_grad(our_loss, argnums)(W, X)
+    their_argnums = 1 if argnums == -1 else argnums
+    their_value, their_gradient = jax.value_and_grad(their_loss, their_argnums)(W, X)
+    same(value, their_value)
+    if isinstance(argnums, int):
+        gradient, their_gradient = (gradient,), (their_gradient,)
+    for g, t in zip(gradient, their_gradient, strict=True):
+        same(g, t)
+
+
+def test_vjp_and_jvp():
+    u = np.random.default_rng(2).standard_normal((5, 4))
+    dW, dX = np.random.default_rng(3).standard_normal((2, 4, 3))[0], X * 0.3
+    out, pull = vjp(ours, W, X)
+    their_out, their_pull = jax.vjp(theirs, W, X)
+    same(out, their_out)
+    for _ in range(2):  # pulling does not use the graph up
+        for g, t in zip(pull(u), their_pull(u), strict=True):
+            same(g, t)
+    for o, t in zip(jvp(ours, (W, X), (dW, dX)), jax.jvp(theirs, (W, X), (dW, dX)), strict=True):
+        same(o, t)
+
+
+def test_hvp_and_hessian():
+    v = np.ones_like(W)
+    their_hessian = jax.hessian(their_loss)(W, X)
+    full = hessian(lambda W: our_loss(W, X), W)
+    assert full.shape == (4, 3, 4, 3)
+    same(full, their_hessian)
+    same(hvp(lambda W: our_loss(W, X), W, v), np.einsum("ijkl,kl->ij", their_hessian, v))
+    assert hessian(lambda x: x**3, 2.0) == 12.0
+
+
+def test_nested_derivatives():
+    fourth = jax.grad(jax.grad(jax.grad(jax.grad(lambda x: jnp.sin(x) * x**2))))(1.3)
+    same(grad(grad(grad(grad(lambda x: x.sin() * x**2))))(1.3), fourth)
+
+
+def test_an_inner_derivative_is_not_confused_with_an_outer_one():
+    assert grad(lambda x: x * grad(lambda y: x + y)(x))(2.0) == 1.0
+    assert grad(lambda x: grad(lambda y: x * y**2)(x) * x)(2.0) == 24.0  # (2x³)'
+
+
+def test_jvp_of_grad_is_hvp():
+    x, v = np.array([0.3, -0.2]), np.array([1.0, 2.0])
+    f = lambda x: (x.exp() * x).sum()  # noqa: E731
+    same(jvp(grad(f), (x,), (v,))[1], hvp(f, x, v))
+
+
+def test_jvp_of_nodes_gives_nodes():
+    x = Node(3.0)
+    out, tangent = jvp(lambda y: y**3, [x], [1.0])
+    assert (out.data, tangent.data) == (27.0, 27.0)
+    tangent.backward()
+    assert x.grad == 18.0
+
+
+def test_no_grad_attribute_is_touched_and_no_cycle_left():
+    w = Node(np.ones(3))
+    inside = []
+
+    def f(x):
+        inside.append((x * w).tanh())
+        return inside[0].sum()
+
+    value_and_grad(f)(np.ones(3))
+    assert inside[0].grad == 0.0
+    assert w.grad == 0.0
+    gc.collect()
+    gc.disable()
+    try:
+        grad(grad(lambda x: x**3))(2.0)
+        hessian(lambda x: (x**3).sum(), np.ones(3))
+        inside.clear()
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
+def test_gradients_are_the_callers_own():
+    first, second = grad(lambda a, b: (a + b).sum(), argnums=(0, 1))(np.ones(2), np.ones(2))
+    first *= 5
+    assert second.tolist() == [1.0, 1.0]
+
+
+def test_an_argument_without_influence_has_gradient_zero():
+    assert grad(lambda x: Node(3.0))(1.0) == 0.0
+    assert grad(lambda x, y: y * 2, argnums=0)(np.ones(2), Node(1.0)).tolist() == [0.0, 0.0]
+    assert jvp(lambda x: Node(3.0, requires_grad=False), [1.0], [1.0]) == (3.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: grad(lambda x: x * 2)(np.ones(3)), ValueError, r"\(3,\): reduce"),
+        (lambda: grad(lambda x: x.data)(1.0), TypeError, "must give a node"),
+        (lambda: grad(lambda x: x, argnums=1)(1.0), ValueError, "argument 1"),
+        (lambda: grad(lambda x: x)("a"), TypeError, "str"),
+        (lambda: jvp(lambda x: x, [1.0], []), ValueError, "as many tangents"),
+        (lambda: jvp(lambda x: x, [1.0], [np.ones(2)]), ValueError, "tangent 0"),
+        (lambda: hvp(lambda x: x, 1.0, np.ones(2)), ValueError, "v must have the shape"),
+        (lambda: vjp(lambda x: x * 2, np.ones(2))[1](np.ones(3)), ValueError, r"\(2,\)"),
+        (lambda: check_gradients(lambda x: x, 1.0, order=3), ValueError, "order"),
+        (lambda: check_gradients(lambda: Node(1.0)), ValueError, "arguments"),
+    ],
+)
+def test_misuse_is_explained(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+# --- check_gradients ----------------------------------------------------------------------------
+
+wrong_sine = Rule("wrong sine", np.sin, (lambda g, out, a: g * 0.999,))
+wrong_later = Rule("wrong later", lambda a: a**2, (lambda g, out, a: g * 2 * value(a),))
+
+
+def test_check_gradients_accepts_what_is_right():
+    assert check_gradients(ours, W, X) <= 1
+    assert check_gradients(our_loss, W, X, order=2) <= 1
+
+
+def test_check_gradients_names_the_first_wrong_entry():
+    with pytest.raises(
+        AssertionError, match=r"derivative by argument 1 at index \(0,\).*differences"
+    ):
+        check_gradients(lambda a, b: (a * wrong_sine(b)).sum(), np.ones(2), np.array([0.5, 0.1]))
+    with pytest.raises(AssertionError, match="argument 0 is wrong"):
+        check_gradients(wrong_sine, 0.5)
+
+
+def test_second_order_catches_a_rule_that_drops_its_graph():
+    check_gradients(wrong_later, 0.5)
+    with pytest.raises(AssertionError, match="second derivative"):
+        check_gradients(wrong_later, 0.5, order=2)
+
+
+def test_check_gradients_sees_nan():
+    with pytest.raises(AssertionError):
+        check_gradients(lambda x: x.log(), -1.0)

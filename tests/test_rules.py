@@ -1,0 +1,302 @@
+"""Every rule against PyTorch in float64: values, gradients, gradients of gradients."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
+
+from chaingrad import Node, check_gradients, concatenate, maximum, minimum, stack, where
+from chaingrad.node import propagate
+from chaingrad.rules import RULES, rule, unbroadcast
+
+
+@dataclass
+class Case:
+    ours: Callable
+    theirs: Callable
+    low: float = -2.0
+    high: float = 2.0
+
+
+UNARY = {
+    "neg": Case(lambda a: -a, lambda a: -a),
+    "exp": Case(Node.exp, torch.exp),
+    "log": Case(Node.log, torch.log, 0.1, 3.0),
+    "sqrt": Case(Node.sqrt, torch.sqrt, 0.1, 3.0),
+    "sin": Case(Node.sin, torch.sin),
+    "cos": Case(Node.cos, torch.cos),
+    "tanh": Case(Node.tanh, torch.tanh),
+    "sigmoid": Case(Node.sigmoid, torch.sigmoid),
+    "relu": Case(Node.relu, torch.relu),
+    "abs": Case(Node.abs, torch.abs),
+    "pow3": Case(lambda a: a**3, lambda a: a**3),
+    "pow0": Case(lambda a: a**0 + a, lambda a: a**0 + a),
+    "pow-1.5": Case(lambda a: a**-1.5, lambda a: a**-1.5, 0.3, 3.0),
+    "2**a": Case(lambda a: 2**a, lambda a: 2**a),
+    "1/a": Case(lambda a: 1 / a, lambda a: 1 / a, 0.3, 3.0),
+    "1-a": Case(lambda a: 1 - a, lambda a: 1 - a),
+    "alias": Case(lambda a: RULES["alias"](a), lambda a: a),
+}
+BINARY = {
+    "add": Case(lambda a, b: a + b, lambda a, b: a + b),
+    "sub": Case(lambda a, b: a - b, lambda a, b: a - b),
+    "mul": Case(lambda a, b: a * b, lambda a, b: a * b),
+    "div": Case(lambda a, b: a / b, lambda a, b: a / b, 0.3, 3.0),
+    "pow": Case(lambda a, b: a**b, lambda a, b: a**b, 0.3, 2.0),
+    "maximum": Case(maximum, torch.maximum),
+    "minimum": Case(minimum, torch.minimum),
+    "where": Case(lambda a, b: where(a > 0, a * b, b), lambda a, b: torch.where(a > 0, a * b, b)),
+}
+REDUCTIONS = {
+    "sum": Case(Node.sum, torch.sum),
+    "mean": Case(Node.mean, torch.mean),
+    "max": Case(Node.max, torch.amax),
+    "min": Case(Node.min, torch.amin),
+    "logsumexp": Case(Node.logsumexp, torch.logsumexp),
+}
+seeds = st.integers(0, 2**32 - 1)
+
+
+def agree(ours, theirs, inputs, seed=0):
+    """Compare f, uᵀ∂f and vᵀ∂(uᵀ∂f) of both, for random u and v, all inputs taking part."""
+    random = np.random.default_rng(seed)
+    nodes = [Node(x) for x in inputs]
+    tensors = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in inputs]
+    out, t_out = ours(*nodes), theirs(*tensors)
+    assert out.shape == tuple(t_out.shape)
+    np.testing.assert_allclose(out.data, t_out.detach(), rtol=1e-9, atol=1e-12)
+
+    u = random.standard_normal(out.shape)
+    plain = propagate(out, u, wanted=nodes)
+    first = propagate(out, u, wanted=nodes, create_graph=True)
+    t_first = torch.autograd.grad(t_out, tensors, torch.tensor(u), create_graph=True)
+    for node, t in zip(nodes, t_first, strict=True):
+        assert np.shape(plain[node]) == first[node].shape == node.shape
+        np.testing.assert_allclose(plain[node], t.detach(), rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(first[node].data, t.detach(), rtol=1e-9, atol=1e-11)
+
+    vs = [random.standard_normal(x.shape) for x in nodes]
+    total = sum((first[n] * v).sum() for n, v in zip(nodes, vs, strict=True))
+    t_total = sum((t * torch.tensor(v)).sum() for t, v in zip(t_first, vs, strict=True))
+    second = propagate(total, wanted=nodes) if total.requires_grad else {}
+    if t_total.requires_grad:
+        t_second = torch.autograd.grad(t_total, tensors, allow_unused=True)
+    else:
+        t_second = [None] * len(tensors)
+    for node, t in zip(nodes, t_second, strict=True):
+        expected = 0.0 if t is None else t.numpy(force=True)
+        np.testing.assert_allclose(second.get(node, 0.0), expected, rtol=1e-8, atol=1e-9)
+
+
+def uniform(case, shape, seed):
+    return np.random.default_rng(seed).uniform(case.low, case.high, shape)
+
+
+@pytest.mark.parametrize("name", UNARY)
+@given(shape=array_shapes(min_dims=0, max_dims=3, max_side=4), seed=seeds)
+def test_unary(name, shape, seed):
+    case = UNARY[name]
+    agree(case.ours, case.theirs, [uniform(case, shape, seed)], seed)
+
+
+@pytest.mark.parametrize("name", BINARY)
+@given(shapes=mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3), seed=seeds)
+def test_binary_with_broadcasting(name, shapes, seed):
+    case = BINARY[name]
+    inputs = [uniform(case, shape, seed + i) for i, shape in enumerate(shapes.input_shapes)]
+    agree(case.ours, case.theirs, inputs, seed)
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+@given(seed=seeds)
+def test_floats_compute_as_arrays_do(name, seed):
+    case = (UNARY | BINARY)[name]
+    random = np.random.default_rng(seed)
+    floats = [float(random.uniform(case.low, case.high)) for _ in range(1 + (name in BINARY))]
+    nodes, arrays = [Node(x) for x in floats], [Node(np.array([x])) for x in floats]
+    for operands in (nodes, arrays):
+        case.ours(*operands).backward()
+    for node, array in zip(nodes, arrays, strict=True):
+        assert type(node.grad) is float
+        np.testing.assert_allclose(node.grad, array.grad[0], rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+@given(data=st.data(), seed=seeds)
+def test_reductions(name, data, seed):
+    case = REDUCTIONS[name]
+    shape = data.draw(array_shapes(min_dims=1, max_dims=3, max_side=4))
+    axes = st.sets(st.integers(-len(shape), len(shape) - 1), min_size=1)
+    axis = data.draw(axes.filter(lambda s: len({i % len(shape) for i in s}) == len(s)).map(tuple))
+    keepdims = data.draw(st.booleans())
+    agree(
+        lambda a: case.ours(a, axis=axis, keepdims=keepdims),
+        lambda a: case.theirs(a, dim=axis, keepdim=keepdims),
+        [uniform(case, shape, seed)],
+        seed,
+    )
+    everything = tuple(range(len(shape)))
+    agree(case.ours, lambda a: case.theirs(a, dim=everything), [uniform(case, shape, seed)], seed)
+
+
+@st.composite
+def matmul_shapes(draw):
+    n, k, m = (draw(st.integers(1, 3)) for _ in range(3))
+    stacks = draw(mutually_broadcastable_shapes(num_shapes=2, max_dims=2, max_side=3)).input_shapes
+    left = draw(st.sampled_from([(k,), (*stacks[0], n, k)]))
+    right = draw(st.sampled_from([(k,), (*stacks[1], k, m)]))
+    return left, right
+
+
+@given(shapes=matmul_shapes(), seed=seeds)
+def test_matmul_of_vectors_matrices_and_stacks(shapes, seed):
+    random = np.random.default_rng(seed)
+    inputs = [random.standard_normal(shape) for shape in shapes]
+    agree(lambda a, b: a @ b, torch.matmul, inputs, seed)
+
+
+@given(seed=seeds)
+def test_shapes_of_arrays(seed):
+    random = np.random.default_rng(seed)
+    x, y = random.standard_normal((2, 3, 4)), random.standard_normal((2, 1, 4))
+    square = lambda f: lambda *a: f(*a) ** 2  # noqa: E731 (so that second derivatives exist)
+    for ours, theirs in [
+        (lambda a: a.reshape(4, -1), lambda a: a.reshape(4, -1)),
+        (lambda a: a.reshape((6, 4)), lambda a: a.reshape(6, 4)),
+        (lambda a: a.T, lambda a: a.permute(2, 1, 0)),
+        (lambda a: a.transpose(1, 2, 0), lambda a: a.permute(1, 2, 0)),
+        (lambda a: a.broadcast_to(5, 2, 3, 4), lambda a: a.broadcast_to(5, 2, 3, 4)),
+        (lambda a: a[1], lambda a: a[1]),
+        (lambda a: a[:, ::2, -1], lambda a: a[:, ::2, -1]),
+        (lambda a: a[..., None, 0], lambda a: a[..., None, 0]),
+        (lambda a: a[[0, 0, 1], [1, 1, 2]], lambda a: a[[0, 0, 1], [1, 1, 2]]),
+        (lambda a: a[x > 0], lambda a: a[torch.tensor(x) > 0]),
+    ]:
+        agree(square(ours), square(theirs), [x], seed)
+    for axis in (1, -2):
+        agree(
+            square(lambda a, b, axis=axis: concatenate([a, b, a], axis)),
+            square(lambda a, b, axis=axis: torch.cat([a, b, a], axis)),
+            [x, y],
+            seed,
+        )
+    for axis in (0, 2, -1):
+        agree(
+            square(lambda a, b, axis=axis: stack([a, b], axis)),
+            square(lambda a, b, axis=axis: torch.stack([a, b], axis)),
+            [x, x + 1],
+            seed,
+        )
+
+
+@pytest.mark.parametrize("name", [*UNARY, *BINARY])
+def test_against_central_differences_to_second_order(name):
+    case = (UNARY | BINARY)[name]
+    shapes = [(2, 3), (3,)][: 1 + (name in BINARY)]
+    inputs = [uniform(case, shape, 7 + i) for i, shape in enumerate(shapes)]
+    check_gradients(case.ours, *inputs, order=2)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_against_central_differences_to_second_order(name):
+    x = uniform(REDUCTIONS[name], (2, 3), 7)
+    check_gradients(lambda a: REDUCTIONS[name].ours(a, axis=1), x, order=2)
+
+
+def test_every_rule_is_compared():
+    covered = {"sum", "mean", "max", "min", "logsumexp"} | (set(UNARY) | set(BINARY)) & set(RULES)
+    covered |= {"pow", "matmul", "reshape", "transpose", "broadcast_to", "getitem", "scatter"}
+    covered |= {"concatenate", "cast"}  # cast: test_node.py, dtypes
+    assert set(RULES) == covered
+
+
+# --- kinks, limits and overflow -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "at"),
+    [
+        (Node.relu, torch.relu, [0.0]),
+        (Node.abs, torch.abs, [0.0]),
+        (maximum, torch.maximum, [1.0, 1.0]),
+        (minimum, torch.minimum, [1.0, 1.0]),
+        (Node.sqrt, torch.sqrt, [0.0]),
+        (Node.log, torch.log, [0.0]),
+        (lambda a: a**0, lambda a: a**0, [0.0]),
+        (lambda a: a**1, lambda a: a**1, [0.0]),
+        (lambda a: a**0.5, lambda a: a**0.5, [0.0]),
+        (lambda a: a**-1, lambda a: a**-1, [0.0]),
+        (lambda a, b: a**b, torch.pow, [0.0, 0.0]),
+        (lambda a, b: a**b, torch.pow, [0.0, 2.0]),
+        (lambda a, b: a / b, lambda a, b: a / b, [1.0, 0.0]),
+        (Node.exp, torch.exp, [1000.0]),
+        (Node.sigmoid, torch.sigmoid, [-1000.0]),
+        (Node.sigmoid, torch.sigmoid, [1000.0]),
+        (Node.tanh, torch.tanh, [1000.0]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_kinks_and_limits_are_those_of_pytorch(ours, theirs, at, as_array):
+    nodes = [Node(np.array([x]) if as_array else x) for x in at]
+    tensors = [torch.tensor([x], dtype=torch.float64, requires_grad=True) for x in at]
+    out, t_out = ours(*nodes), theirs(*tensors)
+    np.testing.assert_equal(np.reshape(out.data, 1), t_out.detach().numpy())
+    out.backward()
+    t_out.backward()
+    for node, tensor in zip(nodes, tensors, strict=True):
+        np.testing.assert_equal(np.reshape(node.grad, 1), tensor.grad.numpy())
+
+
+def test_ties_of_max_share_equally_as_amax_does():
+    data = np.array([[1.0, 3.0, 3.0], [2.0, 2.0, 2.0]])
+    node, tensor = Node(data), torch.tensor(data, requires_grad=True)
+    node.max(axis=1).sum().backward()
+    torch.amax(tensor, dim=1).sum().backward()
+    np.testing.assert_array_equal(node.grad, tensor.grad)
+
+
+def test_logsumexp_neither_overflows_nor_loses_infinities():
+    big = Node(np.array([1000.0, 1000.0]))
+    assert big.logsumexp().data == pytest.approx(1000 + np.log(2))
+    with np.errstate(divide="ignore"):
+        assert Node(np.array([-np.inf, -np.inf])).logsumexp().data == -np.inf
+    assert Node(np.array([-np.inf, 0.0])).logsumexp().data == 0.0
+
+
+def test_nan_passes_through_relu():
+    assert np.isnan(Node(np.nan).relu().data)
+    assert np.isnan(Node(np.array([np.nan])).relu().data).all()
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+@given(
+    shapes=mutually_broadcastable_shapes(num_shapes=1, base_shape=(2, 3, 4), max_dims=3),
+)
+def test_unbroadcast_is_the_transpose_of_broadcasting(shapes):
+    random = np.random.default_rng(0)
+    (shape,) = shapes.input_shapes
+    x, g = random.standard_normal(shape), random.standard_normal(shapes.result_shape)
+    back = unbroadcast(g, shape)
+    assert np.shape(back) == shape
+    # <broadcast(x), g> = <x, unbroadcast(g)>
+    np.testing.assert_allclose(np.vdot(np.broadcast_to(x, g.shape), g), np.vdot(x, back))
+
+
+def test_a_rule_computes_on_plain_data_and_records_on_nodes():
+    assert RULES["mul"](2.0, 3.0) == 6.0
+    node = RULES["mul"](Node(2.0), 3.0)
+    assert isinstance(node, Node)
+    assert node.op == "mul"
+
+
+def test_a_name_is_taken_once():
+    with pytest.raises(ValueError, match="rule named 'mul' already"):
+        rule("mul", lambda a, b: a * b)
