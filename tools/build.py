@@ -23,6 +23,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 REPORT = re.compile(
     r"executing the following cell:\n-{3,}\n(?P<source>.*?)\n-{3,}\n(?P<rest>.*)", re.DOTALL
 )
+RAISED = re.compile(r"^-+> *\d+ (.+)$", re.MULTILINE)
 # Failed cells have a report each; their warnings would say it twice.
 WARNING = re.compile(
     r"\b(WARNING|ERROR|CRITICAL): (?!Executing notebook failed|Notebook exception)"
@@ -32,7 +33,7 @@ CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | r
 
 @dataclass
 class Failure:
-    """A cell that raised: where it is, how it begins, and the error's own last line."""
+    """A cell that raised: where it is, the line that did it, and the error's own last line."""
 
     page: str
     cell: int | None
@@ -41,8 +42,8 @@ class Failure:
 
     def __str__(self) -> str:
         where = f"cell {self.cell}" if self.cell else "a cell"
-        head = "\n".join(f"        {line}" for line in self.source.splitlines()[:4])
-        return f"  {self.page}, {where}:\n{head}\n    {self.error}"
+        source = "\n".join(f"        {line}" for line in self.source.splitlines())
+        return f"  {self.page}, {where}:\n{source}\n    {self.error}"
 
 
 def code_cells(page: Path) -> list[str]:
@@ -69,7 +70,9 @@ def read_failure(report: Path, reports: Path, book: Path) -> Failure:
     path = book / page
     cells = code_cells(path) if path.exists() else []
     cell = cells.index(source) + 1 if source in cells else None
-    return Failure(page, cell, source, error.strip())
+    line = RAISED.search(rest)
+    head = line[1].strip() if line else "\n".join(source.splitlines()[:4])
+    return Failure(page, cell, head, error.strip())
 
 
 def failures(book: Path) -> list[Failure]:

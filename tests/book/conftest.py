@@ -1,4 +1,4 @@
-"""The built site, its pages, and a browser to read them with."""
+"""The site, built and served, and a browser to read it with."""
 
 import functools
 import http.server
@@ -7,14 +7,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
-from bs4 import BeautifulSoup
-from conftest import ROOT, lacking
 from playwright.sync_api import Browser, sync_playwright
+
+from built import Site, toc_documents
+from support import ROOT, lacking
 
 FLAGS = [
     "--no-sandbox",
@@ -30,40 +29,14 @@ FLAGS = [
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
-def toc_documents(root: Path = ROOT) -> list[str]:
-    """The documents that the table of contents lists, root page first."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text())
-    chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    return [toc["root"], *chapters]
-
-
-@dataclass(frozen=True)
-class Site:
-    """The folder of the built site; pages parsed once each."""
-
-    folder: Path
-
-    def pages(self) -> list[Path]:
-        """Every HTML page that a reader can come to."""
-        static = self.folder / "_static"
-        return sorted(p for p in self.folder.rglob("*.html") if not p.is_relative_to(static))
-
-    def soup(self, page: Path) -> BeautifulSoup:
-        return parse(page)
-
-    def document(self, name: str) -> BeautifulSoup:
-        """The page of one document of the table of contents."""
-        return parse(self.folder / f"{name}.html")
-
-
-@functools.cache
-def parse(page: Path) -> BeautifulSoup:
-    return BeautifulSoup(page.read_text(), "html.parser")
-
-
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "document" in metafunc.fixturenames:
         metafunc.parametrize("document", toc_documents())
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from book.conftest import Site
+from built import Site
 
 STATUS = "chapters/reference/status"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from built import toc_documents
+
 HIDDEN = re.compile(r"remove[-_](cell|input)")
 
 
@@ -34,7 +36,5 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
 
 
 def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
-    from book.conftest import toc_documents
-
     pages = {p.relative_to(root).with_suffix("").as_posix() for p in root.glob("chapters/**/*.md")}
     assert pages == set(toc_documents(root))

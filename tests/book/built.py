@@ -1,0 +1,41 @@
+"""The built site and its table of contents."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from bs4 import BeautifulSoup
+
+from support import ROOT
+
+
+def toc_documents(root: Path = ROOT) -> list[str]:
+    """The documents that the table of contents lists, root page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text())
+    chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+    return [toc["root"], *chapters]
+
+
+@dataclass(frozen=True)
+class Site:
+    """The folder of the built site; pages parsed once each."""
+
+    folder: Path
+
+    def pages(self) -> list[Path]:
+        """Every HTML page that a reader can come to."""
+        static = self.folder / "_static"
+        return sorted(p for p in self.folder.rglob("*.html") if not p.is_relative_to(static))
+
+    def soup(self, page: Path) -> BeautifulSoup:
+        return parse(page)
+
+    def document(self, name: str) -> BeautifulSoup:
+        """The page of one document of the table of contents."""
+        return parse(self.folder / f"{name}.html")
+
+
+@functools.cache
+def parse(page: Path) -> BeautifulSoup:
+    return BeautifulSoup(page.read_text(), "html.parser")
