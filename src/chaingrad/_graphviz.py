@@ -7,8 +7,8 @@ wheels carry Graphviz as a library. Both are imported only when a drawing is lai
 import html
 import os
 import shutil
-import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import cast
@@ -24,14 +24,19 @@ class Markup(str):
     """Graphviz's HTML-like text, to be written between angle brackets rather than quotes."""
 
 
-def escape(text: object) -> str:
-    """Make any text safe inside an HTML-like label; control characters become spaces.
+def printable(text: str) -> str:
+    """Make control characters, which no picture can show, spaces."""
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
+def escape(text: str) -> str:
+    """Make any text safe inside an HTML-like label.
 
     >>> escape('a<b & "c"')
     'a&lt;b &amp; "c"'
     """
-    printable = "".join(c if c.isprintable() else " " for c in str(text))
-    return html.escape(printable, quote=False).replace("\\", "\\\\")  # \N would be a node's name
+    escaped = html.escape(printable(text), quote=False)
+    return escaped.replace("\\", "\\\\")  # or else Graphviz puts the node's name for \N
 
 
 def row(markup: str) -> str:
@@ -121,12 +126,15 @@ def _dot_program(source: str, format: str) -> bytes | None:
     return cast(bytes, graphviz.pipe("dot", format, source.encode(), quiet=True))
 
 
+_one_at_a_time = threading.Lock()  # Graphviz keeps its state in global variables
+
+
 def _dot_library(source: str, format: str) -> bytes | None:
     try:
         import pygraphviz
     except ImportError:
         return None
-    with _without_font_warnings():
+    with _one_at_a_time, _without_font_warnings():
         graph = pygraphviz.AGraph(string=source)
         try:
             return cast(bytes, graph.draw(format=format, prog="dot"))
@@ -140,7 +148,6 @@ def _without_font_warnings() -> Iterator[None]:
 
     Everything else that is written to file descriptor 2 meanwhile is passed on.
     """
-    sys.stderr.flush()
     with tempfile.TemporaryFile() as caught:
         stderr = os.dup(2)
         os.dup2(caught.fileno(), 2)

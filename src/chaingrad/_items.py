@@ -86,22 +86,32 @@ def _check_type(thing: Any, caller: str) -> None:
         )
 
 
+@dataclass(eq=False)
+class _Reference:
+    """Stands for a thing by its identity: things may compare by value, or not be hashable."""
+
+    thing: Any
+
+    @property
+    def label(self) -> str:
+        """What an error message calls the thing."""
+        return getattr(self.thing, "label", None) or type(self.thing).__name__
+
+
 def _in_order(roots: list[Any], max_nodes: int) -> list[Any]:
-    """Sort by identity (nodes may compare by value), parents before children."""
-    things: dict[int, Any] = {}
+    """Sort what the roots depend on, parents before children."""
+    references: dict[int, _Reference] = {}
 
-    def identify(found: Iterable[Any]) -> list[int]:
-        things.update((id(thing), thing) for thing in found)
-        return [id(thing) for thing in found]
+    def refer(things: Iterable[Any]) -> list[_Reference]:
+        return [references.setdefault(id(thing), _Reference(thing)) for thing in things]
 
-    everything = 0  # stands for a node above all the roots; no object has this identity
-    starts = identify(roots)
+    everything = _Reference(None)  # has all the roots as parents
     order = toposort(
         everything,
-        lambda key: identify(_parents(things[key])) if key != everything else starts,
+        lambda reference: refer(roots if reference is everything else _parents(reference.thing)),
     )[:0:-1]
     _check_size(len(order), max_nodes)
-    return [things[key] for key in order]
+    return [reference.thing for reference in order]
 
 
 def _check_size(size: int, max_nodes: int) -> None:
@@ -167,6 +177,7 @@ def read_names(
         if name not in ids:
             known = ", ".join(map(repr, graph))
             raise KeyError(f"{name!r} is not in the graph; it holds {known}")
+    toposort(root, graph)  # names the nodes of a cycle
     items = [
         Item(
             id=ids[name],

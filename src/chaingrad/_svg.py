@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chaingrad._graphviz import FONTS, layout
+from chaingrad._graphviz import FONTS, layout, printable
 
 # name: (light, dark). Text on its background has a contrast of 4.5 to 1 or more in both.
 COLORS = {
@@ -177,7 +177,7 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
     root.attrib = {
         "class": "chaingrad",
         "role": "img",
-        "aria-label": alt,
+        "aria-label": printable(alt),
         "width": f"{float(width):.0f}",  # one point of Graphviz is one pixel here
         "height": f"{float(height):.0f}",
         "viewBox": f"0 0 {float(width):g} {float(height):g}",
@@ -197,7 +197,7 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
         group.set("data-node", tail)
         if tail in titles:
             tooltip = ET.Element("title")
-            tooltip.text = titles[tail]
+            tooltip.text = printable(titles[tail])
             group.insert(0, tooltip)
     elif group.get("class") == "edge":
         group.set("data-from", tail)

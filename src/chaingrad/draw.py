@@ -42,6 +42,8 @@ _SYMBOLS = {  # of operators that Python writes with a sign, and the transpose
     "add": "+", "sub": "−", "neg": "−", "mul": "×", "div": "÷", "pow": "^", "matmul": "@",
     "transpose": "T",
 }  # fmt: skip
+_ROUNDED = ' STYLE="ROUNDED"'
+_BARE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">'
 _EITHER_WAY = {"add", "mul", "maximum", "minimum"}  # the order of the operands does not matter
 _BACK = {"LR": "←", "RL": "→", "TB": "↑", "BT": "↓"}
 
@@ -144,10 +146,7 @@ def draw_toposort(
         picture.node(item.id, **_sort_look(item, search, circles))
     for item in items:
         for parent in item.parents:
-            look = (
-                {} if item.id in search.visited else {"style": "dashed", "color": LIGHT["excluded"]}
-            )
-            picture.edge(parent, item.id, **look)
+            picture.edge(parent, item.id, **({} if item.id in search.visited else _DASHED))
     titles = {item.id: f"{item.name}: {search.state(item.id)}" for item in items}
     return Drawing(picture.source, alt or _describe_sort(items, search), titles)
 
@@ -156,6 +155,7 @@ def draw_gradient_flow(
     root: GraphNode,
     *,
     local_gradient: LocalGradient | None = None,
+    parameters: Iterable[Any] = (),
     direction: Direction = "LR",
     max_nodes: int = 300,
     alt: str | None = None,
@@ -170,6 +170,7 @@ def draw_gradient_flow(
         root: the node that ``backward`` was called on.
         local_gradient: gives ∂node/∂operand for a node and the operand's position; needed for
             nodes of another engine, whose edges are bare without it.
+        parameters: leaves to mark as parameters, besides those of class ``Parameter``.
         direction: which way the data flows, in Graphviz's terms.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.
@@ -179,17 +180,17 @@ def draw_gradient_flow(
         ValueError: the graph has more than ``max_nodes`` nodes.
         CycleError: a node depends on itself.
     """
-    if is_tensor(root):
+    if is_tensor(root) or isinstance(root, list | tuple):
         raise TypeError(
-            "draw_gradient_flow expected a node, and got a PyTorch tensor, which does not keep "
-            "local gradients; draw_graph draws tensors"
+            f"draw_gradient_flow expected one node, and got {type(root).__name__}; draw_graph "
+            "draws lists and PyTorch tensors, which do not keep local gradients"
         )
     graph = _new_graph(direction)
-    items = read(root, "draw_gradient_flow", max_nodes)
+    items = read(root, "draw_gradient_flow", max_nodes, parameters)
     items = [replace(item, label=item.name) for item in items]  # the ∂ need a name for each
     by_id = {item.id: item for item in items}
     top = items[-1].name
-    ran = any(item.reached for item in items)
+    ran = items[-1].reached  # or else the gradients are those of another root
     for item in items:
         blue = [(f"∂{top}/∂{item.name} =", item.gradient)] if ran and item.gradient else []
         graph.node(item.id, **_box(item, [("data", item.value), *blue]))
@@ -199,7 +200,9 @@ def draw_gradient_flow(
             flow = _Flow(item, by_id[parent], position, local, ran)
             graph.edge(parent, item.id, **flow.look(_BACK[direction]))
             flows.append(flow)
-    words = describe("Gradient flow", items, True, ran, [flow.words for flow in flows])
+    words = describe(
+        "Gradient flow through a graph", items, True, ran, [flow.words for flow in flows]
+    )
     return Drawing(graph.source, alt or words, {item.id: title(item) for item in items})
 
 
@@ -216,7 +219,12 @@ def _new_graph(direction: str) -> Digraph:
     _check_option("direction", direction, tuple(_BACK))
     text = {"fontname": FONTS, "fontcolor": LIGHT["ink"]}
     graph = Digraph(
-        rankdir=direction, bgcolor=LIGHT["paper"], pad="0.08", nodesep="0.3", ranksep="0.45"
+        rankdir=direction,
+        bgcolor=LIGHT["paper"],
+        pad="0.08",
+        nodesep="0.3",
+        ranksep="0.45",
+        outputorder="edgesfirst",  # and then the nodes in their own order
     )
     graph.defaults("node", **text, fontsize="14", color=LIGHT["node-line"], penwidth="1.2")
     graph.defaults("edge", **text, fontsize="12", color=LIGHT["edge"], arrowsize="0.7")
@@ -260,9 +268,6 @@ def _box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
 def _operand_order(item: Item) -> dict[str, str]:
     """Keep the operands of ``a - b`` or ``a @ b`` in their written order, from the top down."""
     return {} if item.is_leaf or item.op.lower() in _EITHER_WAY else {"ordering": "in"}
-
-
-_ROUNDED = ' STYLE="ROUNDED"'
 
 
 def _draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
@@ -309,16 +314,20 @@ def _square(item: Item, values: bool, gradients: bool) -> dict[str, str]:
 
 
 def _square_label(item: Item, values: bool, gradients: bool) -> Markup:
+    """Write the label, the value and the gradient below each other; of arrays only the shape."""
     lines = [f"<B>{escape(item.label)}</B>"] if item.label else []
     if item.value and (values or not lines):
         lines.append(font(escape(item.value.partition("\n")[0]), LIGHT["ink"], 11))
     if gradients and item.gradient:
         gradient = "grad " + item.gradient.partition("\n")[0]
         lines.append(font(escape(gradient), LIGHT["global"], 11))
-    return Markup("<BR/>".join(lines) or " ")
+    rows = "".join(f"<TR><TD>{line}</TD></TR>" for line in lines)
+    return Markup(f"{_BARE}{rows}</TABLE>" if rows else " ")
 
 
 # --- a sort -------------------------------------------------------------------------------------
+
+_DASHED = {"style": "dashed", "color": LIGHT["excluded"]}
 
 
 class _Search:
@@ -360,19 +369,15 @@ def _sort_look(item: Item, search: _Search, circles: bool) -> dict[str, str]:
     """Choose the shape, colours and label of a node of a sort."""
     shape = "" if circles else ",rounded"
     if item.id not in search.visited:
-        grey = LIGHT["excluded"]
-        return {
-            "style": "dashed" + shape,
-            "color": grey,
-            "label": Markup(font(escape(item.name), grey)),
-        }
-    number = f"#{search.place[item.id]}" if item.id in search.place else "…"
+        label = Markup(font(escape(item.name), LIGHT["excluded"]))
+        return {**_DASHED, "style": _DASHED["style"] + shape, "label": label}
+    place = f"#{search.place[item.id]}" if item.id in search.place else "…"
     return {
         "style": "filled" + shape,
         "fillcolor": LIGHT["leaf" if item.is_leaf else "visited"],
         "color": LIGHT["visited-line"],
         "penwidth": "2",
-        "label": Markup(f"<B>{escape(item.name)}</B><BR/>{font(number, LIGHT['ink'], 11)}"),
+        "label": Markup(f"<B>{escape(item.name)}</B><BR/>{font(place, LIGHT['ink'], 11)}"),
     }
 
 
@@ -448,8 +453,7 @@ class _Flow:
             above, local, product = self._passed
             above, local = font(above, LIGHT["global"]), font(local, LIGHT["local"])
             rows += row(f"{arrow} {above} × {local} = {product}")
-        table = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">'
-        return {"label": Markup(f"{table}{rows}</TABLE>")}
+        return {"label": Markup(f"{_BARE}{rows}</TABLE>")}
 
     @property
     def words(self) -> str:
