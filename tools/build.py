@@ -28,7 +28,8 @@ RAISED = re.compile(r"^-+> *\d+ (.+)$", re.MULTILINE)
 WARNING = re.compile(
     r"\b(WARNING|ERROR|CRITICAL): (?!Executing notebook failed|Notebook exception)"
 )
-CELL = re.compile(r"^(`{3,})\{code-cell\}[^\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+ERROR = re.compile(r"^(\w+\.)*\w*(Error|Exception)\b.*:|^[A-Z]\w+ error")
+FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass
@@ -49,7 +50,9 @@ class Failure:
 def code_cells(page: Path) -> list[str]:
     """The sources of a MyST page's code cells, without their options."""
     cells = []
-    for _, body in CELL.findall(page.read_text()):
+    for _, name, body in FENCE.findall(page.read_text()):
+        if not name.startswith("{code-cell}"):
+            continue
         lines = body.splitlines()
         if lines and lines[0].strip() == "---":
             lines = lines[lines.index("---", 1) + 1 :]
@@ -132,11 +135,14 @@ def summary(failed: list[Failure], output: list[str]) -> str:
     if failed:
         lines += ["", f"Cells that failed ({len(failed)}):", *map(str, failed)]
     warnings = [line for line in dict.fromkeys(output) if WARNING.search(line)]
+    if failed:
+        warnings = [line for line in warnings if "[mystnb.glue]" not in line]
     if warnings:
         lines += ["", f"Warnings, which count as errors ({len(warnings)}):"]
         lines += [f"  {line}" for line in warnings]
     if not failed and not warnings:
-        lines += ["", "The build broke off with:", *(f"  {line}" for line in output[-20:])]
+        errors = [line for line in output if ERROR.search(line)] or output[-20:]
+        lines += ["", "The build broke off with:", *(f"  {line}" for line in errors)]
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 MINIMUM = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
+FULL = 50e6  # bytes: less than this is not enough for anything
 
 NETWORK = re.compile(
     r"NewConnectionError|ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError"
@@ -59,18 +60,20 @@ def check_venv_module():
         )
 
 
-def free_space(path):
-    """Free gigabytes on the disk that holds `path`, as text."""
-    while not path.exists():
-        path = path.parent
-    return f"{shutil.disk_usage(path).free / 1e9:.1f} GB free at {path}"
+def free_space(folder):
+    """Free bytes on the disk that holds `folder`."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def explain(output, folders):
-    """One sentence on why pip or venv failed, from what it printed; None when it is not known."""
-    if DISK.search(output):
-        space = ", ".join(free_space(folder) for folder in folders)
-        return f"The disk is full ({space}). Setting up needs about 4 GB; free some and run again."
+    """Why pip or venv failed, from what it printed and the disks it wrote to; None if unknown."""
+    if DISK.search(output) or min(map(free_space, folders)) < FULL:
+        space = ", ".join(
+            f"{free_space(folder) / 1e9:.1f} GB free in {folder}" for folder in folders
+        )
+        return f"The disk is full: {space}. Setting up needs about 3 GB."
     if NETWORK.search(output):
         return (
             "pip cannot reach its package index. Check the network connection, or the proxy and\n"
@@ -79,8 +82,9 @@ def explain(output, folders):
     missing = NO_WHEEL.search(output)
     if missing:
         return (
-            f"A pinned package has no version for this platform and Python ({missing.group(0)}).\n"
-            "Python 3.11 to 3.13 on 64-bit Linux, macOS or Windows is known to have them all."
+            f"{missing.group(0)}: pip cannot reach its package index, or the\n"
+            "index has nothing at the pinned version for this platform and Python.\n"
+            "CPython 3.11 on 64-bit Linux is what the pins are tested with."
         )
     return None
 
@@ -135,7 +139,11 @@ def prepare(root=ROOT):
     if not python.exists():
         check_venv_module()
         print(f"Making a virtual environment in {venv} …", flush=True)
-        run([sys.executable, "-m", "venv", str(venv)], folders)
+        try:
+            run([sys.executable, "-m", "venv", str(venv)], folders)
+        except BaseException:
+            shutil.rmtree(venv, ignore_errors=True)  # half an environment would look whole
+            raise
     if not is_complete(venv, requirements):
         print("Installing the pinned packages (some minutes, once) …", flush=True)
         pip = [str(python), "-m", "pip", "install", "--progress-bar", "off"]
