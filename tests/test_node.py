@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, concatenate, no_grad, stack, where
-from chaingrad.node import _children_first, local_gradients
+from chaingrad.backward import children_first, local_gradients
 from chaingrad.rules import Rule
 
 
@@ -351,7 +351,7 @@ def test_the_engines_own_sort_gives_a_valid_order(data):
     for _ in range(data.draw(st.integers(1, 25))):
         i, j = (data.draw(st.integers(0, len(nodes) - 1)) for _ in range(2))
         nodes.append(nodes[i] * nodes[j])
-    order, leaves = _children_first(nodes[-1])
+    order, leaves = children_first(nodes[-1])
     for node in (*order, *leaves):
         node._adjoint = None
     position = {node: i for i, node in enumerate(order)}

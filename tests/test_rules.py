@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
 from chaingrad import Node, check_gradients, concatenate, maximum, minimum, stack, where
-from chaingrad.node import propagate
+from chaingrad.backward import propagate
 from chaingrad.rules import RULES, rule, unbroadcast
 
 
@@ -72,8 +72,8 @@ def agree(ours, theirs, inputs, seed=0):
     np.testing.assert_allclose(out.data, t_out.detach(), rtol=1e-9, atol=1e-12)
 
     u = random.standard_normal(out.shape)
-    plain = propagate(out, u, wanted=nodes)
-    first = propagate(out, u, wanted=nodes, create_graph=True)
+    plain = propagate(out, out.seed(u), wanted=nodes)
+    first = propagate(out, out.seed(u, True), create_graph=True, wanted=nodes)
     t_first = torch.autograd.grad(t_out, tensors, torch.tensor(u), create_graph=True)
     for node, t in zip(nodes, t_first, strict=True):
         assert np.shape(plain[node]) == first[node].shape == node.shape
@@ -83,7 +83,7 @@ def agree(ours, theirs, inputs, seed=0):
     vs = [random.standard_normal(x.shape) for x in nodes]
     total = sum((first[n] * v).sum() for n, v in zip(nodes, vs, strict=True))
     t_total = sum((t * torch.tensor(v)).sum() for t, v in zip(t_first, vs, strict=True))
-    second = propagate(total, wanted=nodes) if total.requires_grad else {}
+    second = propagate(total, total.seed(), wanted=nodes) if total.requires_grad else {}
     if t_total.requires_grad:
         t_second = torch.autograd.grad(t_total, tensors, allow_unused=True)
     else:

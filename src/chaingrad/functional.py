@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from chaingrad import rules
-from chaingrad.node import Node, as_data, propagate
+from chaingrad.backward import propagate
+from chaingrad.node import Node, as_data
 
 
 def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -252,7 +253,7 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
     """The gradients of ``out`` by ``variables``: nodes if ``keep``, numbers and arrays if not."""
     found: dict[Node, Any] = {}
     if out.requires_grad:
-        found = propagate(out, cotangent, create_graph=keep, wanted=variables)
+        found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
     gradients = []
     for variable in variables:
         g = found.get(variable)

@@ -1,22 +1,50 @@
-"""The node: a value, the operation and operands it came from, and the backward pass."""
+"""The node: a value, and the operation and operands that it came from."""
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from chaingrad import rules
-from chaingrad.rules import Rule, Traced, unbroadcast
+from chaingrad._messages import describe, explained, kind
+from chaingrad.backward import local_gradients as local_gradients
+from chaingrad.backward import propagate
+from chaingrad.graph import toposort
+from chaingrad.rules import Rule, Traced
 
 Data = float | npt.NDArray[np.floating[Any]]
+Operator = Callable[["Node", Any], "Node"]
 
-_REACHED: Any = object()  # the adjoint of a node that the sort has seen and no gradient has reached
-_backward_lock = threading.RLock()
 _recording = threading.local()
-_pauses = 0  # how many no_grad blocks are open, in all threads together: 0 spares a look-up
+_pauses = 0  # how many no_grad blocks are open in all threads together: 0 spares a look-up
+_pauses_lock = threading.Lock()
+_new_object = object.__new__
+
+
+def _operator(rule: Rule) -> tuple[Operator, Operator]:
+    """Make the methods for ``node ∘ other`` and ``other ∘ node``."""
+    compute = rule.compute
+
+    def forward(self: "Node", other: Any) -> "Node":
+        if not isinstance(other, Node):
+            if not _is_operand(other):
+                return NotImplemented  # type: ignore[no-any-return]
+            other = _constant(other, self.data)
+        try:
+            data = compute(self.data, other.data)
+        except (ValueError, TypeError) as error:
+            raise explained(error, rule, (self, other)) from None
+        return _record(rule, data, (self, other))
+
+    def reflected(self: "Node", other: Any) -> "Node":
+        if not _is_operand(other):
+            return NotImplemented  # type: ignore[no-any-return]
+        return forward(_constant(other, self.data), self)
+
+    return forward, reflected
 
 
 class Node(Traced):
@@ -50,16 +78,7 @@ class Node(Traced):
     (15.0, 8.0)
     """
 
-    __slots__ = (
-        "_adjoint",
-        "_options",
-        "_rule",
-        "data",
-        "grad",
-        "label",
-        "parents",
-        "requires_grad",
-    )
+    __slots__ = ("_adjoint", "_rule", "data", "grad", "label", "parents", "requires_grad")
     __array_ufunc__ = None  # array * node asks the node
 
     data: Any
@@ -75,7 +94,6 @@ class Node(Traced):
         self.label = label
         self.requires_grad = requires_grad
         self._rule: Rule | None = None
-        self._options: dict[str, Any] | None = None
         self._adjoint: Any = None
 
     # --- what a node is -------------------------------------------------------------------------
@@ -113,7 +131,7 @@ class Node(Traced):
         """
         if self.size != 1:
             raise ValueError(
-                f"item() needs a node with one entry, but {_describe(self)} has {self.size}"
+                f"item() needs a node with one entry, but {describe(self)} has {self.size}"
             )
         return float(np.reshape(self.data, ()))
 
@@ -137,7 +155,7 @@ class Node(Traced):
 
     def __len__(self) -> int:
         if self.ndim == 0:
-            raise TypeError(f"{_describe(self)} is a scalar, so it has no len()")
+            raise TypeError(f"{describe(self)} is a scalar, so it has no len()")
         return len(self.data)
 
     def __iter__(self) -> Iterator["Node"]:
@@ -145,7 +163,7 @@ class Node(Traced):
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(
-            f"{_describe(self)} cannot become a NumPy array without losing its graph; "
+            f"{describe(self)} cannot become a NumPy array without losing its graph; "
             "use node.data for its value, or chaingrad.stack to join nodes"
         )
 
@@ -173,47 +191,19 @@ class Node(Traced):
             TypeError: an input is not numeric.
         """
         nodes = tuple([x if isinstance(x, Node) else _constant(x, self.data) for x in inputs])
+        rule = rule.bind(options, len(nodes))
         try:
-            data = rule.compute(*[node.data for node in nodes], **options)
+            data = rule.compute(*[node.data for node in nodes])
         except (ValueError, TypeError, IndexError) as error:
-            raise _explained(error, rule, nodes, options) from None
-        return _record(rule, data, nodes, options)
+            raise explained(error, rule, nodes) from None
+        return _record(rule, data, nodes)
 
-    def __add__(self, other: Any) -> "Node":
-        return _binary(rules.add, self, other)
-
-    def __radd__(self, other: Any) -> "Node":
-        return _reflected(rules.add, other, self)
-
-    def __sub__(self, other: Any) -> "Node":
-        return _binary(rules.sub, self, other)
-
-    def __rsub__(self, other: Any) -> "Node":
-        return _reflected(rules.sub, other, self)
-
-    def __mul__(self, other: Any) -> "Node":
-        return _binary(rules.mul, self, other)
-
-    def __rmul__(self, other: Any) -> "Node":
-        return _reflected(rules.mul, other, self)
-
-    def __truediv__(self, other: Any) -> "Node":
-        return _binary(rules.div, self, other)
-
-    def __rtruediv__(self, other: Any) -> "Node":
-        return _reflected(rules.div, other, self)
-
-    def __pow__(self, other: Any) -> "Node":
-        return _binary(rules.pow_, self, other)
-
-    def __rpow__(self, other: Any) -> "Node":
-        return _reflected(rules.pow_, other, self)
-
-    def __matmul__(self, other: Any) -> "Node":
-        return _binary(rules.matmul, self, other)
-
-    def __rmatmul__(self, other: Any) -> "Node":
-        return _reflected(rules.matmul, other, self)
+    __add__, __radd__ = _operator(rules.add)
+    __sub__, __rsub__ = _operator(rules.sub)
+    __mul__, __rmul__ = _operator(rules.mul)
+    __truediv__, __rtruediv__ = _operator(rules.div)
+    __pow__, __rpow__ = _operator(rules.pow_)
+    __matmul__, __rmatmul__ = _operator(rules.matmul)
 
     def __neg__(self) -> "Node":
         return self.apply(rules.neg, (self,), {})
@@ -317,8 +307,6 @@ class Node(Traced):
 
         See `chaingrad.graph.toposort`.
         """
-        from chaingrad.graph import toposort
-
         return toposort(self, lambda node: node.parents)
 
     def backward(
@@ -348,7 +336,33 @@ class Node(Traced):
             raise ValueError(
                 "backward: release frees the graph that create_graph is to keep; choose one"
             )
-        propagate(self, gradient, create_graph=create_graph, release=release)
+        propagate(self, self.seed(gradient, create_graph), create_graph, release)
+
+    def seed(self, gradient: Any = None, create_graph: bool = False) -> Any:
+        """Check and complete the argument ``gradient`` of `backward`, which says what it raises."""
+        if not self.requires_grad:
+            raise TypeError(
+                f"backward: {describe(self)} does not depend on any node that requires a gradient; "
+                "was it made of constants alone, detached, or computed under no_grad()?"
+            )
+        if gradient is None:
+            if self.size != 1:
+                raise ValueError(
+                    f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
+                    f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
+                )
+            gradient = 1.0 if type(self.data) is float else np.ones(self.shape, self.dtype)
+        if not isinstance(gradient, Node):
+            gradient = Node(gradient, requires_grad=False)
+        if gradient.shape != self.shape:
+            raise ValueError(
+                f"backward: gradient= must have the shape {self.shape} of {describe(self)}; got "
+                f"shape {gradient.shape}"
+            )
+        if create_graph:
+            return gradient
+        data = gradient.data
+        return float(data) if type(self.data) is float else np.array(data, self.dtype)
 
 
 def as_data(x: Any) -> Data:
@@ -361,7 +375,7 @@ def as_data(x: Any) -> Data:
         return x
     if isinstance(x, Node):
         raise TypeError(
-            f"{_describe(x)} is a node already; use it as it is, or node.detach() for "
+            f"{describe(x)} is a node already; use it as it is, or node.detach() for "
             "a constant with its value"
         )
     if isinstance(x, int | float):
@@ -370,15 +384,14 @@ def as_data(x: Any) -> Data:
         array = np.asarray(x)
     except ValueError as error:
         raise TypeError(
-            f"a node holds a number or an array of numbers; got {_kind(x)} that is no "
-            f"array: {error}"
+            f"a node holds a number or an array of numbers; got {kind(x)} that is no array: {error}"
         ) from None
     if array.dtype.kind in "iub":
         array = array.astype(np.float64)
     if array.dtype.kind != "f":
         hint = "; differentiate real and imaginary parts apart" if array.dtype.kind == "c" else ""
         raise TypeError(
-            f"a node holds a float or an array of floats; got {_kind(x)} of dtype "
+            f"a node holds a float or an array of floats; got {kind(x)} of dtype "
             f"{array.dtype}{hint}"
         )
     if not isinstance(x, np.ndarray) and array.ndim == 0 and array.dtype == np.float64:
@@ -399,39 +412,23 @@ def no_grad() -> Iterator[None]:
     (False, ())
     """
     global _pauses
-    with _backward_lock:
+    with _pauses_lock:
         _pauses += 1
     _recording.pauses = getattr(_recording, "pauses", 0) + 1
     try:
         yield
     finally:
         _recording.pauses -= 1
-        with _backward_lock:
+        with _pauses_lock:
             _pauses -= 1
 
 
 # --- recording ----------------------------------------------------------------------------------
 
 
-def _binary(rule: Rule, a: Node, b: Any) -> Node:
-    if not isinstance(b, Node):
-        if not _operand(b):
-            return NotImplemented  # type: ignore[no-any-return]
-        b = _constant(b, a.data)
-    try:
-        data = rule.compute(a.data, b.data)
-    except (ValueError, TypeError) as error:
-        raise _explained(error, rule, (a, b), {}) from None
-    return _record(rule, data, (a, b), None)
-
-
-def _reflected(rule: Rule, a: Any, b: Node) -> Node:
-    return _binary(rule, _constant(a, b.data), b) if _operand(a) else NotImplemented
-
-
-def _operand(x: Any) -> bool:
+def _is_operand(x: Any) -> bool:
     """Whether ``x`` may stand beside a node; others get Python's own TypeError."""
-    return isinstance(x, int | float | np.ndarray | np.generic | list | tuple) or hasattr(
+    return isinstance(x, float | int | np.ndarray | np.generic | list | tuple) or hasattr(
         x, "__array__"
     )
 
@@ -439,278 +436,28 @@ def _operand(x: Any) -> bool:
 def _constant(x: Any, beside: Data) -> Node:
     """A constant; integers and booleans take the dtype of the data that they stand beside."""
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
-        x = x.astype(np.result_type(beside) if type(beside) is not float else np.float64)
+        x = x.astype(beside.dtype if isinstance(beside, np.ndarray) else np.float64)
     return Node(x, requires_grad=False)
 
 
-def _record(
-    rule: Rule, data: Any, parents: tuple[Node, ...], options: dict[str, Any] | None
-) -> Node:
-    """Make the node of a result. Creating the object by hand is faster than Node()."""
-    node: Node = object.__new__(Node)
+def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
+    """Make the node of a result; setting its slots by hand is faster than calling Node."""
     if type(data) is not float and type(data) is not np.ndarray:
         data = float(data) if type(data) is np.float64 else np.asarray(data)
+    node = _new_object(Node)
     node.data = data
     node.grad = 0.0
-    node.label = None
-    node._adjoint = None
-    if not (_pauses and getattr(_recording, "pauses", 0)):
-        for parent in parents:
-            if parent.requires_grad:
-                node.parents = parents
-                node.requires_grad = True
-                node._rule = rule
-                node._options = options
-                return node
+    node.label = node._adjoint = None
+    for parent in parents:
+        if parent.requires_grad and not (_pauses and getattr(_recording, "pauses", 0)):
+            node.parents = parents
+            node.requires_grad = True
+            node._rule = rule
+            return node
     node.parents = ()
     node.requires_grad = False
     node._rule = None
-    node._options = None
     return node
-
-
-# --- the backward pass --------------------------------------------------------------------------
-
-
-def _children_first(root: Node) -> tuple[list[Node], list[Node]]:
-    """Sort as `chaingrad.graph.toposort` does, for nodes that require a gradient only.
-
-    The mark of a visit is kept on the node, where the gradient will be; leaves need no order and
-    come apart. Returns the interior nodes, children before parents, and the leaves.
-    """
-    order: list[Any] = []
-    leaves: list[Node] = []
-    stack: list[Any] = [root]
-    push, pop = stack.append, stack.pop
-    while stack:
-        node = pop()
-        if node is None:  # the parents of the node below have all been pushed
-            order.append(pop())
-        elif node._adjoint is None:
-            node._adjoint = _REACHED
-            if node._rule is None:
-                leaves.append(node)
-                continue
-            push(node)
-            push(None)
-            for parent in node.parents:
-                if parent._adjoint is None and parent.requires_grad:
-                    push(parent)
-    order.reverse()
-    return order, leaves
-
-
-def propagate(
-    root: Node,
-    gradient: Any = None,
-    *,
-    create_graph: bool = False,
-    release: bool = False,
-    wanted: Sequence[Node] | None = None,
-) -> dict[Node, Any]:
-    """Run the backward pass that `Node.backward` describes.
-
-    Args:
-        root, gradient, create_graph, release: as there.
-        wanted: nodes whose gradients to return, leaving every ``grad`` as it was. None stores them.
-
-    Returns:
-        The gradients of the wanted nodes that the root depends on.
-    """
-    seed = _seed(root, gradient, create_graph)
-    found: dict[Node, Any] = {}
-    order: list[Node] = []
-    leaves: list[Node] = []
-    with _backward_lock:  # marks and adjoints live on the nodes: one pass at a time
-        try:
-            order, leaves = _children_first(root)
-            root._adjoint = seed
-            for node in order:
-                g = node._adjoint
-                node._adjoint = None
-                if wanted is None:
-                    node.grad = g
-                elif node in wanted:
-                    found[node] = g
-                parents = node.parents
-                if len(parents) == 2 and not (create_graph or node._options):
-                    # The loop below, unrolled: most nodes of a scalar graph come this way.
-                    a, b = parents
-                    x, y, out = a.data, b.data, node.data
-                    of_a, of_b = node._rule.vjps  # type: ignore[union-attr]
-                    if (known := a._adjoint) is not None:
-                        share = of_a(g, out, x, y)
-                        if type(share) is float and type(x) is float:
-                            a._adjoint = share if known is _REACHED else known + share
-                        else:
-                            _add_to_adjoint(a, share)
-                    if (known := b._adjoint) is not None:
-                        share = of_b(g, out, x, y)
-                        if type(share) is float and type(y) is float:
-                            b._adjoint = share if known is _REACHED else known + share
-                        else:
-                            _add_to_adjoint(b, share)
-                else:
-                    for parent, share in _shares(node, g, create_graph):
-                        _add_to_adjoint(parent, share)
-                if release:
-                    _release(node, keep_data=node is root)
-            for leaf in leaves:
-                if wanted is None:
-                    leaf.grad = _total(leaf.grad, leaf._adjoint)
-                elif leaf in wanted:
-                    found[leaf] = leaf._adjoint
-                leaf._adjoint = None
-        except BaseException:
-            for node in (*order, *leaves) or root.sorted_graph():
-                node._adjoint = None
-            raise
-    return found
-
-
-def local_gradients(node: Node) -> list[tuple[Node, float | None]]:
-    """Give the local gradient ∂node/∂parent for each operand of a scalar node.
-
-    None stands where there is none to give as a number: the operand is a constant, or the node or
-    the operand is an array.
-
-    >>> a, b = Node(2.0, "a"), Node(3.0, "b")
-    >>> [(parent.label, local) for parent, local in local_gradients(a * b)]
-    [('a', 3.0), ('b', 2.0)]
-    """
-    if node.ndim or not node.parents:
-        return [(parent, None) for parent in node.parents]
-    scalar = [parent.ndim == 0 and parent.requires_grad for parent in node.parents]
-    data = [parent.data for parent in node.parents]
-    vjps = zip(scalar, node._rule.vjps, strict=False)  # type: ignore[union-attr]
-    options = node._options or {}
-    shares = [float(vjp(1.0, node.data, *data, **options)) if ok else None for ok, vjp in vjps]
-    return list(zip(node.parents, shares, strict=True))
-
-
-def _seed(root: Node, gradient: Any, create_graph: bool) -> Any:
-    if not root.requires_grad:
-        raise TypeError(
-            f"backward: {_describe(root)} does not depend on any node that requires a "
-            "gradient; was it made by constants alone, detached, or computed under "
-            "no_grad()?"
-        )
-    if gradient is None:
-        if root.size != 1:
-            raise ValueError(
-                f"backward: {_describe(root)} is not a scalar, so the gradient of "
-                "what? Reduce it first, say with .sum(), or pass gradient= of shape "
-                f"{root.shape}"
-            )
-        gradient = 1.0 if type(root.data) is float else np.ones(root.shape, root.dtype)
-    elif isinstance(gradient, Node) and not create_graph:
-        gradient = gradient.data
-    if not isinstance(gradient, Node):
-        gradient = as_data(gradient)
-    if np.shape(rules.value(gradient)) != root.shape:
-        raise ValueError(
-            f"backward: gradient= must have the shape {root.shape} of "
-            f"{_describe(root)}; got shape {np.shape(rules.value(gradient))}"
-        )
-    if create_graph:
-        return gradient if isinstance(gradient, Node) else Node(gradient, requires_grad=False)
-    return float(gradient) if type(root.data) is float else np.asarray(gradient, root.dtype)
-
-
-def _shares(node: Node, g: Any, create_graph: bool) -> Iterator[tuple[Node, Any]]:
-    """Yield each parent that takes part in the pass with its share of the gradient ``g``."""
-    rule, parents, options = node._rule, node.parents, node._options or {}
-    if rule is None:
-        return
-    if rule is _RELEASED:
-        raise ValueError(
-            f"backward: {_describe(node)} was freed by backward(release=True); compute "
-            "it again, or leave release out of the earlier call"
-        )
-    inputs = parents if create_graph else [parent.data for parent in parents]
-    out = node if create_graph else node.data
-    for parent, vjp in zip(parents, rule.vjps, strict=False):
-        if parent._adjoint is not None:
-            yield parent, vjp(g, out, *inputs, **options)
-
-
-def _add_to_adjoint(parent: Node, share: Any) -> None:
-    """Bring ``share`` to the shape and dtype of the parent's data, and add it to its adjoint."""
-    data, known = parent.data, parent._adjoint
-    shape = np.shape(data)
-    if np.shape(rules.value(share)) != shape:
-        share = unbroadcast(share, shape)
-    if isinstance(share, Node):
-        if type(data) is not float and share.dtype != data.dtype:
-            share = share.astype(data.dtype)
-    elif type(data) is float:
-        share = float(share)
-    else:
-        share = np.asarray(share, data.dtype)
-    if known is not _REACHED:
-        share = known + share
-        if isinstance(share, np.generic):  # NumPy turns sums of 0-d arrays into scalars
-            share = np.asarray(share)
-    parent._adjoint = share
-
-
-def _total(grad: Any, more: Any) -> Any:
-    """Add ``more`` to the gradient of a leaf, as an array that no other node shares."""
-    if isinstance(more, Node) and type(grad) is float and grad == 0.0:
-        return more
-    total = grad + more
-    return np.asarray(total) if isinstance(total, np.generic) else total
-
-
-_RELEASED = Rule("released", lambda *inputs: None, ())
-
-
-def _release(node: Node, keep_data: bool) -> None:
-    node.parents = ()
-    node._rule = _RELEASED
-    node._options = None
-    if not keep_data:
-        node.data = None
-        node.grad = 0.0
-
-
-# --- words for messages -------------------------------------------------------------------------
-
-
-def _describe(node: Node) -> str:
-    name = repr(node.label) if node.label is not None else (node.op or "a leaf")
-    return f"node {name} of shape {np.shape(node.data)}"
-
-
-def _kind(x: Any) -> str:
-    return f"{type(x).__name__} {x!r:.60}"
-
-
-def _brief(option: Any) -> str:
-    if isinstance(option, np.ndarray):
-        return f"<array of shape {option.shape}>"
-    return repr(option)
-
-
-def _explained(
-    error: Exception, rule: Rule, inputs: Sequence[Node], options: dict[str, Any]
-) -> Exception:
-    """The error of a computation that failed, with the operation, operands and shapes named."""
-    gone = [node for node in inputs if node.data is None]
-    if gone:
-        return ValueError(
-            f"{rule.name}: a node that backward(release=True) freed cannot be used "
-            "again; compute it anew"
-        )
-    what = " and ".join(_describe(node) for node in inputs[:6])
-    given = ", ".join(f"{key}={_brief(option)}" for key, option in options.items())
-    expected = {
-        "matmul": "matmul (@) needs arrays whose inner sizes agree: (..., n, k) @ (..., k, m)",
-        "getitem": "the index must fit the shape",
-        "reshape": "the number of entries must stay the same",
-        "concatenate": "all sizes but that of the axis must agree",
-    }.get(rule.name, "shapes must broadcast: trailing sizes equal, or 1")
-    return type(error)(f"{rule.name}({given}) of {what} failed: {error}. Expected: {expected}.")
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:

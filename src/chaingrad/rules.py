@@ -47,12 +47,13 @@ class Rule:
     3.0
     """
 
-    __slots__ = ("compute", "name", "vjps")
+    __slots__ = ("compute", "name", "options", "vjps")
 
     def __init__(self, name: str, compute: Callable[..., Any], vjps: Any) -> None:
         self.name = name
         self.compute = compute
         self.vjps = vjps
+        self.options: dict[str, Any] = {}
 
     def __call__(self, *inputs: Value, **options: Any) -> Value:
         for x in inputs:
@@ -60,11 +61,24 @@ class Rule:
                 return x.apply(self, inputs, options)
         return self.compute(*inputs, **options)
 
+    def bind(self, options: dict[str, Any], arity: int) -> "Rule":
+        """Fix the options, such as the axis of a sum, for ``arity`` inputs."""
+        if not options:
+            return self
+        vjps = tuple(partial(vjp, **options) for vjp in itertools.islice(self.vjps, arity))
+        bound = Rule(self.name, partial(self.compute, **options), vjps)
+        bound.options = options
+        return bound
+
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RULES.__getitem__, (self.name,)
+        return _restore, (self.name, self.options, len(self.vjps) if self.options else 0)
+
+
+def _restore(name: str, options: dict[str, Any], arity: int) -> Rule:
+    return RULES[name].bind(options, arity)
 
 
 RULES: dict[str, Rule] = {}
@@ -123,8 +137,8 @@ def _power(a: Any, b: Any) -> Any:
         try:
             return math.pow(a, b)
         except (ValueError, OverflowError):
-            pass
-    return np.power(a, b)
+            return np.power(a, b)
+    return a**b
 
 
 def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
