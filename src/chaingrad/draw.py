@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from chaingrad import node as engine
 from chaingrad._graphviz import FONTS, Digraph, Markup, escape, font, row
 from chaingrad._items import (
     Item,
@@ -30,7 +29,9 @@ from chaingrad._items import (
     title,
 )
 from chaingrad._svg import LIGHT, Drawing
+from chaingrad.backward import local_gradients
 from chaingrad.graph import GraphNode, toposort
+from chaingrad.node import Node
 
 __all__ = ["Drawing", "draw_gradient_flow", "draw_graph", "draw_toposort"]
 
@@ -404,8 +405,8 @@ def _local_gradients(item: Item, given: LocalGradient | None) -> list[tuple[str,
     """Give ∂item/∂operand for each operand: a number, None for an array, or `_UNKNOWN`."""
     if given is not None:
         found = [given(item.node, position) for position in range(len(item.parents))]
-    elif isinstance(item.node, engine.Node):
-        found = [local for _, local in engine.local_gradients(item.node)]
+    elif isinstance(item.node, Node):
+        found = [local for _, local in local_gradients(item.node)]
     else:
         found = [_UNKNOWN] * len(item.parents)
     return list(zip(item.parents, found, strict=True))
