@@ -1,0 +1,62 @@
+"""Checks of arguments that several modules make."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from chaingrad.node import Node
+
+
+def as_node(x: Any) -> Node:
+    """``x`` itself if it is a node, otherwise a constant."""
+    return x if isinstance(x, Node) else Node(x, requires_grad=False)
+
+
+def at_least_zero(name: str, number: float) -> float:
+    """``number`` as a float.
+
+    Raises:
+        ValueError: it is negative or nan.
+    """
+    if not number >= 0:
+        raise ValueError(f"{name} must be 0 or more; got {number!r}")
+    return float(number)
+
+
+def node_list(parameters: Iterable[Node]) -> list[Node]:
+    """Make a list of the nodes in ``parameters``.
+
+    Raises:
+        ValueError: there are none.
+        TypeError: there is something else among them, or it is one node instead of several.
+    """
+    if isinstance(parameters, Node):
+        raise TypeError("parameters must be several nodes; for one node, pass [node]")
+    nodes = list(parameters)
+    if not nodes:
+        raise ValueError(
+            "there are no parameters; was a generator, such as model.parameters(), used up before?"
+        )
+    for i, node in enumerate(nodes):
+        if not isinstance(node, Node):
+            raise TypeError(
+                f"parameters must be nodes; number {i} is {type(node).__name__} {node!r:.60}"
+            )
+    return nodes
+
+
+def parameter_list(parameters: Iterable[Node]) -> list[Node]:
+    """Make a list of the parameters of an optimizer, which are leaves and occur once.
+
+    Raises:
+        ValueError, TypeError: as `node_list`, and for a result of an operation or a repetition.
+    """
+    leaves = node_list(parameters)
+    for i, node in enumerate(leaves):
+        if node.parents:
+            raise TypeError(
+                f"parameters must be leaves; number {i} is the result of {node.op!r}, which the "
+                "next forward pass makes anew"
+            )
+    if len({id(leaf) for leaf in leaves}) < len(leaves):
+        raise ValueError("a parameter is listed twice")
+    return leaves

@@ -1,0 +1,133 @@
+"""Losses: scalar nodes that say how far predictions are from their targets.
+
+Each is a mean over all entries or examples, so that its size does not depend on how many there are.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from chaingrad import rules
+from chaingrad._arguments import as_node, at_least_zero, node_list
+from chaingrad.node import Node
+
+
+def mse_loss(prediction: Any, target: Any) -> Node:
+    """The mean squared error, mean((prediction - target)²).
+
+    Args:
+        prediction: a node (or an array) of any shape.
+        target: a number, an array or a node of the same shape.
+
+    Raises:
+        ValueError: the shapes differ. Broadcasting (n, 1) against (n,) would give n² differences.
+
+    >>> mse_loss(Node(np.array([1.0, 2.0])), np.array([1.0, 4.0])).data
+    2.0
+    """
+    node = as_node(prediction)
+    target_shape = rules.shape_of(target)
+    if node.shape != target_shape:
+        raise ValueError(
+            f"mse_loss: prediction {node.shape} and target {target_shape} must have one shape, or "
+            "broadcasting would compare entries that do not belong together; reshape one of them"
+        )
+    difference: Node = node - target
+    return (difference * difference).mean()
+
+
+def log_softmax(logits: Any, axis: int = -1) -> Node:
+    """The logarithm of `softmax`, log p = z - log Σ exp(z), without overflow.
+
+    The largest entry is taken off first :cite:`blanchard2021`. It is a constant for the derivative,
+    which may be left out because the result does not depend on it.
+
+    Args:
+        logits: a node or an array.
+        axis: along which the probabilities sum to 1.
+
+    >>> log_softmax(np.array([1000.0, 1000.0])).data
+    array([-0.69314718, -0.69314718])
+    """
+    shifted = _shifted(logits, axis)
+    return shifted - shifted.logsumexp(axis=axis, keepdims=True)
+
+
+def softmax(logits: Any, axis: int = -1) -> Node:
+    """Probabilities p = exp(z) / Σ exp(z) along ``axis``, without overflow; see `log_softmax`.
+
+    >>> softmax(np.array([0.0, 0.0, -np.inf])).data
+    array([0.5, 0.5, 0. ])
+    """
+    return log_softmax(logits, axis).exp()
+
+
+def cross_entropy(logits: Any, labels: Any) -> Node:
+    """The mean of -log p[label] over the examples, where p is the softmax of each row.
+
+    Args:
+        logits: a node (or an array) of shape (n, c): a score for each example and class.
+        labels: n integers, the class of each example, from 0 to c - 1.
+
+    Raises:
+        ValueError: logits that are not (n, c), labels that are not (n,), or a label out of range.
+        TypeError: labels that are not integers.
+
+    >>> cross_entropy(np.array([[0.0, 0.0], [5.0, 5.0]]), [0, 1]).data
+    0.6931471805599453
+    """
+    logits = as_node(logits)
+    labels = _checked_labels(labels, logits.shape)
+    shifted = _shifted(logits, axis=1)
+    return (shifted.logsumexp(axis=1) - shifted[np.arange(len(labels)), labels]).mean()
+
+
+def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
+    """The penalty λ/2 Σ‖W‖², whose gradient with respect to each W is λW.
+
+    Args:
+        parameters: nodes; pass the weights alone if the biases are to go free.
+        weight_decay: λ.
+
+    Raises:
+        ValueError: there are no parameters, or λ is negative.
+        TypeError: a parameter is not a node.
+
+    >>> l2_penalty([Node(3.0), Node(np.array([1.0, 2.0]))], 0.5).data
+    3.5
+    """
+    squares = [W * W if W.ndim == 0 else (W * W).sum() for W in node_list(parameters)]
+    return sum(squares[1:], squares[0]) * (0.5 * at_least_zero("weight_decay", weight_decay))
+
+
+# --- parts --------------------------------------------------------------------------------------
+
+
+def _shifted(logits: Any, axis: int) -> Node:
+    """Take the largest entry along ``axis`` off, so that no exponential overflows."""
+    node = as_node(logits)
+    if node.ndim == 0:
+        raise ValueError("softmax needs scores along an axis; got a single number")
+    shifted: Node = node - np.max(node.data, axis=axis, keepdims=True)
+    return shifted
+
+
+def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:
+    if len(shape) != 2:
+        raise ValueError(f"cross_entropy: logits must have a shape (n, c); got {shape}")
+    labels = np.asarray(rules.value(labels))
+    if labels.shape != shape[:1]:
+        raise ValueError(
+            f"cross_entropy: logits {shape} need labels of shape {shape[:1]}, one class for each "
+            f"row; got {labels.shape}"
+        )
+    if labels.dtype.kind not in "iu":
+        raise TypeError(f"cross_entropy: labels must be integers; got dtype {labels.dtype}")
+    wrong = np.flatnonzero((labels < 0) | (labels >= shape[1]))
+    if wrong.size:
+        raise ValueError(
+            f"cross_entropy: labels must be from 0 to {shape[1] - 1}; labels[{wrong[0]}] is "
+            f"{labels[wrong[0]]}"
+        )
+    return labels
