@@ -165,8 +165,7 @@ def clip_grad_norm(parameters: Iterable[Node], max_norm: float) -> float:
     gradient is multiplied by max_norm/(norm + 10⁻⁶), as in PyTorch.
 
     Returns:
-        The norm before clipping. If it is not finite, the gradients have no direction to keep: they
-        become 0 or nan.
+        The norm before clipping. If it is not finite, the gradients become 0 or nan.
 
     Raises:
         ValueError: there are no parameters, or ``max_norm`` is negative.
