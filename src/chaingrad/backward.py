@@ -16,7 +16,7 @@ from chaingrad._messages import describe
 from chaingrad.rules import Rule, Traced, cast, shape_of, unbroadcast
 
 REACHED: Any = object()  # the adjoint of a node that the sort has seen and no share has reached
-RELEASED = Rule("released", lambda *inputs: None, ())
+RELEASED: Any = object()  # the VJPs of a node that was freed
 _one_pass_at_a_time = threading.RLock()  # marks and adjoints live on the nodes
 
 
@@ -145,7 +145,7 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
 def _send(node: Any, g: Any, create_graph: bool) -> None:
     """Send each parent that takes part its share of the adjoint ``g`` of ``node``."""
     rule, parents = node._rule, node.parents
-    if rule is RELEASED:
+    if rule.vjps is RELEASED:
         raise ValueError(
             f"backward: {describe(node)} was freed by backward(release=True); compute it again, or "
             "leave release out of the earlier call"
@@ -196,7 +196,7 @@ def _total(grad: Any, more: Any) -> Any:
 
 def _release(node: Any, keep_data: bool) -> None:
     node.parents = ()
-    node._rule = RELEASED
+    node._rule = Rule(node.op, node._rule.compute, RELEASED)
     if not keep_data:
         node.data = None
         node.grad = 0.0

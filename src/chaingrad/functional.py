@@ -187,7 +187,7 @@ def check_gradients(
         f: takes nodes, gives a node.
         args: numbers or arrays, where to check.
         order: 1 checks the gradient; 2 also checks the gradient of the gradient.
-        step, rtol, atol: of the comparison |ours - difference| <= atol + rtol |difference|.
+        step, rtol, atol: of the comparison ``|ours - difference| <= atol + rtol * |difference|``.
 
     Returns:
         The largest difference found, divided by the tolerance at that entry (at most 1).

@@ -13,7 +13,7 @@ class GraphNode(Protocol):
 
     @property
     def data(self) -> Any:
-        """The value: a float or an array."""
+        """The value, a float or an array."""
 
     @property
     def grad(self) -> Any:

@@ -280,7 +280,7 @@ class Node(Traced):
 
     @property
     def T(self) -> "Node":  # noqa: N802 (as in NumPy)
-        """The transpose: the axes reversed."""
+        """The array with its axes reversed."""
         return self.apply(rules.transpose, (self,), {})
 
     def broadcast_to(self, *shape: Any) -> "Node":
