@@ -3,10 +3,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve format lock clean
+.PHONY: help book test lab serve notebooks format lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): requirements.txt tools/environment.py
 	@$(PYTHON) tools/environment.py
@@ -31,6 +31,10 @@ lab: $(READY) ## Open the pages as notebooks in JupyterLab
 
 serve: book ## Build the site and serve it at http://localhost:8000
 	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+
+notebooks: book ## Put the executed pages, as Jupyter notebooks, beside the site's pages
+	mkdir -p _build/html/notebooks
+	cp -R _build/jupyter_execute/chapters/. _build/html/notebooks
 
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .
