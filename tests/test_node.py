@@ -180,6 +180,13 @@ def test_len_iteration_item_and_float():
         x.item()
 
 
+def test_truth_is_that_of_the_only_entry():
+    assert Node(2.0)
+    assert not Node(np.zeros((1, 1)))
+    with pytest.raises(ValueError, match="no truth value"):
+        bool(Node(np.ones(2)))
+
+
 def test_repr_tells_value_label_and_operation():
     assert repr(Node(2.0)) == "Node(2.0)"
     assert repr(Node(2.0, "x") * 3) == "Node(6.0, op='mul')"

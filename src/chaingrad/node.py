@@ -153,6 +153,13 @@ class Node(Traced):
     def __float__(self) -> float:
         return self.item()
 
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError(
+                f"{describe(self)} has no truth value; compare entries, say with (node > 0).all()"
+            )
+        return bool(self.data)
+
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError(f"{describe(self)} is a scalar, so it has no len()")

@@ -84,14 +84,16 @@ def _restore(name: str, options: dict[str, Any], arity: int) -> Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(name: str, compute: Callable[..., Any], *vjps: Any) -> Rule:
+def rule(name: str, compute: Callable[..., Any], *vjps: Any, replace: bool = False) -> Rule:
     """Make a rule and enter it in the table `RULES`.
 
     Raises:
-        ValueError: the name is taken.
+        ValueError: the name is taken, and it is not said to ``replace`` what has it.
     """
-    if name in RULES:
-        raise ValueError(f"there is a rule named {name!r} already; choose another name")
+    if name in RULES and not replace:
+        raise ValueError(
+            f"there is a rule named {name!r} already; choose another name, or pass replace=True"
+        )
     RULES[name] = Rule(name, compute, vjps)
     return RULES[name]
 

@@ -1,0 +1,169 @@
+"""The ledger's predictions against what is measured."""
+
+import gc
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from chaingrad import Node, concatenate, no_grad
+from chaingrad.account import Ledger, flops
+
+DATA_OF_ARRAYS = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+SIZES = [(20, 64, 10, 32), (50, 40, 5, 200)]
+
+
+def mlp(d, h, q, n, dtype=np.float64):
+    random = np.random.default_rng(0)
+
+    def array(*shape):
+        return random.standard_normal(shape).astype(dtype)
+
+    parameters = [Node(array(h, d), "W1"), Node(array(h), "b"), Node(array(q, h), "W2")]
+    X, Y = Node(array(n, d), "X", requires_grad=False), Node(array(n, q), "Y", requires_grad=False)
+    return parameters, X, Y
+
+
+def objective(parameters, X, Y, decay=0.01):
+    W1, b, W2 = parameters
+    error = (X @ W1.T + b).relu() @ W2.T - Y
+    return (error**2).sum() / (2 * len(X)) + decay / 2 * ((W1**2).sum() + (W2**2).sum())
+
+
+@pytest.fixture
+def traced():
+    gc.collect()
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def arrays_alive():
+    traces = tracemalloc.take_snapshot().filter_traces([DATA_OF_ARRAYS]).traces
+    return sum(trace.size for trace in traces)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", SIZES)
+def test_bytes_of_values_are_those_measured(size, dtype, traced):
+    inputs = mlp(*size, dtype)
+    before = arrays_alive()
+    loss = objective(*inputs)
+    kept = arrays_alive() - before
+    ledger = Ledger(loss)
+    assert ledger.value_bytes == kept
+    assert ledger.parameter_bytes == sum(p.data.nbytes for p in inputs[0])
+    constants = sum(row.bytes for row in ledger.rows if row.role == "constant")
+    assert ledger.input_bytes == inputs[1].data.nbytes + inputs[2].data.nbytes + constants
+
+
+def test_needed_bytes_are_what_pytorch_saves():
+    parameters, X, Y = mlp(20, 64, 10, 32)
+    tensors = [torch.tensor(p.data, requires_grad=True) for p in parameters]
+    saved = {}
+
+    def pack(tensor):
+        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    W1, b, W2 = tensors
+    own = {t.untyped_storage().data_ptr() for t in tensors}
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        data = torch.tensor(X.data)
+        error = (data @ W1.T + b).relu() @ W2.T - torch.tensor(Y.data)
+        loss = (error**2).sum() / 64 + 0.005 * ((W1**2).sum() + (W2**2).sum())
+    own.add(data.untyped_storage().data_ptr())
+    assert loss.requires_grad
+    values = sum(size for pointer, size in saved.items() if pointer not in own)
+    arrays = [row for row in Ledger(objective(parameters, X, Y)).rows if row.node.ndim]
+    ours = sum(row.bytes for row in arrays if row.role == "value" and row.needed)
+    scalars = 8 * 4  # the numbers that PyTorch saves for the divisions and the products
+    assert 0 <= values - ours <= scalars
+
+
+@pytest.mark.parametrize("release", [False, True])
+def test_training_peak_is_predicted(release, traced):
+    inputs = mlp(784, 256, 10, 256, np.float32)
+    ledger = Ledger(objective(*inputs))
+    predicted = ledger.training_peak(release)
+    del ledger
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    objective(*inputs).backward(release=release)
+    measured = tracemalloc.get_traced_memory()[1] - before
+    assert 1 / 1.2 <= measured / predicted <= 1.2
+
+
+def test_prediction_peak_is_predicted(traced):
+    W = [Node(np.ones((300, 300))) for _ in range(4)]
+    x = Node(np.ones((1000, 300)), requires_grad=False)
+
+    def predict():
+        return ((((x @ W[0].T).tanh() @ W[1].T).tanh() @ W[2].T).tanh() @ W[3].T).sum()
+
+    predicted = Ledger(predict()).prediction_peak()
+    assert predicted == 2 * x.data.nbytes
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    with no_grad():
+        predict()
+    measured = tracemalloc.get_traced_memory()[1] - before
+    assert 1.0 <= measured / predicted <= 1.05
+
+
+def test_matrix_flops_are_those_pytorch_counts():
+    parameters, X, Y = mlp(20, 64, 10, 32)
+    ledger = Ledger(objective(parameters, X, Y))
+    tensors = [torch.tensor(p.data, requires_grad=True) for p in parameters]
+    W1, b, W2 = tensors
+    with FlopCounterMode(display=False) as forward:
+        error = (torch.tensor(X.data) @ W1.T + b).relu() @ W2.T - torch.tensor(Y.data)
+    with FlopCounterMode(display=False) as backward:
+        (error**2).sum().backward()
+    assert ledger.forward_flops["matmul"] == forward.get_total_flops() == 2 * 32 * 64 * (20 + 10)
+    # without the input's gradient the first layer needs one product, the second two
+    assert ledger.backward_flops["matmul"] == backward.get_total_flops()
+    assert backward.get_total_flops() == 2 * 32 * 64 * (20 + 2 * 10)
+
+
+def test_flops_of_small_operations():
+    a = Node(np.ones((3, 4)))
+    assert [flops(x) for x in (a + 1, a.sum(), a.mean(axis=0), a.exp(), a.T, a[0], a)] == [
+        12, 11, 12, 12, 0, 0, 0,
+    ]  # fmt: skip
+    assert flops(a.logsumexp(axis=1)) == 3 * 12 + 3
+    assert flops(concatenate([a, a])) == 0
+    assert flops(a @ np.ones(4)) == 24
+
+
+def test_counting_leaves_gradients_alone():
+    x = Node(np.ones(3))
+    loss = (x * x).sum()
+    ledger = Ledger(loss)
+    assert ledger.backward_flops == {"mul": 6, "add": 3}
+    assert (x.grad, loss.grad) == (0.0, 0.0)
+
+
+def test_state_of_optimizers():
+    ledger = Ledger(objective(*mlp(*SIZES[0])))
+    p = ledger.parameter_bytes
+    assert [ledger.state_bytes(o) for o in ("sgd", "momentum", "adam")] == [0, p, 2 * p]
+    with pytest.raises(ValueError, match=r"unknown optimizer 'lion'.*adam"):
+        ledger.state_bytes("lion")
+
+
+def test_a_parameter_outside_the_graph_is_an_error():
+    x = Node(1.0)
+    with pytest.raises(ValueError, match="does not depend on"):
+        Ledger(x * 2, parameters=[Node(3.0, "lost")])
+
+
+def test_the_table_names_each_node():
+    text = str(Ledger(objective(*mlp(*SIZES[0]))))
+    assert "W1" in text
+    assert "64×20" in text
+    assert len(text.splitlines()) == 1 + len(objective(*mlp(*SIZES[0])).sorted_graph())
