@@ -1,7 +1,7 @@
 """What a graph costs: bytes and floating-point operations, node by node, read off the graph.
 
-The bytes are those of the entries of arrays. The objects around them (some 100 bytes an array, as many
-a node) and Python floats are left out; they matter for scalar graphs alone.
+The bytes are those of the entries of arrays. The objects around them (some 100 bytes an array, and
+as many a node) and Python floats are left out; they matter for scalar graphs alone.
 
 An operation on numbers is one FLOP, so a multiply-add is two and ``(n, k) @ (k, m)`` is ``2nkm``. A
 function such as exp is one an entry; moving, comparing and choosing entries is none.
