@@ -38,3 +38,9 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
 def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
     pages = {p.relative_to(root).with_suffix("").as_posix() for p in root.glob("chapters/**/*.md")}
     assert pages == set(toc_documents(root))
+
+
+def test_every_module_is_on_the_interface_page(root: Path) -> None:
+    page = source(root, "chapters/reference/api")
+    modules = {path.stem for path in (root / "src" / "chaingrad").glob("[!_]*.py")}
+    assert modules == set(re.findall(r"automodule:: chaingrad\.(\w+)", page))
