@@ -134,13 +134,18 @@ def _facts(thing: Any, result: Any, trained: set[int]) -> tuple[str, str, str, A
         kind = "operation"
     elif not getattr(thing, "requires_grad", True):
         kind = "constant"
-    elif id(thing) in trained or "Parameter" in [c.__name__ for c in type(thing).__mro__]:
+    elif id(thing) in trained or _is_parameter(thing):
         kind = "parameter"
     else:
         kind = "leaf"
     grad = None if kind == "constant" else getattr(thing, "grad", None)
     op = "" if leaf else str(getattr(thing, "op", ""))
     return kind, op, getattr(thing, "label", None) or "", thing.data, grad
+
+
+def _is_parameter(thing: Any) -> bool:
+    named = any(c.__name__ == "Parameter" for c in type(thing).__mro__)
+    return named or getattr(thing, "is_parameter", False)
 
 
 def is_tensor(thing: Any) -> bool:

@@ -114,7 +114,7 @@ class Ledger:
         order = root.sorted_graph()[::-1]
         leaves = [node for node in order if not node.parents and node.requires_grad]
         if parameters is None:
-            marked = [node for node in leaves if type(node).__name__ == "Parameter"]
+            marked = [node for node in leaves if node.is_parameter]
             parameters = marked or leaves
         self.root = root
         self.parameters = list(parameters)

@@ -5,7 +5,6 @@ the child's adjoint times the local gradient :cite:`linnainmaa1976`. Sorted with
 parents, a node is left when every child has sent its share, and each edge is passed once.
 """
 
-import itertools
 import threading
 from collections.abc import Collection
 from typing import Any
@@ -20,19 +19,14 @@ RELEASED: Any = object()  # the VJPs of a node that was freed
 _one_pass_at_a_time = threading.RLock()  # marks and adjoints live on the nodes
 
 
-def children_first(root: Any) -> tuple[list[Any], list[Any]]:
-    """Sort as `chaingrad.graph.toposort` does, for the nodes that require a gradient only.
+def children_first(root: Any) -> list[Any]:
+    """Sort the interior nodes that ``root`` depends on as `chaingrad.graph.toposort` does.
 
-    The mark of a visit is kept on the node, where the adjoint will be; leaves need no order and
-    come apart. Returns the interior nodes, children before parents, and the leaves.
+    The mark of a visit is kept on the node, where its adjoint will be.
     """
     order: list[Any] = []
-    leaves: list[Any] = []
-    stack: list[Any] = [root]
+    stack: list[Any] = [root] if root._rule else []
     push, pop = stack.append, stack.pop
-    if root._rule is None:
-        root._adjoint = REACHED
-        return order, [root]
     while stack:
         node = pop()
         if node is None:  # the parents of the node below have all been pushed
@@ -42,14 +36,10 @@ def children_first(root: Any) -> tuple[list[Any], list[Any]]:
             push(node)
             push(None)
             for parent in node.parents:
-                if parent._adjoint is None and parent.requires_grad:
-                    if parent._rule is None:
-                        parent._adjoint = REACHED
-                        leaves.append(parent)
-                    else:
-                        push(parent)
+                if parent._rule is not None and parent._adjoint is None:
+                    push(parent)
     order.reverse()
-    return order, leaves
+    return order
 
 
 def propagate(
@@ -70,56 +60,55 @@ def propagate(
     Returns:
         The adjoints of the wanted nodes that the root depends on.
     """
-    found: dict[Any, Any] = {}
+    found: dict[Any, Any] | None = None if wanted is None else {}
+    unrolled = found is None and not create_graph
     order: list[Any] = []
-    leaves: list[Any] = []
     with _one_pass_at_a_time:
         try:
-            order, leaves = children_first(root)
-            root._adjoint = seed
+            order = children_first(root)
+            _add(root, seed, None, found)
             for node in order:
                 g = node._adjoint
                 node._adjoint = None
                 if wanted is None:
                     node.grad = g
-                elif node in wanted:
+                elif found is not None and node in wanted:
                     found[node] = g
                 parents = node.parents
-                if len(parents) == 2 and not create_graph:
-                    # What _send does, unrolled: most nodes of a scalar graph come this way.
+                if unrolled and len(parents) == 2:
+                    # What _send does, for the kind of node that a scalar graph has most of.
                     a, b = parents
                     out, x, y = node.data, a.data, b.data
                     to_a, to_b = node._rule.vjps
-                    known = a._adjoint
-                    if known is not None:
-                        share = to_a(g, out, x, y)
-                        if type(share) is float and type(x) is float:
-                            a._adjoint = share if known is REACHED else known + share
+                    if a.requires_grad:
+                        share = to_a(g, out, x, y) if to_a else g
+                        if type(share) is not float or type(x) is not float:
+                            _add(a, share, g, None)
+                        elif a._rule is None:
+                            a.grad = a.grad + share
+                        elif a._adjoint is REACHED:
+                            a._adjoint = share
                         else:
-                            _add(a, share, g)
-                    known = b._adjoint
-                    if known is not None:
-                        share = to_b(g, out, x, y)
-                        if type(share) is float and type(y) is float:
-                            b._adjoint = share if known is REACHED else known + share
+                            a._adjoint = a._adjoint + share
+                    if b.requires_grad:
+                        share = to_b(g, out, x, y) if to_b else g
+                        if type(share) is not float or type(y) is not float:
+                            _add(b, share, g, None)
+                        elif b._rule is None:
+                            b.grad = b.grad + share
+                        elif b._adjoint is REACHED:
+                            b._adjoint = share
                         else:
-                            _add(b, share, g)
+                            b._adjoint = b._adjoint + share
                 else:
-                    _send(node, g, create_graph)
+                    _send(node, g, create_graph, found)
                 if release:
                     _release(node, keep_data=node is root)
-            for leaf in leaves:
-                g = leaf._adjoint
-                leaf._adjoint = None
-                if wanted is None:
-                    leaf.grad = _total(leaf.grad, g)
-                elif leaf in wanted:
-                    found[leaf] = g
         except BaseException:
-            for node in itertools.chain(order, leaves) if order else root.sorted_graph():
+            for node in order or root.sorted_graph():
                 node._adjoint = None
             raise
-    return found
+    return {node: found[node] for node in wanted or () if node in found} if found else {}
 
 
 def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
@@ -135,15 +124,15 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
     """
     inputs = [parent.data for parent in node.parents]
     return [
-        (parent, float(vjp(1.0, node.data, *inputs)))
+        (parent, float(vjp(1.0, node.data, *inputs)) if vjp else 1.0)
         if parent.requires_grad and node.ndim == parent.ndim == 0
         else (parent, None)
         for parent, vjp in zip(node.parents, node._rule.vjps if inputs else (), strict=True)
     ]
 
 
-def _send(node: Any, g: Any, create_graph: bool) -> None:
-    """Send each parent that takes part its share of the adjoint ``g`` of ``node``."""
+def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any] | None) -> None:
+    """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``."""
     rule, parents = node._rule, node.parents
     if rule.vjps is RELEASED:
         raise ValueError(
@@ -153,27 +142,42 @@ def _send(node: Any, g: Any, create_graph: bool) -> None:
     out = node if create_graph else node.data
     inputs = parents if create_graph else [parent.data for parent in parents]
     for parent, vjp in zip(parents, rule.vjps, strict=True):
-        if parent._adjoint is not None:
-            _add(parent, vjp(g, out, *inputs), g)
+        if parent.requires_grad:
+            _add(parent, vjp(g, out, *inputs) if vjp else g, g, found)
 
 
-def _add(parent: Any, share: Any, g: Any) -> None:
-    """Add a share, made from the child's adjoint ``g``, to the adjoint of ``parent``."""
-    data, known = parent.data, parent._adjoint
-    if not (type(share) is np.ndarray is type(data) and share.shape == data.shape
-            and share.dtype is data.dtype):  # fmt: skip
+def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any] | None) -> None:
+    """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
+    data = parent.data
+    if not (type(share) is float is type(data) or _alike(share, data)):
         share = _fitted(share, data)
-    if known is not REACHED:
-        share = known + share
-        if isinstance(share, np.generic):  # NumPy turns sums of 0-d arrays into scalars
-            share = np.asarray(share)
-    elif (
-        parent._rule is None
-        and isinstance(share, np.ndarray)
-        and (share is g or share.base is not None)
-    ):
-        share = share.copy()  # the gradient of a leaf shares no memory with another
-    parent._adjoint = share
+    if parent._rule is not None:
+        known = parent._adjoint
+        parent._adjoint = share if known is REACHED else _sum(known, share)
+        return
+    known = parent.grad if found is None else found.get(parent, 0.0)
+    if type(known) is float and known == 0.0:
+        aliased = isinstance(share, np.ndarray) and (share is g or share.base is not None)
+        total = share.copy() if aliased else share  # a leaf's gradient is its own
+    else:
+        total = _sum(known, share)
+    if found is None:
+        parent.grad = total
+    else:
+        found[parent] = total
+
+
+def _alike(share: Any, data: Any) -> bool:
+    return (
+        type(share) is type(data) is np.ndarray
+        and share.shape == data.shape
+        and share.dtype is data.dtype
+    )
+
+
+def _sum(known: Any, share: Any) -> Any:
+    total = known + share
+    return np.asarray(total) if isinstance(total, np.generic) else total  # from 0-d arrays
 
 
 def _fitted(share: Any, data: Any) -> Any:
@@ -184,14 +188,6 @@ def _fitted(share: Any, data: Any) -> Any:
         same = type(data) is float or np.result_type(share.data) == data.dtype
         return share if same else cast(share, dtype=data.dtype)
     return float(share) if type(data) is float else np.asarray(share, data.dtype)
-
-
-def _total(grad: Any, more: Any) -> Any:
-    """Add ``more`` to what a leaf has gathered in earlier passes."""
-    if type(grad) is float and grad == 0.0:
-        return more
-    total = grad + more
-    return np.asarray(total) if isinstance(total, np.generic) else total
 
 
 def _release(node: Any, keep_data: bool) -> None:

@@ -70,7 +70,8 @@ def draw_graph(
         direction: which way the data flows, in Graphviz's terms: ``"LR"`` is left to right.
         values: show each node's value; for an array its shape, and its entries when they are few.
         gradients: show gradients, once a backward pass has left any.
-        parameters: leaves to mark as parameters, besides those of class ``Parameter``.
+        parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
+            of another class of that name.
         names: labels for nodes or tensors that have none, ``{"w": w}``.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.
@@ -171,7 +172,8 @@ def draw_gradient_flow(
         root: the node that ``backward`` was called on.
         local_gradient: gives ∂node/∂operand for a node and the operand's position; needed for
             nodes of another engine, whose edges are bare without it.
-        parameters: leaves to mark as parameters, besides those of class ``Parameter``.
+        parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
+            of another class of that name.
         direction: which way the data flows, in Graphviz's terms.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.

@@ -31,14 +31,29 @@ _KNOWN: dict[str | None, Callable[[Node], Node]] = {
 }
 
 
-class Parameter(Node):
-    """A leaf that an optimizer trains: `Module.parameters` finds nodes of this class.
+class _IsParameter(type):
+    def __instancecheck__(cls, thing: object) -> bool:
+        return isinstance(thing, Node) and thing.is_parameter
+
+
+class Parameter(Node, metaclass=_IsParameter):
+    """A leaf that an optimizer trains: `Module.parameters` finds it.
+
+    A `Node` with a mark, as in PyTorch, rather than of a class of its own: code that meets objects
+    of one class only is what Python's interpreter runs fastest.
 
     >>> Parameter(0.5, label="w")
     Parameter(0.5, label='w')
+    >>> isinstance(Parameter(0.5), Parameter), isinstance(Node(0.5), Parameter)
+    (True, False)
     """
 
     __slots__ = ()
+
+    def __new__(cls, data: Any, label: str | None = None) -> Node:  # type: ignore[misc]
+        node = Node(data, label)
+        node._is_parameter = True
+        return node
 
 
 class Module:

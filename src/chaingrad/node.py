@@ -37,7 +37,20 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self, other)) from None
-        return _record(rule, data, (self, other))
+        # _record, written out: this is where a scalar graph spends its forward pass
+        node = _new_object(Node)
+        node.data = data if type(data) is float else _settled(data)
+        node.grad = 0.0
+        node.label = node._adjoint = None
+        if (self.requires_grad or other.requires_grad) and not (_pauses and _paused()):
+            node.parents = (self, other)
+            node.requires_grad = True
+            node._rule = rule
+        else:
+            node.parents = ()
+            node.requires_grad = False
+            node._rule = None
+        return node
 
     def reflected(self: "Node", other: Any) -> "Node":
         if not _is_operand(other):
@@ -78,7 +91,16 @@ class Node(Traced):
     (15.0, 8.0)
     """
 
-    __slots__ = ("_adjoint", "_rule", "data", "grad", "label", "parents", "requires_grad")
+    __slots__ = (
+        "_adjoint",
+        "_is_parameter",
+        "_rule",
+        "data",
+        "grad",
+        "label",
+        "parents",
+        "requires_grad",
+    )
     __array_ufunc__ = None  # array * node asks the node
 
     data: Any
@@ -86,6 +108,7 @@ class Node(Traced):
     parents: tuple["Node", ...]
     label: str | None
     requires_grad: bool
+    _is_parameter: bool  # set on parameters alone
 
     def __init__(self, data: Any, label: str | None = None, requires_grad: bool = True) -> None:
         self.data = as_data(data)
@@ -102,6 +125,11 @@ class Node(Traced):
     def op(self) -> str:
         """The name of the operation that made this node, ``""`` for a leaf."""
         return self._rule.name if self._rule else ""
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether this is a `chaingrad.nn.Parameter`, a leaf that an optimizer trains."""
+        return getattr(self, "_is_parameter", False)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -148,7 +176,8 @@ class Node(Traced):
             parts.append(f"op={self.op!r}")
         if not self.requires_grad:
             parts.append("requires_grad=False")
-        return f"{type(self).__name__}({', '.join(parts)})"
+        kind = "Parameter" if self.is_parameter else type(self).__name__
+        return f"{kind}({', '.join(parts)})"
 
     def __float__(self) -> float:
         return self.item()
@@ -448,23 +477,24 @@ def _constant(x: Any, beside: Data) -> Node:
 
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
-    """Make the node of a result; setting its slots by hand is faster than calling Node."""
-    if type(data) is not float and type(data) is not np.ndarray:
-        data = float(data) if type(data) is np.float64 else np.asarray(data)
-    node = _new_object(Node)
-    node.data = data
-    node.grad = 0.0
-    node.label = node._adjoint = None
-    for parent in parents:
-        if parent.requires_grad and not (_pauses and getattr(_recording, "pauses", 0)):
-            node.parents = parents
-            node.requires_grad = True
-            node._rule = rule
-            return node
-    node.parents = ()
-    node.requires_grad = False
-    node._rule = None
+    """Make the node of a result, which depends on its parents if one of them takes a gradient."""
+    node = Node(_settled(data), requires_grad=False)
+    if any(parent.requires_grad for parent in parents) and not (_pauses and _paused()):
+        node.parents = parents
+        node.requires_grad = True
+        node._rule = rule
     return node
+
+
+def _settled(data: Any) -> Data:
+    """The result of a rule as a float or an array; NumPy's scalars are neither."""
+    if type(data) is np.ndarray:
+        return data
+    return float(data) if isinstance(data, float) else np.asarray(data)
+
+
+def _paused() -> bool:
+    return getattr(_recording, "pauses", 0) > 0
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,7 +6,8 @@ returns that input's share of the gradient. VJPs are written with operators and 
 fed numbers and arrays they give gradients, and fed nodes they give the graph of the gradient, which
 can be differentiated again.
 
-A VJP may return its share in the broadcast shape: `unbroadcast` sums it back in one place.
+A VJP may return its share in the broadcast shape: `unbroadcast` sums it back in one place. None
+stands for the VJP that passes ``g`` on as it is.
 Formulas not derived in the comments are standard derivatives; :cite:`griewank2008` chapter 3 lists
 them. At kinks the values follow PyTorch: relu'(0) = 0, abs'(0) = 0, ties share equally.
 """
@@ -65,7 +66,7 @@ class Rule:
         """Fix the options, such as the axis of a sum, for ``arity`` inputs."""
         if not options:
             return self
-        vjps = tuple(partial(vjp, **options) for vjp in itertools.islice(self.vjps, arity))
+        vjps = tuple(vjp and partial(vjp, **options) for vjp in itertools.islice(self.vjps, arity))
         bound = Rule(self.name, partial(self.compute, **options), vjps)
         bound.options = options
         return bound
@@ -157,8 +158,8 @@ def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
     return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
 
 
-add: Rule = rule("add", operator.add, lambda g, out, a, b: g, lambda g, out, a, b: g)
-sub: Rule = rule("sub", operator.sub, lambda g, out, a, b: g, lambda g, out, a, b: -g)
+add: Rule = rule("add", operator.add, None, None)
+sub: Rule = rule("sub", operator.sub, None, lambda g, out, a, b: -g)
 mul: Rule = rule("mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out, a, b: g * a)
 div: Rule = rule(
     "div",
@@ -239,8 +240,8 @@ where: Rule = rule(
     lambda g, out, a, b, condition: where(g, 0.0, condition=condition),
     lambda g, out, a, b, condition: where(0.0, g, condition=condition),
 )
-alias: Rule = rule("alias", lambda a: a, lambda g, out, a: g)
-cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), lambda g, out, a, dtype: g)
+alias: Rule = rule("alias", lambda a: a, None)
+cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
 
 
 # --- reductions ---------------------------------------------------------------------------------
@@ -331,7 +332,7 @@ reshape: Rule = rule(
 broadcast_to: Rule = rule(
     "broadcast_to",
     lambda a, shape: np.broadcast_to(a, shape),
-    lambda g, out, a, shape: g,
+    None,
 )
 transpose: Rule = rule(
     "transpose",
