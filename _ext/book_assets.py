@@ -48,10 +48,12 @@ def copy_mathjax(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     root = mathjax_root()
+    target = Path(app.outdir) / "_static" / "mathjax"
+    shutil.rmtree(target, ignore_errors=True)
     for source in (path for part in MATHJAX for path in root.glob(part)):
-        target = Path(app.outdir) / "_static" / "mathjax" / source.relative_to(root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+        copy = target / source.relative_to(root)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
 
 
 def drop_unused(app: Sphinx, error: Exception | None) -> None:
@@ -70,9 +72,18 @@ def refresh_status(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [STATUS_PAGE] if STATUS_PAGE in env.found_docs else []
 
 
+def keep_first_colon(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Napoleon reads a property's docstring up to its first colon as a type: give it none."""
+    if what in ("attribute", "property") and lines:
+        lines[0] = f": {lines[0]}"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", configure)
     app.connect("builder-inited", copy_mathjax)
+    app.connect("autodoc-process-docstring", keep_first_colon, priority=400)
     app.connect("env-updated", refresh_status)
     app.connect("build-finished", drop_unused)
     app.add_css_file("book.css")

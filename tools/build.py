@@ -19,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 ENGINE = ("src", "requirements.txt")
 PAGES = ("chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib", "tools/build.py")
+GENERATED = re.compile(r"\.pyc$|\.egg-info/")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 REPORT = re.compile(
     r"executing the following cell:\n-{3,}\n(?P<source>.*?)\n-{3,}\n(?P<rest>.*)", re.DOTALL
@@ -91,7 +92,7 @@ def fingerprint(book: Path, *inputs: str) -> str:
         root = book / name
         files = sorted(root.rglob("*")) if root.is_dir() else [root]
         for path in files:
-            if path.is_file() and path.suffix != ".pyc":
+            if path.is_file() and not GENERATED.search(str(path)):
                 digest.update(f"{path.relative_to(book)}\n".encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -159,7 +160,8 @@ def build(book: Path) -> int:
     """Bring the site up to date; 0 if every page ran and nothing warned."""
     stamp = book / "_build" / "site.sha256"
     current = fingerprint(book, *ENGINE, *PAGES)
-    if not stamp.exists() or stamp.read_text() != current:
+    index = book / "_build" / "html" / "index.html"
+    if not (index.exists() and stamp.exists() and stamp.read_text() == current):
         stamp.unlink(missing_ok=True)
         forget_stale_results(book)
         status, output = run_jupyter_book(book)
@@ -169,7 +171,7 @@ def build(book: Path) -> int:
             print(summary(failed, output), file=sys.stderr)
             return status or 1
         stamp.write_text(current)
-    print(f"\nThe book is built. Open {(book / '_build' / 'html' / 'index.html').as_uri()}")
+    print(f"\nThe book is built. Open {index.as_uri()}")
     return 0
 
 
