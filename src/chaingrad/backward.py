@@ -5,6 +5,7 @@ the child's adjoint times the local gradient :cite:`linnainmaa1976`. Sorted with
 parents, a node is left when every child has sent its share, and each edge is passed once.
 """
 
+import functools
 import threading
 from collections.abc import Collection
 from typing import Any
@@ -60,19 +61,19 @@ def propagate(
     Returns:
         The adjoints of the wanted nodes that the root depends on.
     """
-    found: dict[Any, Any] | None = None if wanted is None else {}
-    unrolled = found is None and not create_graph
+    found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
+    unrolled = wanted is None and not create_graph
     order: list[Any] = []
     with _one_pass_at_a_time:
         try:
             order = children_first(root)
-            _add(root, seed, None, found)
+            _add(root, seed, seed, found)
             for node in order:
                 g = node._adjoint
                 node._adjoint = None
                 if wanted is None:
                     node.grad = g
-                elif found is not None and node in wanted:
+                elif node in wanted:
                     found[node] = g
                 parents = node.parents
                 if unrolled and len(parents) == 2:
@@ -83,7 +84,7 @@ def propagate(
                     if a.requires_grad:
                         share = to_a(g, out, x, y) if to_a else g
                         if type(share) is not float or type(x) is not float:
-                            _add(a, share, g, None)
+                            _add(a, share, g, found)
                         elif a._rule is None:
                             a.grad = a.grad + share
                         elif a._adjoint is REACHED:
@@ -93,7 +94,7 @@ def propagate(
                     if b.requires_grad:
                         share = to_b(g, out, x, y) if to_b else g
                         if type(share) is not float or type(y) is not float:
-                            _add(b, share, g, None)
+                            _add(b, share, g, found)
                         elif b._rule is None:
                             b.grad = b.grad + share
                         elif b._adjoint is REACHED:
@@ -104,11 +105,19 @@ def propagate(
                     _send(node, g, create_graph, found)
                 if release:
                     _release(node, keep_data=node is root)
+            for node, g in found.items():
+                # A view may show an array that another node holds; a gradient is one's own.
+                owned = g.copy() if isinstance(g, np.ndarray) and g.base is not None else g
+                if wanted is None:
+                    untouched = type(node.grad) is float and node.grad == 0.0
+                    node.grad = owned if untouched else _sum(node.grad, owned)
+                else:
+                    found[node] = owned
         except BaseException:
             for node in order or root.sorted_graph():
                 node._adjoint = None
             raise
-    return {node: found[node] for node in wanted or () if node in found} if found else {}
+    return found
 
 
 def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
@@ -131,7 +140,7 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
     ]
 
 
-def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any] | None) -> None:
+def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any]) -> None:
     """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``."""
     rule, parents = node._rule, node.parents
     if rule.vjps is RELEASED:
@@ -146,33 +155,21 @@ def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any] | None) -
             _add(parent, vjp(g, out, *inputs) if vjp else g, g, found)
 
 
-def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any] | None) -> None:
+def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
     """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
     data = parent.data
-    if not (type(share) is float is type(data) or _alike(share, data)):
+    if type(share) is np.ndarray is type(data):
+        if share.shape != data.shape or share.dtype is not data.dtype:
+            share = _fitted(share, data)
+    elif type(share) is not float or type(data) is not float:
         share = _fitted(share, data)
     if parent._rule is not None:
         known = parent._adjoint
         parent._adjoint = share if known is REACHED else _sum(known, share)
-        return
-    known = parent.grad if found is None else found.get(parent, 0.0)
-    if type(known) is float and known == 0.0:
-        aliased = isinstance(share, np.ndarray) and (share is g or share.base is not None)
-        total = share.copy() if aliased else share  # a leaf's gradient is its own
+    elif parent in found:
+        found[parent] = _sum(found[parent], share)
     else:
-        total = _sum(known, share)
-    if found is None:
-        parent.grad = total
-    else:
-        found[parent] = total
-
-
-def _alike(share: Any, data: Any) -> bool:
-    return (
-        type(share) is type(data) is np.ndarray
-        and share.shape == data.shape
-        and share.dtype is data.dtype
-    )
+        found[parent] = share.view() if share is g and isinstance(g, np.ndarray) else share
 
 
 def _sum(known: Any, share: Any) -> Any:
@@ -182,8 +179,8 @@ def _sum(known: Any, share: Any) -> Any:
 
 def _fitted(share: Any, data: Any) -> Any:
     """Bring ``share`` to the shape and dtype of ``data``, undoing broadcasting."""
-    if shape_of(share) != np.shape(data):
-        share = unbroadcast(share, np.shape(data))
+    if shape_of(share) != shape_of(data):
+        share = unbroadcast(share, shape_of(data))
     if isinstance(share, Traced):
         same = type(data) is float or np.result_type(share.data) == data.dtype
         return share if same else cast(share, dtype=data.dtype)
@@ -192,7 +189,12 @@ def _fitted(share: Any, data: Any) -> Any:
 
 def _release(node: Any, keep_data: bool) -> None:
     node.parents = ()
-    node._rule = Rule(node.op, node._rule.compute, RELEASED)
+    node._rule = _released(node._rule.name)
     if not keep_data:
         node.data = None
         node.grad = 0.0
+
+
+@functools.cache
+def _released(name: str) -> Rule:
+    return Rule(name, lambda *inputs: None, RELEASED)

@@ -260,7 +260,7 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
         if g is None:
             zero = np.zeros_like(variable.data) if type(variable.data) is not float else 0.0
             g = Node(zero, requires_grad=False) if keep else zero
-        gradients.append(g.copy() if isinstance(g, np.ndarray) else g)
+        gradients.append(g)
     return tuple(gradients)
 
 

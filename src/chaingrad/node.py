@@ -37,7 +37,7 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self, other)) from None
-        # _record, written out: this is where a scalar graph spends its forward pass
+        # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
         node.data = data if type(data) is float else _settled(data)
         node.grad = 0.0
@@ -134,7 +134,7 @@ class Node(Traced):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the data; ``()`` for a number."""
-        return np.shape(self.data)
+        return getattr(self.data, "shape", ())
 
     @property
     def ndim(self) -> int:
@@ -227,7 +227,8 @@ class Node(Traced):
             TypeError: an input is not numeric.
         """
         nodes = tuple([x if isinstance(x, Node) else _constant(x, self.data) for x in inputs])
-        rule = rule.bind(options, len(nodes))
+        if options:
+            rule = rule.bind(options, len(nodes))
         try:
             data = rule.compute(*[node.data for node in nodes])
         except (ValueError, TypeError, IndexError) as error:
@@ -473,16 +474,29 @@ def _constant(x: Any, beside: Data) -> Node:
     """A constant; integers and booleans take the dtype of the data that they stand beside."""
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
         x = x.astype(beside.dtype if isinstance(beside, np.ndarray) else np.float64)
-    return Node(x, requires_grad=False)
+    return _leaf(x if type(x) is float else as_data(x))
+
+
+def _leaf(data: Data) -> Node:
+    """A constant of data that need no check."""
+    node = _new_object(Node)
+    node.data = data
+    node.grad = 0.0
+    node.label = node._adjoint = node._rule = None
+    node.parents = ()
+    node.requires_grad = False
+    return node
 
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
-    node = Node(_settled(data), requires_grad=False)
-    if any(parent.requires_grad for parent in parents) and not (_pauses and _paused()):
-        node.parents = parents
-        node.requires_grad = True
-        node._rule = rule
+    node = _leaf(data if type(data) is float else _settled(data))
+    for parent in parents:
+        if parent.requires_grad and not (_pauses and _paused()):
+            node.parents = parents
+            node.requires_grad = True
+            node._rule = rule
+            break
     return node
 
 

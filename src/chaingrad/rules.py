@@ -106,7 +106,7 @@ def value(x: Value) -> Any:
 
 def shape_of(x: Value) -> tuple[int, ...]:
     """Give the shape of ``x``; a number's is ``()``."""
-    return np.shape(value(x))
+    return getattr(x, "shape", ())
 
 
 def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
@@ -147,7 +147,7 @@ def _power(a: Any, b: Any) -> Any:
 def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/da = b a^(b-1), but 0 wherever b = 0: a^0 is 1 for every a, and 0 * 0^-1 would be nan.
     if type(b) is float and b:
-        return g * b * pow_(a, b - 1.0)
+        return (b * (a if b == 2.0 else pow_(a, b - 1.0))) * g
     sloped = np.not_equal(value(b), 0)
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
@@ -280,7 +280,7 @@ def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Valu
 
 sum_: Rule = rule(
     "sum",
-    lambda a, axis=None, keepdims=False: np.sum(a, axis=axis, keepdims=keepdims),
+    lambda a, axis=None, keepdims=False: np.add.reduce(a, axis=axis, keepdims=keepdims),
     lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
 )
 mean: Rule = rule(
@@ -300,6 +300,16 @@ logsumexp: Rule = rule(
 
 
 # --- shapes -------------------------------------------------------------------------------------
+
+
+def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
+    if isinstance(a, float) or not a.shape:
+        # np.broadcast_to of a number, at a tenth of the time
+        a = np.asarray(a)
+        full: Any = np.ndarray(shape, a.dtype, a, 0, (0,) * len(shape))
+        full.flags.writeable = False
+        return full
+    return np.broadcast_to(a, shape)
 
 
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
@@ -329,11 +339,7 @@ reshape: Rule = rule(
     lambda a, shape: np.reshape(a, shape),
     lambda g, out, a, shape: reshape(g, shape=shape_of(a)),
 )
-broadcast_to: Rule = rule(
-    "broadcast_to",
-    lambda a, shape: np.broadcast_to(a, shape),
-    None,
-)
+broadcast_to: Rule = rule("broadcast_to", _broadcast, None)
 transpose: Rule = rule(
     "transpose",
     lambda a, axes=None: np.transpose(a, axes),
@@ -371,15 +377,25 @@ def _swap(a: Value) -> Value:
 
 
 def _matmul_left(g: Value, out: Value, a: Value, b: Value) -> Value:
+    if len(shape_of(a)) == len(shape_of(b)) == 2:
+        return (b @ g.T).T if _by_columns(a) else g @ b.T
     g, _, b = _as_matrices(g, a, b)
     return g @ _swap(b)
 
 
 def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
+    if len(shape_of(a)) == len(shape_of(b)) == 2:
+        return (g.T @ a).T if _by_columns(b) else a.T @ g
     was_vector = len(shape_of(b)) == 1
     g, a, _ = _as_matrices(g, a, b)
     share = _swap(a) @ g
     return reshape(share, shape=shape_of(share)[:-1]) if was_vector else share
+
+
+def _by_columns(x: Value) -> bool:
+    """Whether a matrix lies in memory column by column; its gradient then should, too."""
+    flags = value(x).flags
+    return bool(flags.f_contiguous and not flags.c_contiguous)
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.

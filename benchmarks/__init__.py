@@ -1,0 +1,1 @@
+"""`chaingrad` beside its peers: run with `make bench`, or `python -m benchmarks`."""

@@ -1,0 +1,163 @@
+"""The same two pieces of work for every engine, on the same numbers.
+
+Scalars: the forward and backward pass of micrograd's own MLP on one example. Arrays: the gradients of
+J = ‖o − y‖²/2n + λ/2 (‖W1‖² + ‖W2‖²) for o = relu(X W1ᵀ) W2ᵀ, without bias, in float32.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Contender
+
+DECAY = 0.01
+Size = tuple[int, int, int, int]  # d, h, q, n
+Gradients = Callable[[Any], tuple[Any, Any]]
+
+
+def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict[str, Contender]]:
+    """Forward and backward together, and backward alone, of chaingrad and micrograd."""
+    import micrograd.engine
+    import micrograd.nn
+
+    from chaingrad import Node, nn
+
+    ours = nn.MLP(n_in, sizes, activation="relu", rng=0)
+    theirs = micrograd.nn.MLP(n_in, sizes)
+    for our_layer, their_layer in zip(ours.layers, theirs.layers, strict=True):
+        for ours_, theirs_ in zip(our_layer.neurons, their_layer.neurons, strict=True):
+            for our_weight, their_weight in zip(ours_.weights, theirs_.w, strict=True):
+                their_weight.data = our_weight.data
+            theirs_.b.data = ours_.bias.data
+    random = np.random.default_rng(1)
+    example = random.uniform(-1, 1, n_in).tolist()
+    x = [Node(v, requires_grad=False) for v in example]
+    values = [micrograd.engine.Value(v) for v in example]
+
+    ours(x).backward()
+    theirs(values).backward()
+    np.testing.assert_allclose(
+        [p.grad for p in ours.parameters()],
+        [p.grad for layer in theirs.layers for n in layer.neurons for p in (*n.w, n.b)],
+        rtol=1e-9,
+    )
+    both = {
+        "chaingrad": Contender(lambda _: ours(x).backward()),
+        "micrograd": Contender(lambda _: theirs(values).backward()),
+    }
+    alone = {
+        "chaingrad": Contender(lambda loss: loss.backward(), lambda: ours(x)),
+        "micrograd": Contender(lambda loss: loss.backward(), lambda: theirs(values)),
+    }
+    return both, alone
+
+
+def array_steps(size: Size) -> dict[str, Contender]:
+    """The gradients of J by every engine; compared before they are handed out."""
+    d, h, q, n = size
+    random = np.random.default_rng(0)
+
+    def array(*shape: int) -> Any:
+        return random.standard_normal(shape, dtype=np.float32)
+
+    W1, W2, X, Y = array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
+    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy, _products]
+    contenders = {make.__name__[1:]: make(W1, W2, X, Y) for make in engines}
+    expected = contenders["numpy"](None)
+    for name, gradients in contenders.items():
+        if name != "products":
+            for ours, theirs in zip(gradients(None), expected, strict=True):
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-3, atol=2e-4)
+    return {name: Contender(gradients) for name, gradients in contenders.items()}
+
+
+def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    from chaingrad import Node
+
+    w1, w2, n = Node(W1), Node(W2), len(X)
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        w1.grad = w2.grad = 0.0
+        error = (X @ w1.T).relu() @ w2.T - Y
+        loss = (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+        loss.backward(release=True)
+        return w1.grad, w2.grad
+
+    return gradients
+
+
+def _pytorch(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    import torch
+
+    torch.set_num_threads(1)
+    w1, w2 = torch.tensor(W1, requires_grad=True), torch.tensor(W2, requires_grad=True)
+    x, y, n = torch.tensor(X), torch.tensor(Y), len(X)
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        w1.grad = w2.grad = None
+        error = (x @ w1.T).relu() @ w2.T - y
+        loss = (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+        loss.backward()
+        return w1.grad, w2.grad
+
+    return gradients
+
+
+def _autograd(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    import autograd
+    import autograd.numpy as anp
+
+    n = len(X)
+
+    def loss(weights: Any) -> Any:
+        w1, w2 = weights
+        error = anp.maximum(X @ w1.T, 0) @ w2.T - Y
+        return anp.sum(error**2) / (2 * n) + DECAY / 2 * (anp.sum(w1**2) + anp.sum(w2**2))
+
+    gradient = autograd.grad(loss)
+    return lambda _: tuple(gradient((W1, W2)))
+
+
+def _jax(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    import jax
+    import jax.numpy as jnp
+
+    n = len(X)
+
+    def loss(weights: Any, x: Any, y: Any) -> Any:
+        w1, w2 = weights
+        error = jax.nn.relu(x @ w1.T) @ w2.T - y
+        return (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+
+    gradient = jax.jit(jax.grad(loss))
+    weights, x, y = (jnp.asarray(W1), jnp.asarray(W2)), jnp.asarray(X), jnp.asarray(Y)
+    return lambda _: jax.block_until_ready(gradient(weights, x, y))
+
+
+def _numpy(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    n = len(X)
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        z = X @ W1.T
+        h = np.maximum(z, 0)
+        error = h @ W2.T - Y
+        (error**2).sum() / (2 * n) + DECAY / 2 * ((W1**2).sum() + (W2**2).sum())
+        d_o = error / n
+        d_z = d_o @ W2 * (z > 0)
+        return d_z.T @ X + DECAY * W1, d_o.T @ h + DECAY * W2
+
+    return gradients
+
+
+def _products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    """The five matrix products of the step and nothing else: what no engine can save."""
+    h, d_o = np.maximum(X @ W1.T, 0), Y / len(X)
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        X @ W1.T
+        h @ W2.T
+        d_h = d_o @ W2
+        return d_h.T @ X, d_o.T @ h
+
+    return gradients
