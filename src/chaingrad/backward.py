@@ -179,8 +179,9 @@ def _sum(known: Any, share: Any) -> Any:
 
 def _fitted(share: Any, data: Any) -> Any:
     """Bring ``share`` to the shape and dtype of ``data``, undoing broadcasting."""
-    if shape_of(share) != shape_of(data):
-        share = unbroadcast(share, shape_of(data))
+    shape = shape_of(data)
+    if shape_of(share) != shape:
+        share = unbroadcast(share, shape)
     if isinstance(share, Traced):
         same = type(data) is float or np.result_type(share.data) == data.dtype
         return share if same else cast(share, dtype=data.dtype)

@@ -22,6 +22,7 @@ _recording = threading.local()
 _pauses = 0  # how many no_grad blocks are open in all threads together: 0 spares a look-up
 _pauses_lock = threading.Lock()
 _new_object = object.__new__
+_USUAL = {float, int, np.ndarray}  # the operands beside nodes that need no look-up
 
 
 def _operator(rule: Rule) -> tuple[Operator, Operator]:
@@ -30,7 +31,7 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
 
     def forward(self: "Node", other: Any) -> "Node":
         if not isinstance(other, Node):
-            if not _is_operand(other):
+            if type(other) not in _USUAL and not _is_operand(other):
                 return NotImplemented  # type: ignore[no-any-return]
             other = _constant(other, self.data)
         try:
@@ -53,11 +54,27 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         return node
 
     def reflected(self: "Node", other: Any) -> "Node":
-        if not _is_operand(other):
+        if type(other) not in _USUAL and not _is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
         return forward(_constant(other, self.data), self)
 
     return forward, reflected
+
+
+def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
+    """Make the method for a function of one node."""
+    compute = rule.compute
+
+    def method(self: "Node") -> "Node":
+        try:
+            data = compute(self.data)
+        except (ValueError, TypeError) as error:
+            raise explained(error, rule, (self,)) from None
+        return _record(rule, data, (self,))
+
+    method.__doc__ = doc
+    method.__name__ = rule.name
+    return method
 
 
 class Node(Traced):
@@ -242,53 +259,28 @@ class Node(Traced):
     __pow__, __rpow__ = _operator(rules.pow_)
     __matmul__, __rmatmul__ = _operator(rules.matmul)
 
-    def __neg__(self) -> "Node":
-        return self.apply(rules.neg, (self,), {})
+    __neg__ = _function(rules.neg)
+    __abs__ = _function(rules.abs_)
 
     def __pos__(self) -> "Node":
         return self
 
-    def __abs__(self) -> "Node":
-        return self.apply(rules.abs_, (self,), {})
-
-    def abs(self) -> "Node":
-        """The absolute value; its slope at 0 is taken as 0."""
-        return self.apply(rules.abs_, (self,), {})
-
-    def exp(self) -> "Node":
-        """The exponential of each entry."""
-        return self.apply(rules.exp, (self,), {})
-
-    def log(self) -> "Node":
-        """The natural logarithm of each entry."""
-        return self.apply(rules.log, (self,), {})
-
-    def sqrt(self) -> "Node":
-        """The square root of each entry."""
-        return self.apply(rules.sqrt, (self,), {})
-
-    def sin(self) -> "Node":
-        """The sine of each entry."""
-        return self.apply(rules.sin, (self,), {})
-
-    def cos(self) -> "Node":
-        """The cosine of each entry."""
-        return self.apply(rules.cos, (self,), {})
-
-    def tanh(self) -> "Node":
-        """The hyperbolic tangent of each entry."""
-        return self.apply(rules.tanh, (self,), {})
-
-    def sigmoid(self) -> "Node":
-        """The logistic function 1 / (1 + exp(-x)) of each entry."""
-        return self.apply(rules.sigmoid, (self,), {})
-
-    def relu(self) -> "Node":
-        """The positive part max(0, x) of each entry; its slope at 0 is taken as 0."""
-        return self.apply(rules.relu, (self,), {})
+    abs = _function(rules.abs_, "The absolute value of each entry; its slope at 0 is taken as 0.")
+    exp = _function(rules.exp, "The exponential of each entry.")
+    log = _function(rules.log, "The natural logarithm of each entry.")
+    sqrt = _function(rules.sqrt, "The square root of each entry.")
+    sin = _function(rules.sin, "The sine of each entry.")
+    cos = _function(rules.cos, "The cosine of each entry.")
+    tanh = _function(rules.tanh, "The hyperbolic tangent of each entry.")
+    sigmoid = _function(rules.sigmoid, "The logistic function 1 / (1 + exp(-x)) of each entry.")
+    relu = _function(
+        rules.relu, "The positive part max(0, x) of each entry; its slope at 0 is taken as 0."
+    )
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> "Node":
         """The sum over ``axis``: an int, a tuple of ints, or None for all axes."""
+        if axis is None and not keepdims:
+            return _sum_of_all(self)
         return self.apply(rules.sum_, (self,), {"axis": axis, "keepdims": keepdims})
 
     def mean(self, axis: Any = None, keepdims: bool = False) -> "Node":
@@ -318,7 +310,7 @@ class Node(Traced):
     @property
     def T(self) -> "Node":  # noqa: N802 (as in NumPy)
         """The array with its axes reversed."""
-        return self.apply(rules.transpose, (self,), {})
+        return _transposed(self)
 
     def broadcast_to(self, *shape: Any) -> "Node":
         """The entries repeated to fill ``shape``, by NumPy's broadcasting rules."""
@@ -388,7 +380,8 @@ class Node(Traced):
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            gradient = 1.0 if type(self.data) is float else np.ones(self.shape, self.dtype)
+            one = 1.0 if type(self.data) is float else np.ones(self.shape, self.dtype)
+            return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
         if gradient.shape != self.shape:
@@ -472,9 +465,11 @@ def _is_operand(x: Any) -> bool:
 
 def _constant(x: Any, beside: Data) -> Node:
     """A constant; integers and booleans take the dtype of the data that they stand beside."""
+    if type(x) is int or type(x) is float:
+        return _leaf(float(x))
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
         x = x.astype(beside.dtype if isinstance(beside, np.ndarray) else np.float64)
-    return _leaf(x if type(x) is float else as_data(x))
+    return _leaf(as_data(x))
 
 
 def _leaf(data: Data) -> Node:
@@ -509,6 +504,10 @@ def _settled(data: Any) -> Data:
 
 def _paused() -> bool:
     return getattr(_recording, "pauses", 0) > 0
+
+
+_sum_of_all = _function(rules.sum_)
+_transposed = _function(rules.transpose)
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -164,8 +164,8 @@ mul: Rule = rule("mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out,
 div: Rule = rule(
     "div",
     _divide,
-    lambda g, out, a, b: div(g, b),
-    lambda g, out, a, b: div(-g * out, b),
+    lambda g, out, a, b: _divide(g, b),
+    lambda g, out, a, b: _divide(-g * out, b),
 )
 pow_: Rule = rule("pow", _power, _power_base, _power_exponent)
 neg: Rule = rule("neg", operator.neg, lambda g, out, a: -g)
@@ -210,8 +210,8 @@ def _share(wins: Any, ties: Any) -> Any:
 
 
 exp: Rule = rule("exp", _elementwise(math.exp, np.exp), lambda g, out, a: g * out)
-log: Rule = rule("log", _elementwise(math.log, np.log), lambda g, out, a: div(g, a))
-sqrt: Rule = rule("sqrt", _elementwise(math.sqrt, np.sqrt), lambda g, out, a: div(0.5 * g, out))
+log: Rule = rule("log", _elementwise(math.log, np.log), lambda g, out, a: _divide(g, a))
+sqrt: Rule = rule("sqrt", _elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out))
 sin: Rule = rule("sin", _elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a))
 cos: Rule = rule("cos", _elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a))
 tanh: Rule = rule("tanh", _elementwise(math.tanh, np.tanh), lambda g, out, a: g * (1.0 - out * out))
@@ -247,9 +247,20 @@ cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
 # --- reductions ---------------------------------------------------------------------------------
 
 
+def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
+    if np.size(a) > 1:
+        return np.broadcast_to(a, shape)
+    entry = np.asarray(a)  # a view of it does what np.broadcast_to would, in a fraction of the time
+    full: Any = np.ndarray(shape, entry.dtype, entry, 0, (0,) * len(shape))
+    full.flags.writeable = False
+    return full
+
+
 def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     """Repeat ``g``, the gradient or the result of a reduction, over the axes that were reduced."""
     shape = shape_of(a)
+    if axis is None and not isinstance(g, Traced):
+        return _broadcast(g, shape)
     if not keepdims and axis is not None:
         axes = {i % len(shape) for i in np.atleast_1d(axis)}
         g = reshape(g, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
@@ -278,9 +289,13 @@ def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Valu
     return _spread(g / count, a, axis, keepdims)
 
 
+def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    return a if type(a) is float and axis is None else np.asarray(a).sum(axis, keepdims=keepdims)
+
+
 sum_: Rule = rule(
     "sum",
-    lambda a, axis=None, keepdims=False: np.add.reduce(a, axis=axis, keepdims=keepdims),
+    _sum,
     lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
 )
 mean: Rule = rule(
@@ -300,16 +315,6 @@ logsumexp: Rule = rule(
 
 
 # --- shapes -------------------------------------------------------------------------------------
-
-
-def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
-    if isinstance(a, float) or not a.shape:
-        # np.broadcast_to of a number, at a tenth of the time
-        a = np.asarray(a)
-        full: Any = np.ndarray(shape, a.dtype, a, 0, (0,) * len(shape))
-        full.flags.writeable = False
-        return full
-    return np.broadcast_to(a, shape)
 
 
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
@@ -342,8 +347,10 @@ reshape: Rule = rule(
 broadcast_to: Rule = rule("broadcast_to", _broadcast, None)
 transpose: Rule = rule(
     "transpose",
-    lambda a, axes=None: np.transpose(a, axes),
-    lambda g, out, a, axes=None: transpose(g, axes=None if axes is None else np.argsort(axes)),
+    lambda a, axes=None: np.transpose(a, axes) if axes else getattr(a, "T", a),
+    lambda g, out, a, axes=None: (
+        transpose(g, axes=np.argsort(axes).tolist()) if axes else getattr(g, "T", g)
+    ),
 )
 getitem: Rule = rule(
     "getitem",
