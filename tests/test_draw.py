@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import graphviz
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -385,6 +387,172 @@ def test_a_tensor_without_a_graph_is_refused():
 def test_tensors_are_for_draw_graph(draw):
     with pytest.raises(TypeError, match="draw_graph draws"):
         draw(torch.ones(2, requires_grad=True) * 2)
+
+
+# --- JAX ----------------------------------------------------------------------------------------
+
+
+def traced() -> Any:
+    """A small network in which every operation is one equation."""
+
+    def network(x, w):
+        return 0.5 * jnp.sum(jax.nn.relu(x @ w))
+
+    return jax.make_jaxpr(network)(jnp.ones((16, 8)), jnp.ones((8, 4)))
+
+
+def operations(drawing: Drawing) -> list[str]:
+    """What the tooltips call the operations, in order."""
+    names = [title.partition(":")[0].rpartition(", ")[2] for title in drawing.titles.values()]
+    return [name for name in names if name not in ("input", "constant")]
+
+
+def test_a_jaxpr_is_drawn():
+    drawing = draw_graph(traced())
+    assert operations(drawing) == ["dot_general", "max", "reduce_sum", "mul"]
+    shown = texts(drawing)
+    assert shown[:3] == ["x", "input", "type f32[16,8]"]
+    assert shown.count("type f32[16,4]") == 2
+    assert {"data 0.0", "data 0.5"} <= set(shown)
+    assert paints(node_group(drawing, "x"), "fill") == {"leaf", "leaf-line"}
+    assert paints(node_group(drawing, "data 0.5"), "fill") == {"constant", "constant-line"}
+    name = {id: title.partition(":")[0] for id, title in drawing.titles.items()}
+    edges = [(name[g.get("data-from")], name[g.get("data-to")]) for g in groups(drawing, "edge")]
+    assert sorted(edges) == [
+        ("constant", "max"), ("constant", "out, mul"), ("dot_general", "max"),
+        ("max", "reduce_sum"), ("reduce_sum", "out, mul"), ("w, input", "dot_general"),
+        ("x, input", "dot_general"),
+    ]  # fmt: skip
+
+
+def test_a_jaxpr_tells_its_types_in_the_alt_text():
+    assert draw_graph(traced()).alt == (
+        "Computational graph with 2 inputs, 2 constants and 4 operations. Root: out of type f32[] "
+        "(mul). Leaves: x of type f32[16,8], w of type f32[8,4]."
+    )
+
+
+def test_an_open_jaxpr_is_drawn_too():
+    assert draw_graph(traced().jaxpr).source == draw_graph(traced()).source
+
+
+@pytest.mark.parametrize("style", ["box", "shapes"])
+def test_the_outputs_of_a_jaxpr_are_its_roots(style):
+    closed = jax.make_jaxpr(lambda x: {"twice": 2.0 * x, "same": x, "five": 5, "yes": True})(1.0)
+    drawing = draw_graph(closed, style=style)
+    assert {"x, out['same']", "out['twice']", "out['five']", "out['yes']"} <= set(texts(drawing))
+    assert "Roots: x, out['same'] of type f32[], out['twice'] of type f32[] (mul)," in drawing.alt
+    assert {"5", "True"} <= {text.removeprefix("data ") for text in texts(drawing)}
+
+
+def test_an_output_that_is_used_again_is_a_root_as_well():
+    def f(x):
+        y = jnp.sin(x)
+        return y, jnp.cos(y)
+
+    assert "out[0] of type f32[] (sin), out[1] of" in draw_graph(jax.make_jaxpr(f)(1.0)).alt
+
+
+def test_equations_and_arguments_that_no_output_needs_are_drawn():
+    gradient = jax.make_jaxpr(jax.grad(lambda x, y: jnp.sin(x)))(1.0, 2.0)
+    drawing = draw_graph(gradient)
+    assert operations(drawing) == ["sin", "cos", "mul"]
+    assert "Root: out of type f32[] (mul)." in drawing.alt
+    assert {"x", "y"} <= set(texts(drawing))
+
+
+def test_a_used_twice_variable_has_two_edges():
+    drawing = draw_graph(jax.make_jaxpr(lambda x: x * x)(3.0))
+    assert [edge.get("data-from") for edge in groups(drawing, "edge")] == ["n0", "n0"]
+
+
+@jax.custom_vjp
+def clipped(x):
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1.0, 1.0),))
+
+
+@pytest.mark.parametrize(
+    ("function", "inside", "box"),
+    [
+        (jax.nn.relu, ["max"], "relu (custom_jvp_call)"),
+        (jax.jit(lambda x: jnp.sin(x) * x), ["sin", "mul"], "<lambda> (jit)"),
+        (jax.checkpoint(lambda x: jnp.sin(jnp.sin(x))), ["sin", "sin"], "<lambda> (remat2)"),
+        (clipped, [], "clipped (custom_vjp_call)"),
+    ],
+)
+def test_functions_that_are_called_are_drawn_in_place_or_as_one_box(function, inside, box):
+    closed = jax.make_jaxpr(lambda x: jnp.exp(function(x)))(1.0)
+    assert operations(draw_graph(closed)) == [*inside, "exp"]
+    assert operations(draw_graph(closed, inline=False)) == [box, "exp"]
+
+
+def test_a_function_called_twice_is_drawn_twice():
+    sine = jax.jit(jnp.sin)
+    drawing = draw_graph(jax.make_jaxpr(lambda x: sine(sine(x)))(1.0))
+    assert [(g.get("data-from"), g.get("data-to")) for g in groups(drawing, "edge")] == [
+        ("n0", "n1"), ("n1", "n2"),
+    ]  # fmt: skip
+
+
+def test_loops_stay_one_box_with_all_their_outputs():
+    def cumulated(x):
+        return jax.lax.scan(lambda total, value: (total + value, total), 0.0, x)
+
+    drawing = draw_graph(jax.make_jaxpr(cumulated)(jnp.ones(5)))
+    assert operations(drawing) == ["scan"]
+    assert {"type f32[]", "f32[5]"} <= set(texts(drawing))
+    assert "out[0], out[1]" in texts(drawing)
+
+
+def test_constants_of_a_jaxpr_show_numbers_and_the_type_of_arrays():
+    number, array = jnp.float32(0.1), jnp.arange(3)
+    closed = jax.make_jaxpr(lambda x: number * x + array)(2.0)
+    shown = texts(draw_graph(closed))
+    assert {"data 0.1", "type i32[3]"} <= set(shown)
+    assert "type f32[]" in texts(draw_graph(closed.jaxpr))  # it does not hold the values
+
+
+def test_variables_of_a_jaxpr_can_be_named():
+    closed = traced()
+    names = {"z": closed.eqns[0].outvars[0], "weights": closed.jaxpr.invars[1]}
+    shown = texts(draw_graph(closed, names=names))
+    assert {"z", "weights", "x"} <= set(shown)
+    assert "w" not in shown
+
+
+def test_the_saved_values_of_a_pullback_are_constants():
+    _, pullback = jax.vjp(lambda x: jnp.sin(x), jnp.ones(3))
+    drawing = draw_graph(jax.make_jaxpr(pullback)(jnp.ones(3)))
+    assert operations(drawing) == ["mul"]
+    assert "1 input, 1 constant and 1 operation" in drawing.alt
+
+
+def test_jaxprs_and_nodes_share_a_drawing():
+    assert "2 inputs" in draw_graph([traced(), square()]).alt
+
+
+def test_long_jaxprs_are_refused():
+    def power(x):
+        for _ in range(400):
+            x = jnp.sin(x)
+        return x
+
+    with pytest.raises(ValueError, match="401 nodes"):
+        draw_graph(jax.make_jaxpr(power)(1.0))
+
+
+@pytest.mark.parametrize("draw", [draw_toposort, draw_gradient_flow])
+def test_jaxprs_are_for_draw_graph(draw):
+    with pytest.raises(TypeError, match=r"got ClosedJaxpr; draw_graph draws .*jaxprs"):
+        draw(traced())
+
+
+def test_a_jax_array_is_refused_with_a_hint():
+    with pytest.raises(TypeError, match=r"no history: draw jax\.make_jaxpr"):
+        draw_graph(jnp.ones(3))
 
 
 # --- alt text -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A graph's nodes, read from nodes, tensors or a dictionary, and told in words and numbers."""
+"""A graph's nodes, read from nodes, tensors, a jaxpr or a dictionary, and told in words."""
 
 import math
 import sys
@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chaingrad._jaxpr import Type, Value, is_jaxpr, read_jaxpr
 from chaingrad.graph import toposort
 
 FEW = 6  # an array of up to this many entries shows them
@@ -24,6 +25,8 @@ class Item:
     value: str = ""
     gradient: str = ""
     reached: bool = False  # the gradient is not zero
+    is_root: bool = False  # one of what was asked for
+    is_typed: bool = False  # the value is a shape and a dtype, as all that a jaxpr knows
     node: Any = None
 
     @property
@@ -35,6 +38,11 @@ class Item:
         """The label, or v3 for an unlabelled node n3."""
         return self.label or "v" + self.id[1:]
 
+    @property
+    def fact(self) -> str:
+        """What the value is."""
+        return "type" if self.is_typed else "data"
+
 
 def read(
     root: Any,
@@ -42,18 +50,28 @@ def read(
     max_nodes: int,
     parameters: Iterable[Any] = (),
     names: Mapping[str, Any] | None = None,
+    inline: bool = True,
 ) -> list[Item]:
     """Read the graph behind one root or several, parents before children."""
     roots = list(root) if isinstance(root, list | tuple) else [root]
     for thing in roots or [root]:
         _check_type(thing, caller)
-    starts = [_source(thing) for thing in roots]
-    sources = {name: _source(thing) for name, thing in (names or {}).items()}
-    named = {id(source): name for name, source in sources.items()}
+    records = {id(thing): read_jaxpr(thing, inline) for thing in roots if is_jaxpr(thing)}
+    variables = {id(v): node for r in records.values() for v, node in r.variables.items()}
+
+    def sources(thing: Any) -> list[Any]:
+        """Where the graph begins: a tensor's ``grad_fn``, all of a jaxpr, or the thing itself."""
+        if id(thing) in records:
+            return records[id(thing)].nodes
+        return [variables.get(id(thing), _source(thing))]
+
+    starts = [source for thing in roots for source in sources(thing)]
+    named = {id(sources(thing)[0]): name for name, thing in (names or {}).items()}
     results = {id(_source(thing)): thing for thing in [*(names or {}).values(), *roots]}
     trained = {id(thing) for thing in parameters}
     order = _in_order(starts, max_nodes)
     ids = {id(thing): f"n{i}" for i, thing in enumerate(order)}
+    started = {id(thing) for thing in starts}
     facts = [_facts(thing, results.get(id(thing)), trained) for thing in order]
     told_apart = any(kind == "parameter" for kind, *_ in facts)
     return [
@@ -66,6 +84,8 @@ def read(
             value=show(data),
             gradient=show(grad),
             reached=not _is_zero(grad),
+            is_root=thing.is_output if isinstance(thing, Value) else id(thing) in started,
+            is_typed=isinstance(data, Type),
             node=thing,
         )
         for thing, (kind, op, label, data, grad) in zip(order, facts, strict=True)
@@ -79,10 +99,14 @@ def _check_type(thing: Any, caller: str) -> None:
                 f"{caller}: nothing that this PyTorch tensor was computed from has requires_grad, "
                 "so no graph was recorded"
             )
-    elif not (hasattr(thing, "parents") and hasattr(thing, "data")):
+    elif is_jaxpr(thing) or (hasattr(thing, "parents") and hasattr(thing, "data")):
+        return
+    else:
+        traced = hasattr(thing, "aval")
         raise TypeError(
-            f"{caller} expected a node (with data, grad, parents, op and label), a PyTorch "
-            f"tensor, or a list of these, and got {type(thing).__name__}: {thing!r:.60}"
+            f"{caller} expected a node (with data, grad, parents, op and label), a PyTorch tensor, "
+            f"a jaxpr, or a list of these, and got {type(thing).__name__}: {thing!r:.60}"
+            + ("; a JAX array has no history: draw jax.make_jaxpr(f)(*arguments)" * traced)
         )
 
 
@@ -125,6 +149,8 @@ def _check_size(size: int, max_nodes: int) -> None:
 
 def _facts(thing: Any, result: Any, trained: set[int]) -> tuple[str, str, str, Any, Any]:
     """Give kind, op, label, data and gradient of a node or a PyTorch ``grad_fn``."""
+    if isinstance(thing, Value):
+        return thing.kind, thing.op, thing.label or "", thing.data, None
     if _is_grad_fn(thing):  # knows its name alone, unless it made the tensor we were given
         name = type(thing).__name__.rstrip("0123456789").removesuffix("Backward")
         grad = result.grad if getattr(result, "retains_grad", False) else None
@@ -159,7 +185,7 @@ def _is_grad_fn(thing: Any) -> bool:
 
 
 def _source(thing: Any) -> Any:
-    """Where a tensor's graph begins: its ``grad_fn``; a leaf and a node stand for themselves."""
+    """Give a tensor's ``grad_fn``; leaves and nodes stand for themselves."""
     return thing.grad_fn if is_tensor(thing) and thing.grad_fn is not None else thing
 
 
@@ -198,10 +224,10 @@ def read_names(
 
 def read_nodes(graph: Any, root: Any, max_nodes: int) -> tuple[list[Item], str]:
     """Read a graph of nodes, and find the root among them."""
-    if is_tensor(graph):
+    if is_tensor(graph) or is_jaxpr(graph):
         raise TypeError(
-            "draw_toposort expected a dictionary of parents, a node or a list of nodes, and got a "
-            "PyTorch tensor; draw_graph draws tensors"
+            "draw_toposort expected a dictionary of parents, a node or a list of nodes, and got "
+            f"{type(graph).__name__}; draw_graph draws PyTorch tensors and jaxprs"
         )
     items = read(graph, "draw_toposort", max_nodes)
     if root is None:
@@ -275,7 +301,7 @@ def number(value: Any) -> float | None:
 def title(item: Item) -> str:
     """Sum a node up in a tooltip: ``c, mul: data 6.0, grad 2.0``."""
     who = ", ".join(filter(None, [item.label, item.op or item.kind]))
-    facts = [f"data {item.value}"] if item.value else []
+    facts = [f"{item.fact} {item.value}"] if item.value else []
     facts += [f"grad {item.gradient}"] if item.gradient and item.reached else []
     return _one_line(f"{who}: {', '.join(facts)}" if facts else who)
 
@@ -288,13 +314,13 @@ def describe(
     def tell(item: Item) -> str:
         text = item.name
         if values and item.value:
-            text += (" of shape " if item.value.startswith("(") else " = ") + item.value
+            shaped = "type" if item.is_typed else "shape" if item.value.startswith("(") else ""
+            text += (f" of {shaped} " if shaped else " = ") + item.value
         notes = [item.op] if item.op else []
         notes += [f"gradient {item.gradient}"] if gradients and item.gradient else []
         return f"{text} ({', '.join(notes)})" if notes else text
 
-    used = {parent for item in items for parent in item.parents}
-    roots = [tell(item) for item in items if item.id not in used]
+    roots = [tell(item) for item in items if item.is_root]
     leaves = [tell(item) for item in items if item.is_leaf and item.kind != "constant"]
     counts = [
         _counted(sum(item.kind == kind for item in items), kind)

@@ -7,7 +7,8 @@ yellow, constants grey, nodes that the sort visited red, nodes that it left out 
 gradients red, gradients of the root blue.
 
 A node is anything with ``data``, ``grad``, ``parents``, ``op`` and ``label`` (see
-`chaingrad.graph.GraphNode`), so engines written elsewhere can be drawn too.
+`chaingrad.graph.GraphNode`), so engines written elsewhere can be drawn too. `draw_graph` also draws
+what PyTorch and JAX record: the ``grad_fn`` graph of a tensor, and a jaxpr.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,7 @@ from chaingrad._items import (
     read_nodes,
     title,
 )
+from chaingrad._jaxpr import is_jaxpr
 from chaingrad._svg import LIGHT, Drawing
 from chaingrad.backward import local_gradients
 from chaingrad.graph import GraphNode, toposort
@@ -58,21 +60,27 @@ def draw_graph(
     gradients: bool = True,
     parameters: Iterable[Any] = (),
     names: Mapping[str, Any] | None = None,
+    inline: bool = True,
     max_nodes: int = 300,
     alt: str | None = None,
 ) -> Drawing:
     """Draw the graph that computed ``root``.
 
     Args:
-        root: a node, a PyTorch tensor (its graph of ``grad_fn`` is drawn), or a list of either.
+        root: a node, a PyTorch tensor (its graph of ``grad_fn`` is drawn), a jaxpr (with a node for
+            each argument, constant and equation, whether an output needs it or not), or a list of
+            these.
         style: ``"box"`` for one box a node; ``"shapes"`` for squares (variables) and circles
             (operators), where a result inside the graph has a square only if it has a label.
         direction: which way the data flows, in Graphviz's terms: ``"LR"`` is left to right.
         values: show each node's value; for an array its shape, and its entries when they are few.
+            A jaxpr has types in their place, such as ``f32[16,64]``.
         gradients: show gradients, once a backward pass has left any.
         parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
             of another class of that name.
-        names: labels for nodes or tensors that have none, ``{"w": w}``.
+        names: labels for nodes, tensors or variables of a jaxpr that have none, ``{"w": w}``.
+        inline: draw what a function does that a jaxpr calls (``jit``, ``jax.checkpoint``, a custom
+            derivative); otherwise it is one box with its name.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.
 
@@ -92,7 +100,7 @@ def draw_graph(
     """
     _check_option("style", style, ("box", "shapes"))
     graph = _new_graph(direction)
-    items = read(root, "draw_graph", max_nodes, parameters, names or {})
+    items = read(root, "draw_graph", max_nodes, parameters, names, inline)
     gradients = gradients and any(item.reached for item in items)
     draw = _draw_boxes if style == "box" else _draw_shapes
     draw(graph, items, values, gradients)
@@ -183,10 +191,10 @@ def draw_gradient_flow(
         ValueError: the graph has more than ``max_nodes`` nodes.
         CycleError: a node depends on itself.
     """
-    if is_tensor(root) or isinstance(root, list | tuple):
+    if is_tensor(root) or is_jaxpr(root) or isinstance(root, list | tuple):
         raise TypeError(
             f"draw_gradient_flow expected one node, and got {type(root).__name__}; draw_graph "
-            "draws lists and PyTorch tensors, which do not keep local gradients"
+            "draws lists, and PyTorch tensors and jaxprs, which do not keep local gradients"
         )
     graph = _new_graph(direction)
     items = read(root, "draw_gradient_flow", max_nodes, parameters)
@@ -196,7 +204,7 @@ def draw_gradient_flow(
     ran = items[-1].reached  # or else the gradients are those of another root
     for item in items:
         blue = [(f"∂{top}/∂{item.name} =", item.gradient)] if ran and item.gradient else []
-        graph.node(item.id, **_box(item, [("data", item.value), *blue]))
+        graph.node(item.id, **_box(item, [(item.fact, item.value), *blue]))
     flows = []
     for item in items:
         for position, (parent, local) in enumerate(_local_gradients(item, local_gradient)):
@@ -242,7 +250,7 @@ def _colors(kind: str) -> tuple[str, str]:
 
 def _draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
     for item in items:
-        rows = [("data", item.value)] if values and item.value else []
+        rows = [(item.fact, item.value)] if values and item.value else []
         rows += [("grad", item.gradient)] if gradients and item.gradient else []
         graph.node(item.id, **_box(item, rows))
         for parent in item.parents:
@@ -250,7 +258,7 @@ def _draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool
 
 
 def _box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Lay a node out: its label and operation, a rule, its value in ink and gradient in blue."""
+    """Lay a node out: its label and operation, a rule, its value in ink and gradients in blue."""
     fill, line = _colors(item.kind)
     parameter = item.kind == "parameter"
     note = escape(item.op or item.kind)
@@ -259,7 +267,7 @@ def _box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     body = ""
     for key, value in rows:
         lines = '<BR ALIGN="LEFT"/>'.join(map(escape, f"{key} {value}".split("\n")))
-        body += row(font(lines, LIGHT["ink" if key == "data" else "global"], 12))
+        body += row(font(lines, LIGHT["ink" if key == item.fact else "global"], 12))
     table = (
         f'<TABLE BORDER="{2 if parameter else 1}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
