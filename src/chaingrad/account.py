@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chaingrad.backward import propagate
+from chaingrad.backward import _one_pass_at_a_time as one_pass_at_a_time
+from chaingrad.backward import children_first, propagate
 from chaingrad.node import Node
 
 Role = Literal["parameter", "input", "constant", "value"]
@@ -35,8 +36,15 @@ _PASSES_ON = {
     "broadcast_to": (0,), "sum": (0,), "mean": (0,),
 }  # fmt: skip
 
-# What a VJP holds beside its share while it computes, in arrays of the result's size.
-_SCRATCH = {"relu": 0.25, "tanh": 1, "sigmoid": 1, "logsumexp": 2, "div": 1, "pow": 1}
+# What a VJP holds beside its share while it computes, in arrays of the result's size. The second
+# number is for arrays so large that NumPy writes a result over a temporary operand.
+_LARGE = 256 * 1024  # bytes: NPY_MIN_ELIDE_BYTES
+_SCRATCH = {
+    ("pow", 0): (1, 0), ("div", 1): (1, 1), ("sqrt", 0): (1, 1), ("tanh", 0): (1, 1),
+    ("sigmoid", 0): (2, 1), ("sin", 0): (1, 0), ("cos", 0): (2, 1), ("abs", 0): (1, 0),
+    ("logsumexp", 0): (1, 1),
+}  # fmt: skip
+_BUFFER = 8192  # entries that a ufunc converts at a time where its operands differ in type
 
 _STATE = {"sgd": 0, "momentum": 1, "adam": 2}  # arrays an optimizer keeps for each parameter
 
@@ -241,20 +249,23 @@ class _Replay:
         self.users: Counter[Any] = Counter()
         self.live = self.peak = 0
         self.adjoint: dict[Node, Any] = {}
-        nodes = [row.node for row in ledger.rows if row.role == "value"]
-        for node in nodes:
-            self.hold(_buffer(node), _owned(node))
-        trained = {row.node for row in ledger.rows if row.node.requires_grad}
+        self.views: set[Node] = set()  # whose adjoint is also another node's
+        for row in ledger.rows:
+            if row.role == "value":
+                self.hold(_buffer(row.node), row.bytes)
         self.adjoint[ledger.root] = self.new(_nbytes(ledger.root.data))
-        for node in reversed(nodes):
+        for node in _backward_order(ledger.root):
             g = self.adjoint[node]
             for position, parent in enumerate(node.parents):
-                if parent in trained:
+                if parent.requires_grad:
                     self.send(node, position, parent, g)
             if release:
                 self.drop(g)
                 if node is not ledger.root:
                     self.drop(_buffer(node))
+        for node in self.views:
+            if not node.parents:
+                self.new(_nbytes(node.data))  # a leaf's gradient is its own
 
     def new(self, size: int) -> object:
         buffer = object()
@@ -274,24 +285,47 @@ class _Replay:
             self.live -= self.size.pop(buffer, 0)
 
     def send(self, node: Node, position: int, parent: Node, g: Any) -> None:
-        size, known = _nbytes(parent.data), self.adjoint.get(parent)
-        passed = position in _PASSES_ON.get(node.op, ())
+        size = _nbytes(parent.data)
+        stretched = node.op in ("add", "sub", "mul", "div") and parent.shape != node.shape
+        passed = node.op == "concatenate" or position in _PASSES_ON.get(node.op, ())
         if passed:
             share = g
             self.hold(share)
         else:
-            scratch = self.new(int(_SCRATCH.get(node.op, 0) * _nbytes(node.data)))
-            share = self.new(size)
+            scratch = self.new(_scratch(node, position))
+            share = self.new(_nbytes(node.data) if stretched else size)
             self.drop(scratch)
-        stretched = node.op in ("add", "sub", "mul", "div") and parent.shape != node.shape
-        joined = known is not None
-        if stretched or joined or (passed and not parent.parents):
-            result = self.new(size)  # a sum, or a leaf's own copy
-            self.drop(share)
-            share = result
-        if joined:
-            self.drop(known)
+        if stretched:
+            share = self.replace(share, size)
+        self.views.discard(parent)
+        if parent in self.adjoint:
+            share = self.replace(share, size)  # by the sum with what came before
+            self.drop(self.adjoint[parent])
+        elif passed and not stretched:
+            self.views.add(parent)
         self.adjoint[parent] = share
+
+    def replace(self, buffer: Any, size: int) -> Any:
+        new = self.new(size)
+        self.drop(buffer)
+        return new
+
+
+def _backward_order(root: Node) -> list[Node]:
+    """The computed nodes in the order in which the backward pass comes to them."""
+    with one_pass_at_a_time:
+        order: list[Node] = children_first(root)
+        for node in order:
+            node._adjoint = None
+    return order
+
+
+def _scratch(node: Node, position: int) -> int:
+    """The bytes of temporary arrays beside the share while the VJP of one input computes."""
+    size = _nbytes(node.parents[0].data if node.op == "logsumexp" else node.data)
+    if node.op == "relu":  # a mask of booleans, and a buffer to convert it
+        return node.size + min(node.size, _BUFFER) * node.dtype.itemsize if size else 0
+    return size * _SCRATCH.get((node.op, position), (0, 0))[size >= _LARGE]
 
 
 def _role(node: Node, trained: set[Node]) -> Role:
