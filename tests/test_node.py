@@ -1,7 +1,9 @@
 """What a node promises: values, gradients, memory, threads and messages."""
 
 import contextlib
+import copy
 import gc
+import pickle
 import subprocess
 import sys
 import threading
@@ -13,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaingrad import Node, concatenate, no_grad, stack, where
+from chaingrad import Node, concatenate, stack, where
 from chaingrad.backward import children_first, local_gradients
+from chaingrad.nn import Parameter
 from chaingrad.rules import Rule
 
 
@@ -318,37 +321,6 @@ def test_detach_stops_the_gradient():
     assert x.grad == 3.0
 
 
-# --- no_grad ------------------------------------------------------------------------------------
-
-
-def test_no_grad_records_nothing_and_ends_with_the_block():
-    x = Node(2.0)
-    with no_grad():
-        assert not (x * x).requires_grad
-        with no_grad():
-            pass
-        assert not (x * x).requires_grad
-    assert (x * x).requires_grad
-
-    @no_grad()
-    def update():
-        return x * x
-
-    assert not update().requires_grad
-    with pytest.raises(RuntimeError), no_grad():
-        raise RuntimeError
-    assert (x * x).requires_grad
-
-
-def test_no_grad_holds_for_its_own_thread_alone():
-    x, seen = Node(2.0), []
-    with no_grad():
-        thread = threading.Thread(target=lambda: seen.append((x * x).requires_grad))
-        thread.start()
-        thread.join()
-    assert seen == [True]
-
-
 # --- order, size and memory ---------------------------------------------------------------------
 
 
@@ -446,6 +418,47 @@ def test_release_peaks_lower():
         return peak
 
     assert peak(release=True) < 0.3 * peak(release=False)
+
+
+# --- copies and pickles -------------------------------------------------------------------------
+
+
+def duplicates(thing):
+    yield copy.deepcopy(thing)
+    for protocol in (2, pickle.HIGHEST_PROTOCOL):
+        yield pickle.loads(pickle.dumps(thing, protocol))
+
+
+def test_copies_and_pickles_compute_the_same_and_share_nothing():
+    W = Parameter(np.array([[1.0, 2.0], [3.0, 4.0]]), "W")
+    loss = (concatenate([W[0], W.T[1]]).sum() * where(W > 2, W, 0.5).mean()).tanh() + W.max()
+    loss.backward()
+    gradient = W.grad.copy()
+    for twin in duplicates(loss):
+        (leaf,) = (node for node in twin.sorted_graph() if node.label == "W")
+        assert isinstance(leaf, Parameter)
+        assert twin.data == loss.data
+        np.testing.assert_array_equal(leaf.grad, gradient)
+        twin.backward()
+        np.testing.assert_array_equal(leaf.grad, 2 * gradient)
+        leaf.data[:] = 0
+        np.testing.assert_array_equal(W.grad, gradient)
+    assert W.data[0, 0] == 1.0
+
+
+def test_duplicates_of_several_losses_share_their_leaves():
+    x = Node(3.0, "x")
+    for again, square in duplicates([x, x * x]):
+        assert square.parents == (again, again)
+
+
+def test_a_long_graph_is_copied_and_pickled_without_recursion():
+    y = Node(1.0)
+    for _ in range(100_000):
+        y = -y
+    for twin in (copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
+        assert twin.data == y.data
+        assert len(twin.sorted_graph()) == 100_001
 
 
 # --- threads ------------------------------------------------------------------------------------

@@ -1,13 +1,16 @@
 """A small autograd engine: one node for scalars and arrays, and derivatives of any order."""
 
 from chaingrad.functional import check_gradients, grad, hessian, hvp, jvp, value_and_grad, vjp
-from chaingrad.node import Node, no_grad
+from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
+from chaingrad.node import Node
 from chaingrad.ops import concatenate, maximum, minimum, stack, where
 
 __all__ = [
+    "AnomalyError",
     "Node",
     "check_gradients",
     "concatenate",
+    "detect_anomaly",
     "grad",
     "hessian",
     "hvp",

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad import modes
 from chaingrad._messages import describe
 from chaingrad.rules import Rule, Traced, cast, shape_of, unbroadcast
 
@@ -62,7 +63,7 @@ def propagate(
         The adjoints of the wanted nodes that the root depends on.
     """
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
-    unrolled = wanted is None and not create_graph
+    unrolled = wanted is None and not create_graph and not modes.active
     order: list[Any] = []
     with _one_pass_at_a_time:
         try:
@@ -148,11 +149,17 @@ def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any]) -> None:
             f"backward: {describe(node)} was freed by backward(release=True); compute it again, or "
             "leave release out of the earlier call"
         )
+    watch = modes.watch() if modes.active else None
+    if watch:
+        watch.unchanged(node)
     out = node if create_graph else node.data
     inputs = parents if create_graph else [parent.data for parent in parents]
     for parent, vjp in zip(parents, rule.vjps, strict=True):
         if parent.requires_grad:
-            _add(parent, vjp(g, out, *inputs) if vjp else g, g, found)
+            share = vjp(g, out, *inputs) if vjp else g
+            if watch:
+                watch.backward(node, parent, share, g)
+            _add(parent, share, g, found)
 
 
 def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
@@ -185,7 +192,7 @@ def _fitted(share: Any, data: Any) -> Any:
     if isinstance(share, Traced):
         same = type(data) is float or np.result_type(share.data) == data.dtype
         return share if same else cast(share, dtype=data.dtype)
-    return float(share) if type(data) is float else np.asarray(share, data.dtype)
+    return np.asarray(share, data.dtype) if isinstance(data, np.ndarray) else float(share)
 
 
 def _release(node: Any, keep_data: bool) -> None:

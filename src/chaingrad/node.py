@@ -1,14 +1,13 @@
 """The node: a value, and the operation and operands that it came from."""
 
-import contextlib
-import threading
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import rules
+from chaingrad import modes, rules
 from chaingrad._messages import describe, explained, kind
 from chaingrad.backward import local_gradients as local_gradients
 from chaingrad.backward import propagate
@@ -18,9 +17,6 @@ from chaingrad.rules import Rule, Traced
 Data = float | npt.NDArray[np.floating[Any]]
 Operator = Callable[["Node", Any], "Node"]
 
-_recording = threading.local()
-_pauses = 0  # how many no_grad blocks are open in all threads together: 0 spares a look-up
-_pauses_lock = threading.Lock()
 _new_object = object.__new__
 _USUAL = {float, int, np.ndarray}  # the operands beside nodes that need no look-up
 
@@ -38,12 +34,14 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self, other)) from None
+        if modes.active:
+            return _record(rule, data, (self, other))
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
         node.data = data if type(data) is float else _settled(data)
         node.grad = 0.0
         node.label = node._adjoint = None
-        if (self.requires_grad or other.requires_grad) and not (_pauses and _paused()):
+        if self.requires_grad or other.requires_grad:
             node.parents = (self, other)
             node.requires_grad = True
             node._rule = rule
@@ -329,6 +327,32 @@ class Node(Traced):
         """A constant with the same data, through which no gradient flows."""
         return Node(self.data, label=self.label, requires_grad=False)
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Node":
+        copies: dict[Node, Node] = {}
+        for node in reversed(self.sorted_graph()):
+            if id(node) not in memo:
+                memo[id(node)] = _rebuilt(node._state(), [memo[id(p)] for p in node.parents])
+                memo[id(node)].data = copy.deepcopy(node.data, memo)
+                copies[node] = memo[id(node)]
+        for node, twin in copies.items():
+            twin.grad = copy.deepcopy(node.grad, memo)
+        return memo[id(self)]  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the graph as a list, leaves as objects: two losses share their leaves again."""
+        if not self.parents:
+            return _rebuilt, (self._state(), ())
+        order = self.sorted_graph()[::-1]
+        place = {node: i for i, node in enumerate(order)}
+        rows = [
+            (node._state(), [place[p] for p in node.parents]) if node.parents else node
+            for node in order
+        ]
+        return _rebuilt_graph, (rows,)
+
+    def _state(self) -> tuple[Any, ...]:
+        return (self._rule, self.data, self.grad, self.label, self.requires_grad, self.is_parameter)
+
     # --- differentiation ------------------------------------------------------------------------
 
     def sorted_graph(self) -> list["Node"]:
@@ -429,30 +453,6 @@ def as_data(x: Any) -> Data:
     return array
 
 
-@contextlib.contextmanager
-def no_grad() -> Iterator[None]:
-    """Compute without recording: results inside are constants. Also works as a decorator.
-
-    Holds for the thread that enters it.
-
-    >>> w = Node(2.0)
-    >>> with no_grad():
-    ...     y = w * 3
-    >>> y.requires_grad, y.parents
-    (False, ())
-    """
-    global _pauses
-    with _pauses_lock:
-        _pauses += 1
-    _recording.pauses = getattr(_recording, "pauses", 0) + 1
-    try:
-        yield
-    finally:
-        _recording.pauses -= 1
-        with _pauses_lock:
-            _pauses -= 1
-
-
 # --- recording ----------------------------------------------------------------------------------
 
 
@@ -485,9 +485,11 @@ def _leaf(data: Data) -> Node:
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
+    if modes.active and (watch := modes.watch()):
+        watch.forward(rule, data, parents)
     node = _leaf(data if type(data) is float else _settled(data))
     for parent in parents:
-        if parent.requires_grad and not (_pauses and _paused()):
+        if parent.requires_grad and not (modes.active and modes.paused()):
             node.parents = parents
             node.requires_grad = True
             node._rule = rule
@@ -502,8 +504,20 @@ def _settled(data: Any) -> Data:
     return float(data) if isinstance(data, float) else np.asarray(data)
 
 
-def _paused() -> bool:
-    return getattr(_recording, "pauses", 0) > 0
+def _rebuilt(state: tuple[Any, ...], parents: Sequence[Node]) -> Node:
+    node = _leaf(0.0)
+    node._rule, node.data, node.grad, node.label, node.requires_grad, is_parameter = state
+    node.parents = tuple(parents)
+    if is_parameter:
+        node._is_parameter = True
+    return node
+
+
+def _rebuilt_graph(rows: Sequence[Any]) -> Node:
+    nodes: list[Node] = []
+    for row in rows:
+        nodes.append(row if isinstance(row, Node) else _rebuilt(row[0], [nodes[i] for i in row[1]]))
+    return nodes[-1]
 
 
 _sum_of_all = _function(rules.sum_)

@@ -1,0 +1,145 @@
+"""Ways of computing that a ``with`` block switches on: without recording, or under watch.
+
+A mode holds for the thread that enters it.
+"""
+
+import contextlib
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad._messages import describe
+from chaingrad.rules import Rule, value
+
+active = 0  # how many modes are on in all threads together: 0 spares a look-up
+_active_lock = threading.Lock()
+
+
+class _Modes(threading.local):
+    paused = 0
+    watch: "Watch | None" = None
+
+
+_modes = _Modes()
+
+
+@contextlib.contextmanager
+def no_grad() -> Iterator[None]:
+    """Compute without recording: results inside are constants. Also works as a decorator.
+
+    >>> from chaingrad import Node
+    >>> w = Node(2.0)
+    >>> with no_grad():
+    ...     y = w * 3
+    >>> y.requires_grad, y.parents
+    (False, ())
+    """
+    with _one_more_mode():
+        _modes.paused += 1
+        try:
+            yield
+        finally:
+            _modes.paused -= 1
+
+
+@contextlib.contextmanager
+def detect_anomaly() -> Iterator[None]:
+    """Compute under watch, and stop with an `AnomalyError` where something goes wrong.
+
+    Watched are the first operation that makes a NaN or an infinity of finite operands, forward or
+    backward; and data changed in place (or exchanged) between the forward and the backward pass,
+    which would make the gradients those of another function. It takes time and memory: use it to
+    look for an error.
+
+    >>> from chaingrad import Node
+    >>> x = Node(-1.0, "x")
+    >>> with detect_anomaly():
+    ...     x.log() + 1
+    Traceback (most recent call last):
+    chaingrad.modes.AnomalyError: log of node 'x' of shape () gave nan
+    """
+    with _one_more_mode():
+        before, _modes.watch = _modes.watch, Watch()
+        try:
+            with np.errstate(all="ignore"):
+                yield
+        finally:
+            _modes.watch = before
+
+
+class AnomalyError(ArithmeticError):
+    """What `detect_anomaly` found."""
+
+
+def paused() -> bool:
+    """Whether this thread computes without recording."""
+    return _modes.paused > 0
+
+
+def watch() -> "Watch | None":
+    """What watches this thread's computation, if anything does."""
+    return _modes.watch
+
+
+class Watch:
+    """Remembers what operands held when they were used."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[Any, int, str]] = {}  # by id; holding the node keeps its id
+
+    def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
+        """Check the result of a computation and remember its operands."""
+        for node in inputs:
+            self._seen.setdefault(id(node), (node, _fingerprint(node.data), rule.name))
+        if not _finite(data) and all(_finite(node.data) for node in inputs):
+            of = " and ".join(describe(node) for node in inputs)
+            raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
+
+    def unchanged(self, node: Any) -> None:
+        """Check that the operands of ``node`` hold what they held when it was computed."""
+        for operand in node.parents:
+            _, before, used_by = self._seen.get(id(operand), (operand, None, ""))
+            if before is not None and before != _fingerprint(operand.data):
+                raise AnomalyError(
+                    f"the data of {describe(operand)} changed after {used_by} had used it, so the "
+                    "gradient would be that of another function; give the node new data only "
+                    "after backward, or compute again"
+                )
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        """Check the share of the gradient that ``node`` sends to ``parent``."""
+        if not _finite(value(share)) and _finite(value(g)):
+            raise AnomalyError(
+                f"the backward pass of {node.op} gave {_first(value(share))} for {describe(parent)}"
+            )
+
+
+@contextlib.contextmanager
+def _one_more_mode() -> Iterator[None]:
+    global active
+    with _active_lock:
+        active += 1
+    try:
+        yield
+    finally:
+        with _active_lock:
+            active -= 1
+
+
+def _fingerprint(data: Any) -> int:
+    if isinstance(data, np.ndarray):
+        return zlib.crc32(np.ascontiguousarray(data).view(np.uint8).data, hash(data.shape))
+    return hash(data)
+
+
+def _finite(data: Any) -> bool:
+    return bool(np.all(np.isfinite(data)))
+
+
+def _first(data: Any) -> str:
+    data = np.asarray(data)
+    index = tuple(int(i) for i in np.argwhere(~np.isfinite(data))[0])
+    return f"{data[index]}" + (f" at index {index}" if index else "")

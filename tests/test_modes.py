@@ -1,0 +1,104 @@
+"""Computing without recording, and under watch."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from chaingrad import AnomalyError, Node, detect_anomaly, no_grad
+from chaingrad.rules import Rule
+
+
+def test_no_grad_records_nothing_and_ends_with_the_block():
+    x = Node(2.0)
+    with no_grad():
+        assert not (x * x).requires_grad
+        with no_grad():
+            pass
+        assert not x.exp().requires_grad
+    assert (x * x).requires_grad
+
+    @no_grad()
+    def update():
+        return x * x
+
+    assert not update().requires_grad
+    with pytest.raises(RuntimeError), no_grad():
+        raise RuntimeError
+    assert (x * x).requires_grad
+
+
+def test_a_mode_holds_for_its_own_thread_alone():
+    x, seen = Node(2.0), []
+
+    def elsewhere():
+        seen.append((x * x).requires_grad)
+        with np.errstate(invalid="ignore"):
+            seen.append((x * -1).log().data)
+
+    with no_grad(), detect_anomaly():
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert seen[0]
+    assert np.isnan(seen[1])
+
+
+@pytest.mark.parametrize(
+    ("compute", "message"),
+    [
+        (lambda x: x.log() * 0, r"log of node 'x' of shape \(2,\) gave nan at index \(1,\)"),
+        (lambda x: 1 / (x + 1), r"div of .* and node add of shape \(2,\) gave inf at index \(1,\)"),
+        (lambda x: (x * 1e3).exp(), r"exp of node mul .* gave inf at index \(0,\)"),
+    ],
+)
+def test_the_first_operation_that_makes_a_nan_or_an_infinity_is_named(compute, message):
+    with detect_anomaly(), pytest.raises(AnomalyError, match=message):
+        compute(Node(np.array([1.0, -1.0]), "x"))
+
+
+def test_infinite_operands_are_no_anomaly():
+    mask = np.array([0.0, -np.inf])
+    x = Node(np.ones(2))
+    with detect_anomaly():
+        (x + mask).logsumexp().backward()
+    assert x.grad.tolist() == [1.0, 0.0]
+
+
+def test_the_backward_pass_is_watched():
+    x = Node(0.0, "x")
+    with (
+        detect_anomaly(),
+        pytest.raises(AnomalyError, match=r"backward pass of sqrt gave inf.*'x'"),
+    ):
+        x.sqrt().backward()
+    wrong = Rule("wrong", lambda a, b: a + b, (None, lambda g, out, a, b: g * np.nan))
+    with detect_anomaly(), pytest.raises(AnomalyError, match="backward pass of wrong gave nan"):
+        wrong(x, Node(1.0)).backward()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_data_changed_between_the_passes_is_caught(create_graph):
+    W = Node(np.ones((2, 2)), "W")
+    with detect_anomaly():
+        loss = (W * W).sum()
+        W.data[0, 0] = 5.0
+        with pytest.raises(AnomalyError, match=r"'W' of shape \(2, 2\) changed after mul"):
+            loss.backward(create_graph=create_graph)
+        w = Node(3.0, "w")
+        square = w * w
+        w.data = 4.0
+        with pytest.raises(AnomalyError, match="'w' of shape"):
+            square.backward()
+
+
+def test_what_is_right_passes():
+    x = Node(np.array([1.0, 2.0]))
+    with detect_anomaly():
+        loss = (x.exp() / (x + 1)).sum()
+        loss.backward()
+        x.data = x.data - 0.1 * x.grad
+        (x * x).sum()
+    plain = Node(np.array([1.0, 2.0]))
+    (plain.exp() / (plain + 1)).sum().backward()
+    assert x.grad.tolist() == plain.grad.tolist()
