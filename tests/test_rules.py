@@ -269,6 +269,12 @@ def test_logsumexp_neither_overflows_nor_loses_infinities():
     assert Node(np.array([-np.inf, 0.0])).logsumexp().data == 0.0
 
 
+def test_gradients_of_logsumexp_sum_to_one_at_any_offset():
+    x = Node(np.array([0.0, 1.0, 2.0], np.float32) + np.float32(1e6))
+    x.logsumexp().backward()
+    assert x.grad.sum() == pytest.approx(1.0, abs=1e-6)
+
+
 def test_nan_passes_through_relu():
     assert np.isnan(Node(np.nan).relu().data)
     assert np.isnan(Node(np.array([np.nan])).relu().data).all()

@@ -276,12 +276,22 @@ def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
     return rule(name, lambda a, axis, keepdims: of_array(a, axis=axis, keepdims=keepdims), vjp)
 
 
+def _finite_top(a: Any, axis: Any) -> Any:
+    top = np.max(a, axis=axis, keepdims=True)
+    return np.where(np.isfinite(top), top, 0.0).astype(np.result_type(a))
+
+
 def _logsumexp(a: Any, axis: Any, keepdims: bool) -> Any:
     # log sum exp(a) = m + log sum exp(a - m), safe for every m near the maximum (blanchard2021)
-    top = np.max(a, axis=axis, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0).astype(np.result_type(a))
+    top = _finite_top(a, axis)
     total = np.log(np.sum(np.exp(a - top), axis=axis, keepdims=True)) + top
     return total if keepdims else np.squeeze(total, axis=axis)
+
+
+def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
+    # softmax(a), divided rather than as exp(a - out), which loses digits where a is large
+    powers = exp(a - _finite_top(value(a), axis))
+    return _spread(g, a, axis, keepdims) * (powers / sum_(powers, axis=axis, keepdims=True))
 
 
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
@@ -305,13 +315,7 @@ mean: Rule = rule(
 )
 max_ = _extremum("max", np.max)
 min_ = _extremum("min", np.min)
-logsumexp: Rule = rule(
-    "logsumexp",
-    _logsumexp,
-    lambda g, out, a, axis, keepdims: (
-        _spread(g, a, axis, keepdims) * exp(a - _spread(out, a, axis, keepdims))
-    ),
-)
+logsumexp: Rule = rule("logsumexp", _logsumexp, _logsumexp_vjp)
 
 
 # --- shapes -------------------------------------------------------------------------------------
