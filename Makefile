@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve notebooks format lock clean
+.PHONY: help book test lab serve bench notebooks format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ lab: $(READY) ## Open the pages as notebooks in JupyterLab
 
 serve: book ## Build the site and serve it at http://localhost:8000
 	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+
+bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing)
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 notebooks: book ## Put the executed pages, as Jupyter notebooks, beside the site's pages
 	mkdir -p _build/html/notebooks

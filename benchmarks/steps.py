@@ -1,7 +1,7 @@
 """The same two pieces of work for every engine, on the same numbers.
 
-Scalars: the forward and backward pass of micrograd's own MLP on one example. Arrays: the gradients of
-J = ‖o − y‖²/2n + λ/2 (‖W1‖² + ‖W2‖²) for o = relu(X W1ᵀ) W2ᵀ, without bias, in float32.
+Scalars: the forward and backward pass of micrograd's own MLP on one example. Arrays: the gradients
+of J = ‖o − y‖²/2n + λ/2 (‖W1‖² + ‖W2‖²) for o = relu(X W1ᵀ) W2ᵀ, without bias, in float32.
 """
 
 from collections.abc import Callable
@@ -76,12 +76,13 @@ def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
     from chaingrad import Node
 
     w1, w2, n = Node(W1), Node(W2), len(X)
+    x, y = Node(X, requires_grad=False), Node(Y, requires_grad=False)
 
     def gradients(_: Any) -> tuple[Any, Any]:
         w1.grad = w2.grad = 0.0
-        error = (X @ w1.T).relu() @ w2.T - Y
+        error = (x @ w1.T).relu() @ w2.T - y
         loss = (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
-        loss.backward(release=True)
+        loss.backward()
         return w1.grad, w2.grad
 
     return gradients

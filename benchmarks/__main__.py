@@ -1,0 +1,128 @@
+"""Run every row, print the table and write ``results.json``; ``--quick`` for a short look."""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+# One BLAS thread for everyone; read when the libraries are first imported.
+for name in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
+    os.environ[f"{name}_NUM_THREADS"] = "1"
+os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+from tqdm import tqdm  # noqa: E402 (after the threads are set)
+
+from benchmarks.measure import interleaved, ratio  # noqa: E402
+from benchmarks.memory import peaks  # noqa: E402
+from benchmarks.scaling import scaling  # noqa: E402
+from benchmarks.steps import array_steps, scalar_mlps  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results.json"
+PACKAGES = ("numpy", "torch", "jax", "autograd", "micrograd")
+SCALAR = [  # sizes, bound of forward and backward together; backward alone has one bound
+    ([16, 16, 1], 0.55, 60),
+    ([64, 64, 1], 0.45, 20),
+    ([200, 200, 1], 0.28, 7),
+]
+BACKWARD = 0.9
+ARRAYS: list[tuple[Any, dict[str, float], int]] = [
+    ((20, 64, 10, 32), {"pytorch": 0.35, "autograd": 0.13}, 60),
+    ((784, 256, 10, 256), {"pytorch": 1.0, "autograd": 0.5, "numpy": 1.15}, 40),
+    ((784, 1024, 10, 512), {"pytorch": 1.0, "autograd": 0.5, "numpy": 1.15}, 20),
+]
+
+
+def row(work: str, peer: str, times: dict[str, list[float]], bound: float | None) -> dict[str, Any]:
+    first, median, third = ratio(times["chaingrad"], times[peer])
+    return {
+        "work": work,
+        "peer": peer,
+        "ratio": median,
+        "quartiles": [first, third],
+        "bound": bound,
+        "seconds": statistics.median(times["chaingrad"]),
+        "peer_seconds": statistics.median(times[peer]),
+    }
+
+
+def rows(quick: bool) -> Iterator[dict[str, Any]]:
+    for sizes, bound, rounds in SCALAR[: 2 if quick else None]:
+        both, alone = scalar_mlps(16, sizes)
+        rounds = 5 if quick else rounds
+        name = f"MLP(16, {sizes})"
+        yield row(f"{name}, both passes", "micrograd", interleaved(both, rounds), bound)
+        yield row(f"{name}, backward", "micrograd", interleaved(alone, rounds), BACKWARD)
+    for size, bounds, rounds in ARRAYS:
+        times = interleaved(array_steps(size), 5 if quick else rounds)
+        for peer in times:
+            if peer != "chaingrad":
+                yield row(f"step {size}", peer, times, bounds.get(peer))
+
+
+def machine() -> dict[str, Any]:
+    """Where and with what the figures were made."""
+    git = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(git, capture_output=True, text=True, cwd=RESULTS.parent, check=False)
+    return {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(terse=True),
+        "python": platform.python_version(),
+        "versions": {package: version(package) for package in PACKAGES},
+        "commit": commit.stdout.strip() or "unknown",
+    }
+
+
+def processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def show(results: list[dict[str, Any]]) -> bool:
+    """Print the table; True if every bound holds."""
+    print(f"\n{'work':36} {'peer':10} {'ours/peer':>9} {'quartiles':>15} {'bound':>6}")
+    for r in results:
+        low, high = r["quartiles"]
+        bound = f"{r['bound']:6.2f}" if r["bound"] else "      "
+        verdict = "" if not r["bound"] else "ok" if r["ratio"] <= r["bound"] else "MISSED"
+        print(
+            f"{r['work']:36} {r['peer']:10} {r['ratio']:9.3f} {low:7.3f}–{high:.3f}  {bound} "
+            f"{verdict}"
+        )
+    return all(not r["bound"] or r["ratio"] <= r["bound"] for r in results)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="under a minute; writes nothing")
+    quick = parser.parse_args().quick
+    total = 2 * len(SCALAR[: 2 if quick else None]) + 5 * len(ARRAYS) + 2
+    results = list(tqdm(rows(quick), total=total - 2, unit="row"))
+    memory = peaks()
+    results.append(memory)
+    growth = scaling(5 if quick else 6)
+    results.append(growth["row"])
+    met = show(results)
+    print("\nslope of log time against log edges, and nanoseconds an edge:")
+    for phase, fit in growth["phases"].items():
+        print(f"  {phase:9} slope {fit['slope']:.3f}, {fit['nanoseconds']:.0f} ns")
+    if not quick:
+        content = {"machine": machine(), "rows": results, "scaling": growth}
+        RESULTS.write_text(json.dumps(content, indent=1) + "\n")
+        print(f"\nwritten to {RESULTS.name}")
+    return 0 if met or quick else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
