@@ -27,7 +27,7 @@ _READS = {
     "maximum": ("ab", "ab"), "minimum": ("ab", "ab"),
     "log": ("a",), "sin": ("a",), "cos": ("a",), "abs": ("a",),
     "exp": ("o",), "sqrt": ("o",), "tanh": ("o",), "sigmoid": ("o",), "relu": ("o",),
-    "max": ("ao",), "min": ("ao",), "logsumexp": ("ao",),
+    "max": ("ao",), "min": ("ao",), "logsumexp": ("a",),
 }  # fmt: skip
 
 # The inputs whose share of the gradient is the gradient itself, or a view of it: no new array.
@@ -42,7 +42,7 @@ _LARGE = 256 * 1024  # bytes: NPY_MIN_ELIDE_BYTES
 _SCRATCH = {
     ("pow", 0): (1, 0), ("div", 1): (1, 1), ("sqrt", 0): (1, 1), ("tanh", 0): (1, 1),
     ("sigmoid", 0): (2, 1), ("sin", 0): (1, 0), ("cos", 0): (2, 1), ("abs", 0): (1, 0),
-    ("logsumexp", 0): (1, 1),
+    ("logsumexp", 0): (2, 1),
 }  # fmt: skip
 _BUFFER = 8192  # entries that a ufunc converts at a time where its operands differ in type
 
