@@ -1,19 +1,13 @@
 """Drawings in a real browser: text inside its box, and the colours of the page's theme."""
 
-import shutil
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from chaingrad import Node
 from chaingrad._svg import COLORS
 from chaingrad.draw import draw_gradient_flow, draw_graph, draw_toposort
-from support import lacking
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OVERFLOWS = """() => [...document.querySelectorAll('g.node')].flatMap(node => {
     const boxes = [...node.querySelectorAll('polygon, ellipse, path')]
         .map(shape => shape.getBoundingClientRect());
@@ -25,17 +19,6 @@ OVERFLOWS = """() => [...document.querySelectorAll('g.node')].flatMap(node => {
     }).map(text => text.textContent);
 })"""
 COLOR = "() => getComputedStyle(document.querySelector('text')).fill"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if program is None:
-        lacking("Chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 def drawings() -> str:

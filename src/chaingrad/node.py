@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from chaingrad import modes, rules
 from chaingrad._messages import describe, explained, kind
-from chaingrad.backward import local_gradients as local_gradients
 from chaingrad.backward import propagate
 from chaingrad.graph import toposort
 from chaingrad.rules import Rule, Traced

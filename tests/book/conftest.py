@@ -1,8 +1,7 @@
-"""The site, built and served, and a browser to read it with."""
+"""The site, built and served."""
 
 import functools
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -10,23 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
 
 from built import Site, toc_documents
-from support import ROOT, lacking
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    # Whatever is not this machine does not exist: a page that needs it shows an error.
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+from support import ROOT
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -63,14 +48,3 @@ def address(site: Site) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        lacking("a Chromium on PATH to read the site with")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield browser
-        browser.close()
