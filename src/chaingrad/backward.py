@@ -60,7 +60,7 @@ def propagate(
         wanted: nodes whose adjoints to return, leaving every ``grad`` as it was. None stores them.
 
     Returns:
-        The adjoints of the wanted nodes that the root depends on.
+        The adjoints of the wanted nodes and of leaves, as far as the root depends on them.
     """
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
     unrolled = wanted is None and not create_graph and not modes.active
