@@ -1,0 +1,1 @@
+"""The tools of a course: release assignments, check and grade submissions."""

@@ -1,0 +1,314 @@
+"""The Linux calls that shut a process in: namespaces, a root of its own, limits, a syscall filter.
+
+`wall_in` is called by a process that has just been forked, `lock_down` by its child, which then is
+process 1 of its own process namespace. What they promise is written in `coursework.sandbox`.
+"""
+
+import contextlib
+import ctypes
+import os
+import platform
+import signal
+import struct
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+
+NOBODY = 65534
+SCRATCH = "/tmp"
+MOUNT_POINT = "/proc"  # exists everywhere, holds no library, and the sandbox has no use for it
+SCRATCH_OPTIONS = "size=16m,nr_inodes=1k,mode=1777"
+FILE_BYTES = 2**24
+OPEN_FILES = 64
+THREADS = 64
+
+CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x00020000, 0x02000000, 0x04000000
+CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x08000000, 0x10000000, 0x20000000
+CLONE_NEWNET, CLONE_THREAD = 0x40000000, 0x00010000
+NAMESPACES = (
+    CLONE_NEWUSER
+    | CLONE_NEWNS
+    | CLONE_NEWPID
+    | CLONE_NEWNET
+    | CLONE_NEWIPC
+    | CLONE_NEWUTS
+    | CLONE_NEWCGROUP
+)
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 0x1000, 0x4000, 0x40000
+MNT_DETACH = 2
+AT_RECURSIVE = 0x8000
+READ_ONLY, NO_SETUID, NO_DEVICES = 1, 2, 4  # of mount_setattr
+SYS_MOUNT_SETATTR = 442
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
+CAPABILITY_VERSION = 0x20080522
+
+# Calls that answer "not permitted": (number on x86-64, number on arm64), None where there is none.
+DENIED = {
+    # no second process, no other program
+    "fork": (57, None),
+    "vfork": (58, None),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    # no new namespaces, in which the process would be privileged, and no mounts
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "mount_setattr": (442, 442),
+    # no hold on another process
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "kcmp": (312, 272),
+    "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438),
+    "process_madvise": (440, 440),
+    # no sockets: some families, such as vsock, know no network namespace
+    "socket": (41, 198),
+    # no memory that the limit on the address space does not count
+    "shmget": (29, 194),
+    "msgget": (68, 186),
+    "semget": (64, 190),
+    "mq_open": (240, 180),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    # no corners of the kernel that grading needs not
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
+    "personality": (135, 92),
+    "name_to_handle_at": (303, 264),
+    "open_by_handle_at": (304, 265),
+    "syslog": (103, 116),
+}
+CLONE, CLONE3, PRCTL = (56, 220), (435, 435), (157, 167)
+MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, audit architecture
+
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
+EPERM, ENOSYS = 1, 38
+NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
+
+
+class IsolationError(RuntimeError):
+    """This machine cannot shut a process in; says what failed."""
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _call(name: str, *arguments: object) -> int:
+    """Call the C library; raise `IsolationError` if it says no."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    result: int = getattr(libc, name)(*arguments)
+    if result < 0:
+        error = os.strerror(ctypes.get_errno())
+        raise IsolationError(f"{name} failed: {error}")
+    return result
+
+
+def _prctl(option: int, *values: object) -> None:
+    padded = [ctypes.c_ulong(v) if isinstance(v, int) else v for v in (*values, 0, 0, 0, 0)[:4]]
+    _call("prctl", option, *padded)
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of its descendants whose own parents end."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends."""
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def visible_paths(packages: Sequence[str]) -> list[str]:
+    """What of the file system a shut-in process may read: libraries, and nothing else.
+
+    The standard library, the installed packages, shared libraries, and the folders of `packages`,
+    which may be imported from a checkout.
+    """
+    prefixes = [Path(p).resolve() for p in (sys.prefix, sys.base_prefix)]
+    on_path = [Path(p).resolve() for p in sys.path if p and Path(p).is_dir()]
+    checkouts = (Path(str(sys.modules[name].__file__)).resolve().parent for name in packages)
+    wanted = [
+        *(Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib", "purelib")),
+        *(path for path in on_path if any(path.is_relative_to(p / "lib") for p in prefixes)),
+        *(path for path in on_path if any(path.is_relative_to(p / "lib64") for p in prefixes)),
+        *checkouts,
+        *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")),
+        *map(Path, ("/etc/ld.so.cache", "/dev/null")),
+        *(prefix / "lib" for prefix in prefixes[1:] if prefix != Path("/usr")),
+    ]
+    existing = sorted({str(path) for path in wanted if path.exists()})
+    return [p for p in existing if not any(p.startswith(q + "/") for q in existing)]
+
+
+def wall_in(visible: Sequence[str], ready: int, mapped: int) -> None:
+    """Leave every namespace of the machine for new ones, with a root of `visible` paths alone.
+
+    Writes a byte to `ready` once the user namespace exists and waits for one from `mapped`, which
+    says that its parent has called `map_user`.
+    """
+    if _is_root_with_nobody():
+        os.setgroups([])
+    _call("unshare", NAMESPACES)
+    os.write(ready, b"u")
+    if os.read(mapped, 1) != b"m":
+        raise IsolationError("the user namespace could not be mapped")
+    _call("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    _mount_tmpfs(MOUNT_POINT, "size=1m,mode=755")
+    os.mkdir(MOUNT_POINT + SCRATCH)
+    _mount_tmpfs(MOUNT_POINT + SCRATCH, SCRATCH_OPTIONS)
+    for path in visible:
+        _show(path)
+    _set_mount_flags(MOUNT_POINT, READ_ONLY, recursive=False)
+    os.chdir(MOUNT_POINT)
+    _call("pivot_root", b".", b".")
+    _call("umount2", b".", MNT_DETACH)
+    os.chdir(SCRATCH)
+
+
+def map_user(pid: int) -> None:
+    """Give the user namespace of `pid` its identities: one, or for root an unprivileged second.
+
+    The system's root may not run foreign code: limits on processes do not bind it.
+    """
+    uid, gid = os.geteuid(), os.getegid()
+    if _is_root_with_nobody():
+        first, second = 0, f"{NOBODY} {NOBODY} 1\n"
+    else:
+        first, second = NOBODY, ""
+        Path(f"/proc/{pid}/setgroups").write_text("deny")
+    Path(f"/proc/{pid}/gid_map").write_text(f"{first} {gid} 1\n{second}")
+    Path(f"/proc/{pid}/uid_map").write_text(f"{first} {uid} 1\n{second}")
+
+
+def _is_root_with_nobody() -> bool:
+    """Whether this is root, on a system or in a container that knows the user nobody."""
+    maps = (Path(f"/proc/self/{kind}_map").read_text() for kind in ("uid", "gid"))
+    ranges = [[tuple(map(int, line.split())) for line in text.splitlines()] for text in maps]
+    known = (any(start <= NOBODY < start + n for start, _, n in kind) for kind in ranges)
+    return os.geteuid() == 0 and all(known)
+
+
+def lock_down(memory: int, cpu: int) -> None:
+    """Give up every privilege for good; `memory` in bytes, `cpu` in seconds for the whole life."""
+    os.setsid()
+    os.umask(0o022)
+    if os.geteuid() != NOBODY:
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
+    limit_resources(memory, cpu)
+    _prctl(PR_SET_DUMPABLE, 0)
+    header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
+    _call("capset", header, bytes(24))
+    _prctl(PR_SET_NO_NEW_PRIVS, 1)
+    die_with_parent()
+    _filter_calls()
+
+
+def limit_resources(memory: int, cpu: int) -> None:
+    """Bound this process by what `setrlimit` bounds; also where nothing else isolates it."""
+    import resource
+
+    limits = {
+        "RLIMIT_AS": memory,
+        "RLIMIT_CPU": cpu,
+        "RLIMIT_FSIZE": FILE_BYTES,
+        "RLIMIT_NOFILE": OPEN_FILES,
+        "RLIMIT_CORE": 0,
+        "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_NPROC": THREADS,
+    }
+    for name, value in limits.items():
+        # Each system has its own subset, and refuses some values; Linux accepts them all.
+        with contextlib.suppress(
+            *(() if sys.platform == "linux" else (AttributeError, ValueError))
+        ):
+            resource.setrlimit(getattr(resource, name), (value, value))
+
+
+def _mount_tmpfs(target: str, options: str) -> None:
+    _call("mount", b"tmpfs", target.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options.encode())
+
+
+def _show(path: str) -> None:
+    """Make `path` readable, under its own name, in the new root."""
+    target = Path(MOUNT_POINT + path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if os.path.islink(path):
+        target.symlink_to(os.readlink(path))
+        return
+    if os.path.isdir(path):
+        target.mkdir(exist_ok=True)
+    else:
+        target.touch()
+    _call("mount", path.encode(), str(target).encode(), None, MS_BIND | MS_REC, None)
+    device = path.startswith("/dev/")
+    flags = NO_SETUID if device else NO_SETUID | NO_DEVICES | READ_ONLY
+    _set_mount_flags(str(target), flags, recursive=True)
+
+
+def _set_mount_flags(path: str, flags: int, *, recursive: bool) -> None:
+    attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
+    how = AT_RECURSIVE if recursive else 0
+    at = ctypes.c_long(-100)  # relative to the working directory; the paths here are absolute
+    size = ctypes.c_long(len(attributes))
+    number = ctypes.c_long(SYS_MOUNT_SETATTR)
+    _call("syscall", number, at, path.encode(), ctypes.c_long(how), attributes, size)
+
+
+def _filter_calls() -> None:
+    code = filter_program(platform.machine())
+    program = _Program(len(code) // 8, code)
+    _prctl(PR_SET_SECCOMP, 2, ctypes.byref(program))
+
+
+def filter_program(machine: str) -> bytes:
+    """The classic BPF program that decides on each system call, for a machine such as `x86_64`."""
+    column, architecture = MACHINES[machine]
+    denied = (numbers[column] for numbers in DENIED.values())
+    steps = [
+        (LOAD, 0, 0, ARCHITECTURE_AT),
+        (EQUAL, 1, 0, architecture),
+        (RETURN, 0, 0, KILL),
+        (LOAD, 0, 0, NUMBER_AT),
+        (AT_LEAST, 0, 1, 0x40000000),  # the x32 names of the same calls
+        (RETURN, 0, 0, ERRNO | ENOSYS),
+        *_on(CLONE3[column], ERRNO | ENOSYS),  # its flags lie in memory; the library uses clone
+    ]
+    for number in denied:
+        if number is not None:
+            steps += _on(number, ERRNO | EPERM)
+    steps += [
+        (EQUAL, 0, 4, CLONE[column]),
+        (LOAD, 0, 0, FIRST_ARGUMENT_AT),
+        (ANY_BIT, 0, 1, CLONE_THREAD),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, ERRNO | EPERM),
+        (EQUAL, 0, 5, PRCTL[column]),
+        (LOAD, 0, 0, FIRST_ARGUMENT_AT),
+        *_on(PR_SET_PDEATHSIG, ERRNO | EPERM),
+        (EQUAL, 0, 1, PR_SET_DUMPABLE),
+        (RETURN, 0, 0, ERRNO | EPERM),
+        (RETURN, 0, 0, ALLOW),
+    ]
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _on(value: int, action: int) -> list[tuple[int, int, int, int]]:
+    return [(EQUAL, 0, 1, value), (RETURN, 0, 0, action)]

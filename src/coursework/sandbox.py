@@ -1,0 +1,270 @@
+"""Run a submission where it can do no harm, and talk to it in plain data.
+
+What isolation promises (Linux, x86-64 and arm64):
+
+- Each session is a process of its own in new user, mount, process, network, IPC, host-name and
+  cgroup namespaces, without capabilities, never able to regain any (`no_new_privs`).
+- It sees a read-only file system of the interpreter's standard library, the installed packages,
+  shared libraries and `/dev/null`, and an empty `/tmp` of 16 MiB that ends with it: no home, no
+  submissions, no marks, no course material, no `/proc`, no environment of the grader's.
+- It has no network, and can open no socket. It can start no process and no program (threads
+  it can), hold on to no other process, and signal none but itself.
+- It is ended when a request takes more than its processor time or its wall-clock time, when its
+  lifetime's processor time is used up, and when the grader ends. Address space, file size, open
+  files and threads are limited. What it prints goes nowhere.
+- What it answers is decoded as numbers, strings, arrays and containers of these, of limited size,
+  and must carry the request's own number. It can claim values, nothing else.
+
+What it does not promise:
+
+- The kernel is shared. A hole in it is a hole in the sandbox; a virtual machine is the next step.
+- A submission sees the inputs of the check that it is given, and the code of that check's driver,
+  while it answers. It cannot send them anywhere, but a message of its exception, up to 500
+  characters, is shown to its author. Draw new inputs if you grade the same exercise again.
+- It may be slow on purpose, up to its limits, and it shares the processor's caches with the grader.
+- Without isolation (`isolate=False`) only the limits of `setrlimit` and the clocks hold:
+  a submission may read, write and send whatever the grader's own user may.
+"""
+
+import contextlib
+import json
+import platform
+import secrets
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from coursework import jail, wire
+from coursework.jail import IsolationError
+
+SOURCE = Path(__file__).resolve().parent.parent
+POLL_SECONDS = 0.05
+ENVIRONMENT = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "MPLBACKEND": "Agg",
+    "MPLCONFIGDIR": "/tmp",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONPATH": str(SOURCE),
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use. Processor time decides; the wall clock only ends sleepers."""
+
+    memory: int = 2 << 30  # bytes of address space
+    cpu: float = 10.0  # seconds of processor time for a cell or a check
+    wall: float = 90.0  # seconds for a cell or a check, however loaded the machine
+    total: float = 60.0  # seconds of processor time for the whole submission
+
+
+@dataclass(frozen=True)
+class Raised:
+    """An exception of the submission's code, in its own words."""
+
+    type: str
+    message: str
+    where: tuple[str, int] | None
+
+
+class SessionLostError(Exception):
+    """The process is gone: it ended itself, took too long, or broke the protocol."""
+
+
+class Session:
+    """One process, in which one submission runs."""
+
+    def __init__(self, channel: socket.socket, pid: int, limits: Limits) -> None:
+        self._channel = channel
+        self._limits = limits
+        self._clock = (~pid << 3) | 2  # the process's own CPU clock
+        channel.setblocking(False)
+
+    def request(self, do: str, **fields: Any) -> Any:
+        """Ask and wait: the answer's value, or `Raised`; `SessionLostError` if none will come."""
+        nonce = secrets.token_hex(8)
+        reply = self._exchange(wire.encode({"nonce": nonce, "do": do, **fields}))
+        if not isinstance(reply, dict) or reply.get("nonce") != nonce:
+            raise SessionLostError("it answered something that was not asked")
+        if "error" in reply:
+            return _read_error(reply["error"])
+        return reply.get("value")
+
+    def cpu_seconds(self) -> float:
+        """Processor time that the process has used."""
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError:  # gone, or a system without such clocks, where the wall clock decides
+            return 0.0
+
+    def _exchange(self, message: bytes) -> Any:
+        deadline = time.monotonic() + self._limits.wall
+        cpu = self.cpu_seconds() + self._limits.cpu
+        self._send(message, deadline, cpu)
+        head = self._receive(wire.PREFIX.size, deadline, cpu)
+        tree, arrays = wire.PREFIX.unpack(head)
+        if tree > wire.TREE_BYTES or arrays > wire.ARRAY_BYTES:
+            raise SessionLostError("it answered more than it may")
+        try:
+            return wire.decode(head + self._receive(tree + arrays, deadline, cpu))
+        except wire.WireError as error:
+            raise SessionLostError("it answered something that is not plain data") from error
+
+    def _send(self, message: bytes, deadline: float, cpu: float) -> None:
+        view = memoryview(message)
+        while view:
+            self._await(select.POLLOUT, deadline, cpu)
+            try:
+                view = view[self._channel.send(view[: 2**20]) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise SessionLostError("it ended itself") from error
+
+    def _receive(self, size: int, deadline: float, cpu: float) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            self._await(select.POLLIN, deadline, cpu)
+            try:
+                part = self._channel.recv(min(size - len(parts), 2**20))
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise SessionLostError("it ended itself") from error
+            if not part:
+                raise SessionLostError("it ended itself")
+            parts += part
+        return bytes(parts)
+
+    def _await(self, event: int, deadline: float, cpu: float) -> None:
+        """Wait for the channel, no longer than the limits allow."""
+        poll = select.poll()
+        poll.register(self._channel, event)
+        while not poll.poll(1000 * POLL_SECONDS):
+            if self.cpu_seconds() > cpu or time.monotonic() > deadline:
+                raise SessionLostError(
+                    f"it did not finish within {self._limits.cpu:g} s of processor time "
+                    f"or {self._limits.wall:g} s by the clock"
+                )
+
+
+class Sandbox:
+    """A fork server and the sessions that it opens, one at a time."""
+
+    def __init__(self, limits: Limits, *, isolate: bool = True) -> None:
+        if isolate and (reason := unsupported()):
+            raise IsolationError(reason)
+        self.limits = limits
+        self._isolate = isolate
+        self._control, far = socket.socketpair()
+        module = [sys.executable, "-s", "-P", "-m", "coursework.worker"]
+        arguments = [str(far.fileno()), "isolate" if isolate else "no-isolation"]
+        self._server = subprocess.Popen(
+            module + arguments,
+            env=ENVIRONMENT,
+            cwd="/",
+            pass_fds=[far.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # an interrupt from the keyboard is the grader's to handle
+        )
+        far.close()
+        self._lines = self._control.makefile("rb")
+        self.visible = tuple(Path(path) for path in self._answer()["visible"])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[Session]:
+        """A new process for one submission, ended when the block is left."""
+        near, far = socket.socketpair()
+        with near, far:
+            socket.send_fds(self._control, [b"s"], [far.fileno()])
+            answer = self._answer()
+            far.close()
+            if "refused" in answer:
+                raise IsolationError(answer["refused"])
+            session = Session(near, answer["pid"], self.limits)
+            self.ending: tuple[int, float] = (0, 0.0)
+            try:
+                total = int(self.limits.total) + 1
+                session.request("live", memory=self.limits.memory, cpu=total)
+                yield session
+            finally:
+                self._control.sendall(b"k")
+                answer = self._answer()
+                self.ending = (answer["status"], answer["seconds"])
+
+    def close(self) -> None:
+        """End the server and whatever it has running."""
+        self._control.shutdown(socket.SHUT_RDWR)
+        self._lines.close()
+        self._control.close()
+        self._server.wait()
+
+    def _answer(self) -> dict[str, Any]:
+        line = self._lines.readline()
+        if not line:
+            raise RuntimeError("the sandbox's server ended; its own words are above")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def unsupported() -> str | None:
+    """Why this machine cannot isolate a submission, or None if it can as far as is known."""
+    if sys.platform != "linux":
+        return f"isolation needs Linux; this is {platform.system()}"
+    if platform.machine() not in jail.MACHINES:
+        known = " and ".join(jail.MACHINES)
+        return f"isolation is written for {known}; this machine is {platform.machine()}"
+    return None
+
+
+def why_not_isolated() -> str | None:
+    """Try it: why this machine cannot isolate a submission, or None because it just has."""
+    try:
+        with Sandbox(Limits()) as sandbox, sandbox.session():
+            return None
+    except (IsolationError, SessionLostError) as error:
+        return str(error)
+
+
+def signal_name(status: int) -> str:
+    """What an exit status says, in words.
+
+    >>> signal_name(-11), signal_name(3)
+    ('signal SIGSEGV', 'exit status 3')
+    """
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def _read_error(error: Any) -> Raised:
+    """An error as the other side reports it: strings and a place, or it is not believed."""
+    fields = error if isinstance(error, dict) else {}
+    where: tuple[str, int] | None = None
+    match fields.get("where"):
+        case [str(name), int(line)]:
+            where = (name[:50], line)
+    return Raised(str(fields.get("type"))[:100], str(fields.get("message"))[:500], where)

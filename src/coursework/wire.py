@@ -1,0 +1,150 @@
+"""Plain data as bytes, to and from a process that is not trusted.
+
+A message is a JSON tree followed by the raw bytes of its arrays; nothing in it is ever executed or
+looked up by name. Plain data are `None`, booleans, numbers, strings, arrays of numbers, and lists,
+tuples and dicts of these. `decode` accepts exactly that, within limits, and nothing else.
+"""
+
+import json
+import math
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+PREFIX = struct.Struct(">IQ")  # bytes of the tree, bytes of the arrays
+TREE_BYTES = 2**20
+ARRAY_BYTES = 2**26
+DEPTH = 24
+
+_ARRAYS = {
+    np.dtype(code).str: np.dtype(code)
+    for code in ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16")
+}
+
+
+class WireError(ValueError):
+    """What should cross is not plain data, or too large, or not a message at all."""
+
+
+def encode(value: Any) -> bytes:
+    """The message for `value`.
+
+    >>> decode(encode({"dW": np.ones((1, 2)), "order": ("a", "b")}))
+    {'dW': array([[1., 1.]]), 'order': ('a', 'b')}
+    """
+    arrays: list[bytes] = []
+    tree = json.dumps(_flatten(value, arrays, 0), separators=(",", ":")).encode()
+    size = sum(map(len, arrays))
+    if len(tree) > TREE_BYTES or size > ARRAY_BYTES:
+        raise WireError(
+            f"the result is too large: at most {ARRAY_BYTES >> 20} MiB of arrays "
+            f"and {TREE_BYTES >> 20} MiB of everything else"
+        )
+    return PREFIX.pack(len(tree), size) + tree + b"".join(arrays)
+
+
+def decode(message: bytes) -> Any:
+    """The value of a message, which may come from anyone; raises `WireError` for all else."""
+    try:
+        tree_bytes, array_bytes = PREFIX.unpack_from(message)
+        start = PREFIX.size + tree_bytes
+        if len(message) != start + array_bytes:
+            raise WireError("the sizes of the message do not add up")
+        tree = json.loads(message[PREFIX.size : start])
+        arrays = memoryview(message)[start:]
+        value, used = _build(tree, arrays, 0, 0)
+        if used != array_bytes:
+            raise WireError("bytes were left over")
+    except WireError:
+        raise
+    except (struct.error, ValueError, TypeError, KeyError, RecursionError, MemoryError) as error:
+        raise WireError("not a message") from error
+    return value
+
+
+def _flatten(value: Any, arrays: list[bytes], depth: int) -> Any:
+    """The tree of a value: every list in it starts with a tag; arrays go to `arrays`."""
+    if depth > DEPTH:
+        raise WireError(f"the result is nested more than {DEPTH} levels deep")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int):
+        return int.__index__(value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _flatten_array(np.asarray(value), arrays)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, complex):
+        return ["c", value.real, value.imag]
+    if isinstance(value, (list, tuple)):
+        tag = "l" if isinstance(value, list) else "t"
+        return [tag, *(_flatten(item, arrays, depth + 1) for item in value)]
+    if isinstance(value, dict):
+        pairs = ((_flatten(key, arrays, depth + 1), item) for key, item in value.items())
+        return ["d", *([key, _flatten(item, arrays, depth + 1)] for key, item in pairs)]
+    kind = type(value).__name__
+    raise WireError(f"a {kind} is not plain data (numbers, strings, arrays, lists, tuples, dicts)")
+
+
+def _flatten_array(array: np.ndarray, arrays: list[bytes]) -> Any:
+    little = array.dtype.newbyteorder("<") if array.dtype.byteorder == ">" else array.dtype
+    if little.str not in _ARRAYS:
+        raise WireError(f"an array of dtype {array.dtype} is not plain data: numbers are")
+    if array.nbytes > ARRAY_BYTES:
+        raise WireError(f"an array of shape {array.shape} is too large to compare")
+    arrays.append(array.astype(little).tobytes())
+    return ["a", little.str, *array.shape]
+
+
+def _build(node: Any, arrays: memoryview, used: int, depth: int) -> tuple[Any, int]:
+    if depth > DEPTH:
+        raise WireError("nested too deep")
+    if isinstance(node, str):
+        # A lone surrogate would make every file that quotes it unwritable.
+        return node.encode("utf-8", "backslashreplace").decode(), used
+    if node is None or isinstance(node, (bool, int, float)):
+        return node, used
+    if not isinstance(node, list) or not node:
+        raise WireError("an untagged node")
+    tag, *items = node
+    if tag == "c":
+        real, imaginary = items
+        return complex(real, imaginary), used
+    if tag == "a":
+        return _build_array(items, arrays, used)
+    if tag == "d":
+        return _build_dict(items, arrays, used, depth)
+    sequence: Callable[[list[Any]], Any] = {"l": list, "t": tuple}[tag]
+    values = []
+    for item in items:
+        value, used = _build(item, arrays, used, depth + 1)
+        values.append(value)
+    return sequence(values), used
+
+
+def _build_dict(
+    items: list[Any], arrays: memoryview, used: int, depth: int
+) -> tuple[dict[Any, Any], int]:
+    pairs = {}
+    for key, item in items:
+        if key is not None and not isinstance(key, (str, int, float)):
+            raise WireError("a key that is neither a string nor a number")
+        name, used = _build(key, arrays, used, depth + 1)
+        pairs[name], used = _build(item, arrays, used, depth + 1)
+    return pairs, used
+
+
+def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[np.ndarray, int]:
+    code, *shape = items
+    dtype = _ARRAYS[code]
+    if len(shape) > 32 or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
+        raise WireError("a shape that is none")
+    size = dtype.itemsize * math.prod(shape)
+    if size > len(arrays) - used:
+        raise WireError("an array longer than its bytes")
+    flat = np.frombuffer(arrays[used : used + size], dtype)
+    return flat.reshape(shape).copy(), used + size

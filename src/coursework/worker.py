@@ -1,0 +1,248 @@
+"""The far side of the sandbox: a fork server, and what it forks to run one submission.
+
+The server is a new interpreter with an empty environment. It imports what submissions use, holds
+no secret, never runs foreign code, and forks a process for each session, which runs the cells and
+answers calls over its own socket. Commands come on the control socket: `s` with the session's
+socket attached starts one, `k` ends it; the answers are lines of JSON.
+"""
+
+import gc
+import importlib
+import json
+import linecache
+import os
+import random
+import re
+import signal
+import socket
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from coursework import jail, wire
+
+OWN = ("chaingrad",)  # may be imported from a checkout, which stays out of sight
+PRELOADED = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses", "numpy.random", "numpy.testing")
+MAGIC = re.compile(r"^(\s*)(?:[%!]|(?:[\w.]+\s*=\s*)[%!]|\??\??[\w.]+\?\??\s*$)")
+MAIN = "__main__"
+CELL_NAME = "<cell {}>"
+
+
+def serve(control: socket.socket, isolate: bool) -> None:
+    """Answer commands until the grader hangs up."""
+    for name in PRELOADED:
+        importlib.import_module(name)
+    visible = jail.visible_paths(OWN) if isolate else []
+    if isolate:
+        jail.adopt_orphans()
+    gc.collect()
+    gc.freeze()
+    _answer(control, visible=visible)
+    session = 0
+    while True:
+        command, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+        if command == b"s":
+            session = _start(control, descriptors[0], visible, isolate)
+            os.close(descriptors[0])
+        elif session:
+            status, seconds = _finish(session)
+            session = 0
+            if command:
+                _answer(control, status=status, seconds=seconds)
+        if not command:
+            return
+
+
+def _start(control: socket.socket, channel: int, visible: list[str], isolate: bool) -> int:
+    try:
+        pid = _fork_walled(control, channel, visible) if isolate else os.fork()
+    except (jail.IsolationError, OSError) as error:
+        _answer(control, refused=str(error))
+        return 0
+    if pid == 0:
+        _be_student(channel, isolate)
+    _answer(control, pid=pid)
+    return pid
+
+
+def _fork_walled(control: socket.socket, channel: int, visible: list[str]) -> int:
+    """Fork a process into namespaces of its own; a helper makes them, becomes its parent, ends."""
+    (from_helper, ready), (mapped, to_helper) = os.pipe(), os.pipe()
+    helper = os.fork()
+    if helper == 0:
+        try:
+            jail.wall_in(visible, ready, mapped)
+            child = os.fork()
+            if child == 0:
+                _be_student(channel, True)
+            os.write(ready, str(child).encode())
+        except (jail.IsolationError, OSError) as error:
+            os.write(ready, f"!{error}".encode())
+        finally:
+            os._exit(0)
+    os.close(ready)
+    os.close(mapped)
+    try:
+        if os.read(from_helper, 1) == b"u":
+            jail.map_user(helper)
+            os.write(to_helper, b"m")
+            report = os.read(from_helper, 1000).decode()
+        else:
+            report = os.read(from_helper, 1000).decode() or "!the process was refused"
+    finally:
+        os.close(to_helper)
+        os.close(from_helper)
+        os.waitpid(helper, 0)
+    if not report.isdigit():
+        raise jail.IsolationError(report.lstrip("!"))
+    return int(report)
+
+
+def _finish(pid: int) -> tuple[int, float]:
+    os.kill(pid, signal.SIGKILL)
+    _, status, usage = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+
+
+def _answer(control: socket.socket, **fields: Any) -> None:
+    control.sendall(json.dumps(fields).encode() + b"\n")
+
+
+def _be_student(channel: int, isolate: bool) -> None:
+    """Never returns: what runs from here on is the student's."""
+    try:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        link = os.dup2(channel, 3)
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+        _Student(link).live(isolate)
+    finally:
+        os._exit(1)
+
+
+class _Student:
+    """The process of one submission: a namespace, and the requests it answers one after another."""
+
+    def __init__(self, link: int) -> None:
+        self.link = link
+        self.module = types.ModuleType(MAIN)
+        # What a notebook has beside Python's own names.
+        vars(self.module).update(display=lambda *_, **__: None, get_ipython=lambda: None)
+
+    def live(self, isolate: bool) -> None:
+        limits = self._receive()
+        if isolate:
+            jail.lock_down(limits["memory"], limits["cpu"])
+        else:
+            os.setsid()
+            jail.limit_resources(limits["memory"], limits["cpu"])
+        sys.modules[MAIN] = self.module
+        self._send({"nonce": limits["nonce"]})
+        while True:
+            request = self._receive()
+            act: Callable[[dict[str, Any]], Any] = getattr(self, request["do"])
+            try:
+                reply = {"value": act(request)}
+                message = wire.encode(reply | {"nonce": request["nonce"]})
+            except BaseException as error:  # also SystemExit: nothing may end this loop
+                message = wire.encode({"nonce": request["nonce"], "error": _describe(error)})
+            self._write(message)
+
+    def run(self, request: dict[str, Any]) -> None:
+        """Run one cell in the submission's namespace."""
+        name = CELL_NAME.format(request["cell"])
+        code = compile_cell(request["source"], name)
+        _make_repeatable()
+        exec(code, vars(self.module))
+
+    def defined(self, request: dict[str, Any]) -> list[str]:
+        """Which of the names the submission has defined."""
+        return [name for name in request["names"] if name in vars(self.module)]
+
+    def call(self, request: dict[str, Any]) -> Any:
+        """What the driver makes of the submission's functions and the inputs."""
+        space: dict[str, Any] = {"__name__": "driver"}
+        exec(compile(request["driver"], "<driver>", "exec"), space)
+        _make_repeatable()
+        return space[request["entry"]](self.module, request["inputs"])
+
+    def _receive(self) -> Any:
+        head = self._read(wire.PREFIX.size)
+        return wire.decode(head + self._read(sum(wire.PREFIX.unpack(head))))
+
+    def _read(self, size: int) -> bytes:
+        parts = bytearray()
+        while len(parts) < size:
+            part = os.read(self.link, min(size - len(parts), 2**20))
+            if not part:
+                os._exit(0)
+            parts += part
+        return bytes(parts)
+
+    def _send(self, value: Any) -> None:
+        self._write(wire.encode(value))
+
+    def _write(self, message: bytes) -> None:
+        view = memoryview(message)
+        while view:
+            view = view[os.write(self.link, view) :]
+
+
+def compile_cell(source: str, name: str) -> types.CodeType:
+    """Compile a cell; lines that only a notebook understands do nothing.
+
+    >>> exec(compile_cell("%matplotlib inline\\nprint(1)\\n!rm -rf /\\nfiles = !ls", "cell"))
+    1
+    """
+    lines = _drop_cell_magic(source.splitlines())
+    linecache.cache[name] = (len(source), None, [line + "\n" for line in lines], name)
+    while True:
+        try:
+            return compile("\n".join(lines) + "\n", name, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            at = (error.lineno or 0) - 1
+            magic = MAGIC.match(lines[at]) if 0 <= at < len(lines) else None
+            if magic is None:
+                raise
+            lines[at] = magic[1] + "pass"
+
+
+def _drop_cell_magic(lines: list[str]) -> list[str]:
+    """A timed or captured cell is Python; one of another language is none of ours."""
+    first = next((i for i, line in enumerate(lines) if line.strip()), None)
+    if first is None or not lines[first].startswith("%%"):
+        return lines
+    kept = lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
+    return ["" if i <= first else line for i, line in enumerate(lines)] if kept else []
+
+
+def _make_repeatable() -> None:
+    """The generators that a submission may use without a seed of its own start alike."""
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+
+
+def _describe(error: BaseException) -> dict[str, Any]:
+    """An exception as plain data; its own words are the student's and may fail as well."""
+    try:
+        message = str(error)[:500]
+    except BaseException:
+        message = ""
+    where = None
+    trace = error.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.startswith("<cell "):
+            where = [name, trace.tb_lineno]
+        trace = trace.tb_next
+    if isinstance(error, SyntaxError) and str(error.filename).startswith("<cell "):
+        where = [str(error.filename), error.lineno or 0]
+    return {"type": type(error).__name__, "message": message, "where": where}
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])), isolate=sys.argv[2] == "isolate")

@@ -1,0 +1,444 @@
+"""What a submission can and cannot do, tried from inside."""
+
+import contextlib
+import itertools
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from coursework import jail, sandbox
+from coursework.sandbox import IsolationError, Limits, Raised, Sandbox, Session, SessionLostError
+from support import ROOT, lacking
+
+LIMITS = Limits(memory=1 << 30, cpu=1, wall=60, total=4)
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Sandbox]:
+    if reason := sandbox.why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    with Sandbox(LIMITS) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(box: Sandbox) -> Iterator[Session]:
+    with box.session() as opened:
+        yield opened
+
+
+def run(session: Session, source: str) -> Any:
+    return session.request("run", cell=1, source=source)
+
+
+def value(session: Session, expression: str) -> Any:
+    driver = f"def driver(student, inputs):\n    return {expression}\n"
+    return session.request("call", driver=driver, entry="driver", inputs=None)
+
+
+def raised(session: Session, source: str) -> str:
+    answer = run(session, source)
+    assert isinstance(answer, Raised), "it was let through"
+    return answer.type
+
+
+def test_functions_are_called_with_plain_data(session: Session) -> None:
+    assert run(session, "import numpy as np\ndef double(x):\n    return 2 * x") is None
+    driver = "def driver(student, inputs):\n    return {'y': student.double(inputs['x'])}\n"
+    inputs = {"x": np.arange(3.0)}
+    answer = session.request("call", driver=driver, entry="driver", inputs=inputs)
+    np.testing.assert_array_equal(answer["y"], [0.0, 2.0, 4.0])
+    assert session.request("defined", names=["double", "triple"]) == ["double"]
+
+
+def test_an_error_names_its_type_message_and_line(session: Session) -> None:
+    answer = run(session, "x = 1\ny = x / 0")
+    assert answer == Raised("ZeroDivisionError", "division by zero", ("<cell 1>", 2))
+    answer = run(session, "x = 1\ny = (")
+    assert answer.type == "SyntaxError"
+    assert answer.where == ("<cell 1>", 2)
+
+
+def test_notebook_lines_do_nothing(session: Session) -> None:
+    cell = "%matplotlib inline\nx = 1\n!rm -rf /\nfiles = !ls\nx?\nif x:\n    %time x = 2\ny = 3\n"
+    assert run(session, cell) is None
+    assert run(session, "%%bash\nrm -rf /") is None
+    assert run(session, "%%time\nz = 4") is None
+    assert run(session, "display(x); get_ipython()") is None
+    assert value(session, "[student.x, student.y, student.z]") == [1, 3, 4]
+
+
+def test_a_percent_sign_in_an_expression_stays(session: Session) -> None:
+    assert run(session, "x = (7\n% 4)\ns = '''\n!keep\n'''") is None
+    assert value(session, "[student.x, student.s]") == [3, "\n!keep\n"]
+
+
+def test_it_sees_libraries_and_nothing_else(session: Session, box: Sandbox) -> None:
+    cell = """
+import os
+seen = []
+for folder, folders, files in os.walk("/"):
+    if folder in PATHS:
+        folders.clear()
+    else:
+        seen += [os.path.join(folder, name) for name in files]
+"""
+    run(session, f"PATHS = {[str(path) for path in box.visible]!r}")
+    run(session, cell)
+    files = [str(path) for path in box.visible if path.is_file() or str(path) == "/dev/null"]
+    assert sorted(value(session, "student.seen")) == sorted(files)
+    assert not any(
+        Path(ROOT / name).is_relative_to(p) for p in box.visible for name in ("chapters",)
+    )
+    assert not any(Path.home().is_relative_to(path) for path in box.visible)
+
+
+@pytest.mark.parametrize(
+    "path", ["/proc/1/environ", "/sys", "/etc/passwd", "/home", str(ROOT / "chapters")]
+)
+def test_it_does_not_see(session: Session, path: str) -> None:
+    assert raised(session, f"import os; os.stat({path!r})") == "FileNotFoundError"
+
+
+def test_it_inherits_no_environment_and_no_open_file(session: Session, monkeypatch: Any) -> None:
+    assert not os.environ.keys() <= sandbox.ENVIRONMENT.keys()
+    run(session, "import os; env = dict(os.environ); files = []")
+    run(
+        session,
+        "for n in range(3, 64):\n    try: os.fstat(n); files.append(n)\n    except OSError: 0",
+    )
+    assert value(session, "student.env") == sandbox.ENVIRONMENT
+    assert value(session, "student.files") == [3]
+
+
+def test_it_is_alone_and_nobody(session: Session) -> None:
+    run(session, "import os; who = [os.getpid(), os.getppid(), os.getuid(), os.getgid()]")
+    assert value(session, "student.who") == [1, 0, jail.NOBODY, jail.NOBODY]
+
+
+@pytest.mark.parametrize(
+    "path", ["/x", "/etc/x", str(ROOT / "x"), str(Path(np.__file__).with_name("x")), np.__file__]
+)
+def test_it_cannot_write(session: Session, path: str) -> None:
+    assert raised(session, f"open({path!r}, 'w').write('x')") in ("OSError", "FileNotFoundError")
+    assert not Path(path).exists() or Path(path).read_text() != "x"
+
+
+def test_its_scratch_space_is_small_and_new(box: Sandbox) -> None:
+    for _ in range(2):
+        with box.session() as session:
+            assert raised(session, "import os; assert os.listdir('/tmp') == []; 1 / 0") in (
+                "ZeroDivisionError",
+                "AssertionError",
+            )
+            cell = "for i in range(40):\n    open(f'/tmp/{i}', 'wb').write(bytes(2**20))"
+            assert raised(session, cell) == "OSError"
+            assert raised(session, "open('/tmp/big', 'wb').truncate(2**30)") == "OSError"
+
+
+ESCAPES = {
+    "fork": "import os; os.fork()",
+    "program": "import subprocess; subprocess.run(['/bin/true'])",
+    "exec": "import os, sys; os.execv(sys.executable, ['x'])",
+    "internet": "import socket; socket.socket().connect(('127.0.0.1', 80))",
+    "vsock": "import socket; socket.socket(40, 1)",
+    "unix": "import socket; socket.socket(socket.AF_UNIX)",
+    "url": "import urllib.request; urllib.request.urlopen('http://example.org')",
+    "more memory": "import resource as r; r.setrlimit(r.RLIMIT_AS, (-1, -1))",
+    "more processor": "import resource as r; r.setrlimit(r.RLIMIT_CPU, (-1, -1))",
+    "root": "import os; os.setuid(0)",
+    "chroot": "import os; os.chroot('/tmp')",
+    "memfd": "import os; os.memfd_create('x')",
+}
+
+
+@pytest.mark.parametrize("source", ESCAPES.values(), ids=ESCAPES)
+def test_it_is_refused(session: Session, source: str) -> None:
+    assert raised(session, source) in ("PermissionError", "URLError", "ValueError", "OSError")
+
+
+SYSCALLS = {  # by name in the C library, with arguments that an ordinary process may try
+    "ptrace": "ptrace(0, 0, 0, 0)",
+    "unshare": "unshare(0x10000000)",
+    "mount": "mount(b'x', b'/tmp', b'tmpfs', 0, None)",
+    "shmget": "shmget(0, 1 << 20, 0o1600)",
+    "prctl": "prctl(1, 0)",
+    "dumpable": "prctl(4, 1)",
+    "clone": "syscall(NR_CLONE, 17, 0, 0, 0, 0)",
+    "clone3": "syscall(435, bytes([0] * 88), 88)",
+    "keyctl": "syscall(NR_KEYCTL, 0, -3, 1)",
+    "io_uring": "syscall(425, 8, bytes(120))",
+}
+
+
+@pytest.mark.parametrize("call", SYSCALLS.values(), ids=SYSCALLS)
+def test_the_kernel_refuses(session: Session, call: str) -> None:
+    column = jail.MACHINES[os.uname().machine][0]
+    call = call.replace("NR_CLONE", str(jail.CLONE[column]))
+    call = call.replace("NR_KEYCTL", str(jail.DENIED["keyctl"][column]))
+    run(session, f"import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nx = c.{call}")
+    run(session, "e = ctypes.get_errno()")
+    assert value(session, "student.x") == -1
+    assert value(session, "student.e") in (jail.EPERM, jail.ENOSYS)
+
+
+@pytest.mark.parametrize(
+    "target", ["-1, 9", "0, 9", "1, 9", f"{os.getpid()}, 9", "os.getppid(), 9"]
+)
+def test_it_can_signal_nobody_else(box: Sandbox, target: str) -> None:
+    with box.session() as session, contextlib.suppress(SessionLostError):
+        run(session, f"import os; os.kill({target})")
+    with box.session() as session:
+        assert value(session, "1") == 1
+
+
+def test_it_may_have_threads_but_not_many(session: Session) -> None:
+    run(session, "import threading, time\nout = []")
+    assert (
+        run(session, "t = threading.Thread(target=out.append, args=[1]); t.start(); t.join()")
+        is None
+    )
+    assert value(session, "student.out") == [1]
+    bomb = "while True: threading.Thread(target=time.sleep, args=[99], daemon=True).start()"
+    assert raised(session, bomb) == "RuntimeError"
+
+
+def test_memory_is_limited(session: Session) -> None:
+    assert raised(session, "x = [bytearray(2**28) for _ in range(99)]") == "MemoryError"
+    assert value(session, "1") == 1
+
+
+def test_a_loop_is_ended(box: Sandbox) -> None:
+    with box.session() as session, pytest.raises(SessionLostError, match="did not finish"):
+        run(session, "while True:\n    try:\n        while True: pass\n    except BaseException: 0")
+
+
+def test_a_sleeper_is_ended() -> None:
+    if reason := sandbox.why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    with (
+        Sandbox(Limits(cpu=1, wall=0.5)) as box,
+        box.session() as session,
+        pytest.raises(SessionLostError, match="did not finish"),
+    ):
+        run(session, "import time; time.sleep(99)")
+
+
+def test_its_whole_life_is_limited(box: Sandbox) -> None:
+    work = "import time\nend = time.process_time() + 0.8\nwhile time.process_time() < end: 0"
+    with box.session() as session:
+        done = list(itertools.takewhile(bool, (_survives(session, work) for _ in range(20))))
+    assert len(done) < 10
+    assert box.ending[0] == -signal.SIGKILL
+
+
+def _survives(session: Session, source: str) -> bool:
+    try:
+        run(session, source)
+    except SessionLostError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("source", "status"),
+    [
+        ("import os; os._exit(7)", 7),
+        ("import ctypes; ctypes.string_at(0)", -signal.SIGSEGV),
+        ("x = iter([1])\nfor _ in range(10**6): x = map(int, x)\nnext(x)", -signal.SIGSEGV),
+    ],
+    ids=["exit", "segfault", "stack"],
+)
+def test_its_end_is_noticed(box: Sandbox, source: str, status: int) -> None:
+    with box.session() as session, pytest.raises(SessionLostError, match="ended itself"):
+        run(session, source)
+    assert box.ending[0] == status
+
+
+@pytest.mark.parametrize("source", ["raise SystemExit", "raise KeyboardInterrupt", "exit()"])
+def test_leaving_is_an_error_like_any_other(session: Session, source: str) -> None:
+    raised(session, source)
+    assert value(session, "1") == 1
+
+
+def test_recursion_is_an_error(session: Session) -> None:
+    assert raised(session, "f = lambda: f()\nf()") == "RecursionError"
+
+
+def test_printing_a_gigabyte_goes_nowhere(session: Session) -> None:
+    assert run(session, "import os\nfor _ in range(1024): os.write(1, bytes(2**20))") is None
+    assert run(session, "for _ in range(16): print('x' * 2**20)") is None
+
+
+FORGERIES = {
+    "noise": "b'noise' * 100",
+    "flood": "(2**32 - 1).to_bytes(4, 'big') + (2**63).to_bytes(8, 'big') + bytes(2**16)",
+    "no number": "wire.encode({'value': 1})",
+    "not a dict": "wire.encode([1])",
+    "another's number": "wire.encode({'value': 1, 'nonce': '0' * 16})",
+    "not plain": "wire.PREFIX.pack(5, 0) + b'[[1]]'",
+}
+
+
+@pytest.mark.parametrize("forged", FORGERIES.values(), ids=FORGERIES)
+def test_a_forged_answer_is_refused(session: Session, forged: str) -> None:
+    run(session, "import os, sys; wire = sys.modules['coursework.wire']")
+    assert not (_survives(session, f"os.write(3, {forged})") and _survives(session, "pass"))
+
+
+def test_an_error_that_lies_is_only_words(session: Session) -> None:
+    cell = "class E(Exception):\n    def __str__(self): raise self\nraise E"
+    assert run(session, cell) == Raised("E", "", ("<cell 1>", 3))
+    assert run(session, "raise ValueError('x' * 10**6)").message == "x" * 500
+
+
+@pytest.mark.parametrize("expression", ["(i for i in range(3))", "object()", "'x' * 10**8"])
+def test_a_result_that_cannot_cross_is_an_error(session: Session, expression: str) -> None:
+    answer = value(session, expression)
+    assert answer.type == "WireError"
+    assert value(session, "1") == 1
+
+
+def test_a_session_knows_nothing_of_the_last_one(box: Sandbox) -> None:
+    with box.session() as session:
+        run(session, "import numpy as np, builtins, chaingrad; np.mine = builtins.mine = 1")
+        run(session, "import atexit, sys; atexit.register(print); sys.settrace(lambda *a: None)")
+    with box.session() as session:
+        assert raised(session, "mine") == "NameError"
+        assert raised(session, "import numpy as np; np.mine") == "AttributeError"
+
+
+def test_random_numbers_repeat(box: Sandbox) -> None:
+    cell = "import random, numpy as np\nx = [random.random(), np.random.rand(), hash('a')]"
+    draws = []
+    for _ in range(2):
+        with box.session() as session:
+            run(session, cell)
+            draws.append(value(session, "student.x"))
+    assert draws[0] == draws[1]
+
+
+def test_nothing_outlives_the_grader() -> None:
+    if reason := sandbox.why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    program = """
+import sys
+from coursework.sandbox import *
+box = Sandbox(Limits())
+with box.session() as session:
+    pid = ~(session._clock >> 3)
+    print(pid, flush=True)
+    session.request("run", cell=1, source="import time; time.sleep(99)")
+"""
+    grader = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert grader.stdout is not None
+    with grader.stdout as lines:
+        pid = int(lines.readline())
+    assert Path(f"/proc/{pid}").exists()
+    grader.kill()
+    grader.wait()
+    for _ in range(400):
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.05)
+    pytest.fail("the submission's process is still there 20 s after its grader was killed")
+
+
+def test_an_ordinary_user_can_isolate_too() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("this is an ordinary user: the other tests say it")
+    code = "from coursework.sandbox import why_not_isolated as w; print(w())"
+    command = [sys.executable, "-B", "-c", code]
+    try:
+        done = subprocess.run(
+            command,
+            user=12345,
+            group=12345,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            cwd="/",
+            env={},
+        )
+    except PermissionError:
+        pytest.skip(f"an ordinary user cannot run {sys.executable}")
+    assert done.stdout == "None\n", done.stderr
+
+
+def test_without_isolation_the_same_answers_come() -> None:
+    with Sandbox(LIMITS, isolate=False) as box, box.session() as session:
+        run(session, "def double(x):\n    return 2 * x")
+        assert value(session, "student.double(2)") == 4
+        assert raised(session, "1 / 0") == "ZeroDivisionError"
+
+
+@pytest.mark.parametrize(("platform", "machine"), [("darwin", "arm64"), ("linux", "riscv64")])
+def test_a_platform_that_cannot_isolate_says_so(
+    monkeypatch: pytest.MonkeyPatch, platform: str, machine: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    with pytest.raises(IsolationError, match="isolation"):
+        Sandbox(LIMITS)
+
+
+def test_a_refusal_of_the_kernel_is_passed_on() -> None:
+    """A machine with user namespaces switched off, played by switching them off in a new one."""
+    if shutil.which("unshare") is None or sandbox.why_not_isolated():
+        pytest.skip("playing it needs the command unshare, and user namespaces")
+    code = "from coursework import sandbox; print(sandbox.why_not_isolated())"
+    inside = f"echo 0 >/proc/sys/user/max_user_namespaces && exec {sys.executable} -c '{code}'"
+    command = ["unshare", "-rpf", "--mount-proc", "sh", "-c", inside]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert "unshare failed" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("machine", jail.MACHINES)
+def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
+    """Every jump lands inside, and every denied call answers `not permitted`."""
+    column, architecture = jail.MACHINES[machine]
+    program = jail.filter_program(machine)
+    for numbers in jail.DENIED.values():
+        if numbers[column] is not None:
+            assert _decide(program, architecture, numbers[column]) == jail.ERRNO | jail.EPERM
+    assert _decide(program, architecture ^ 1, 0) == jail.KILL
+    assert _decide(program, architecture, jail.CLONE[column], 17) == jail.ERRNO | jail.EPERM
+    assert _decide(program, architecture, jail.CLONE[column], jail.CLONE_THREAD) == jail.ALLOW
+    assert _decide(program, architecture, jail.CLONE3[column]) == jail.ERRNO | jail.ENOSYS
+    assert _decide(program, architecture, jail.PRCTL[column], 1) == jail.ERRNO | jail.EPERM
+    assert _decide(program, architecture, jail.PRCTL[column], 4) == jail.ERRNO | jail.EPERM
+    assert _decide(program, architecture, jail.PRCTL[column], 15) == jail.ALLOW
+    for harmless in {0, 1, 2, 3} - {numbers[column] for numbers in jail.DENIED.values()}:
+        assert _decide(program, architecture, harmless) == jail.ALLOW
+
+
+def _decide(program: bytes, architecture: int, number: int, argument: int = 0) -> int:
+    """Run the filter as the kernel would."""
+    memory = {jail.ARCHITECTURE_AT: architecture, jail.NUMBER_AT: number}
+    memory[jail.FIRST_ARGUMENT_AT] = argument
+    steps = list(struct.iter_unpack("=HBBI", program))
+    at, register = 0, 0
+    while True:
+        code, true, false, constant = steps[at]
+        at += 1
+        if code == jail.LOAD:
+            register = memory[constant]
+        elif code == jail.RETURN:
+            return int(constant)
+        else:
+            holds = {
+                jail.EQUAL: register == constant,
+                jail.AT_LEAST: register >= constant,
+                jail.ANY_BIT: bool(register & constant),
+            }[code]
+            at += true if holds else false
