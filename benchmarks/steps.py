@@ -81,7 +81,8 @@ def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
     def gradients(_: Any) -> tuple[Any, Any]:
         w1.grad = w2.grad = 0.0
         error = (x @ w1.T).relu() @ w2.T - y
-        loss = (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+        penalty = w1.squared_norm() + w2.squared_norm()
+        loss = error.squared_norm() / (2 * n) + DECAY / 2 * penalty
         loss.backward()
         return w1.grad, w2.grad
 

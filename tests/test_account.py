@@ -110,6 +110,11 @@ def test_training_peak_is_predicted(n, release, traced):
     "f",
     [
         lambda w, x: w**2,
+        lambda w, x: w**3,
+        lambda w, x: (w - x) ** 3,
+        lambda w, x: (w * x) ** 2 * w,
+        lambda w, x: (w * x) ** 3 * w,
+        lambda w, x: w.squared_norm() * w,
         lambda w, x: w * w,
         lambda w, x: (w - x) ** 2,
         lambda w, x: w * x + w,

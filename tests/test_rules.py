@@ -41,6 +41,7 @@ UNARY = {
     "1/a": Case(lambda a: 1 / a, lambda a: 1 / a, 0.3, 3.0),
     "1-a": Case(lambda a: 1 - a, lambda a: 1 - a),
     "alias": Case(lambda a: RULES["alias"](a), lambda a: a),
+    "squared_norm": Case(Node.squared_norm, lambda a: (a**2).sum()),
 }
 BINARY = {
     "add": Case(lambda a, b: a + b, lambda a, b: a + b),

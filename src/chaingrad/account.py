@@ -27,7 +27,7 @@ _READS = {
     "maximum": ("ab", "ab"), "minimum": ("ab", "ab"),
     "log": ("a",), "sin": ("a",), "cos": ("a",), "abs": ("a",),
     "exp": ("o",), "sqrt": ("o",), "tanh": ("o",), "sigmoid": ("o",), "relu": ("o",),
-    "max": ("ao",), "min": ("ao",), "logsumexp": ("a",),
+    "max": ("ao",), "min": ("ao",), "logsumexp": ("a",), "squared_norm": ("a",),
 }  # fmt: skip
 
 # The inputs whose share of the gradient is the gradient itself, or a view of it: no new array.
@@ -40,7 +40,7 @@ _PASSES_ON = {
 # number is for arrays so large that NumPy writes a result over a temporary operand.
 _LARGE = 256 * 1024  # bytes: NPY_MIN_ELIDE_BYTES
 _SCRATCH = {
-    ("pow", 0): (1, 0), ("div", 1): (1, 1), ("sqrt", 0): (1, 1), ("tanh", 0): (1, 1),
+    ("div", 1): (1, 1), ("sqrt", 0): (1, 1), ("tanh", 0): (1, 1),
     ("sigmoid", 0): (2, 1), ("sin", 0): (1, 0), ("cos", 0): (2, 1), ("abs", 0): (1, 0),
     ("logsumexp", 0): (2, 1),
 }  # fmt: skip
@@ -57,6 +57,7 @@ _FLOPS: dict[str, Callable[[Node, Inputs], int]] = {
     "matmul": lambda out, inputs: 2 * out.size * inputs[0].shape[-1],
     "sum": lambda out, inputs: inputs[0].size - out.size,
     "mean": lambda out, inputs: inputs[0].size,
+    "squared_norm": lambda out, inputs: 2 * inputs[0].size - 1,
     "max": lambda out, inputs: 0,
     "min": lambda out, inputs: 0,
     "maximum": lambda out, inputs: 0,
@@ -292,7 +293,7 @@ class _Replay:
             share = g
             self.hold(share)
         else:
-            scratch = self.new(_scratch(node, position))
+            scratch = self.new(_scratch(node, position, self.size.get(g, 0)))
             share = self.new(_nbytes(node.data) if stretched else size)
             self.drop(scratch)
         if stretched:
@@ -320,11 +321,17 @@ def _backward_order(root: Node) -> list[Node]:
     return order
 
 
-def _scratch(node: Node, position: int) -> int:
-    """The bytes of temporary arrays beside the share while the VJP of one input computes."""
+def _scratch(node: Node, position: int, incoming: int) -> int:
+    """The bytes of temporary arrays beside the share while the VJP of one input computes.
+
+    ``incoming`` is the size of the gradient, which is small where one entry stands for all.
+    """
     size = _nbytes(node.parents[0].data if node.op == "logsumexp" else node.data)
     if node.op == "relu":  # a mask of booleans, and a buffer to convert it
         return node.size + min(node.size, _BUFFER) * node.dtype.itemsize if size else 0
+    if node.op == "pow" and position == 0:  # the exponent times the gradient, and the power
+        arrays = (incoming >= size) + (node.parents[1].data != 2.0)
+        return int(size * max(0, arrays - (size >= _LARGE)))
     return size * _SCRATCH.get((node.op, position), (0, 0))[size >= _LARGE]
 
 

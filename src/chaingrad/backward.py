@@ -16,6 +16,7 @@ from chaingrad import modes
 from chaingrad._messages import describe
 from chaingrad.rules import Rule, Traced, cast, shape_of, unbroadcast
 
+ndarray = np.ndarray
 REACHED: Any = object()  # the adjoint of a node that the sort has seen and no share has reached
 RELEASED: Any = object()  # the VJPs of a node that was freed
 _one_pass_at_a_time = threading.RLock()  # marks and adjoints live on the nodes
@@ -102,6 +103,10 @@ def propagate(
                             b._adjoint = share
                         else:
                             b._adjoint = b._adjoint + share
+                elif unrolled and len(parents) == 1:
+                    (a,) = parents
+                    (to_a,) = node._rule.vjps
+                    _add(a, to_a(g, node.data, a.data) if to_a else g, g, found)
                 else:
                     _send(node, g, create_graph, found)
                 if release:
@@ -165,10 +170,10 @@ def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any]) -> None:
 def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
     """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
     data = parent.data
-    if type(share) is np.ndarray is type(data):
-        if share.shape != data.shape or share.dtype is not data.dtype:
+    if type(data) is not ndarray:
+        if type(share) is not float:
             share = _fitted(share, data)
-    elif type(share) is not float or type(data) is not float:
+    elif type(share) is not ndarray or share.dtype is not data.dtype or share.shape != data.shape:
         share = _fitted(share, data)
     if parent._rule is not None:
         known = parent._adjoint
@@ -176,7 +181,7 @@ def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
     elif parent in found:
         found[parent] = _sum(found[parent], share)
     else:
-        found[parent] = share.view() if share is g and isinstance(g, np.ndarray) else share
+        found[parent] = share.view() if share is g and type(g) is ndarray else share
 
 
 def _sum(known: Any, share: Any) -> Any:

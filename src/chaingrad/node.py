@@ -16,6 +16,7 @@ from chaingrad.rules import Rule, Traced
 Data = float | npt.NDArray[np.floating[Any]]
 Operator = Callable[["Node", Any], "Node"]
 
+ndarray = np.ndarray
 _new_object = object.__new__
 _USUAL = {float, int, np.ndarray}  # the operands beside nodes that need no look-up
 
@@ -37,7 +38,7 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             return _record(rule, data, (self, other))
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
-        node.data = data if type(data) is float else _settled(data)
+        node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
         node.grad = 0.0
         node.label = node._adjoint = None
         if self.requires_grad or other.requires_grad:
@@ -280,6 +281,10 @@ class Node(Traced):
             return _sum_of_all(self)
         return self.apply(rules.sum_, (self,), {"axis": axis, "keepdims": keepdims})
 
+    squared_norm = _function(
+        rules.squared_norm, "‖x‖², the sum of the squares of all entries, in one operation."
+    )
+
     def mean(self, axis: Any = None, keepdims: bool = False) -> "Node":
         """The mean over ``axis``: an int, a tuple of ints, or None for all axes."""
         return self.apply(rules.mean, (self,), {"axis": axis, "keepdims": keepdims})
@@ -403,7 +408,8 @@ class Node(Traced):
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            one = 1.0 if type(self.data) is float else np.ones(self.shape, self.dtype)
+            plain = type(self.data) is float
+            one = 1.0 if plain else np.array(1.0, self.data.dtype, ndmin=self.data.ndim)
             return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
@@ -486,7 +492,7 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
     if modes.active and (watch := modes.watch()):
         watch.forward(rule, data, parents)
-    node = _leaf(data if type(data) is float else _settled(data))
+    node = _leaf(data if type(data) is float or type(data) is ndarray else _settled(data))
     for parent in parents:
         if parent.requires_grad and not (modes.active and modes.paused()):
             node.parents = parents
@@ -498,8 +504,6 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
 
 def _settled(data: Any) -> Data:
     """The result of a rule as a float or an array; NumPy's scalars are neither."""
-    if type(data) is np.ndarray:
-        return data
     return float(data) if isinstance(data, float) else np.asarray(data)
 
 

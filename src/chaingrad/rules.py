@@ -141,13 +141,27 @@ def _power(a: Any, b: Any) -> Any:
             return math.pow(a, b)
         except (ValueError, OverflowError):
             return np.power(a, b)
-    return a**b
+    return a * a if type(b) is float and b == 2.0 else a**b
+
+
+def _repeated(entry: Any, shape: tuple[int, ...]) -> Any:
+    """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
+    return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
+
+
+def _entry(g: Value) -> Value:
+    """The entry of a gradient that has one, or repeats it, as a float: quick to multiply with."""
+    if type(g) is np.ndarray and g.size:
+        base: Any = g.base
+        if g.ndim == 0 or (type(base) is bytes and len(base) == g.itemsize):
+            return g.item(0)
+    return g
 
 
 def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/da = b a^(b-1), but 0 wherever b = 0: a^0 is 1 for every a, and 0 * 0^-1 would be nan.
     if type(b) is float and b:
-        return (b * (a if b == 2.0 else pow_(a, b - 1.0))) * g
+        return (b * _entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
     sloped = np.not_equal(value(b), 0)
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
@@ -250,10 +264,7 @@ cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
 def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
     if np.size(a) > 1:
         return np.broadcast_to(a, shape)
-    entry = np.asarray(a)  # a view of it does what np.broadcast_to would, in a fraction of the time
-    full: Any = np.ndarray(shape, entry.dtype, entry, 0, (0,) * len(shape))
-    full.flags.writeable = False
-    return full
+    return _repeated(np.asarray(a), shape)
 
 
 def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
@@ -307,6 +318,11 @@ sum_: Rule = rule(
     "sum",
     _sum,
     lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
+)
+squared_norm: Rule = rule(
+    "squared_norm",
+    lambda a: a * a if type(a) is float else np.vdot(a, a),
+    lambda g, out, a: 2.0 * _entry(g) * a,
 )
 mean: Rule = rule(
     "mean",
@@ -388,14 +404,14 @@ def _swap(a: Value) -> Value:
 
 
 def _matmul_left(g: Value, out: Value, a: Value, b: Value) -> Value:
-    if len(shape_of(a)) == len(shape_of(b)) == 2:
+    if a.ndim == b.ndim == 2:
         return (b @ g.T).T if _by_columns(a) else g @ b.T
     g, _, b = _as_matrices(g, a, b)
     return g @ _swap(b)
 
 
 def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
-    if len(shape_of(a)) == len(shape_of(b)) == 2:
+    if a.ndim == b.ndim == 2:
         return (g.T @ a).T if _by_columns(b) else a.T @ g
     was_vector = len(shape_of(b)) == 1
     g, a, _ = _as_matrices(g, a, b)
@@ -405,8 +421,7 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
 
 def _by_columns(x: Value) -> bool:
     """Whether a matrix lies in memory column by column; its gradient then should, too."""
-    flags = value(x).flags
-    return bool(flags.f_contiguous and not flags.c_contiguous)
+    return bool(value(x).flags.fnc)
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.
