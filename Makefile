@@ -35,9 +35,8 @@ serve: book ## Build the site and serve it at http://localhost:8000
 bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing)
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
-notebooks: book ## Put the executed pages, as Jupyter notebooks, beside the site's pages
-	mkdir -p _build/html/notebooks
-	cp -R _build/jupyter_execute/chapters/. _build/html/notebooks
+notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside the site's pages
+	@$(BIN)/python tools/notebooks.py
 
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .

@@ -1,0 +1,130 @@
+"""Every page with code as a notebook for plain Jupyter and Colab, beside the site's pages.
+
+A notebook is written from the document tree that the page itself is written from: nothing runs
+again. Notebooks lie under ``notebooks/`` in the site, in the folders of the pages, and each page
+has buttons for them. Scripts find the same addresses in the head of the page:
+
+- ``<link rel="alternate" type="application/x-ipynb+json">``: the page's notebook in the site;
+- ``<meta name="colab">``: the address that opens it in Colab, where Colab can.
+
+Colab opens what stands on GitHub: the branch to which ``publish.yml`` pushes the site.
+"""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from first_cell import Notebook, is_hosted, setting, stamp_all, write
+from plain_markdown import Cell, Markdown, is_code
+
+FOLDER = "notebooks"
+BRANCH = "gh-pages"
+
+
+def code_cell(cell: Cell) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"tags": cell.tags} if cell.tags else {}
+    if cell.folded:
+        metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    lines = cell.source.splitlines(keepends=True)
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": metadata,
+        "outputs": [],
+        "source": lines,
+    }
+
+
+def markdown_cell(text: str, images: dict[str, dict[str, str]]) -> dict[str, Any]:
+    cell = {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+    shown = {name: image for name, image in images.items() if f"(attachment:{name})" in text}
+    return cell | ({"attachments": shown} if shown else {})
+
+
+def notebook(page: Markdown) -> Notebook:
+    """The cells of a page, after one that is still empty; each heading starts a new one."""
+    images = page.attachments()
+    cells = [code_cell(Cell(""))]
+    cells += [
+        code_cell(item) if isinstance(item, Cell) else markdown_cell(item, images)
+        for item in page.cells()
+    ]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def notebook_path(page: str) -> str:
+    """Where the notebook of a page lies in the site."""
+    return f"{FOLDER}/{page.removeprefix('chapters/')}.ipynb"
+
+
+def has_code(document: nodes.document | None) -> bool:
+    return document is not None and any(map(is_code, document.findall(nodes.container)))
+
+
+def write_notebook(app: Sphinx, document: nodes.document, name: str) -> None:
+    if app.builder.format == "html" and has_code(document):
+        write(notebook(Markdown(app, document, name)), Path(app.outdir) / notebook_path(name))
+
+
+def colab_address(repository: str, path: str) -> str:
+    """The address that opens a published notebook in Colab; empty if Colab cannot open it."""
+    parts = urlsplit(repository)
+    if not is_hosted(repository) or parts.netloc != "github.com":
+        return ""
+    name = parts.path.strip("/").removesuffix(".git")
+    return f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{path}"
+
+
+def button(address: str, name: str, icon: str, says: str) -> dict[str, str]:
+    return {"type": "link", "url": address, "label": name, "icon": f"fas {icon}", "tooltip": says}
+
+
+def add_links(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """The buttons of a page, and the same addresses in its head for scripts."""
+    if not has_code(document):
+        return
+    path = notebook_path(name)
+    here = context["pathto"](path, 1)
+    colab = colab_address(setting(Path(app.srcdir)), path)
+    head = [f'<link rel="alternate" type="application/x-ipynb+json" href="{here}">']
+    buttons = [button(here, "notebook", "fa-download", "Download as a Jupyter notebook")]
+    if colab:
+        head.append(f'<meta name="colab" content="{colab}">')
+        buttons.insert(0, button(colab, "colab", "fa-rocket", "Open in Colab"))
+    context["metatags"] = "\n".join([context.get("metatags", ""), *head])
+    context["header_buttons"] = [*buttons, *context.get("header_buttons", [])]
+
+
+def offer_no_broken_links(app: Sphinx, config: Config) -> None:
+    """A wheel or a folder is no place to send readers to."""
+    if not is_hosted(config.html_theme_options.get("repository_url") or ""):
+        config.html_theme_options.pop("repository_url", None)
+
+
+def finish(app: Sphinx, error: Exception | None) -> None:
+    """Write the first cells, and drop the notebooks of pages that are gone."""
+    if error or app.builder.format != "html":
+        return
+    book, folder = Path(app.srcdir), Path(app.outdir) / FOLDER
+    pages = {Path(app.outdir) / notebook_path(name) for name in app.env.found_docs}
+    for path in set(folder.rglob("*.ipynb")) - pages:
+        path.unlink()
+    stamp_all(folder, setting(book), book)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", offer_no_broken_links, priority=400)
+    app.connect("doctree-resolved", write_notebook, priority=900)
+    app.connect("html-page-context", add_links, priority=600)
+    app.connect("build-finished", finish)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,397 @@
+"""A page as Markdown that plain Jupyter and Colab render, and as code cells.
+
+What the reader of the page sees is resolved in its document tree already: the numbers of
+equations and exercises, references, citations, results glued into the text. Here that tree is
+written down without directives or roles.
+"""
+
+import base64
+import mimetypes
+import posixpath
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+logger = logging.getLogger(__name__)
+
+ANCHORED_HEADING = re.compile(r"(<a id=.*\n\n)?#+ ")
+SELF_NUMBERING = re.compile(r"\\(begin|end)\{(align|gather|alignat)\*?\}")
+SINGLE = re.compile(r"\\(begin|end)\{(equation|multline)\*?\}")
+
+
+@dataclass
+class Cell:
+    """A code cell of the page; `folded` where its source is hidden at first."""
+
+    source: str
+    tags: list[str] = field(default_factory=list)
+    folded: bool = False
+
+
+Item = str | Cell
+
+
+def is_code(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def escape(text: str) -> str:
+    """Markdown that shows the text as it is."""
+    text = re.sub(r"([\\`*\[\]<$])", r"\\\1", text)
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
+
+
+def indent(text: str, first: str, rest: str) -> str:
+    """The text with one prefix to its first line and another to the others."""
+    head, *tail = text.split("\n")
+    return "\n".join([first + head, *((rest + line).rstrip() for line in tail)])
+
+
+def block_quote(text: str) -> str:
+    """A quotation. Jupyter would read its marks into formulas: each goes on one line."""
+    formula = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.DOTALL | re.MULTILINE)
+    return indent(formula.sub(lambda m: f"$$ {' '.join(m[1].split())} $$", text), "> ", "> ")
+
+
+def details(title: str, body: str) -> str:
+    return f"<details>\n<summary><b>{title}</b></summary>\n\n{body}\n\n</details>"
+
+
+def fence(text: str, least: int) -> str:
+    """More backticks in a row than the text holds anywhere."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return "`" * max(least, longest + 1)
+
+
+def anchor(names: Iterable[str]) -> str:
+    return "".join(f'<a id="{name}" name="{name}"></a>' for name in names)
+
+
+def own_title(node: nodes.Element) -> nodes.Element | None:
+    first = node.children[0] if node.children else None
+    return first if isinstance(first, nodes.title) else None
+
+
+class Markdown:
+    """The resolved document tree of one page, written as Markdown and cells.
+
+    Methods are named after the classes of nodes: `block_…` yields what stands in blocks of its
+    own, `inline_…` returns what stands in a line.
+    """
+
+    def __init__(self, app: Sphinx, document: nodes.document, name: str) -> None:
+        self.app, self.name = app, name
+        self.site = str(app.config.html_baseurl or "").removesuffix("/")
+        self.numbers = app.env.toc_fignumbers.get(name, {})
+        self.citations = {c.citation_id: c for c in app.env.get_domain("cite").citations}
+        self.cited: dict[str, Any] = {}
+        self.images: dict[str, Path] = {}
+        self.in_table = False
+        self.linked = {self.target(node) for node in document.findall(nodes.reference)}
+        self.items = list(self.blocks(document, 0))
+        if self.cited:
+            self.items.append(self.bibliography())
+
+    def cells(self) -> Iterator[Item]:
+        """Code cells, and the Markdown between; a heading or an answer starts a new one."""
+        pieces: list[str] = []
+        for item in [*self.items, None]:
+            alone = isinstance(item, str) and item.startswith("<details>")
+            new = not isinstance(item, str) or alone or ANCHORED_HEADING.match(item)
+            if pieces and (new or pieces[-1].startswith("<details>")):
+                yield "\n\n".join(pieces)
+                pieces = []
+            if isinstance(item, str):
+                pieces.append(item)
+            elif item is not None:
+                yield item
+
+    def attachments(self) -> dict[str, dict[str, str]]:
+        """The images of the page, by name, as a notebook holds them."""
+        return {
+            name: {
+                mimetypes.guess_type(name)[0] or "image/png": base64.b64encode(
+                    path.read_bytes()
+                ).decode()
+            }
+            for name, path in self.images.items()
+        }
+
+    # Blocks
+
+    def blocks(self, node: nodes.Node, level: int) -> Iterator[Item]:
+        for child in node.children:
+            yield from self.block(child, level)
+
+    def block(self, node: nodes.Node, level: int) -> Iterator[Item]:
+        if isinstance(node, nodes.title | nodes.Invisible):
+            return
+        if is_code(node):
+            yield self.cell(node)
+            return
+        names = (f"block_{cls.__name__}" for cls in type(node).__mro__)
+        method = next((name for name in names if hasattr(self, name)), None)
+        if method is None:
+            logger.warning("no Markdown for <%s> in a notebook", node.tagname, location=node)
+            return
+        items = getattr(self, method)(node, level)
+        wanted = [name for name in node["ids"] if name in self.linked]
+        if wanted:
+            first = next(items, "")
+            yield f"{anchor(wanted)}\n\n{first}" if isinstance(first, str) else anchor(wanted)
+            if not isinstance(first, str):
+                yield first
+        yield from items
+
+    def text(self, node: nodes.Node) -> str:
+        """The blocks of a node that holds no cells."""
+        items = list(self.blocks(node, 5))
+        if any(isinstance(item, Cell) for item in items):
+            logger.warning("a notebook has no cells in a <%s>", node.tagname, location=node)
+        return "\n\n".join(item for item in items if isinstance(item, str))
+
+    def cell(self, node: nodes.Element) -> Cell:
+        source = next(iter(node.findall(nodes.literal_block))).astext()
+        tags = node["cell_metadata"].get("tags", [])
+        return Cell(source, [tag for tag in tags if tag != "hide-input"], "hide-input" in tags)
+
+    def block_section(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        title = own_title(node)
+        if title is not None:
+            level += 1
+            yield f"{'#' * level} {self.inline(title)}"
+        yield from self.blocks(node, level)
+
+    def block_container(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        if node.get("design_component") == "card":
+            yield indent(self.text(node), "- ", "  ")
+        else:
+            yield from self.blocks(node, level)
+
+    block_compound = block_figure = block_legend = block_glossary = block_container
+
+    def block_toctree(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield from ()
+
+    def block_TextElement(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
+        text = self.inline(node).strip()
+        if text:
+            yield re.sub(r"^([#+-]|\d+[.)])(?=\s)", r"\\\1", text)
+
+    def block_rubric(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield f"**{self.inline(node)}**"
+
+    block_caption = block_rubric
+
+    def block_math_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        text = node.astext().strip()
+        if not node.get("nowrap") and r"\\" in text and r"\begin" not in text:
+            text = f"\\begin{{split}}\n{text}\n\\end{{split}}"
+        if node.get("number"):
+            text = SINGLE.sub("", SELF_NUMBERING.sub(r"\\\1{\2ed}", text)).strip()
+            text += f"\n\\tag{{{self.equation_number(node)}}}"
+        yield f"$$\n{text}\n$$"
+
+    def equation_number(self, node: nodes.Element) -> str:
+        """The number that the page shows beside the equation."""
+        builder = SimpleNamespace(
+            config=self.app.config, name=self.app.builder.name, fignumbers=self.numbers
+        )
+        return str(get_node_equation_number(SimpleNamespace(builder=builder), node))
+
+    def block_literal_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        text, language = node.astext().rstrip(), node.get("language", "")
+        marks = fence(text, 3)
+        yield f"{marks}{'' if language in ('default', 'none') else language}\n{text}\n{marks}"
+
+    block_doctest_block = block_literal_block
+
+    def block_raw(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        if "html" in node["format"].split():
+            yield node.astext().strip()
+
+    def block_image(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield self.inline_image(node)
+
+    def block_transition(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield "---"
+
+    def block_bullet_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield "\n".join(indent(self.text(item), "- ", "  ") for item in node.children)
+
+    def block_enumerated_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        marks = [f"{node.get('start', 1) + i}. " for i in range(len(node.children))]
+        yield "\n".join(
+            indent(self.text(item), mark, " " * len(mark))
+            for mark, item in zip(marks, node.children, strict=True)
+        )
+
+    def block_definition_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        items = []
+        for item in node.children:
+            terms = ", ".join(map(self.inline, item.findall(nodes.term)))
+            meaning = "\n\n".join(map(self.text, item.findall(nodes.definition)))
+            items.append(indent(f"**{terms}**\n\n{meaning}", "- ", "  "))
+        yield "\n".join(items)
+
+    def block_block_quote(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield block_quote(self.text(node))
+
+    def block_table(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        title = own_title(node)
+        if title is not None:
+            yield f"**{self.inline(title)}**"
+        self.in_table = True
+        rows = [list(map(self.entry, row.children)) for row in node.findall(nodes.row)]
+        self.in_table = False
+        if not list(node.findall(nodes.thead)):
+            rows.insert(0, [""] * len(rows[0]))
+        rows.insert(1, ["---"] * len(rows[0]))
+        yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+    def entry(self, node: nodes.Element) -> str:
+        return "<br>".join(map(self.inline, node.children)).replace("\n", " ")
+
+    # Boxes
+
+    def block_Admonition(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
+        """Notes, and the theorems and proofs of sphinx-proof: quotations with a title."""
+        title, body = self.box_title(node), self.text(node)
+        if "dropdown" in node["classes"]:
+            yield details(title, body)
+        else:
+            yield block_quote(f"**{title}**\n\n{body}")
+
+    def box_title(self, node: nodes.Element) -> str:
+        """A note's own title; of a numbered box its kind, number and title: Theorem 2 (Euler)."""
+        title = own_title(node)
+        own = self.inline(title).strip() if title is not None else ""
+        kind = node.get("realtype") or node.get("type")
+        if not kind:
+            return own or node.tagname.capitalize()
+        counted = self.numbers.get(node.get("countertype", kind), {})
+        number = ".".join(map(str, counted.get(node["ids"][0], ())))
+        own = re.sub(rf"^{kind}\s*(%s)?\s*", "", own, flags=re.IGNORECASE)
+        return " ".join(filter(None, (kind.capitalize(), number, own)))
+
+    def block_proof_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield block_quote(self.text(node))
+
+    def block_exercise_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield f"{'#' * (level + 1)} {self.box_title(node)}"
+        yield from self.blocks(node, level + 1)
+
+    block_exercise_enumerable_node = block_exercise_node
+
+    def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        """An answer, folded piece by piece: no HTML element reaches over a cell."""
+        title, pieces = node.children[0].astext().strip(), []
+        for item in [*self.blocks(node, level + 1), None]:
+            if isinstance(item, str):
+                pieces.append(item)
+                continue
+            if pieces:
+                yield details(title, "\n\n".join(pieces))
+                title, pieces = f"{title.removesuffix(', continued')}, continued", []
+            if item is not None:
+                item.folded = True
+                yield item
+
+    # In a line
+
+    def inline(self, node: nodes.Node) -> str:
+        if isinstance(node, nodes.Text):
+            return self.cell_safe(escape(node.astext()))
+        method = getattr(self, f"inline_{type(node).__name__}", self.children)
+        return str(method(node))
+
+    def children(self, node: nodes.Node) -> str:
+        return "".join(map(self.inline, node.children))
+
+    def cell_safe(self, text: str) -> str:
+        return text.replace("|", r"\|") if self.in_table else text
+
+    def inline_emphasis(self, node: nodes.Element) -> str:
+        return f"*{self.children(node)}*"
+
+    def inline_strong(self, node: nodes.Element) -> str:
+        return f"**{self.children(node)}**"
+
+    def inline_subscript(self, node: nodes.Element) -> str:
+        return f"<sub>{self.children(node)}</sub>"
+
+    def inline_superscript(self, node: nodes.Element) -> str:
+        return f"<sup>{self.children(node)}</sup>"
+
+    def inline_literal(self, node: nodes.Element) -> str:
+        text = self.cell_safe(node.astext())
+        marks, pad = fence(text, 1), " " if "`" in (text[:1], text[-1:]) else ""
+        return f"{marks}{pad}{text}{pad}{marks}"
+
+    def inline_math(self, node: nodes.Element) -> str:
+        text = " ".join(node.astext().split())
+        if self.in_table:
+            text = text.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+        return f"${text}$"
+
+    def inline_raw(self, node: nodes.Element) -> str:
+        return node.astext() if "html" in node["format"].split() else ""
+
+    def inline_image(self, node: nodes.Element) -> str:
+        address = node["uri"]
+        if not urlsplit(address).scheme:
+            path = Path(self.app.srcdir) / address
+            self.images[path.name] = path
+            address = f"attachment:{path.name}"
+        return f"![{escape(node.get('alt', ''))}]({address})"
+
+    def inline_reference(self, node: nodes.Element) -> str:
+        text, address = self.children(node), self.address(node)
+        return f"[{text}]({address})" if text and address else text
+
+    # Where references lead
+
+    def path(self, address: str) -> str:
+        """The path in the site that an address relative to this page means."""
+        return posixpath.normpath(posixpath.join(posixpath.dirname(self.name), address))
+
+    def target(self, node: nodes.Element) -> str:
+        """The anchor of this page that a reference leads to; empty if it leads elsewhere."""
+        if "refid" in node:
+            return str(node["refid"])
+        document, _, fragment = str(node.get("refuri", "")).partition("#")
+        here = not document or self.path(document) == f"{self.name}.html"
+        return fragment if here else ""
+
+    def address(self, node: nodes.Element) -> str:
+        """A link's address in the notebook, in the published site, or anywhere else."""
+        uri, target = str(node.get("refuri", "")), self.target(node)
+        if target:
+            return f"#{target}"
+        if not uri or urlsplit(uri).scheme:
+            return uri
+        document, mark, fragment = uri.partition("#")
+        citation = self.citations.get(fragment)
+        if citation and self.path(document) == f"{citation.bibliography_key.docname}.html":
+            self.cited[citation.key] = citation
+            return f"#ref-{citation.key}"
+        return f"{self.site}/{self.path(document)}{mark}{fragment}" if self.site else ""
+
+    def bibliography(self) -> str:
+        """What this page cites."""
+        backend = self.app.env.get_domain("cite").backend
+        entries = []
+        for key, citation in self.cited.items():
+            parts = citation.formatted_entry.text.render(backend)
+            entries.append(("".join(map(self.inline, parts)), key))
+        lines = [f"- {anchor([f'ref-{key}'])}{text}" for text, key in sorted(entries)]
+        return "## References\n\n" + "\n".join(lines)
