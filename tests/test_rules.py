@@ -307,3 +307,26 @@ def test_a_rule_computes_on_plain_data_and_records_on_nodes():
 def test_a_name_is_taken_once():
     with pytest.raises(ValueError, match="rule named 'mul' already"):
         rule("mul", lambda a, b: a * b)
+
+
+# --- gradients that repeat one entry ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(), (1, 1), (2, 3), (0, 3)])
+def test_the_square_of_the_norm_written_twice(shape, dtype):
+    x = np.full(shape, 1.5, dtype)
+    one, two = Node(x), Node(x)
+    one.squared_norm().backward()
+    (two**2).sum().backward()
+    for node in (one, two):
+        assert np.shape(node.grad) == shape
+        assert np.result_type(node.grad) == dtype
+        np.testing.assert_array_equal(node.grad, 2 * x)
+
+
+def test_a_gradient_held_in_bytes_is_not_taken_for_a_repeated_one():
+    gradient = np.frombuffer(np.arange(3.0).tobytes())
+    base, exponent = Node(np.array([1.0, 2.0, 3.0])), 2.0
+    share = RULES["pow"].vjps[0](gradient, base.data**2, base.data, exponent)
+    np.testing.assert_array_equal(share, [0.0, 4.0, 12.0])

@@ -113,7 +113,7 @@ def propagate(
                     _release(node, keep_data=node is root)
             for node, g in found.items():
                 # A view may show an array that another node holds; a gradient is one's own.
-                owned = g.copy() if isinstance(g, np.ndarray) and g.base is not None else g
+                owned = g.copy() if type(g) is ndarray and g.base is not None else g
                 if wanted is None:
                     untouched = type(node.grad) is float and node.grad == 0.0
                     node.grad = owned if untouched else _sum(node.grad, owned)
@@ -186,7 +186,9 @@ def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
 
 def _sum(known: Any, share: Any) -> Any:
     total = known + share
-    return np.asarray(total) if isinstance(total, np.generic) else total  # from 0-d arrays
+    return (
+        total if type(total) is ndarray or not isinstance(total, np.generic) else np.asarray(total)
+    )
 
 
 def _fitted(share: Any, data: Any) -> Any:

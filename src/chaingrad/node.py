@@ -403,13 +403,13 @@ class Node(Traced):
                 "was it made of constants alone, detached, or computed under no_grad()?"
             )
         if gradient is None:
-            if self.size != 1:
+            data = self.data
+            if type(data) is not float and data.size != 1:
                 raise ValueError(
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            plain = type(self.data) is float
-            one = 1.0 if plain else np.array(1.0, self.data.dtype, ndmin=self.data.ndim)
+            one = 1.0 if type(data) is float else np.array(1.0, data.dtype, ndmin=data.ndim)
             return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
@@ -492,13 +492,19 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
     if modes.active and (watch := modes.watch()):
         watch.forward(rule, data, parents)
-    node = _leaf(data if type(data) is float or type(data) is ndarray else _settled(data))
+    node = _new_object(Node)
+    node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
+    node.grad = 0.0
+    node.label = node._adjoint = None
     for parent in parents:
         if parent.requires_grad and not (modes.active and modes.paused()):
             node.parents = parents
             node.requires_grad = True
             node._rule = rule
-            break
+            return node
+    node.parents = ()
+    node.requires_grad = False
+    node._rule = None
     return node
 
 

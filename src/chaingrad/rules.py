@@ -421,7 +421,8 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
 
 def _by_columns(x: Value) -> bool:
     """Whether a matrix lies in memory column by column; its gradient then should, too."""
-    return bool(value(x).flags.fnc)
+    flags: Any = (x if type(x) is np.ndarray else value(x)).flags
+    return bool(flags.fnc)
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.
