@@ -1,0 +1,187 @@
+"""Check named results against expected ones, and say which is the first that is wrong, and how.
+
+Results are a dict in the order in which a computation makes them: an error then shows first where
+it was made, not in all that follows from it. This module needs NumPy alone and is written to be
+copied whole into a notebook.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first result that is wrong: its name, what is wrong with it, and a hint (or "")."""
+
+    name: str
+    problem: str
+    expected: str
+    got: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}: {self.problem}"]
+        lines += [f"  expected  {self.expected}", f"  got       {self.got}"]
+        return "\n".join(lines + ([f"  hint      {self.hint}"] if self.hint else []))
+
+
+def first_difference(
+    expected: Mapping[str, Any],
+    got: Any,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    hints: Mapping[str, str] | None = None,
+) -> Difference | None:
+    """Compare named results in the order of ``expected``; None if all agree.
+
+    Shapes come before values. A number agrees if |got - expected| ≤ atol + rtol·|expected|; nan
+    agrees with nan. Where the wrong result looks like a usual mistake, the hint says so.
+
+    Args:
+        expected: {name: number, array, string, bool, None, or a list of these}.
+        got: what came in its place, of any type.
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        hints: {name: what to think of if this result is wrong}.
+
+    >>> print(first_difference({"dW": np.ones((2, 3))}, {"dW": np.ones((3, 2))}))
+    dW: the shape is wrong
+      expected  (2, 3)
+      got       (3, 2)
+      hint      it has the shape of the transpose
+    """
+    if not isinstance(got, Mapping):
+        return Difference("result", "not a dict of results", ", ".join(expected), _show(got))
+    for name, wanted in expected.items():
+        if name not in got:
+            return Difference(name, "is missing", _show(wanted), ", ".join(map(str, got)))
+        found = _compare(wanted, got[name], rtol, atol)
+        if found:
+            guess = (found[3], (hints or {}).get(name, ""))
+            return Difference(name, *found[:3], hint="; ".join(filter(None, guess)))
+    return None
+
+
+def check(
+    inputs: Callable[[np.random.Generator], Any],
+    driver: Callable[[Any, Any], Mapping[str, Any]],
+    expected: Callable[[Any], Mapping[str, Any]] | Iterable[Mapping[str, Any]],
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    hints: Mapping[str, str] | None = None,
+) -> None:
+    """Run the functions of this notebook on drawn inputs; raise at the first result that is wrong.
+
+    Args:
+        inputs: draws plain data from a random generator; draw k comes from seed k.
+        driver: given the notebook's names as attributes, and the inputs, returns named results.
+        expected: for each draw the results; or a function that finds them from the inputs.
+        rtol: relative tolerance.
+        atol: absolute tolerance.
+        hints: {name: what to think of if this result is wrong}.
+
+    Raises:
+        AssertionError: a result is wrong; the message says which, what was expected, what came.
+    """
+    __tracebackhide__ = True  # IPython leaves this frame out of the traceback
+    known = None if callable(expected) else list(expected)
+    draws = 5 if known is None else len(known)
+    for k in range(draws):
+        wanted = known[k] if known else expected(inputs(np.random.default_rng(k)))  # type: ignore
+        student = SimpleNamespace(**driver.__globals__)
+        got = driver(student, inputs(np.random.default_rng(k)))
+        wrong = first_difference(wanted, got, rtol, atol, hints)
+        if wrong:
+            raise AssertionError(f"the first result that is wrong is {wrong}")
+    print(f"Right on {draws} random input{'s' if draws > 1 else ''}.")
+
+
+Found = tuple[str, str, str, str]  # problem, expected, got, hint
+
+
+def _compare(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
+    if expected is None or isinstance(expected, (str, bool)):
+        same = type(got) is type(expected) and got == expected
+        if isinstance(expected, bool) and isinstance(got, np.bool_):
+            same = bool(got) == expected
+        return None if same else ("is not what it should be", _show(expected), _show(got), "")
+    if isinstance(expected, (list, tuple)):
+        return _compare_lists(expected, got, rtol, atol)
+    return _compare_arrays(np.asarray(expected), got, rtol, atol)
+
+
+def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
+    if not isinstance(got, (list, tuple)):
+        return "is not a list", _show(expected), f"{type(got).__name__} {_show(got)}", ""
+    if len(got) != len(expected):
+        return f"has {len(got)} items, not {len(expected)}", _show(expected), _show(got), ""
+    for i, (wanted, came) in enumerate(zip(expected, got, strict=True)):
+        found = _compare(wanted, came, rtol, atol)
+        if found:
+            return f"item {i} {found[0]}", _show(expected), _show(got), found[3]
+    return None
+
+
+def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) -> Found | None:
+    try:
+        array = np.asarray(got)
+    except Exception:
+        array = np.asarray(None)
+    if array.dtype.kind not in "biufc":
+        kind = "an array" if np.ndim(expected) else "a number"
+        return f"is not {kind}", _show(expected), f"{type(got).__name__} {_show(got)}", ""
+    if array.shape != expected.shape:
+        hint = _shape_hint(expected, array, rtol, atol)
+        return "the shape is wrong", str(expected.shape), str(array.shape), hint
+    wrong = ~np.isclose(array, expected, rtol, atol, equal_nan=True)
+    if not wrong.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    problem = "the value is wrong"
+    if index:
+        place = ", ".join(map(str, index))
+        problem = f"{wrong.sum()} of {wrong.size} entries are wrong, the first at [{place}]"
+    hint = _value_hint(expected, array, rtol, atol)
+    return problem, f"{expected[index]:.8g}", f"{array[index]:.8g}", hint
+
+
+def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
+    if got.ndim > 1 and got.shape == expected.shape[::-1]:
+        return "it has the shape of the transpose"
+    if got.ndim == expected.ndim + 1:
+        for how, reduce in (("summed", np.sum), ("averaged", np.mean)):
+            reduced = reduce(got, axis=0)
+            if reduced.shape == expected.shape and np.allclose(reduced, expected, rtol, atol):
+                return f"{how} over the first axis it would be right"
+    if got.size == expected.size:
+        return "the number of entries is right"
+    return ""
+
+
+def _value_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
+    if not np.isfinite(got).all():
+        return "there is a nan or inf in it" if np.isfinite(expected).all() else ""
+    if not got.any():
+        return "it is 0 everywhere"
+    square = expected.ndim == 2 and expected.shape[0] == expected.shape[1]
+    if square and np.allclose(got.T, expected, rtol, atol):
+        return "it is the transpose of what is expected"
+    norm = float(np.vdot(expected, expected).real)
+    ratio = float(np.vdot(expected, got).real) / norm if norm > 0 else 0.0
+    if expected.size > 1 and ratio and np.allclose(got, ratio * expected, rtol, atol):
+        if np.isclose(ratio, -1):
+            return "the sign is wrong"
+        return f"every entry is {ratio:.6g} times what is expected"
+    return ""
+
+
+def _show(value: Any) -> str:
+    try:
+        text = np.array2string(value, threshold=12) if isinstance(value, np.ndarray) else str(value)
+    except Exception:
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= 200 else text[:200] + " …"
