@@ -9,7 +9,7 @@ import base64
 import mimetypes
 import posixpath
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,7 +46,7 @@ def is_code(node: nodes.Node) -> bool:
 
 def escape(text: str) -> str:
     """Markdown that shows the text as it is."""
-    text = re.sub(r"([\\`*\[\]<$])", r"\\\1", text)
+    text = re.sub(r"([\\`*<$]|\](?=[(\[:]))", r"\\\1", text)
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
 
 
@@ -126,6 +126,11 @@ class Markdown:
             for name, path in self.images.items()
         }
 
+    def method(self, prefix: str, node: nodes.Node) -> Callable[..., Any] | None:
+        """The method for a node's class, or for the nearest class that it derives from."""
+        names = (f"{prefix}_{cls.__name__}" for cls in type(node).__mro__)
+        return next((getattr(self, name) for name in names if hasattr(self, name)), None)
+
     # Blocks
 
     def blocks(self, node: nodes.Node, level: int) -> Iterator[Item]:
@@ -138,12 +143,11 @@ class Markdown:
         if is_code(node):
             yield self.cell(node)
             return
-        names = (f"block_{cls.__name__}" for cls in type(node).__mro__)
-        method = next((name for name in names if hasattr(self, name)), None)
+        method = self.method("block", node)
         if method is None:
             logger.warning("no Markdown for <%s> in a notebook", node.tagname, location=node)
             return
-        items = getattr(self, method)(node, level)
+        items = method(node, level)
         wanted = [name for name in node["ids"] if name in self.linked]
         if wanted:
             first = next(items, "")
@@ -190,7 +194,15 @@ class Markdown:
     def block_rubric(self, node: nodes.Element, level: int) -> Iterator[Item]:
         yield f"**{self.inline(node)}**"
 
-    block_caption = block_rubric
+    def block_caption(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        yield self.numbered("figure", node)
+
+    def numbered(self, kind: str, caption: nodes.Element) -> str:
+        """The caption of a figure or table, behind its number."""
+        ids = caption.parent["ids"] or [""]
+        number = ".".join(map(str, self.numbers.get(kind, {}).get(ids[0], ())))
+        name = f"**{self.app.config.numfig_format[kind] % number}** " if number else ""
+        return name + self.inline(caption)
 
     def block_math_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
         text = node.astext().strip()
@@ -216,8 +228,9 @@ class Markdown:
     block_doctest_block = block_literal_block
 
     def block_raw(self, node: nodes.Element, level: int) -> Iterator[Item]:
-        if "html" in node["format"].split():
-            yield node.astext().strip()
+        text = self.inline_raw(node).strip()
+        if text and not text.startswith("<script"):
+            yield text
 
     def block_image(self, node: nodes.Element, level: int) -> Iterator[Item]:
         yield self.inline_image(node)
@@ -249,7 +262,7 @@ class Markdown:
     def block_table(self, node: nodes.Element, level: int) -> Iterator[Item]:
         title = own_title(node)
         if title is not None:
-            yield f"**{self.inline(title)}**"
+            yield self.numbered("table", title)
         self.in_table = True
         rows = [list(map(self.entry, row.children)) for row in node.findall(nodes.row)]
         self.in_table = False
@@ -271,6 +284,10 @@ class Markdown:
         else:
             yield block_quote(f"**{title}**\n\n{body}")
 
+    def block_proof_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+        (box,) = node.children
+        yield block_quote(self.text(box))
+
     def box_title(self, node: nodes.Element) -> str:
         """A note's own title; of a numbered box its kind, number and title: Theorem 2 (Euler)."""
         title = own_title(node)
@@ -282,9 +299,6 @@ class Markdown:
         number = ".".join(map(str, counted.get(node["ids"][0], ())))
         own = re.sub(rf"^{kind}\s*(%s)?\s*", "", own, flags=re.IGNORECASE)
         return " ".join(filter(None, (kind.capitalize(), number, own)))
-
-    def block_proof_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
-        yield block_quote(self.text(node))
 
     def block_exercise_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
         yield f"{'#' * (level + 1)} {self.box_title(node)}"
@@ -311,7 +325,7 @@ class Markdown:
     def inline(self, node: nodes.Node) -> str:
         if isinstance(node, nodes.Text):
             return self.cell_safe(escape(node.astext()))
-        method = getattr(self, f"inline_{type(node).__name__}", self.children)
+        method = self.method("inline", node) or self.children
         return str(method(node))
 
     def children(self, node: nodes.Node) -> str:

@@ -1,0 +1,410 @@
+"""The notebooks read well in plain Jupyter, and run where there is no copy of the course."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+import first_cell
+import notebooks
+from built import Site, toc_documents
+from colab import Colab, Result, carry
+from support import ROOT, lacking
+
+WITH_CODE = [
+    name
+    for name in toc_documents()
+    if "{code-cell}" in (ROOT / name).with_suffix(".md").read_text()
+]
+RAW = re.compile(
+    r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
+    re.MULTILINE,
+)
+LINK = re.compile(r"\]\(#([^)]+)\)")
+ANCHOR = re.compile(r'<a id="([^"]+)"')
+
+
+@pytest.fixture(params=WITH_CODE)
+def page(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def read(site: Site, page: str) -> Any:
+    return nbformat.read(site.folder / notebooks.notebook_path(page), as_version=4)
+
+
+def prose(notebook: Any) -> str:
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
+def without_code(text: str) -> str:
+    """Markdown less its fenced blocks and literals."""
+    text = re.sub(r"^( *)(`{3,}).*?^\1\2$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"(?<!`)`[^`\n]+`(?!`)", "", text)
+
+
+def test_every_page_with_code_has_a_notebook_and_no_other(site: Site) -> None:
+    found = {path.relative_to(site.folder).as_posix() for path in site.folder.rglob("*.ipynb")}
+    assert found == {notebooks.notebook_path(name) for name in WITH_CODE}
+
+
+def test_notebooks_are_valid_and_empty(site: Site, page: str) -> None:
+    notebook = read(site, page)
+    nbformat.validate(notebook)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert not [cell for cell in code if cell.outputs or cell.execution_count]
+    assert [cell.id for cell in notebook.cells] == [f"cell-{i}" for i in range(len(notebook.cells))]
+
+
+def test_nothing_of_the_page_is_lost(site: Site, page: str) -> None:
+    """As many cells, headings, formulas and answers as the page of the site has."""
+    notebook, soup = read(site, page), site.document(page)
+    text = without_code(prose(notebook))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"][1:]
+    answers = len(soup.select("div.solution"))
+    assert len(code) == len(soup.select("div.cell_input"))
+    assert len(re.findall(r"\$\$.+?\$\$", text, re.DOTALL)) == len(soup.select("div.math"))
+    assert len(re.findall(r"^#+ Exercise ", text, re.MULTILINE)) == len(soup.select("div.exercise"))
+    assert len(re.findall(r"<b>Solution to .*(?<!continued)</b>", text)) == answers
+
+
+def test_no_markup_of_the_book_is_left(site: Site, page: str) -> None:
+    assert not RAW.findall(without_code(prose(read(site, page))))
+
+
+def test_numbers_are_those_of_the_page(site: Site, page: str) -> None:
+    shown = [tag.contents[0].strip(" ()") for tag in site.document(page).select("div.math .eqno")]
+    assert re.findall(r"\\tag\{(.+?)\}", prose(read(site, page))) == shown
+
+
+def test_links_within_a_notebook_resolve(site: Site, page: str) -> None:
+    text = prose(read(site, page))
+    assert set(LINK.findall(text)) <= set(ANCHOR.findall(text))
+
+
+def test_what_is_cited_is_listed(site: Site, page: str) -> None:
+    text = prose(read(site, page))
+    cited = {link["href"].partition("#")[2] for link in
+             site.document(page).select(".bibtex-citation a")}  # fmt: skip
+    _, _, references = text.partition("## References\n")
+    assert references.count('<a id="ref-') == len(cited)
+
+
+def test_pages_offer_their_notebook(site: Site, page: str) -> None:
+    soup = site.document(page)
+    here = (site.folder / page).parent
+    button, head = soup.select_one("a.btn-notebook"), soup.select_one("link[type*=ipynb]")
+    assert button is not None
+    assert head is not None
+    assert button["href"] == head["href"]
+    assert (here / str(head["href"])).resolve() == site.folder / notebooks.notebook_path(page)
+    if not first_cell.setting(ROOT):
+        assert not soup.select("a.btn-colab, meta[name=colab]")
+
+
+# The setting
+
+
+def first_of(repository: str, book: Path, code: str = "import chaingrad") -> str:
+    notebook = {
+        "cells": [
+            {"cell_type": "code", "source": []},
+            {"cell_type": "code", "source": code.splitlines(keepends=True)},
+        ]
+    }
+    first_cell.stamp(notebook, repository, book)
+    return "".join(notebook["cells"][0]["source"])
+
+
+def test_a_repository_is_installed_at_the_commit_checked_out() -> None:
+    head = subprocess.run(
+        ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    source = first_of("https://github.com/someone/course", ROOT)
+    assert f"chaingrad[figures] @ git+https://github.com/someone/course@{head}" in source
+
+
+def test_a_wheel_and_a_folder_are_installed_from_where_they_are(tmp_path: Path) -> None:
+    wheel = tmp_path / "chaingrad-1-py3-none-any.whl"
+    wheel.touch()
+    assert f"chaingrad[figures] @ {wheel.as_uri()}" in first_of(str(wheel), ROOT)
+    assert f"chaingrad[figures] @ {tmp_path.as_uri()}" in first_of(".", tmp_path)
+    address = "https://example.org/chaingrad-1-py3-none-any.whl"
+    assert f"chaingrad[figures] @ {address}" in first_of(address, ROOT)
+
+
+def test_a_setting_that_names_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"repository\.url in _config\.yml is 'nowhere'"):
+        first_of("nowhere", tmp_path)
+
+
+def test_without_a_setting_the_cell_says_what_to_do(tmp_path: Path) -> None:
+    source = first_of("", tmp_path)
+    assert "pip install" in source
+    absent = "import importlib.util; importlib.util.find_spec = lambda name: None\n"
+    ran = subprocess.run([sys.executable, "-c", absent + source], capture_output=True, text=True)
+    assert "This notebook needs chaingrad" in ran.stderr
+    present = absent.replace("None", "True")
+    assert subprocess.run([sys.executable, "-c", present + source]).returncode == 0
+
+
+def test_what_cells_import_is_installed_at_its_pin() -> None:
+    code = "import os\nfrom micrograd.engine import Value\n%matplotlib inline\nimport sklearn.svm"
+    source = first_of("", ROOT, code)
+    pins = first_cell.pins(ROOT)
+    assert f'"micrograd": "{pins["micrograd"]}"' in source
+    assert f'"sklearn": "{pins["scikit-learn"]}"' in source
+    assert '"os"' not in source
+    assert "myst_nb" not in source
+    assert "myst_nb" in first_of("", ROOT, "from myst_nb import glue")
+
+
+@pytest.mark.parametrize(
+    ("repository", "address"),
+    [
+        ("https://github.com/a/b.git", "https://colab.research.google.com/github/a/b/blob/"),
+        ("https://gitlab.com/a/b", ""),
+        ("https://example.org/chaingrad.whl", ""),
+        ("dist/chaingrad.whl", ""),
+        ("", ""),
+    ],
+)
+def test_colab_opens_what_stands_on_github(repository: str, address: str) -> None:
+    found = notebooks.colab_address(repository, "notebooks/page.ipynb")
+    assert found == (f"{address}gh-pages/notebooks/page.ipynb" if address else "")
+
+
+# A small book with everything that a page may hold
+
+CONFIG = """\
+only_build_toc_files: true
+bibtex_bibfiles: [references.bib]
+execute: {execute_notebooks: force}
+html: {baseurl: "https://course.example/"}
+repository: {url: "https://github.com/someone/course"}
+parse: {myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath]}
+sphinx:
+  extra_extensions: [sphinx_exercise, sphinx_proof]
+  local_extensions: {notebooks: _ext}
+  config: {bibtex_reference_style: author_year}
+"""
+BIB = "@book{leibniz, author={Leibniz, G. W.}, title={Nova Methodus}, year={1684}, publisher={X}}"
+PAGE = r"""---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+(top)=
+# A page with *everything*
+
+```{prf:theorem} Chain rule
+:label: the-rule
+If $h = g\circ f$, then
+
+$$
+h' = (g'\circ f)\,f'
+$$ (eq-rule)
+```
+
+```{prf:proof}
+See {cite}`leibniz`.
+```
+
+:::{note}
+By {prf:ref}`the-rule` and {eq}`eq-rule`; back to {ref}`top`; see [the other](other.md).
+:::
+
+```{warning}
+$$
+\begin{aligned}
+a &= b
+\end{aligned}
+$$
+```
+
+\begin{align}
+x &= y
+\end{align}
+
+```{code-cell} ipython3
+:tags: [hide-input]
+from myst_nb import glue
+
+glue("answer", 42, display=False)
+```
+
+The answer is {glue:text}`answer`, in `a|b` and 2 * 3.
+
+```{figure} dot.png
+:name: a-figure
+:alt: A dot
+A caption with $x$.
+```
+
+| a | b |
+|---|---|
+| $\|x\|$ | `p\|q` |
+
+term
+: Its meaning.
+
+```{exercise-start} ★ Think
+:label: ex-think
+```
+What is {numref}`a-figure`?
+```{exercise-end}
+```
+
+```{solution-start} ex-think
+:class: dropdown
+```
+First,
+```{code-cell} ipython3
+1 + 1
+```
+and then.
+```{solution-end}
+```
+"""
+OTHER = """\
+# The other
+
+```{bibliography}
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a small book."""
+    book = tmp_path_factory.mktemp("small")
+    (book / "_config.yml").write_text(CONFIG)
+    (book / "_toc.yml").write_text("format: jb-book\nroot: page\nchapters: [file: other]\n")
+    (book / "page.md").write_text(PAGE)
+    (book / "other.md").write_text(OTHER)
+    (book / "references.bib").write_text(BIB)
+    (book / "_ext").symlink_to(ROOT / "_ext")
+    pixel = bytes.fromhex("89504e470d0a1a0a")
+    (book / "dot.png").write_bytes(pixel)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "A book"]):
+        identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
+        subprocess.run(["git", *identity, *command], cwd=book, check=True)
+    build = [sys.executable, str(ROOT / "tools" / "build.py"), str(book)]
+    done = subprocess.run(build, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return book / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def everything(small: Path) -> Any:
+    return nbformat.read(small / "notebooks" / "page.ipynb", as_version=4)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "# A page with *everything*",
+        "> **Theorem 1 (Chain rule)**\n>\n> If $h = g\\circ f$, then",
+        "> $$ h' = (g'\\circ f)\\,f' \\tag{1} $$",
+        "[(1)](#equation-eq-rule)",
+        "> Proof. See [[Leibniz, 1684](#ref-leibniz)].",
+        "> **Note**\n>\n> By [Theorem 1](#the-rule)",
+        "[A page with everything](#top)",
+        "[the other](https://course.example/other.html)",
+        "> $$ \\begin{aligned} a &= b \\end{aligned} $$",
+        "x &= y",
+        "The answer is 42, in `a|b` and 2 \\* 3.",
+        "![A dot](attachment:dot.png)",
+        "**Fig. 1** A caption with $x$.",
+        "What is [Fig. 1](#a-figure)?",
+        "| $\\vert x\\vert $ | `p\\|q` |",
+        "- **term**\n\n  Its meaning.",
+        "Exercise 1 (★ Think)",
+        "<summary><b>Solution to Exercise 1 (★ Think)</b></summary>\n\nFirst,\n\n</details>",
+        '## References\n\n- <a id="ref-leibniz"',
+    ],
+)
+def test_every_construct_reads_well(everything: Any, expected: str) -> None:
+    assert expected in prose(everything)
+
+
+def test_the_small_book_leaves_no_markup(everything: Any) -> None:
+    assert not RAW.findall(without_code(prose(everything)))
+
+
+def test_images_travel_in_the_notebook(everything: Any) -> None:
+    (cell,) = [cell for cell in everything.cells if "attachments" in cell]
+    assert cell.attachments["dot.png"] == {"image/png": "iVBORw0KGgo="}
+
+
+def test_hidden_cells_and_answers_are_folded(everything: Any) -> None:
+    folded = [cell.source for cell in everything.cells
+              if cell.metadata.get("jupyter") == {"source_hidden": True}]  # fmt: skip
+    assert [source.splitlines()[0] for source in folded] == [
+        "from myst_nb import glue",
+        "1 + 1",
+    ]
+
+
+def test_a_hosted_book_offers_colab(small: Path) -> None:
+    soup = BeautifulSoup((small / "page.html").read_text(), "html.parser")
+    address = (
+        "https://colab.research.google.com/github/someone/course/blob/gh-pages/notebooks/page.ipynb"
+    )
+    assert [a["href"] for a in soup.select("a.btn-colab")] == [address]
+    assert [tag["content"] for tag in soup.select("meta[name=colab]")] == [address]
+
+
+def test_the_first_cell_names_the_commit_of_the_book(small: Path, everything: Any) -> None:
+    head = first_cell.commit(small)
+    assert f"git+https://github.com/someone/course@{head}" in everything.cells[0].source
+
+
+# Where there is no copy of the course
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as a wheel, built with what an index offers."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(folder)]
+    done = subprocess.run([*pip, str(ROOT)], capture_output=True, text=True)
+    if done.returncode and "No matching distribution" in done.stderr:
+        lacking("a package index that pip can reach")
+    assert done.returncode == 0, done.stderr
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def runs(
+    site: Site, wheel: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Future[Result]]]:
+    """Every notebook running, two at a time, each in a new environment."""
+    folder = tmp_path_factory.mktemp("colab")
+    carried = folder / "carried"
+    carry(carried)
+    colab = Colab(folder, carried)
+    with ThreadPoolExecutor(2) as pool:
+        started = {}
+        for name in WITH_CODE:
+            content = json.loads((site.folder / notebooks.notebook_path(name)).read_text())
+            first_cell.stamp(content, str(wheel), ROOT)
+            slug = name.replace("/", "-")
+            first_cell.write(content, folder / f"{slug}.ipynb")
+            started[name] = pool.submit(colab.run, folder / f"{slug}.ipynb", slug)
+        yield started
+        pool.shutdown(cancel_futures=True)
+
+
+def test_runs_without_a_copy_of_the_course(runs: dict[str, Future[Result]], page: str) -> None:
+    result = runs[page].result()
+    assert result.status == 0, result.output[-3000:]
