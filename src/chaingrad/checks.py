@@ -5,7 +5,7 @@ it was made, not in all that follows from it. This module needs NumPy alone and 
 copied whole into a notebook.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -69,35 +69,37 @@ def first_difference(
 def check(
     inputs: Callable[[np.random.Generator], Any],
     driver: Callable[[Any, Any], Mapping[str, Any]],
-    expected: Callable[[Any], Mapping[str, Any]] | Iterable[Mapping[str, Any]],
+    expected: Callable[[Any], Mapping[str, Any]] | Sequence[Mapping[str, Any]],
     rtol: float = 1e-6,
     atol: float = 1e-9,
     hints: Mapping[str, str] | None = None,
+    seeds: Iterable[int] = range(5),
 ) -> None:
     """Run the functions of this notebook on drawn inputs; raise at the first result that is wrong.
 
     Args:
-        inputs: draws plain data from a random generator; draw k comes from seed k.
+        inputs: draws plain data from a random generator.
         driver: given the notebook's names as attributes, and the inputs, returns named results.
-        expected: for each draw the results; or a function that finds them from the inputs.
+        expected: the results for each seed; or a function that finds them from the inputs.
         rtol: relative tolerance.
         atol: absolute tolerance.
         hints: {name: what to think of if this result is wrong}.
+        seeds: of the generators.
 
     Raises:
         AssertionError: a result is wrong; the message says which, what was expected, what came.
     """
     __tracebackhide__ = True  # IPython leaves this frame out of the traceback
-    known = None if callable(expected) else list(expected)
-    draws = 5 if known is None else len(known)
-    for k in range(draws):
-        wanted = known[k] if known else expected(inputs(np.random.default_rng(k)))  # type: ignore
-        student = SimpleNamespace(**driver.__globals__)
-        got = driver(student, inputs(np.random.default_rng(k)))
+    student = SimpleNamespace(**driver.__globals__)
+    seeds = list(seeds)
+    for k, seed in enumerate(seeds):
+        drawn = inputs(np.random.default_rng(seed))
+        wanted = expected(drawn) if callable(expected) else expected[k]
+        got = driver(student, inputs(np.random.default_rng(seed)))
         wrong = first_difference(wanted, got, rtol, atol, hints)
         if wrong:
             raise AssertionError(f"the first result that is wrong is {wrong}")
-    print(f"Right on {draws} random input{'s' if draws > 1 else ''}.")
+    print(f"Right on {len(seeds)} random inputs.")
 
 
 Found = tuple[str, str, str, str]  # problem, expected, got, hint

@@ -73,6 +73,9 @@ A private folder holds pages of the same format, outside the book. An exercise t
 other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
 the exercise of the book. Checks from a private folder are never shown to students.
 
+In a notebook, nbgrader's ``grade_id`` of the answer's cell is the exercise's label; a check's is
+`LABEL-check-1`, and so on; those of given cells start with `LABEL-given` and `setup`.
+
 For a grader, `load` gives the assignments. Each part of a problem has the sources it runs:
 
 >>> from coursework.problems import parse
@@ -142,12 +145,18 @@ class Part:
     visible: bool = True
     private: bool = False
 
-    def draw(self, seed: str | int, k: int) -> Any:
-        """The inputs of draw ``k`` for a seed; the same on every machine."""
-        key = f"{seed}\n{self.problem}\n{self.name}\n{k}"
-        digest = hashlib.sha256(key.encode()).digest()
-        rng = np.random.default_rng(int.from_bytes(digest[:16], "big"))
-        return _run(self.inputs)["inputs"](rng)
+    def seed(self, secret: str | int, k: int) -> int:
+        """The seed of draw ``k``, from which the secret cannot be told."""
+        key = f"{secret}\n{self.problem}\n{self.name}\n{k}"
+        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
+
+    def draw(self, secret: str | int, k: int) -> Any:
+        """The inputs of draw ``k``; the same on every machine."""
+        return self.inputs_from(self.seed(secret, k))
+
+    def inputs_from(self, seed: int) -> Any:
+        """The inputs that a generator with this seed draws."""
+        return _run(self.inputs)["inputs"](np.random.default_rng(seed))
 
 
 @dataclass(frozen=True)
@@ -298,15 +307,23 @@ def parse(text: str, where: str = "the page", private: bool = False) -> dict[str
 def make_stub(answer: str) -> str:
     """The source with every function's body, its docstring apart, replaced."""
     lines = answer.splitlines()
-    for node in reversed(list(_functions(ast.parse(answer)))):
-        first = node.body[0]
-        has_docstring = ast.get_docstring(node, clean=False) is not None
-        indent = " " * first.col_offset
-        start = (first.end_lineno or 0) if has_docstring else first.lineno - 1
-        if first.lineno == node.lineno:  # def f(x): return x
-            raise ProblemError(f"write the body of {node.name} on lines of its own")
-        lines[start : node.end_lineno] = [f"{indent}raise NotImplementedError"]
+    for start, end, indent in reversed(function_bodies(answer)):
+        lines[start:end] = [f"{indent}raise NotImplementedError"]
     return "\n".join(lines)
+
+
+def function_bodies(source: str) -> list[tuple[int, int, str]]:
+    """The lines of each function's body without its docstring: start, end, indentation."""
+    found = []
+    for node in _functions(ast.parse(source)):
+        first = node.body[0]
+        documented = ast.get_docstring(node, clean=False) is not None
+        start = (first.end_lineno or 0) if documented else first.lineno - 1
+        end = node.end_lineno or 0
+        if first.lineno == node.lineno or start >= end:
+            raise ProblemError(f"{node.name}: write its body on lines of its own")
+        found.append((start, end, " " * first.col_offset))
+    return found
 
 
 def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> Iterator[str]:
