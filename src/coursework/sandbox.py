@@ -81,7 +81,14 @@ class Raised:
 
 
 class SessionLostError(Exception):
-    """The process is gone: it ended itself, took too long, or broke the protocol."""
+    """No answer will come: the process took too long, broke the protocol, or is gone."""
+
+
+class SessionEndedError(SessionLostError):
+    """The process is gone."""
+
+    def __init__(self) -> None:
+        super().__init__("it ended the process")
 
 
 class Session:
@@ -132,7 +139,7 @@ class Session:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise SessionLostError("it ended itself") from error
+                raise SessionEndedError from error
 
     def _receive(self, size: int, deadline: float, cpu: float) -> bytes:
         parts = bytearray()
@@ -143,9 +150,9 @@ class Session:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise SessionLostError("it ended itself") from error
+                raise SessionEndedError from error
             if not part:
-                raise SessionLostError("it ended itself")
+                raise SessionEndedError
             parts += part
         return bytes(parts)
 
@@ -209,13 +216,22 @@ class Sandbox:
             session = Session(near, answer["pid"], self.limits)
             self.ending: tuple[int, float] = (0, 0.0)
             try:
-                total = int(self.limits.total) + 1
-                session.request("live", memory=self.limits.memory, cpu=total)
+                self._begin(session)
                 yield session
             finally:
                 self._control.sendall(b"k")
                 answer = self._answer()
                 self.ending = (answer["status"], answer["seconds"])
+
+    def _begin(self, session: Session) -> None:
+        """Have the new process give up its privileges."""
+        cpu = int(self.limits.total) + 1
+        try:
+            answer = session.request("live", memory=self.limits.memory, cpu=cpu)
+        except SessionLostError as error:
+            raise IsolationError(f"the process of a submission did not start: {error}") from error
+        if isinstance(answer, Raised):
+            raise IsolationError(answer.message)
 
     def close(self) -> None:
         """End the server and whatever it has running."""

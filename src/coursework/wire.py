@@ -138,7 +138,8 @@ def _build_dict(
     return pairs, used
 
 
-def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[np.ndarray, int]:
+def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[Any, int]:
+    """An array, or for the empty shape a NumPy scalar."""
     code, *shape = items
     dtype = _ARRAYS[code]
     if len(shape) > 32 or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
@@ -146,5 +147,5 @@ def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[np.nd
     size = dtype.itemsize * math.prod(shape)
     if size > len(arrays) - used:
         raise WireError("an array longer than its bytes")
-    flat = np.frombuffer(arrays[used : used + size], dtype)
-    return flat.reshape(shape).copy(), used + size
+    array = np.frombuffer(arrays[used : used + size], dtype).reshape(shape).copy()
+    return (array if shape else array[()]), used + size

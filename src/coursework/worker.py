@@ -135,13 +135,13 @@ class _Student:
 
     def live(self, isolate: bool) -> None:
         limits = self._receive()
-        if isolate:
-            jail.lock_down(limits["memory"], limits["cpu"])
-        else:
-            os.setsid()
-            jail.limit_resources(limits["memory"], limits["cpu"])
+        try:
+            (jail.lock_down if isolate else jail.limit_resources)(limits["memory"], limits["cpu"])
+        except (jail.IsolationError, OSError, ValueError) as error:
+            self._write(wire.encode({"nonce": limits["nonce"], "error": _describe(error)}))
+            return
         sys.modules[MAIN] = self.module
-        self._send({"nonce": limits["nonce"]})
+        self._write(wire.encode({"nonce": limits["nonce"]}))
         while True:
             request = self._receive()
             act: Callable[[dict[str, Any]], Any] = getattr(self, request["do"])
@@ -182,9 +182,6 @@ class _Student:
                 os._exit(0)
             parts += part
         return bytes(parts)
-
-    def _send(self, value: Any) -> None:
-        self._write(wire.encode(value))
 
     def _write(self, message: bytes) -> None:
         view = memoryview(message)

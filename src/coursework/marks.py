@@ -1,0 +1,96 @@
+"""What grading finds out about a submission, and its form on disk."""
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Verdict = Literal["right", "wrong", "failed", "missing"]
+
+
+@dataclass(frozen=True)
+class PartMark:
+    """One part of an exercise: the points it got, and if they are 0, why.
+
+    Attributes:
+        verdict: `wrong` results came, the code `failed` to give any, or a name is `missing`.
+        result: the name of the first result that is wrong, or "".
+        problem: what is wrong, in words; `expected`, `got` and `hint` go with it.
+    """
+
+    name: str
+    points: float
+    max_points: float
+    verdict: Verdict
+    result: str = ""
+    problem: str = ""
+    expected: str = ""
+    got: str = ""
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class ProblemMark:
+    """One exercise: its parts, and the code that was graded."""
+
+    id: str
+    title: str
+    parts: tuple[PartMark, ...]
+    code: str = ""
+
+    @property
+    def points(self) -> float:
+        return tidy(sum(part.points for part in self.parts))
+
+    @property
+    def max_points(self) -> float:
+        return tidy(sum(part.max_points for part in self.parts))
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One submission to one assignment.
+
+    Attributes:
+        remarks: what its author should know beside the marks: cells that failed, a file that
+            could not be read.
+        seconds: processor time that it took.
+    """
+
+    problems: tuple[ProblemMark, ...]
+    remarks: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def points(self) -> float:
+        return tidy(sum(problem.points for problem in self.problems))
+
+    @property
+    def max_points(self) -> float:
+        return tidy(sum(problem.max_points for problem in self.problems))
+
+
+def tidy(points: float) -> float:
+    """Points without what binary fractions add to thirds of a point."""
+    return round(points, 6)
+
+
+def to_json(mark: Mark) -> str:
+    """The mark as text that `from_json` reads."""
+    return json.dumps(dataclasses.asdict(mark), ensure_ascii=False, indent=1)
+
+
+def from_json(text: str) -> Mark:
+    """The mark that was written; raises `ValueError` if that was interrupted."""
+    try:
+        data = json.loads(text)
+        problems = tuple(_problem(problem) for problem in data["problems"])
+        return Mark(problems, tuple(data["remarks"]), float(data["seconds"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError("not a mark") from error
+
+
+def _problem(data: Mapping[str, Any]) -> ProblemMark:
+    parts = tuple(PartMark(**part) for part in data["parts"])
+    return ProblemMark(data["id"], data["title"], parts, data["code"])

@@ -1,0 +1,180 @@
+"""Find the submissions in a folder and read their cells, whatever they are.
+
+Layouts, which may be mixed: `<student>/<assignment>.ipynb`; nbgrader's own
+`<student>/<assignment>/<any name>.ipynb`; and flat, `<student>_<assignment>.ipynb`, or
+`<student>.ipynb` where only one assignment is graded. Of several submissions by one student the
+newest (by the file's modification time, then by name) is graded and the others are reported.
+Links are never followed.
+"""
+
+import json
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeGuard
+
+NOTEBOOK_BYTES = 2**24
+CODE_CELLS = 1000
+TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
+
+
+class UnreadableError(ValueError):
+    """This file is not a notebook that can be graded; says why, to its author."""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One file of one student; `older` are the files that it replaces."""
+
+    student: str
+    assignment: str
+    path: Path
+    timestamp: str = ""
+    older: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its place among all cells (from 1), its text, whether it is a given check."""
+
+    number: int
+    source: str
+    is_check: bool = False
+
+
+def find_submissions(folder: Path, assignments: Sequence[str]) -> list[Submission]:
+    """The submission of each student to each assignment, in a fixed order."""
+    if not folder.is_dir():
+        raise FileNotFoundError(f"no folder {folder}; it should hold <student>/<assignment>.ipynb")
+    found: dict[tuple[str, str], list[Path]] = {}
+    for path in _notebooks(folder):
+        if place := _student_and_assignment(path.relative_to(folder), assignments):
+            found.setdefault(place, []).append(path)
+    submissions = []
+    for (student, assignment), paths in sorted(found.items()):
+        *older, newest = sorted(paths, key=lambda path: (path.lstat().st_mtime_ns, path))
+        names = tuple(printable(str(path.relative_to(folder))) for path in older)
+        stamp = _timestamp(newest.parent) if newest.parent != folder else ""
+        submissions.append(Submission(student, assignment, newest, stamp, names))
+    return submissions
+
+
+def unplaced(folder: Path, assignments: Sequence[str]) -> list[str]:
+    """The notebooks in the folder that belong to none of the assignments."""
+    names = (path.relative_to(folder) for path in _notebooks(folder))
+    return [printable(str(n)) for n in names if not _student_and_assignment(n, assignments)]
+
+
+def read_bytes(path: Path) -> bytes:
+    """The file's content, if it is an ordinary file of a sensible size."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise UnreadableError(f"the file cannot be opened: {error.strerror}") from error
+    with open(handle, "rb") as file:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableError("this is not an ordinary file")
+        content = file.read(NOTEBOOK_BYTES + 1)
+    if len(content) > NOTEBOOK_BYTES:
+        raise UnreadableError(
+            f"the notebook is larger than {NOTEBOOK_BYTES >> 20} MiB: "
+            "clear its outputs (Edit, Clear Outputs of All Cells) and hand it in again"
+        )
+    return content
+
+
+def read_cells(content: bytes) -> list[Cell]:
+    """The code cells of a notebook in format 3 or 4; raises `UnreadableError`."""
+    try:
+        notebook = json.loads(content.decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError("this is not a Jupyter notebook: the file is not JSON") from error
+    if not isinstance(notebook, dict) or "nbformat" not in notebook:
+        raise UnreadableError("this is not a Jupyter notebook: it names no notebook format")
+    if notebook["nbformat"] == 4:
+        cells = _list(notebook.get("cells"))
+    elif notebook["nbformat"] == 3:
+        sheets = filter(_is_mapping, _list(notebook.get("worksheets")))
+        cells = [cell for sheet in sheets for cell in _list(sheet.get("cells"))]
+    else:
+        raise UnreadableError(
+            f"notebook format {printable(str(notebook['nbformat']))[:20]} is not known here; "
+            "save it as format 4, the one that Jupyter writes"
+        )
+    numbered = ((i, cell) for i, cell in enumerate(cells, 1) if _is_mapping(cell))
+    code = [_cell(i, cell) for i, cell in numbered if cell.get("cell_type") == "code"]
+    if len(code) > CODE_CELLS:
+        raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
+    return code
+
+
+def printable(text: str) -> str:
+    """The text with what UTF-8 cannot write spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _notebooks(folder: Path) -> Iterator[Path]:
+    """Files called notebooks at most three deep, in a fixed order; no hidden folder, no link."""
+    for directory, folders, files in os.walk(folder, followlinks=False):
+        depth = len(Path(directory).relative_to(folder).parts)
+        folders[:] = sorted(f for f in folders if not f.startswith(".")) if depth < 2 else []
+        for name in sorted(files):
+            if name.endswith(".ipynb") and not name.startswith("."):
+                yield Path(directory, name)
+
+
+def _student_and_assignment(path: Path, assignments: Sequence[str]) -> tuple[str, str] | None:
+    """Who handed in what, from the path inside the folder."""
+    *folders, _ = path.parts
+    stem = path.stem
+    if len(folders) == 2:
+        return (_student(folders[0]), folders[1]) if folders[1] in assignments else None
+    if len(folders) == 1:
+        name = next((a for a in assignments if stem == a or _is_suffix(a, stem)), None)
+        name = name or (assignments[0] if len(assignments) == 1 else None)
+        return (_student(folders[0]), name) if name else None
+    for assignment in sorted(assignments, key=len, reverse=True):
+        if _is_suffix(assignment, stem):
+            return _student(stem[: -len(assignment) - 1]), assignment
+    return (_student(stem), assignments[0]) if len(assignments) == 1 else None
+
+
+def _is_suffix(assignment: str, stem: str) -> bool:
+    return stem.endswith(("_" + assignment, "-" + assignment)) and len(stem) > len(assignment) + 1
+
+
+def _student(name: str) -> str:
+    """One spelling for names that some systems write with combining characters."""
+    return unicodedata.normalize("NFC", printable(name))
+
+
+def _timestamp(folder: Path) -> str:
+    """What nbgrader's `timestamp.txt` says, if there is one."""
+    try:
+        text = read_bytes(folder / "timestamp.txt")[:100].decode(errors="replace").strip()
+    except UnreadableError:
+        return ""
+    return text if TIMESTAMP.fullmatch(text) else ""
+
+
+def _cell(number: int, cell: Mapping[str, object]) -> Cell:
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list):
+        source = "".join(line for line in source if isinstance(line, str))
+    metadata = cell.get("metadata")
+    own = metadata.get("nbgrader") if _is_mapping(metadata) else None
+    is_check = _is_mapping(own) and own.get("grade") is True and own.get("solution") is not True
+    return Cell(number, printable(source) if isinstance(source, str) else "", is_check)
+
+
+def _list(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else []
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, dict)
