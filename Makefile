@@ -27,7 +27,8 @@ else
 endif
 
 lab: $(READY) ## Open the pages as notebooks in JupyterLab
-	$(BIN)/jupyter lab chapters
+	JUPYTER_CONFIG_PATH=$(CURDIR)/tools/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH} \
+	  $(BIN)/jupyter lab chapters
 
 serve: book ## Build the site and serve it at http://localhost:8000
 	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000

@@ -1,0 +1,87 @@
+"""Pages edited as notebooks in JupyterLab keep their own text wherever nothing was edited.
+
+Jupytext writes a whole page anew on each save: front matter with its version number, options in
+its own order and line breaks, blank lines between cells. What it would have made of the page
+*before* the edit shows which of these changes are only its style; they are taken back here.
+"""
+
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import jupytext
+from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
+from nbformat import NotebookNode
+
+FORMAT = {"extension": ".md", "format_name": "myst"}
+
+
+def read(text: str) -> NotebookNode:
+    return jupytext.reads(text, fmt=FORMAT)
+
+
+def write(notebook: NotebookNode) -> str:
+    return str(jupytext.writes(notebook, fmt=FORMAT))
+
+
+def content(notebook: NotebookNode) -> list[tuple[str, str, dict[str, Any]]]:
+    """What an edit could change: kind, source and options of every cell."""
+    return [(cell.cell_type, cell.source.rstrip("\n"), cell.metadata) for cell in notebook.cells]
+
+
+def reapply(before: list[str], after: list[str], to: list[str]) -> list[str]:
+    """`to`, an edit of `before`, with the changes that lead from `before` to `after`.
+
+    A change is left out where the edit has touched the lines that it is about.
+    """
+    kept = SequenceMatcher(None, before, to, autojunk=False).get_matching_blocks()
+    place = {block.a + i: block.b + i for block in kept for i in range(block.size)}
+    place[len(before)] = len(to)
+    changes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    lines = list(to)
+    for kind, start, end, first, last in reversed(changes):
+        where = [place.get(line) for line in range(start, max(end, start + 1))]
+        begin = where[0]
+        if kind == "equal" or begin is None or where != [begin + i for i in range(len(where))]:
+            continue
+        lines[begin : begin + end - start] = after[first:last]
+    return lines
+
+
+def name_kernel(notebook: NotebookNode, kernel: NotebookNode | None) -> None:
+    """Take back what Jupyter writes of a kernel that is the page's own, or that no cell needs."""
+    chosen = notebook.metadata.pop("kernelspec", None)
+    if kernel and chosen and kernel["name"] == chosen["name"]:
+        chosen = kernel
+    if kernel or any(cell.cell_type == "code" for cell in notebook.cells):
+        notebook.metadata["kernelspec"] = chosen
+
+
+def keep_style(old: str, new: str) -> str:
+    """The page `old` after the edit that jupytext has written as `new`."""
+    page, edited = read(write(read(old))), read(new)  # jupytext has written both once
+    name_kernel(edited, page.metadata.get("kernelspec"))
+    plain = write(edited)
+    kept = "".join(reapply(*(text.splitlines(keepends=True) for text in (write(page), old, plain))))
+    return kept if content(read(kept)) == content(read(plain)) else new
+
+
+def is_page(model: dict[str, Any], path: Path) -> bool:
+    """Whether a file being saved is a page that jupytext has just written from a notebook."""
+    text = model.get("content")
+    if model.get("type") != "file" or path.suffix != ".md" or not isinstance(text, str):
+        return False
+    header = text.split("\n---\n", 1)[0]
+    return path.is_file() and "format_name: myst" in header and "jupytext_version:" in header
+
+
+class PageManager(AsyncLargeFileManager):
+    """Files on disk; jupytext's server extension derives its own manager from it."""
+
+    async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
+        file = Path(self._get_os_path(path))
+        if is_page(model, file):
+            old = file.read_bytes().decode()
+            model = model | {"content": keep_style(old, model["content"])}
+        saved: dict[str, Any] = await super().save(model, path)
+        return saved
