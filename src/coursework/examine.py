@@ -51,9 +51,9 @@ GIVEN_UP = "the submission had used up its time, or its processes, before this w
 class Key:
     """The inputs of an assignment's checks and the reference's results, made once a batch."""
 
-    def __init__(self, assignment: Assignment, seed: str) -> None:
+    def __init__(self, assignment: Assignment, secret: str) -> None:
         self.assignment = assignment
-        self._seed = seed
+        self._secret = secret
         self._lock = threading.Lock()
         self._known: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
@@ -62,7 +62,7 @@ class Key:
         name = (problem.id, part.name, k)
         with self._lock:
             if name not in self._known:
-                inputs = part.draw(self._seed, k)
+                inputs = part.draw(self._secret, k)
                 expected = wire.decode(wire.encode(problem.expected(part, inputs)))
                 self._known[name] = (inputs, expected)
             return self._known[name]
@@ -72,7 +72,7 @@ class Key:
         """Changes whenever a mark could."""
         problems = [asdict(replace(p, where="")) for p in self.assignment.problems]
         described = json.dumps(problems, sort_keys=True)
-        return hashlib.sha256(f"{self._seed}\n{described}".encode()).hexdigest()
+        return hashlib.sha256(f"{self._secret}\n{described}".encode()).hexdigest()
 
 
 def examine(cells: Sequence[Cell], key: Key, sandbox: Sandbox) -> Mark:

@@ -1,211 +1,121 @@
-"""Grade a folder of submissions, several at a time, and keep every mark.
+"""The command that grades: its arguments, what it says, and what it leaves behind.
 
-Each finished mark is a file in `OUTPUT/marks`, named by a digest of the submission, the problems,
-the seed, the limits and the grader itself. So a second run takes up where the first was stopped,
-and grades anew exactly what has changed. With `shard=(i, n)` a run grades the i-th of every n
-submissions and leaves the reports to a run without it, which finds all marks made and collects
-them: the elements of a job array, on machines that share the output folder, need nothing more.
+OUTPUT holds `grades.csv` (a row for each student and assignment, a column for each exercise),
+`grades-nbgrader.csv` (the columns of `nbgrader export`), `summary.html` for the teacher,
+`feedback/STUDENT.html` for each student, and `marks/`, from which a later run takes what it need
+not grade again.
 """
 
-import hashlib
-import os
-import queue
+import argparse
 import sys
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Self
 
-import numpy as np
-from tqdm import tqdm
-
-import chaingrad
-from coursework import examine
-from coursework.examine import Key
-from coursework.marks import Mark, from_json, to_json
+from coursework.batch import grade_folder
+from coursework.jail import IsolationError
 from coursework.problems import Assignment
-from coursework.sandbox import Limits, Sandbox
-from coursework.submissions import (
-    Submission,
-    UnreadableError,
-    find_submissions,
-    read_bytes,
-    read_cells,
-)
+from coursework.report import write_reports
+from coursework.sandbox import Limits
+from coursework.submissions import unplaced
 
-MODULES = ("examine", "jail", "marks", "sandbox", "submissions", "wire", "worker")
+MIB = 2**20
+REFUSAL = """\
+Submissions cannot be isolated here: {reason}.
+A submission that is not isolated may read, change and send whatever you may yourself.
+Grade on Linux with user namespaces: most distributions have them, WSL and virtual machines too;
+containers and some hardened systems switch them off. Where you trust every submission, or the
+machine holds nothing of worth, --no-isolation goes on without."""
+LAYOUT = """\
+SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects) or
+STUDENT_ASSIGNMENT.ipynb. Of several by one student the newest counts. A run that was stopped goes
+on where it was; what has changed since is graded anew, nothing else is.
 
-
-@dataclass(frozen=True)
-class Graded:
-    """A submission and its mark."""
-
-    submission: Submission
-    mark: Mark
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A submission whose mark is not known: what was read of it, and where its mark goes."""
-
-    submission: Submission
-    content: bytes | UnreadableError
-    path: Path
+A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
+SUBMISSIONS and OUTPUT, for example as a job array, each with
+    --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
+and then one without --shard, which collects their marks and writes the reports."""
 
 
-def grade_folder(
-    submissions: Path,
-    output: Path,
-    assignments: Mapping[str, Assignment],
-    seed: str,
-    *,
-    limits: Limits | None = None,
-    jobs: int | None = None,
-    isolate: bool = True,
-    shard: tuple[int, int] = (1, 1),
-    progress: bool = True,
-) -> list[Graded]:
-    """Grade every submission in a folder; each mark is kept in `output` as soon as it is known.
-
-    Args:
-        submissions: the folder; `coursework.submissions` says how it may be laid out.
-        output: where the marks are kept.
-        assignments: what may have been handed in, by name.
-        seed: the teacher's secret, from which the inputs of the checks are drawn.
-        limits: what one submission may use.
-        jobs: how many to grade at a time; by default one for each core.
-        isolate: False runs submissions with all the rights of whoever grades.
-        shard: (i, n) grades only the i-th of every n submissions, i from 1 to n.
-        progress: whether to draw a bar.
-
-    Raises:
-        IsolationError: this machine cannot isolate submissions.
-        KeyboardInterrupt: stopped from the keyboard; the marks that were finished are kept.
-    """
-    limits = limits or Limits()
-    keys = {name: Key(assignment, seed) for name, assignment in assignments.items()}
-    found = find_submissions(submissions, list(assignments))[shard[0] - 1 :: shard[1]]
-    store = output / "marks"
-    store.mkdir(parents=True, exist_ok=True)
-    grader = _fingerprint(limits, isolate)
-    tasks: list[_Task] = []
-    marks: dict[Submission, Mark] = {}
-    for submission in found:
-        content = _read(submission)
-        name = _digest(grader, keys[submission.assignment], submission, content)
-        path = store / f"{name}.json"
-        try:
-            marks[submission] = from_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            tasks.append(_Task(submission, content, path))
-    jobs = min(jobs or _cores(), len(tasks))
-    bar = tqdm(total=len(found), initial=len(marks), unit="submission", disable=not progress)
-    with bar, _Pool(jobs, limits, isolate) as pool:
-        pool.keep_hidden([submissions, output])
-        for task, mark in pool.grade(tasks, keys):
-            marks[task.submission] = mark
-            bar.update()
-    return [Graded(submission, marks[submission]) for submission in found]
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of the command, for a parser that also has those that choose assignments."""
+    limits = Limits()
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = LAYOUT
+    add = parser.add_argument
+    add("submissions", type=Path, help="the folder that holds the submissions")
+    add("--output", type=Path, default=Path("grades"), help="where marks go (default: grades)")
+    add("--jobs", type=_positive, help="how many to grade at a time (default: one a core)")
+    add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="grade every N-th alone")
+    add("--no-isolation", action="store_true", help="run submissions with your own rights")
+    add(
+        "--memory",
+        type=_positive,
+        default=limits.memory // MIB,
+        metavar="MIB",
+        help="address space of a submission (default: %(default)s)",
+    )
+    for name, what in (
+        ("cpu", "processor time of a cell or a check"),
+        ("wall", "time by the clock of a cell or a check"),
+        ("total", "processor time of a whole submission"),
+    ):
+        add(
+            f"--{name}",
+            type=_seconds,
+            default=getattr(limits, name),
+            metavar="SECONDS",
+            help=f"{what} (default: %(default)g)",
+        )
 
 
-class _Pool:
-    """Threads, each with a sandbox of its own."""
-
-    def __init__(self, jobs: int, limits: Limits, isolate: bool) -> None:
-        self._threads = ThreadPoolExecutor(max(1, jobs))
-        self._free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
-        self._sandboxes: list[Sandbox] = []
-        try:
-            for _ in range(jobs):
-                self._sandboxes.append(Sandbox(limits, isolate=isolate))
-                self._free.put(self._sandboxes[-1])
-        except BaseException:
-            self.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Drop what waits, end what runs (its marks are not kept), wait for the threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        for sandbox in self._sandboxes:
-            sandbox.close()
-        self._threads.shutdown()
-
-    def keep_hidden(self, secret: Iterable[Path]) -> None:
-        """Refuse folders that a submission could read, being where libraries are."""
-        for path in secret:
-            for visible in self._sandboxes[0].visible if self._sandboxes else ():
-                if path.resolve().is_relative_to(visible):
-                    raise ValueError(
-                        f"{path} lies in {visible}, which submissions can read; move it elsewhere"
-                    )
-
-    def grade(
-        self, tasks: Sequence[_Task], keys: Mapping[str, Key]
-    ) -> Iterator[tuple[_Task, Mark]]:
-        """Each task with its mark, as they come."""
-        futures: dict[Future[Mark], _Task] = {}
-        for task in tasks:
-            futures[self._threads.submit(self._grade_one, task, keys)] = task
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-
-    def _grade_one(self, task: _Task, keys: Mapping[str, Key]) -> Mark:
-        key = keys[task.submission.assignment]
-        sandbox = self._free.get()
-        try:
-            mark = _mark(task.content, key, sandbox)
-        finally:
-            self._free.put(sandbox)
-        write_whole(task.path, to_json(mark))
-        return mark
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all, however this process ends."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
-
-
-def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:
+def run(options: argparse.Namespace, assignments: Mapping[str, Assignment], secret: str) -> int:
+    """Grade as the options say; returns the exit status."""
+    limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total)
     try:
-        if isinstance(content, UnreadableError):
-            raise content
-        cells = read_cells(content)
-    except UnreadableError as error:
-        return examine.unreadable(key, str(error))
-    return examine.examine(cells, key, sandbox)
+        graded = grade_folder(
+            options.submissions,
+            options.output,
+            assignments,
+            secret,
+            limits=limits,
+            jobs=options.jobs,
+            isolate=not options.no_isolation,
+            shard=options.shard,
+        )
+    except IsolationError as error:
+        print(REFUSAL.format(reason=error), file=sys.stderr)
+        return 2
+    except (FileNotFoundError, ValueError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"Stopped. What was finished is in {options.output}; run it again to go on.")
+        return 130
+    stray = unplaced(options.submissions, list(assignments))
+    for name in stray:
+        print(f"Not graded, for it belongs to no assignment: {name}")
+    if options.shard != (1, 1):
+        print(f"{len(graded)} marks are in {options.output}; a run without --shard collects them.")
+        return 0
+    write_reports(options.output, graded, assignments, stray)
+    print(f"{len(graded)} submissions are graded: see {options.output / 'summary.html'}")
+    return 0
 
 
-def _read(submission: Submission) -> bytes | UnreadableError:
-    try:
-        return read_bytes(submission.path)
-    except UnreadableError as error:
-        return error
+def _positive(text: str) -> int:
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
 
 
-def _digest(grader: str, key: Key, submission: Submission, content: bytes | UnreadableError) -> str:
-    """Names a mark by all that it depends on, and by the student, who is told it."""
-    data = content if isinstance(content, bytes) else str(content).encode()
-    parts = [grader, key.fingerprint, submission.assignment, submission.student]
-    return hashlib.sha256("\n".join(parts).encode() + b"\n" + data).hexdigest()
+def _seconds(text: str) -> float:
+    if not 0 < (number := float(text)) < 1e6:
+        raise ValueError
+    return number
 
 
-def _fingerprint(limits: Limits, isolate: bool) -> str:
-    """Changes whenever this grader, or the engine that submissions use, could mark differently."""
-    own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
-    files = [own / f"{module}.py" for module in MODULES] + sorted(engine.glob("*.py"))
-    sources = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
-    return f"{sources} {asdict(limits)} {isolate} {sys.version} {np.__version__}"
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+def _shard(text: str) -> tuple[int, int]:
+    first, _, count = text.partition("/")
+    if not 1 <= int(first) <= int(count):
+        raise ValueError
+    return int(first), int(count)

@@ -172,6 +172,8 @@ class Sandbox:
     """A fork server and the sessions that it opens, one at a time."""
 
     def __init__(self, limits: Limits, *, isolate: bool = True) -> None:
+        if sys.platform == "win32":
+            raise IsolationError("submissions cannot be run on Windows; grade in WSL")
         if isolate and (reason := unsupported()):
             raise IsolationError(reason)
         self.limits = limits

@@ -1,0 +1,211 @@
+"""Grade a folder of submissions, several at a time, and keep every mark.
+
+Each finished mark is a file in `OUTPUT/marks`, named by a digest of the submission, the problems,
+the secret, the limits and the grader itself. So a second run takes up where the first was stopped,
+and grades anew exactly what has changed. With `shard=(i, n)` a run grades the i-th of every n
+submissions and leaves the reports to a run without it, which finds all marks made and collects
+them: the elements of a job array, on machines that share the output folder, need nothing more.
+"""
+
+import hashlib
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from tqdm import tqdm
+
+import chaingrad
+from coursework import examine
+from coursework.examine import Key
+from coursework.marks import Mark, from_json, to_json
+from coursework.problems import Assignment
+from coursework.sandbox import Limits, Sandbox
+from coursework.submissions import (
+    Submission,
+    UnreadableError,
+    find_submissions,
+    read_bytes,
+    read_cells,
+)
+
+MODULES = ("examine", "jail", "marks", "sandbox", "submissions", "wire", "worker")
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A submission and its mark."""
+
+    submission: Submission
+    mark: Mark
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A submission whose mark is not known: what was read of it, and where its mark goes."""
+
+    submission: Submission
+    content: bytes | UnreadableError
+    path: Path
+
+
+def grade_folder(
+    submissions: Path,
+    output: Path,
+    assignments: Mapping[str, Assignment],
+    secret: str,
+    *,
+    limits: Limits | None = None,
+    jobs: int | None = None,
+    isolate: bool = True,
+    shard: tuple[int, int] = (1, 1),
+    progress: bool = True,
+) -> list[Graded]:
+    """Grade every submission in a folder; each mark is kept in `output` as soon as it is known.
+
+    Args:
+        submissions: the folder; `coursework.submissions` says how it may be laid out.
+        output: where the marks are kept.
+        assignments: what may have been handed in, by name.
+        secret: the teacher's own words, from which the inputs of the checks are drawn.
+        limits: what one submission may use.
+        jobs: how many to grade at a time; by default one for each core.
+        isolate: False runs submissions with all the rights of whoever grades.
+        shard: (i, n) grades only the i-th of every n submissions, i from 1 to n.
+        progress: whether to draw a bar.
+
+    Raises:
+        IsolationError: this machine cannot isolate submissions.
+        KeyboardInterrupt: stopped from the keyboard; the marks that were finished are kept.
+    """
+    limits = limits or Limits()
+    keys = {name: Key(assignment, secret) for name, assignment in assignments.items()}
+    found = find_submissions(submissions, list(assignments))[shard[0] - 1 :: shard[1]]
+    store = output / "marks"
+    store.mkdir(parents=True, exist_ok=True)
+    grader = _fingerprint(limits, isolate)
+    tasks: list[_Task] = []
+    marks: dict[Submission, Mark] = {}
+    for submission in found:
+        content = _read(submission)
+        name = _digest(grader, keys[submission.assignment], submission, content)
+        path = store / f"{name}.json"
+        try:
+            marks[submission] = from_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            tasks.append(_Task(submission, content, path))
+    jobs = min(jobs or _cores(), len(tasks))
+    bar = tqdm(total=len(found), initial=len(marks), unit="submission", disable=not progress)
+    with bar, _Pool(jobs, limits, isolate) as pool:
+        pool.keep_hidden([submissions, output])
+        for task, mark in pool.grade(tasks, keys):
+            marks[task.submission] = mark
+            bar.update()
+    return [Graded(submission, marks[submission]) for submission in found]
+
+
+class _Pool:
+    """Threads, each with a sandbox of its own."""
+
+    def __init__(self, jobs: int, limits: Limits, isolate: bool) -> None:
+        self._threads = ThreadPoolExecutor(max(1, jobs))
+        self._free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
+        self._sandboxes: list[Sandbox] = []
+        try:
+            for _ in range(jobs):
+                self._sandboxes.append(Sandbox(limits, isolate=isolate))
+                self._free.put(self._sandboxes[-1])
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Drop what waits, end what runs (its marks are not kept), wait for the threads."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for sandbox in self._sandboxes:
+            sandbox.close()
+        self._threads.shutdown()
+
+    def keep_hidden(self, folders: Iterable[Path]) -> None:
+        """Refuse folders that a submission could read, being where libraries are."""
+        for path in folders:
+            for visible in self._sandboxes[0].visible if self._sandboxes else ():
+                if path.resolve().is_relative_to(visible):
+                    raise ValueError(
+                        f"{path} lies in {visible}, which submissions can read; move it elsewhere"
+                    )
+
+    def grade(
+        self, tasks: Sequence[_Task], keys: Mapping[str, Key]
+    ) -> Iterator[tuple[_Task, Mark]]:
+        """Each task with its mark, as they come."""
+        futures: dict[Future[Mark], _Task] = {}
+        for task in tasks:
+            futures[self._threads.submit(self._grade_one, task, keys)] = task
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+
+    def _grade_one(self, task: _Task, keys: Mapping[str, Key]) -> Mark:
+        key = keys[task.submission.assignment]
+        sandbox = self._free.get()
+        try:
+            mark = _mark(task.content, key, sandbox)
+        finally:
+            self._free.put(sandbox)
+        write_whole(task.path, to_json(mark))
+        return mark
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is there whole or not at all, however this process ends."""
+    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
+
+
+def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:
+    try:
+        if isinstance(content, UnreadableError):
+            raise content
+        cells = read_cells(content)
+    except UnreadableError as error:
+        return examine.unreadable(key, str(error))
+    return examine.examine(cells, key, sandbox)
+
+
+def _read(submission: Submission) -> bytes | UnreadableError:
+    try:
+        return read_bytes(submission.path)
+    except UnreadableError as error:
+        return error
+
+
+def _digest(grader: str, key: Key, submission: Submission, content: bytes | UnreadableError) -> str:
+    """Names a mark by all that it depends on, and by the student, who is told it."""
+    data = content if isinstance(content, bytes) else str(content).encode()
+    parts = [grader, key.fingerprint, submission.assignment, submission.student]
+    return hashlib.sha256("\n".join(parts).encode() + b"\n" + data).hexdigest()
+
+
+def _fingerprint(limits: Limits, isolate: bool) -> str:
+    """Changes whenever this grader, or the engine that submissions use, could mark differently."""
+    own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
+    files = [own / f"{module}.py" for module in MODULES] + sorted(engine.glob("*.py"))
+    sources = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
+    return f"{sources} {asdict(limits)} {isolate} {sys.version} {np.__version__}"
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
