@@ -46,7 +46,7 @@ def first_difference(
         got: what came in its place, of any type.
         rtol: relative tolerance.
         atol: absolute tolerance.
-        hints: {name: what to think of if this result is wrong}.
+        hints: {name: what to think of if this result is wrong}; "*" stands for all other names.
 
     >>> print(first_difference({"dW": np.ones((2, 3))}, {"dW": np.ones((3, 2))}))
     dW: the shape is wrong
@@ -61,12 +61,13 @@ def first_difference(
             return Difference(name, "is missing", _show(wanted), ", ".join(map(str, got)))
         found = _compare(wanted, got[name], rtol, atol)
         if found:
-            guess = (found[3], (hints or {}).get(name, ""))
+            told = hints or {}
+            guess = (found[3], told.get(name, told.get("*", "")))
             return Difference(name, *found[:3], hint="; ".join(filter(None, guess)))
     return None
 
 
-def check(
+def check_results(
     inputs: Callable[[np.random.Generator], Any],
     driver: Callable[[Any, Any], Mapping[str, Any]],
     expected: Callable[[Any], Mapping[str, Any]] | Sequence[Mapping[str, Any]],

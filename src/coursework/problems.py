@@ -32,7 +32,7 @@ coursework: {role: check, part: entries, points: 2, hints: {dZ: "what is the slo
 ---
 import numpy as np
 
-from chaingrad.checks import check
+from chaingrad.checks import check_results
 
 
 def inputs(rng):
@@ -47,7 +47,7 @@ def oracle(inputs):
     return {"dZ": np.where(inputs["Z"] > 0, inputs["dH"], 0.0)}
 
 
-check(inputs, driver, oracle)
+check_results(inputs, driver, oracle)
 ```
 ```{solution-end}
 ```
@@ -64,7 +64,8 @@ check(inputs, driver, oracle)
   `python -m coursework check`. A grader compares with the answer.
 - The options of a check, beside `role: check`: `part` (its name), `points` (its weight in the
   exercise, 1), `draws` (how many inputs, 5), `rtol` (1e-6), `atol` (1e-9), `hints` ({name of a
-  result: what to think of if it is wrong}), `visible` (true; false keeps it from students' copies).
+  result, or "*" for all others: what to think of if it is wrong}), `visible` (true; false keeps it
+  from students' copies).
 - A check imports what it needs, in its cell, and uses no other name of the page. Statements at its
   top level that are neither imports, definitions nor assignments belong to the page alone, and so
   do imports from `chaingrad.checks`.

@@ -1,0 +1,184 @@
+"""The teacher's command line: check exercises, release assignments, grade submissions.
+
+Run in the folder of the book: ``python -m coursework --help``.
+"""
+
+import argparse
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from coursework import grade, release
+from coursework.problems import Assignment, Problem, ProblemError, load, read_problems, verify
+
+PRIVATE = "COURSEWORK_PRIVATE"
+DESCRIPTION = f"""\
+Check the book's coding exercises, release assignments made of them, and grade what comes back.
+
+The assignments stand in assignments.toml. Exercises and checks that are not in the book lie in a
+private folder: --private, or the environment variable {PRIVATE}. The inputs of the checks that
+count are drawn from a secret, kept in a file (--secret) that is made when it is first needed: keep
+it to yourself, and keep it, for the same secret gives the same marks. The page "Teaching with this
+course", chapters/reference/teaching.md, tells how it all goes together."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.command(options)
+    except ProblemError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return status
+
+
+def _parser() -> argparse.ArgumentParser:
+    keep = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("coursework", description=DESCRIPTION, formatter_class=keep)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    check = commands.add_parser("check", help="list the exercises; run each answer on its checks")
+    _add_settings(check)
+    check.add_argument("--draws", type=int, metavar="N", help="inputs for each check")
+    check.set_defaults(command=_check)
+
+    made = commands.add_parser("release", help="write the notebooks of the assignments")
+    _add_settings(made)
+    made.add_argument(
+        "--to",
+        type=Path,
+        default=Path("_build/assignments"),
+        metavar="FOLDER",
+        help="gets release/NAME/NAME.ipynb, for students (default: %(default)s)",
+    )
+    made.add_argument(
+        "--source",
+        action="store_true",
+        help="also write source/NAME/NAME.ipynb, with answers and hidden checks, for nbgrader",
+    )
+    _add_choice(made)
+    made.set_defaults(command=_release)
+
+    graded = commands.add_parser("grade", help="grade a folder of submissions")
+    _add_settings(graded)
+    grade.add_arguments(graded)
+    _add_choice(graded)
+    graded.set_defaults(command=_grade)
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--book", type=Path, default=Path(), metavar="FOLDER", help="the book (default: here)")
+    add(
+        "--assignments",
+        type=Path,
+        metavar="FILE",
+        help="the assignments (default: assignments.toml of the book)",
+    )
+    add(
+        "--private",
+        type=Path,
+        default=os.environ.get(PRIVATE) or None,
+        metavar="FOLDER",
+        help=f"exercises and checks that are not in the book (default: ${PRIVATE})",
+    )
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="these assignments (default: all)"
+    )
+    parser.add_argument(
+        "--secret",
+        type=Path,
+        default=Path(".coursework-secret"),
+        metavar="FILE",
+        help="what the inputs of the checks that count are drawn from (default: %(default)s)",
+    )
+
+
+def _check(options: argparse.Namespace) -> int:
+    problems = read_problems(_pages(options), _private(options))
+    wrong = 0
+    for problem in problems.values():
+        print(f"{problem.id:28} {problem.level:4} {problem.points:4g}  {problem.title}")
+        for complaint in _complaints(problem, options.draws):
+            print(f"    {complaint}", file=sys.stderr)
+            wrong += 1
+    assignments = _load(options)
+    print(f"\n{len(problems)} exercises, {len(assignments)} assignments.")
+    if wrong:
+        print(f"{wrong} checks are not passed by the reference answer.", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+def _complaints(problem: Problem, draws: int | None) -> list[str]:
+    try:
+        return list(verify(problem, draws=draws))
+    except Exception as error:
+        return [f"{problem.where}, {problem.id}: {type(error).__name__}: {error}"]
+
+
+def _release(options: argparse.Namespace) -> int:
+    secret = _secret(options.secret) if options.source else None
+    for assignment in _chosen(options).values():
+        path = release.write(assignment, options.to, options.book, secret)
+        print(f"{path}: {len(assignment.problems)} exercises, {assignment.points:g} points")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    return grade.run(options, _chosen(options), _secret(options.secret))
+
+
+def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
+    """The assignments that are asked for, all of whose answers pass their checks."""
+    assignments = _load(options)
+    for name in options.only:
+        if name not in assignments:
+            known = ", ".join(assignments)
+            raise ProblemError(f"there is no assignment {name!r}; there are {known}")
+    chosen = {name: a for name, a in assignments.items() if name in (options.only or assignments)}
+    for assignment in chosen.values():
+        for problem in assignment.problems:
+            for complaint in _complaints(problem, None):
+                raise ProblemError(f"the reference answer does not pass: {complaint}")
+    return chosen
+
+
+def _load(options: argparse.Namespace) -> Mapping[str, Assignment]:
+    file = options.assignments or options.book / "assignments.toml"
+    return load(file, _pages(options), _private(options))
+
+
+def _pages(options: argparse.Namespace) -> Path:
+    pages: Path = options.book / "chapters"
+    if not pages.is_dir():
+        raise ProblemError(
+            f"there is no book in {options.book.resolve()}: no chapters/; say --book"
+        )
+    return pages
+
+
+def _private(options: argparse.Namespace) -> Path | None:
+    return Path(options.private) if options.private else None
+
+
+def _secret(path: Path) -> str:
+    """The teacher's secret, made where there is none."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+        print(f"A new secret is in {path}: keep it, and keep it to yourself.")
+    text = path.read_text(encoding="utf-8").strip()
+    if not text:
+        raise ProblemError(f"the secret in {path} is empty; write something into it, or remove it")
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())

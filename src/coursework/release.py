@@ -1,0 +1,279 @@
+"""Make an assignment's notebooks in nbgrader's format: the students', and the teacher's source.
+
+The student's notebook has, for each exercise, its statement, the code that is given, the answer
+with its bodies taken out, and the visible checks, which compare with results that are stored in the
+notebook: for the inputs of seeds that everyone knows. It needs no file beside it.
+
+The source is what `nbgrader generate_assignment` takes: the answers stand in it, and with a secret
+the hidden checks. It is for courses that grade through nbgrader; keep it to yourself.
+"""
+
+import ast
+import inspect
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import yaml  # type: ignore[import-untyped]
+
+from chaingrad import checks
+from coursework.problems import Assignment, Part, Problem, function_bodies
+
+Cell = dict[str, Any]
+Notebook = dict[str, Any]
+
+VISIBLE_SEEDS = range(2)
+KERNEL = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+HOW_TO = """\
+# {title}
+
+{points} points. Write your answers where it says `raise NotImplementedError`, in place of that \
+line, and keep the names and arguments of the functions. Each answer is followed by a check. It \
+says what is right, or the first result that is wrong. The marks come from the same checks on \
+other inputs.
+
+Add cells as you like. Cells that you did not add should stay where they are, checks included.
+
+{table}"""
+HIDDEN = "# This check is run when you have handed in ({points} points)."
+INSTALL = """\
+# Run this cell first: it installs the engine of the course where it is missing.
+from importlib.util import find_spec
+
+if find_spec("chaingrad") is None:
+    %pip install --quiet "chaingrad @ {source}\""""
+EXPLAIN = """\
+# Run this cell first: it looks for the engine of the course.
+from importlib.util import find_spec
+
+if find_spec("chaingrad") is None:
+    raise ModuleNotFoundError(
+        "This notebook needs chaingrad. Install it from a copy of the course, in its folder:\\n"
+        "    pip install ."
+    )"""
+
+
+def write(assignment: Assignment, folder: Path, book: Path, secret: str | None = None) -> Path:
+    """Write the student's notebook, and with a secret the source; returns the student's path.
+
+    Both lie where nbgrader looks for them: ``release/NAME/NAME.ipynb`` and ``source/…``.
+    """
+    path = _write(student_notebook(assignment, book), folder / "release", assignment.name)
+    if secret is not None:
+        _write(source_notebook(assignment, book, secret), folder / "source", assignment.name)
+    return path
+
+
+def student_notebook(assignment: Assignment, book: Path) -> Notebook:
+    """What students get: no answer, and of the checks those that are theirs to see."""
+    return _notebook(assignment, book, None)
+
+
+def source_notebook(assignment: Assignment, book: Path, secret: str) -> Notebook:
+    """What nbgrader makes the students' version from: answers and hidden checks, marked."""
+    return _notebook(assignment, book, secret)
+
+
+def _write(notebook: Notebook, folder: Path, name: str) -> Path:
+    path = folder / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def _notebook(assignment: Assignment, book: Path, secret: str | None) -> Notebook:
+    cells = [_markdown("setup-title", _title(assignment)), *_setup(assignment, book)]
+    for problem in assignment.problems:
+        cells += _cells(problem, secret)
+    metadata = {**KERNEL, "coursework": {"assignment": assignment.name}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
+    """An exercise's cells; with a secret those of the source."""
+    heading = f"## {problem.title}\n\n{problem.level} · {_points(problem.points)}"
+    yield _markdown(f"{problem.id}-title", heading)
+    for k, (kind, text) in enumerate(problem.statement, 1):
+        name = f"{problem.id}-given-{k}"
+        yield _markdown(name, text) if kind == "markdown" else _code(name, text, locked=True)
+    answer = problem.stub if secret is None else marked_answer(problem.answer)
+    yield _code(problem.id, answer, solution=True)
+    for k, part in enumerate(problem.parts, 1):
+        text = visible_check(problem, part) if part.visible else ""
+        if secret is not None:
+            text += hidden_check(problem, part, secret)
+        text = text or HIDDEN.format(points=f"{part.points:g}")
+        yield _code(f"{problem.id}-check-{k}", text, locked=True, points=part.points)
+
+
+def visible_check(problem: Problem, part: Part) -> str:
+    """The check of a student's notebook, with the results that the answer gives."""
+    title = f"# Check: {part.name} ({part.points:g} point{'s' if part.points != 1 else ''})"
+    call = _call(problem, part, VISIBLE_SEEDS)
+    return f"{title}\n{part.source}\n\n\n{call}"
+
+
+def hidden_check(problem: Problem, part: Part, secret: str) -> str:
+    """The same check on the inputs that come from the secret, for nbgrader to take out."""
+    seeds = [part.seed(secret, k) for k in range(part.draws)]
+    source = "" if part.visible else f"{part.source}\n\n\n"
+    call = _call(problem, part, seeds)
+    return f"\n\n### BEGIN HIDDEN TESTS\n{source}{call}\n### END HIDDEN TESTS"
+
+
+def marked_answer(answer: str) -> str:
+    """The answer with nbgrader's marks around every body that it is to take out."""
+    lines = answer.splitlines()
+    for start, end, indent in reversed(function_bodies(answer)):
+        lines[end:end] = [f"{indent}### END SOLUTION"]
+        lines[start:start] = [f"{indent}### BEGIN SOLUTION"]
+    return "\n".join(lines)
+
+
+def _call(problem: Problem, part: Part, seeds: Sequence[int]) -> str:
+    """The expected results for the seeds, and the call that compares with them."""
+    digits = 12 if part.rtol >= 1e-9 else 17
+    results = [problem.expected(part, part.inputs_from(seed)) for seed in seeds]
+    expected = ",\n".join(f"    {_literal(result, digits, 4)}" for result in results)
+    options = [f"seeds={list(seeds)}"]
+    for name, standard in (("rtol", 1e-6), ("atol", 1e-9)):
+        if getattr(part, name) != standard:
+            options.append(f"{name}={getattr(part, name)!r}")
+    if part.hints:
+        options.append(f"hints={_literal(part.hints, digits, 4)}")
+    arguments = "".join(f",\n    {option}" for option in ["inputs", "driver", "expected", *options])
+    return f"expected = [\n{expected},\n]\ncheck_results({arguments[1:]},\n)"
+
+
+def _literal(value: Any, digits: int, indent: int) -> str:
+    """Plain data as Python source."""
+    inner = " " * (indent + 4)
+    if isinstance(value, dict):
+        items = [
+            f"{_literal(key, digits, 0)}: {_literal(v, digits, indent + 4)}"
+            for key, v in value.items()
+        ]
+        return "{\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + "}"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_literal(item, digits, indent) for item in value)}]"
+    if isinstance(value, np.ndarray) and value.ndim:
+        dtype = "" if value.dtype in (np.float64, np.int64) else f", dtype={value.dtype.name!r}"
+        rows = _rows(value.tolist(), digits, value.ndim, indent + 4)
+        return f"np.array({rows}{dtype})"
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.item()
+    if isinstance(value, float):
+        return f"{value:.{digits}g}" if math.isfinite(value) else f'float("{value}")'
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if value is None or isinstance(value, (bool, int)):
+        return repr(value)
+    raise TypeError(f"a check returned a {type(value).__name__}, which is not plain data")
+
+
+def _rows(rows: Any, digits: int, ndim: int, indent: int) -> str:
+    """The nested list of an array, a line for each row."""
+    if ndim == 1:
+        return f"[{', '.join(_literal(x, digits, indent) for x in rows)}]"
+    inner = (f"{' ' * (indent + 4)}{_rows(row, digits, ndim - 1, indent + 4)}" for row in rows)
+    return "[\n" + ",\n".join(inner) + f",\n{' ' * indent}]"
+
+
+# --- the first cells ----------------------------------------------------------------------------
+
+
+def _title(assignment: Assignment) -> str:
+    rows = [f"| {p.title} | {p.level} | {p.points:g} |" for p in assignment.problems]
+    table = "\n".join(["| exercise | level | points |", "|---|---|---|", *rows])
+    return HOW_TO.format(title=assignment.title, points=f"{assignment.points:g}", table=table)
+
+
+def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
+    """Cells that install the engine, if an exercise uses it, and define `check_results`."""
+    if any(_uses_engine(problem) for problem in assignment.problems):
+        source = engine_source(book)
+        text = INSTALL.format(source=source) if source else EXPLAIN
+        yield _code("setup-install", text, locked=True)
+    _, _, body = inspect.getsource(checks).partition('"""\n\n')
+    text = f"# @title The checks of this notebook\n{body.strip()}"
+    cell = _code("setup-checks", text, locked=True)
+    cell["metadata"] |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    yield cell
+
+
+def engine_source(book: Path) -> str:
+    """What pip installs the engine from: the repository of the book, if it is named; else ""."""
+    config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8")) or {}
+    url = str((config.get("repository") or {}).get("url") or "")
+    if urlsplit(url).scheme not in ("http", "https"):
+        return ""
+    return url if url.endswith(".whl") else f"git+{url.removesuffix('/')}"
+
+
+def _uses_engine(problem: Problem) -> bool:
+    sources = [problem.given, problem.answer, *(part.source for part in problem.parts)]
+    return any("chaingrad" in modules for modules in map(imported, sources))
+
+
+def imported(source: str) -> set[str]:
+    """The names of the packages that a source imports, anywhere in it."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names.append(node.module or "")
+    return {name.split(".")[0] for name in names}
+
+
+# --- cells --------------------------------------------------------------------------------------
+
+
+def _markdown(name: str, text: str) -> Cell:
+    metadata = {"nbgrader": _nbgrader(name, True), "deletable": False, "editable": False}
+    return {"cell_type": "markdown", "id": _cell_id(name), "metadata": metadata, "source": text}
+
+
+def _code(
+    name: str,
+    text: str,
+    *,
+    locked: bool = False,
+    solution: bool = False,
+    points: float | None = None,
+) -> Cell:
+    metadata: dict[str, Any] = {"nbgrader": _nbgrader(name, locked, solution, points)}
+    metadata |= {"deletable": False, "editable": not locked}
+    empty: dict[str, Any] = {"execution_count": None, "outputs": []}
+    return {"cell_type": "code", "id": _cell_id(name), "metadata": metadata, "source": text} | empty
+
+
+def _nbgrader(
+    name: str, locked: bool, solution: bool = False, points: float | None = None
+) -> dict[str, Any]:
+    """nbgrader's metadata, in version 3 of its schema."""
+    found: dict[str, Any] = {
+        "grade": points is not None,
+        "grade_id": name,
+        "locked": locked,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    return found if points is None else {**found, "points": points}
+
+
+def _cell_id(name: str) -> str:
+    """A cell's id in the notebook: at most 64 characters of a small alphabet."""
+    return name[-64:]
+
+
+def _points(points: float) -> str:
+    return f"{points:g} point{'s' if points != 1 else ''}"
