@@ -156,21 +156,22 @@ def _literal(value: Any, digits: int, indent: int) -> str:
     """Plain data as Python source."""
     inner = " " * (indent + 4)
     if isinstance(value, dict):
-        items = [
-            f"{_literal(key, digits, 0)}: {_literal(v, digits, indent + 4)}"
+        pairs = [
+            (json.dumps(key, ensure_ascii=False), _literal(v, digits, indent + 4))
             for key, v in value.items()
         ]
-        return "{\n" + "".join(f"{inner}{item},\n" for item in items) + " " * indent + "}"
+        lines = (f"{inner}{key}: {text},\n" for key, text in pairs)
+        return "{\n" + "".join(lines) + " " * indent + "}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_literal(item, digits, indent) for item in value)}]"
     if isinstance(value, np.ndarray) and value.ndim:
         dtype = "" if value.dtype in (np.float64, np.int64) else f", dtype={value.dtype.name!r}"
-        rows = _rows(value.tolist(), digits, value.ndim, indent + 4)
+        rows = _rows(value.tolist(), digits, value.ndim, indent)
         return f"np.array({rows}{dtype})"
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.item()
     if isinstance(value, float):
-        return f"{value:.{digits}g}" if math.isfinite(value) else f'float("{value}")'
+        return f"{value or 0.0:.{digits}g}" if math.isfinite(value) else f'float("{value}")'
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if value is None or isinstance(value, (bool, int)):
