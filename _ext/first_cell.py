@@ -20,7 +20,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 Notebook = dict[str, Any]
 
 START = """\
-# Run this cell first: it installs what the notebook needs and this machine lacks.
+# @title Run this cell first: it installs what the notebook needs and this machine lacks
 from importlib.util import find_spec
 """
 EXPLAIN = """

@@ -48,7 +48,7 @@ def markdown_cell(text: str, images: dict[str, dict[str, str]]) -> dict[str, Any
 def notebook(page: Markdown) -> Notebook:
     """The cells of a page, after one that is still empty; each heading starts a new one."""
     images = page.attachments()
-    cells = [code_cell(Cell(""))]
+    cells = [code_cell(Cell("", folded=True))]
     cells += [
         code_cell(item) if isinstance(item, Cell) else markdown_cell(item, images)
         for item in page.cells()
