@@ -3,10 +3,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve bench notebooks format lock clean
+.PHONY: help book test lab serve bench notebooks assignments format lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(READY): requirements.txt tools/environment.py
 	@$(PYTHON) tools/environment.py
@@ -38,6 +38,9 @@ bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute,
 
 notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside the site's pages
 	@$(BIN)/python tools/notebooks.py
+
+assignments: $(READY) ## Write the assignments' notebooks, for students, to _build/assignments
+	@$(BIN)/python -m coursework release
 
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .
