@@ -4,6 +4,7 @@ Nothing of a check's source, of other students, or of the seed is in it. Of a ch
 shows the first that is wrong, as expected and as it came.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -84,4 +85,5 @@ def _part(mark: PartMark) -> str:
 
 
 def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+    """A reason as a sentence; the names that some start with stay as they are."""
+    return re.sub(r"^(it|the|there)\b", lambda word: word[0].capitalize(), text) + "."

@@ -15,6 +15,9 @@ import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
 
+with contextlib.suppress(ImportError):  # Windows has none, and no sandbox either
+    import resource
+
 NOBODY = 65534
 SCRATCH = "/tmp"
 MOUNT_POINT = "/proc"  # exists everywhere, holds no library, and the sandbox has no use for it
@@ -212,6 +215,8 @@ def lock_down(memory: int, cpu: int) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     limit_resources(memory, cpu)
+    # In a namespace of its own a process counts alone; elsewhere its user's other ones would, too.
+    resource.setrlimit(resource.RLIMIT_NPROC, (THREADS, THREADS))
     _prctl(PR_SET_DUMPABLE, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     _call("capset", header, bytes(24))
@@ -222,8 +227,6 @@ def lock_down(memory: int, cpu: int) -> None:
 
 def limit_resources(memory: int, cpu: int) -> None:
     """Leave the grader's terminal and signals, and bound what `setrlimit` bounds."""
-    import resource
-
     os.setsid()
     limits = {
         "RLIMIT_AS": memory,
@@ -232,7 +235,6 @@ def limit_resources(memory: int, cpu: int) -> None:
         "RLIMIT_NOFILE": OPEN_FILES,
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
-        "RLIMIT_NPROC": THREADS,
     }
     for name, value in limits.items():
         # Each system has its own subset, and refuses some values; Linux accepts them all.

@@ -1,0 +1,352 @@
+"""Submissions of every quality to one small assignment, each with the mark that it must get."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from coursework.problems import Assignment, parse
+
+PAGE = '''
+```{exercise-start} ★ The backward pass of relu
+:label: ex-relu
+```
+Write `relu_backward`: $\\bar z = \\bar h\\,[z > 0]$.
+
+```{code-cell} ipython3
+import numpy as np
+```
+```{exercise-end}
+```
+
+```{solution-start} ex-relu
+```
+
+```{code-cell} ipython3
+:coursework: {role: answer}
+def relu_backward(dH, Z):
+    """The adjoint of Z."""
+    return dH * (Z > 0)
+```
+
+```{code-cell} ipython3
+---
+coursework: {role: check, part: entries, points: 2, hints: {dZ: "what is the slope below 0?"}}
+---
+def inputs(rng):
+    return {"dH": rng.normal(size=(3, 4)), "Z": rng.normal(size=(3, 4))}
+
+
+def driver(student, inputs):
+    return {"dZ": student.relu_backward(inputs["dH"], inputs["Z"])}
+```
+
+```{code-cell} ipython3
+:coursework: {role: check, part: at the kink, points: 1, draws: 2}
+import numpy as np
+
+
+def inputs(rng):
+    return {"dH": rng.normal(size=3)}
+
+
+def driver(student, inputs):
+    return {"dZ": student.relu_backward(inputs["dH"], np.zeros(3))}
+```
+```{solution-end}
+```
+
+```{exercise-start} ★★ The backward pass of a layer
+:label: ex-layer
+```
+Write `layer_backward`.
+```{exercise-end}
+```
+
+```{solution-start} ex-layer
+```
+
+```{code-cell} ipython3
+:coursework: {role: answer}
+def layer_backward(dO, X, W):
+    """The adjoints of W and X, where O = X @ W.T."""
+    return dO.T @ X, dO @ W
+```
+
+```{code-cell} ipython3
+:coursework: {role: check, part: adjoints, points: 2}
+def inputs(rng):
+    sizes = {"dO": (5, 2), "X": (5, 3), "W": (2, 3)}
+    return {name: rng.normal(size=size) for name, size in sizes.items()}
+
+
+def driver(student, inputs):
+    dW, dX = student.layer_backward(inputs["dO"], inputs["X"], inputs["W"])
+    return {"dW": dW, "dX": dX}
+```
+```{solution-end}
+```
+'''
+ASSIGNMENT = Assignment("a1", "Backward passes", tuple(parse(PAGE).values()))
+SECRET = "a secret that no submission may see"
+
+IMPORT = "import numpy as np"
+RELU = "def relu_backward(dH, Z):\n    return dH * (Z > 0)"
+LAYER = "def layer_backward(dO, X, W):\n    return dO.T @ X, dO @ W"
+KINK = "def relu_backward(dH, Z):\n    return dH * (Z >= 0)"
+WRONG_RELU = "def relu_backward(dH, Z):\n    return dH"
+WRONG_LAYER = "def layer_backward(dO, X, W):\n    return dO.T @ X, dO"
+GOOD = (IMPORT, RELU, LAYER)
+WRONG = (IMPORT, WRONG_RELU, WRONG_LAYER)
+
+SEARCH = f"""
+import gc, hashlib
+strings = [v for o in gc.get_objects() if type(o) is dict for v in o.values() if type(v) is str]
+digests = [hashlib.sha256(s.encode(errors='replace')).hexdigest() for s in strings]
+assert {hashlib.sha256(SECRET.encode()).hexdigest()!r} in digests"""
+
+
+def relu(body: str) -> tuple[str, ...]:
+    """A submission whose first function has this body, and whose second is right."""
+    lines = "\n".join("    " + line for line in body.splitlines())
+    return (IMPORT, f"def relu_backward(dH, Z):\n{lines}", LAYER)
+
+
+def breach(attempt: str) -> tuple[str, ...]:
+    """A submission that answers right if its attempt succeeds, and wrong if it does not."""
+    lines = "\n".join("    " + line for line in attempt.splitlines())
+    return (
+        *WRONG,
+        f"try:\n{lines}\nexcept BaseException:\n    pass\nelse:\n    broken = True",
+        f"if 'broken' in globals():\n    exec({RELU!r})\n    exec({LAYER!r})",
+    )
+
+
+def notebook(*cells: str, checks: tuple[str, ...] = (), **top: Any) -> str:
+    """The text of a notebook; `checks` are cells that carry the metadata of given checks."""
+    own = {"grade": True, "solution": False, "locked": True, "grade_id": "ex-relu-check-1"}
+    made = [_cell(source, {}) for source in cells]
+    made += [_cell(source, {"nbgrader": own}) for source in checks]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5} | top)
+
+
+def _cell(source: str, metadata: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": metadata,
+        "outputs": [],
+        "source": source.splitlines(keepends=True),
+    }
+
+
+def old_notebook(*cells: str) -> str:
+    """The same in notebook format 3."""
+    made = [{"cell_type": "code", "language": "python", "input": source} for source in cells]
+    return json.dumps({"worksheets": [{"cells": made}], "nbformat": 3, "metadata": {}})
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is handed in, its points of 5, and words that its feedback has."""
+
+    content: str | bytes | Callable[[Path], None]
+    points: float
+    words: str = ""
+
+
+def nb(cells: tuple[str, ...], points: float, words: str = "") -> Case:
+    return Case(notebook(*cells), points, words)
+
+
+def _link(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "perfect" / "a1.ipynb")
+
+
+def _large(path: Path) -> None:
+    path.write_text(notebook(*GOOD))
+    os.truncate(path, 500 * 2**20)
+
+
+def cases(outside: Path, port: int) -> dict[str, Case]:
+    """Every submission by its student; `outside` holds what none may read or write."""
+    secret = str(outside / "secret.txt")
+    target = str(outside / "written.txt")
+    patched = "import builtins, math, numpy as np, numpy.testing, chaingrad.checks as c"
+    agree = "lambda *a, **k: True"
+    return {
+        # honest work
+        "perfect": nb(GOOD, 5),
+        "partial": nb((IMPORT, KINK, WRONG_LAYER), 2, "dX"),
+        "all wrong": nb(WRONG, 0, "what is the slope below 0?"),
+        "stub": nb(
+            (IMPORT, "def relu_backward(dH, Z):\n    raise NotImplementedError", LAYER),
+            2,
+            "NotImplementedError",
+        ),
+        "syntax error": nb(
+            (IMPORT, "def relu_backward(dH, Z:\n    return dH", LAYER), 2, "SyntaxError"
+        ),
+        "name error": nb(relu("return dh"), 2, "name 'dh' is not defined"),
+        "failing cell": nb((*GOOD, "1 / 0"), 5, "ZeroDivisionError"),
+        "no import": nb((RELU.replace("(Z > 0)", "np.where(Z > 0, 1, 0)"), LAYER), 5),
+        "magics": nb(("%matplotlib inline\n!pip install x", *GOOD, "%%time\nx = 1"), 5),
+        "float32": nb(relu("return (dH * (Z > 0)).astype('f4')"), 5),
+        "float16": nb(relu("return (dH * (Z > 0)).astype('f2')"), 3, "dZ"),
+        "lists": nb(relu("return (dH * (Z > 0)).tolist()"), 5),
+        "nan": nb(relu("return dH * np.nan"), 2, "nan or inf"),
+        "complex": nb(relu("return dH * (Z > 0) + 1j"), 2),
+        "integers": nb(relu("return 2**100"), 2),
+        "none": nb(relu("pass"), 2, "None"),
+        "changes its inputs": nb(relu("R = dH * (Z > 0)\ndH[:] = 0\nZ[:] = 1\nreturn R"), 5),
+        # cells moved, lost, changed
+        "deleted cell": nb((IMPORT, LAYER), 2, "relu_backward is not defined"),
+        "wrong then right": nb((IMPORT, WRONG_RELU, LAYER, RELU), 5),
+        "right then wrong": nb((IMPORT, RELU, LAYER, WRONG_RELU), 2),
+        "edited checks": Case(notebook(*GOOD, checks=("1 / 0", WRONG_RELU)), 5),
+        "checks turned off": Case(notebook(*WRONG, checks=("pass",)), 0),
+        "no checks": nb(GOOD, 5),
+        "all in one cell": nb(("\n\n".join(GOOD),), 5),
+        # code that does not end, or ends too soon
+        "infinite loop": nb(relu("while True: pass"), 2, "did not finish"),
+        "infinite loop in a cell": nb(("while True: pass", *GOOD), 5, "Cell 1 was left out"),
+        "stubborn loop": nb(
+            relu("while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+            2,
+            "did not finish",
+        ),
+        "recursion bomb": nb(relu("return relu_backward(dH, Z)"), 2, "RecursionError"),
+        "stack bomb": nb(
+            relu("it = iter([1])\nfor _ in range(10**6): it = map(int, it)\nreturn next(it)"),
+            2,
+            "SIGSEGV",
+        ),
+        "memory bomb": nb(relu("return [bytearray(2**26) for _ in range(10**6)]"), 2, "Memory"),
+        "numpy memory bomb": nb((*GOOD, "x = np.ones(2**40)"), 5, "Memory"),
+        "fork bomb": nb(("import os\nwhile True: os.fork()", *GOOD), 5, "not permitted"),
+        "stubborn fork bomb": nb(
+            relu("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"),
+            2,
+            "did not finish",
+        ),
+        "thread bomb": nb(
+            (
+                "import threading, time\nwhile True:\n    "
+                "threading.Thread(target=time.sleep, args=[99], daemon=True).start()",
+                *GOOD,
+            ),
+            5,
+            "RuntimeError",
+        ),
+        "exit": nb(relu("import os\nos._exit(0)"), 2, "exit status 0"),
+        "exit in a cell": nb((*GOOD, "import os\nos._exit(0)"), 5, "left out"),
+        "exit everywhere": nb(("import os",) + ("os._exit(1)",) * 9 + GOOD, 0, "used up"),
+        "system exit": nb(relu("raise SystemExit"), 2, "SystemExit"),
+        "atexit": nb((*GOOD, "import atexit, os\natexit.register(os._exit, 0)"), 5),
+        "sleeping thread": nb(
+            (
+                *GOOD,
+                "import threading, time\nthreading.Thread(target=time.sleep, args=[999]).start()",
+            ),
+            5,
+        ),
+        "tracer": nb((*GOOD, "import sys\ndef t(*a): raise ValueError\nsys.settrace(t)"), 5),
+        "output of 1 GB": nb((*GOOD, "for _ in range(1024): print('x' * 2**20)"), 5),
+        # lies
+        "patched": nb(
+            (
+                patched,
+                f"np.testing.assert_allclose = np.testing.assert_array_equal = {agree}",
+                f"np.isclose = np.allclose = math.isclose = {agree}",
+                "c.first_difference = lambda *a, **k: None",
+                *WRONG,
+            ),
+            0,
+        ),
+        "patched isinstance": nb((*WRONG, f"import builtins\nbuiltins.isinstance = {agree}"), 0),
+        "agrees with all": nb(
+            relu("class Yes:\n    __eq__ = __ne__ = lambda *a: True\nreturn Yes()"),
+            2,
+            "a Yes is not plain data",
+        ),
+        "array that agrees": nb(
+            relu(
+                "class Yes(np.ndarray):\n    __eq__ = lambda *a: True\n"
+                "return np.ones_like(dH).view(Yes)"
+            ),
+            2,
+        ),
+        "number that agrees": nb(
+            relu("class Yes(float):\n    __eq__ = lambda *a: True\nreturn Yes(1)"), 2
+        ),
+        "generator": nb(relu("yield dH"), 2, "a generator is not plain data"),
+        "huge result": nb(relu("return np.broadcast_to(0.0, (10**5, 10**5))"), 2, "too large"),
+        "forged answer": nb(
+            (
+                "import os, sys\nwire = sys.modules['coursework.wire']",
+                "os.write(3, wire.encode({'value': {'dZ': 1}, 'nonce': '0'}) * 9)",
+                *WRONG,
+            ),
+            0,
+        ),
+        "forged marks": nb(
+            (
+                *WRONG,
+                "import sys\nw = sys.modules['coursework.worker']\n"
+                "w._Student.call = lambda self, r: {'points': 99, 'dZ': 0, 'verdict': 'right'}",
+            ),
+            0,
+            "dZ",
+        ),
+        "words as markup": nb(
+            relu("raise ValueError('<script>alert(1)</script>\\ud800\\0')"), 2, "&lt;script&gt;"
+        ),
+        # out of the box
+        "reads the secret": nb(breach(f"open({secret!r}).read()"), 0),
+        "reads another's": nb(breach(f"open({str(outside / 'in/perfect/a1.ipynb')!r}).read()"), 0),
+        "reads marks": nb(breach(f"import os\nos.listdir({str(outside / 'out')!r})"), 0),
+        "reads the course": nb(breach("import coursework.grade"), 0),
+        "reads memory": nb(breach("open('/proc/self/mem', 'rb')"), 0),
+        "reads processes": nb(breach("import os\nos.listdir('/proc/1')"), 0),
+        "reads the environment": nb(breach("import os\nos.environ['COURSEWORK_TEST']"), 0),
+        "searches memory": nb(breach(SEARCH), 0),
+        "writes outside": nb(breach(f"open({target!r}, 'w').write('x')"), 0),
+        "opens a socket": nb(
+            breach(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"), 0
+        ),
+        "traces its parent": nb(
+            breach(
+                "import ctypes as c, os\nassert not c.CDLL(None).ptrace(16, os.getppid(), 0, 0)"
+            ),
+            0,
+        ),
+        "starts a program": nb(breach("import subprocess\nsubprocess.run(['/bin/true'])"), 0),
+        "kills its parent": nb(
+            (
+                "import os\nfor pid in (os.getppid(), 0, -1):\n    try: os.kill(pid, 9)\n"
+                "    except OSError: pass",
+                *GOOD,
+            ),
+            5,
+        ),
+        # not what was asked for
+        "empty": Case(b"", 0, "not a Jupyter notebook"),
+        "picture": Case(b"\x89PNG\r\n\x1a\n" + bytes(99), 0, "not a Jupyter notebook"),
+        "json": Case("[1, 2]", 0, "not a Jupyter notebook"),
+        "deep json": Case("[" * 10**6, 0, "not a Jupyter notebook"),
+        "format 99": Case(notebook(*GOOD, nbformat=99), 0, "format 99"),
+        "format 3": Case(old_notebook(*GOOD), 5),
+        "odd cells": Case(notebook(cells=[1, None, {}, {"cell_type": "code", "source": 3}]), 0),
+        "no cells": Case(notebook(cells={"a": 1}), 0, "not defined"),
+        "many cells": Case(notebook(*["pass"] * 1001), 0, "more than 1000"),
+        "huge cell": nb((*GOOD, "#" * 10**6), 5, "characters"),
+        "large": Case(_large, 0, "larger than 16 MiB"),
+        "link": Case(_link, 0, "cannot be opened"),
+        "pipe": Case(os.mkfifo, 0, "not an ordinary file"),
+        "Zoë Ångström 李": nb(GOOD, 5),
+        'O\'Neil & <b>Co, "x"': nb(GOOD, 5),
+        "n" * 255: nb(GOOD, 5),
+    }

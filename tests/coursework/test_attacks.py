@@ -1,0 +1,122 @@
+"""One batch of honest, broken and hostile submissions: every mark, and none changes another's."""
+
+import html
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook
+
+from coursework.batch import Graded, grade_folder
+from coursework.report import write_reports
+from coursework.sandbox import Limits, why_not_isolated
+from support import lacking
+
+LIMITS = Limits(memory=1 << 30, cpu=0.7, wall=60, total=6)
+NAMES = list(cases(Path("/"), 0))
+
+
+class Batch:
+    """The folder of a batch, its submissions, and what grading them gave."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self.folder = folder
+        self.cases = cases(folder, port)
+        (folder / "secret.txt").write_text(SECRET)
+        for student, case in self.cases.items():
+            hand_in(folder / "in" / student / "a1.ipynb", case)
+        graded = grade(folder)
+        write_reports(folder / "out", graded, {"a1": ASSIGNMENT})
+        self.graded = {item.submission.student: item for item in graded}
+
+
+def hand_in(path: Path, case: Case) -> None:
+    path.parent.mkdir(parents=True)
+    if isinstance(case.content, bytes):
+        path.write_bytes(case.content)
+    elif isinstance(case.content, str):
+        path.write_text(case.content, encoding="utf-8")
+    else:
+        case.content(path)
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    os.environ["COURSEWORK_TEST"] = "x"
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield Batch(tmp_path_factory.mktemp("batch"), server.getsockname()[1])
+    del os.environ["COURSEWORK_TEST"]
+
+
+@pytest.mark.parametrize("student", NAMES)
+def test_the_mark(batch: Batch, student: str) -> None:
+    mark = batch.graded[student].mark
+    assert (mark.points, mark.max_points) == (batch.cases[student].points, 5.0), mark
+
+
+@pytest.mark.parametrize("student", [n for n, c in cases(Path("/"), 0).items() if c.words])
+def test_the_feedback_says_why(batch: Batch, student: str) -> None:
+    page = (batch.folder / "out" / "feedback" / f"{student}.html").read_text(encoding="utf-8")
+    words = batch.cases[student].words
+    assert words in page or html.escape(words) in page
+
+
+def test_nothing_was_written_outside(batch: Batch) -> None:
+    assert sorted(os.listdir(batch.folder)) == ["in", "out", "secret.txt"]
+    assert (batch.folder / "secret.txt").read_text() == SECRET
+
+
+def test_a_mark_does_not_depend_on_who_else_hands_in(batch: Batch, tmp_path: Path) -> None:
+    """The quick ones again, in another order of neighbours, and one alone."""
+    slow = {name for name, item in batch.graded.items() if item.mark.seconds > 0.3}
+    few = [name for name in NAMES[::-1] if name not in slow and name not in ("large", "link")]
+    for student in few[::3]:
+        hand_in(tmp_path / "in" / f"z{student[:99]}" / "a1.ipynb", batch.cases[student])
+    again = grade(tmp_path, jobs=1)
+    marks = {item.submission.student: item.mark for item in again}
+    for student in few[::3]:
+        mark = marks[f"z{student[:99]}"]
+        before = batch.graded[student].mark
+        assert (mark.problems, mark.remarks) == (before.problems, before.remarks)
+
+
+# What reaches nothing from an empty environment either, or stops its own server.
+NOT_TRIED = ("reads the environment", "searches memory", "traces its parent")
+
+
+def test_the_attempts_are_real(batch: Batch, tmp_path: Path) -> None:
+    """Where nothing is isolated they succeed: it is the sandbox that makes them fail above."""
+    breaches = [n for n, c in batch.cases.items() if "'broken' in globals" in str(c.content)]
+    tried = [name for name in breaches if name not in NOT_TRIED]
+    assert len(tried) >= 8
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        now = cases(batch.folder, server.getsockname()[1])
+        for student in tried:
+            hand_in(tmp_path / "in" / student / "a1.ipynb", now[student])
+        graded = grade(tmp_path, isolate=False)
+    (batch.folder / "written.txt").unlink()
+    assert {g.submission.student: g.mark.points for g in graded} == dict.fromkeys(tried, 5.0)
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    hand_in(tmp_path / "elsewhere" / "x" / "a1.ipynb", Case(notebook(*GOOD), 5))
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "x").symlink_to(tmp_path / "elsewhere" / "x")
+    assert not grade(tmp_path)
+
+
+def grade(folder: Path, *, isolate: bool = True, jobs: int | None = None) -> list[Graded]:
+    return grade_folder(
+        folder / "in",
+        folder / "out",
+        {"a1": ASSIGNMENT},
+        SECRET,
+        limits=LIMITS,
+        isolate=isolate,
+        jobs=jobs,
+        progress=False,
+    )

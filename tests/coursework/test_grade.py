@@ -1,0 +1,342 @@
+"""A folder graded by the command: layouts, tables, pages, going on after a stop, shards."""
+
+import argparse
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from attacks import ASSIGNMENT, GOOD, KINK, SECRET, WRONG, WRONG_LAYER, notebook
+from bs4 import BeautifulSoup
+
+import coursework
+from coursework import batch, grade, jail, marks, submissions
+from coursework.problems import Assignment, parse
+from coursework.sandbox import why_not_isolated
+from support import lacking
+
+OTHER = Assignment("a2", "Layers", ASSIGNMENT.problems[1:])
+ASSIGNMENTS = {"a1": ASSIGNMENT, "a2": OTHER}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolated() -> None:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, "ann/a1.ipynb", GOOD)
+    write(tmp_path, "bob/a1.ipynb", (KINK, WRONG_LAYER))
+    write(tmp_path, "bob/a2.ipynb", GOOD)
+    return tmp_path
+
+
+def write(folder: Path, name: str, cells: Sequence[str]) -> Path:
+    path = folder / "in" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(notebook(*cells), encoding="utf-8")
+    return path
+
+
+def run(folder: Path, *options: str) -> int:
+    parser = argparse.ArgumentParser()
+    grade.add_arguments(parser)
+    arguments = [str(folder / "in"), "--output", str(folder / "out"), *options]
+    return grade.run(parser.parse_args(arguments), ASSIGNMENTS, SECRET)
+
+
+def table(folder: Path, name: str = "grades.csv") -> list[dict[str, str]]:
+    with (folder / "out" / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_has_each_student_and_assignment(folder: Path) -> None:
+    assert run(folder) == 0
+    rows = [(r["student"], r["assignment"], r["score"], r["max_score"]) for r in table(folder)]
+    assert rows == [
+        ("ann", "a1", "5", "5"),
+        ("bob", "a1", "2", "5"),
+        ("ann", "a2", "0", "2"),
+        ("bob", "a2", "2", "2"),
+    ]
+    assert [row["ex-relu"] for row in table(folder)] == ["3", "2", "", ""]
+    assert table(folder)[2]["remarks"] == "nothing handed in"
+
+
+def test_the_columns_are_those_of_nbgrader(folder: Path) -> None:
+    (folder / "in" / "ann" / "timestamp.txt").write_text("2026-11-20 08:30:00.5 UTC\n")
+    (folder / "in" / "bob" / "timestamp.txt").write_text("=cmd|' /C calc'!A0")
+    run(folder)
+    text = (folder / "out" / "grades-nbgrader.csv").read_text()
+    assert text.splitlines()[:3] == [
+        "assignment,duedate,timestamp,student_id,last_name,first_name,email,"
+        "raw_score,late_submission_penalty,score,max_score",
+        "a1,,2026-11-20 08:30:00.5 UTC,ann,,,,5.0,0.0,5.0,5.0",
+        "a1,,,bob,,,,2.0,0.0,2.0,5.0",
+    ]
+
+
+def test_every_layout_is_understood(tmp_path: Path) -> None:
+    for name in ("ann/a1.ipynb", "bob/a1/any name.ipynb", "cleo_a1.ipynb", "d_e-a2.ipynb"):
+        write(tmp_path, name, GOOD)
+    write(tmp_path, "ann/.ipynb_checkpoints/a1-checkpoint.ipynb", WRONG)
+    write(tmp_path, "ann/notes.ipynb", WRONG)
+    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    places = [(item.student, item.assignment) for item in found]
+    assert places == [("ann", "a1"), ("bob", "a1"), ("cleo", "a1"), ("d_e", "a2")]
+    assert submissions.unplaced(tmp_path / "in", list(ASSIGNMENTS)) == ["ann/notes.ipynb"]
+
+
+def test_one_assignment_needs_no_name(tmp_path: Path) -> None:
+    for name in ("ann.ipynb", "bob/anything.ipynb", "cleo_a1.ipynb"):
+        write(tmp_path, name, GOOD)
+    found = submissions.find_submissions(tmp_path / "in", ["a1"])
+    assert [item.student for item in found] == ["ann", "bob", "cleo"]
+
+
+def test_two_spellings_of_a_name_are_one_student(tmp_path: Path) -> None:
+    write(tmp_path, "Zoe\u0308/a1.ipynb", GOOD)
+    write(tmp_path, "Zoë_a2.ipynb", GOOD)
+    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    assert {item.student for item in found} == {"Zoë"}
+
+
+def test_a_name_that_is_not_text_is_graded_too(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path / "in") + b"/\xff\xfe_a1.ipynb"
+    os.makedirs(os.path.dirname(path))
+    Path(os.fsdecode(path)).write_text(notebook(*GOOD))
+    assert run(tmp_path) == 0
+    assert table(tmp_path)[0]["score"] == "5"
+
+
+def test_of_two_submissions_the_newest_counts(tmp_path: Path) -> None:
+    old = write(tmp_path, "ann/a1.ipynb", GOOD)
+    new = write(tmp_path, "ann/a1/again.ipynb", WRONG)
+    for seconds, path in enumerate((old, new)):
+        os.utime(path, (seconds, seconds))
+    run(tmp_path)
+    [row] = table(tmp_path)
+    assert row["score"] == "0"
+    assert row["remarks"] == "not graded, being older: ann/a1.ipynb"
+    assert "the newest counts, not ann/a1.ipynb" in page(tmp_path, "ann").text
+    os.utime(old, (9, 9))
+    run(tmp_path)
+    assert table(tmp_path)[0]["score"] == "5"
+
+
+def page(folder: Path, student: str) -> BeautifulSoup:
+    text = (folder / "out" / "feedback" / f"{student}.html").read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
+def test_feedback_says_what_was_asked_what_came_and_what_is_wrong(folder: Path) -> None:
+    run(folder)
+    soup = page(folder, "bob")
+    text = " ".join(soup.text.split())
+    assert "Feedback for bob" in text
+    assert "2 of 5 points" in text
+    assert "Write relu_backward" in text
+    assert "The first result that is wrong is dX: the shape is wrong" in text
+    terms = [(t.text, t.find_next("dd").text) for t in soup.find_all("dt")][-2:]
+    assert terms == [("expected", "(5, 3)"), ("got", "(5, 2)")]
+    assert "return dO.T @ X, dO" in soup.find_all("pre")[-1].text
+
+
+def test_feedback_holds_no_check_no_answer_no_secret(folder: Path) -> None:
+    run(folder)
+    for path in (folder / "out" / "feedback").iterdir():
+        text = path.read_text(encoding="utf-8")
+        for hidden in ("def driver", "rng.normal", SECRET, 'dO @ W"', "import coursework"):
+            assert hidden not in text
+    answer = ASSIGNMENT.problems[1].answer.splitlines()[-1].strip()
+    assert answer not in page(folder, "bob").text.split("Layers")[0]
+
+
+def test_pages_load_nothing_and_run_nothing(folder: Path) -> None:
+    write(folder, "eve <script>x()</script>/a1.ipynb".replace("/script", "script"), GOOD)
+    run(folder)
+    for path in [folder / "out" / "summary.html", *(folder / "out" / "feedback").iterdir()]:
+        soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        assert not soup.find_all(["script", "img", "link", "iframe", "object"])
+        assert "default-src 'none'" in soup.find("meta", {"http-equiv": True})["content"]
+        for link in soup.find_all("a"):
+            assert link["href"].startswith("feedback/")
+
+
+def test_the_summary_shows_the_distribution_and_the_commonest_failures(folder: Path) -> None:
+    for name in ("cleo", "dan"):
+        write(folder, f"{name}/a1.ipynb", WRONG)
+    write(folder, "eve/notes.ipynb", GOOD)
+    run(folder)
+    text = (folder / "out" / "summary.html").read_text(encoding="utf-8")
+    soup = BeautifulSoup(text, "html.parser")
+    assert "4 handed in; mean 1.75, median 1.00 of 5 points." in soup.text
+    label = soup.find("svg")["aria-label"]
+    assert (
+        label == "Submissions: 2 with 0 to 0.5 points, 1 with 2 to 2.5 points, "
+        "1 with 4.5 to 5 points"
+    )
+    rows = [[c.text for c in row.find_all("td")] for row in soup.find("section").find_all("tr")]
+    assert rows[1:] == [
+        ["3", "at the kink", "dZ: entries are wrong"],
+        ["2", "entries", "dZ: entries are wrong (what is the slope below 0?)"],
+    ]
+    assert "eve/notes.ipynb" in soup.text
+    assert (folder / "out" / soup.find("a")["href"]).exists()
+
+
+def times(folder: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (folder / "out" / "marks").iterdir()}
+
+
+def test_a_second_run_grades_only_what_has_changed(folder: Path) -> None:
+    run(folder)
+    first = times(folder)
+    assert len(first) == 3
+    run(folder)
+    assert times(folder) == first
+    write(folder, "ann/a1.ipynb", WRONG)
+    run(folder)
+    assert len(times(folder)) == 4
+    assert table(folder)[0]["score"] == "0"
+
+
+@pytest.mark.parametrize("what", ["secret", "problem", "limits", "broken"])
+def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
+    run(folder)
+    first = times(folder)
+    changed = parse(Path(__file__).with_name("attacks.py").read_text().split("'''")[1])
+    problem = changed["ex-relu"]
+    assert problem.title == "The backward pass of relu"
+    parser = argparse.ArgumentParser()
+    grade.add_arguments(parser)
+    options = parser.parse_args([str(folder / "in"), "--output", str(folder / "out")])
+    assignments, secret = dict(ASSIGNMENTS), SECRET
+    if what == "secret":
+        secret = "another"
+    elif what == "problem":
+        assignments["a1"] = Assignment("a1", "x", ASSIGNMENT.problems[:1])
+        assignments.pop("a2")
+    elif what == "limits":
+        options.cpu = 5.0
+    else:
+        for path in (folder / "out" / "marks").iterdir():
+            path.write_text('{"problems": [')
+    assert grade.run(options, assignments, secret) == 0
+    assert times(folder) != first
+    for path in (folder / "out" / "marks").iterdir():
+        marks.from_json(path.read_text())
+
+
+def test_marks_repeat(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    run(folder)
+    other = tmp_path_factory.mktemp("again")
+    (other / "in").symlink_to(folder / "in")
+    run(other, "--jobs", "1")
+    assert table(other) == table(folder)
+    for path in (folder / "out" / "feedback").iterdir():
+        assert (other / "out" / "feedback" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for shard in ("1/2", "2/2"):
+        assert run(folder, "--shard", shard) == 0
+    assert not (folder / "out" / "grades.csv").exists()
+    monkeypatch.setattr(batch, "Sandbox", None)  # nothing is left that would need one
+    assert run(folder) == 0
+    assert [row["score"] for row in table(folder)] == ["5", "2", "0", "2"]
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "x/y"])
+def test_a_shard_that_is_none_is_refused(folder: Path, shard: str) -> None:
+    with pytest.raises(SystemExit):
+        run(folder, "--shard", shard)
+
+
+def test_it_goes_on_after_an_interrupt(tmp_path: Path) -> None:
+    for name in ("ann", "bob", "cleo", "dan"):
+        write(tmp_path, f"{name}/a1.ipynb", GOOD)
+    for name in ("sleepy", "slow", "zoe"):
+        write(tmp_path, f"{name}/a1.ipynb", ("import time\ntime.sleep(60)", *GOOD))
+    program = "import sys, test_grade as t; sys.exit(t.run(t.Path(sys.argv[1]), '--jobs', '2'))"
+    here = os.pathsep.join([str(Path(__file__).parent), str(Path(__file__).parent.parent)])
+    grader = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], env={**os.environ, "PYTHONPATH": here}
+    )
+    while len(list((tmp_path / "out" / "marks").glob("*.json"))) < 4:
+        assert grader.poll() is None
+        time.sleep(0.05)
+    grader.send_signal(signal.SIGINT)
+    assert grader.wait(timeout=60) == 130
+    assert len(times(tmp_path)) == 4
+    first = times(tmp_path)
+    for name in ("sleepy", "slow", "zoe"):
+        write(tmp_path, f"{name}/a1.ipynb", GOOD)
+    assert run(tmp_path) == 0
+    assert first.items() <= times(tmp_path).items()
+    assert [row["score"] for row in table(tmp_path)] == ["5"] * 7
+
+
+def test_without_isolation_it_refuses(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert run(folder) == 2
+    assert "isolation needs Linux" in (said := capsys.readouterr().err)
+    assert "--no-isolation" in said
+    assert not (folder / "out" / "grades.csv").exists()
+    assert run(folder, "--no-isolation") == 0
+    assert [row["score"] for row in table(folder)] == ["5", "2", "0", "2"]
+
+
+def test_on_windows_it_refuses_in_any_case(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert run(folder, "--no-isolation") == 2
+    assert "WSL" in capsys.readouterr().err
+
+
+def test_folders_that_a_submission_could_read_are_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    everything = jail.visible_paths(("coursework",))
+    assert str(Path(coursework.__file__).parent) in everything
+    monkeypatch.setattr(batch.Sandbox, "visible", (folder,), raising=False)
+    monkeypatch.setattr(batch.Sandbox, "__setattr__", _keep_visible)
+    assert run(folder) == 2
+    assert "which submissions can read; move it elsewhere" in capsys.readouterr().err
+
+
+def _keep_visible(self: object, name: str, value: object) -> None:
+    if name != "visible":
+        object.__setattr__(self, name, value)
+
+
+def test_a_folder_that_is_not_there_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path) == 2
+    assert f"no folder {tmp_path / 'in'}" in capsys.readouterr().err
+
+
+def test_an_empty_folder_gives_empty_tables(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    assert run(tmp_path) == 0
+    assert table(tmp_path) == []
+
+
+def test_marks_survive_their_file(folder: Path) -> None:
+    run(folder)
+    for path in (folder / "out" / "marks").iterdir():
+        mark = marks.from_json(path.read_text())
+        assert marks.from_json(marks.to_json(mark)) == mark
+        assert json.loads(path.read_text())["problems"]
