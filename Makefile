@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve bench notebooks assignments format lock clean
+.PHONY: help book test lab serve bench notebooks assignments grade format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside th
 
 assignments: $(READY) ## Write the assignments' notebooks, for students, to _build/assignments
 	@$(BIN)/python -m coursework release
+
+grade: $(READY) ## Grade what students handed in, SUBMISSIONS=folder; the marks go to grades
+	@$(BIN)/python -m coursework grade "$(or $(SUBMISSIONS),$(error say SUBMISSIONS=folder))"
 
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .
