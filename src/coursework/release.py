@@ -9,6 +9,7 @@ the hidden checks. It is for courses that grade through nbgrader; keep it to you
 """
 
 import ast
+import hashlib
 import inspect
 import json
 import math
@@ -238,8 +239,7 @@ def imported(source: str) -> set[str]:
 
 
 def _markdown(name: str, text: str) -> Cell:
-    metadata = {"nbgrader": _nbgrader(name, True), "deletable": False, "editable": False}
-    return {"cell_type": "markdown", "id": _cell_id(name), "metadata": metadata, "source": text}
+    return _cell("markdown", name, text, locked=True)
 
 
 def _code(
@@ -250,25 +250,37 @@ def _code(
     solution: bool = False,
     points: float | None = None,
 ) -> Cell:
-    metadata: dict[str, Any] = {"nbgrader": _nbgrader(name, locked, solution, points)}
-    metadata |= {"deletable": False, "editable": not locked}
-    empty: dict[str, Any] = {"execution_count": None, "outputs": []}
-    return {"cell_type": "code", "id": _cell_id(name), "metadata": metadata, "source": text} | empty
+    cell = _cell("code", name, text, locked=locked, solution=solution, points=points)
+    return cell | {"execution_count": None, "outputs": []}
 
 
-def _nbgrader(
-    name: str, locked: bool, solution: bool = False, points: float | None = None
-) -> dict[str, Any]:
-    """nbgrader's metadata, in version 3 of its schema."""
-    found: dict[str, Any] = {
-        "grade": points is not None,
+def _cell(
+    kind: str,
+    name: str,
+    text: str,
+    *,
+    locked: bool,
+    solution: bool = False,
+    points: float | None = None,
+) -> Cell:
+    """A cell with nbgrader's metadata, in version 3 of its schema."""
+    graded = points is not None
+    parts = [text, kind, graded, solution, locked, name] + ([float(points)] if points else [])
+    checksum = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
+    nbgrader: dict[str, Any] = {
+        "cell_type": kind,
+        "checksum": checksum.hexdigest(),  # nbgrader tells by it that a locked cell was edited
+        "grade": graded,
         "grade_id": name,
         "locked": locked,
         "schema_version": 3,
         "solution": solution,
         "task": False,
     }
-    return found if points is None else {**found, "points": points}
+    if graded:
+        nbgrader["points"] = points
+    metadata = {"nbgrader": nbgrader, "deletable": False, "editable": not locked}
+    return {"cell_type": kind, "id": _cell_id(name), "metadata": metadata, "source": text}
 
 
 def _cell_id(name: str) -> str:
