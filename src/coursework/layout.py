@@ -14,7 +14,7 @@ STYLE = """
   --bar: #7fb0f0; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 54rem; color: var(--text);
-  background: var(--back); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+  background: var(--back); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
 h1 { font-size: 1.7rem; margin: 0 0 .5rem; } h2 { margin: 2.2rem 0 .6rem; font-size: 1.35rem; }
 h3 { margin: 0; font-size: 1.1rem; } p { margin: .5rem 0; }
 a { color: inherit; }
@@ -22,12 +22,16 @@ a { color: inherit; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; } td.number, th.number { text-align: right; }
+th { color: var(--soft); font-weight: 600; } td.number, th.number { text-align: right; white-space: nowrap; width: 1%; }
+td.number { padding-right: 1rem; } td { min-width: 4rem; } td:last-child { min-width: 8rem;
+  overflow-wrap: anywhere; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
   padding: 1rem 1.1rem; margin: 1rem 0; }
-.top { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; }
+.top { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem;
+  align-items: baseline; } .top > * { min-width: 0; }
 .points { white-space: nowrap; font-weight: 600; }
 .parts { list-style: none; margin: .6rem 0; padding: 0; }
+.parts .points { font-weight: 400; }
 .parts > li { border-top: 1px solid var(--line); padding: .55rem 0; }
 .good { color: var(--good); } .bad { color: var(--bad); } .soft { color: var(--soft); }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem .9rem; margin: .4rem 0 0; }

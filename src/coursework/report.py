@@ -32,6 +32,7 @@ NBGRADER = [
 ]
 BINS = 10
 FAILURES = 5
+WORDS = 100
 
 
 def write_reports(
@@ -139,16 +140,14 @@ def _failures(mark: ProblemMark) -> Iterator[tuple[str, str]]:
 def _kind(part: PartMark) -> str:
     """What is wrong, without the numbers and places of one submission.
 
-    >>> _kind(PartMark("a", 0, 1, "failed", problem="TypeError: bad (cell 3, line 4: f(x))"))
-    'TypeError'
+    >>> _kind(PartMark("a", 0, 1, "failed", problem="KeyError: 7 (cell 3, line 4: f(7))"))
+    'KeyError: n'
     """
-    if part.verdict == "wrong":
-        entries = re.sub(r"^\d+ of \d+ entries are wrong.*", "entries are wrong", part.problem)
-        what = f"{part.result}: {re.sub(r'[0-9]+', 'n', entries)}"
-        return f"{what} ({part.hint})" if part.hint else what
-    if part.verdict == "failed" and (name := re.match(r"(\w+)(?::| \(cell|$)", part.problem)):
-        return name[1]
-    return re.sub(r": cell \d+ .*", "", part.problem, flags=re.DOTALL)
+    text = re.sub(r"^\d+ of \d+ entries are wrong.*", "entries are wrong", part.problem)
+    text = re.sub(r" \(cell \d+, line .*|: cell \d+ .*", "", text, flags=re.DOTALL)
+    what = re.sub(r"\d+", "n", f"{part.result}: {text}" if part.result else text)
+    what = what if len(what) <= WORDS else what[:WORDS] + " …"
+    return f"{what} ({part.hint})" if part.hint else what
 
 
 def _histogram(scores: Sequence[float], most: float) -> str:
@@ -160,12 +159,12 @@ def _histogram(scores: Sequence[float], most: float) -> str:
     bars, width, height = [], 52, 110
     for i, count in enumerate(counts):
         tall = round(height * count / high) if high else 0
-        x, y = 10 + i * width, 20 + height - tall
+        x, y = 10 + i * width, 36 + height - tall
         bars.append(f'<rect x="{x}" y="{y}" width="{width - 6}" height="{tall}" rx="2"/>')
         if count:
             bars.append(f'<text x="{x + 23}" y="{y - 5}" text-anchor="middle">{count}</text>')
     ticks = "".join(
-        f'<text x="{7 + i * width}" y="146" text-anchor="middle">{most * i / BINS:.3g}</text>'
+        f'<text x="{7 + i * width}" y="162" text-anchor="middle">{most * i / BINS:.3g}</text>'
         for i in range(BINS + 1)
     )
     label = ", ".join(
@@ -173,9 +172,10 @@ def _histogram(scores: Sequence[float], most: float) -> str:
         for i, count in enumerate(counts)
         if count
     )
-    axis = f'<text x="{10 + BINS * width / 2}" y="164" text-anchor="middle">points</text>'
-    line = f'<line x1="7" x2="{7 + BINS * width}" y1="130" y2="130"/>'
-    box = f'viewBox="0 0 {30 + BINS * width} 170" role="img" aria-label="Submissions: {label}"'
+    axis = f'<text x="{10 + BINS * width / 2}" y="180" text-anchor="middle">points</text>'
+    axis += '<text x="7" y="10">submissions</text>'
+    line = f'<line x1="7" x2="{7 + BINS * width}" y1="146" y2="146"/>'
+    box = f'viewBox="0 0 {30 + BINS * width} 186" role="img" aria-label="Submissions: {label}"'
     return f"<svg {box}>{''.join(bars)}{line}{ticks}{axis}</svg>"
 
 
