@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -374,9 +375,12 @@ def test_the_first_cell_names_the_commit_of_the_book(small: Path, everything: An
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as a wheel, built with what an index offers."""
-    folder = tmp_path_factory.mktemp("wheel")
+    folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source")
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
     pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(folder)]
-    done = subprocess.run([*pip, str(ROOT)], capture_output=True, text=True)
+    done = subprocess.run([*pip, str(source)], capture_output=True, text=True)
     if done.returncode and "No matching distribution" in done.stderr:
         lacking("a package index that pip can reach")
     assert done.returncode == 0, done.stderr
