@@ -315,11 +315,13 @@ def make_stub(answer: str) -> str:
 
 def function_bodies(source: str) -> list[tuple[int, int, str]]:
     """The lines of each function's body without its docstring: start, end, indentation."""
-    found = []
+    found, lines = [], source.splitlines()
     for node in _functions(ast.parse(source)):
         first = node.body[0]
         documented = ast.get_docstring(node, clean=False) is not None
         start = (first.end_lineno or 0) if documented else first.lineno - 1
+        while not documented and lines[start - 1].strip()[:1] in ("", "#"):
+            start -= 1
         end = node.end_lineno or 0
         if first.lineno == node.lineno or start >= end:
             raise ProblemError(f"{node.name}: write its body on lines of its own")
@@ -445,6 +447,8 @@ def _exercise(text: str, label: str, where: str) -> tuple[str, tuple[tuple[str, 
             if name == "{exercise-end":
                 return head, tuple(cell for cell in cells if cell[1])
             cells.append(("code", _cell(fence)[1]))
+        elif start >= 0 and name in ("{exercise-start", "{solution-start"):
+            break
         elif start >= 0 and name.startswith("{"):
             raise ProblemError(
                 f"{where}, {label}: the statement holds the directive {name}}}, which a notebook "
