@@ -23,18 +23,17 @@ from coursework.report import write_reports
 SPOILERS = (
     lambda answer: answer.replace("return ", "return -", 1),
     lambda answer: answer.replace("return ", "return nothing + ", 1),
-    lambda answer: answer.replace(".T", "", 1),
-    lambda answer: answer.replace("    ", "  ", 1),
+    lambda answer: answer.replace("return ", "return return ", 1),
 )
 
 
 def write_class(folder: Path, assignment: Assignment, book: Path, size: int) -> None:
-    """Submissions in nbgrader's layout; in one of three, one answer is spoiled or missing."""
-    chance = random.Random(0)
+    """Submissions in nbgrader's layout; in one of two, one answer is spoiled or missing."""
+    chance = random.Random(1)
     answers = {problem.id: problem.answer for problem in assignment.problems}
     for i in range(size):
         notebook = student_notebook(assignment, book)
-        spoiled = chance.choice([*answers, *[None] * 2 * len(answers)])
+        spoiled = chance.choice([*answers, *[None] * len(answers)])
         for cell in notebook["cells"]:
             name = cell["metadata"].get("nbgrader", {}).get("grade_id")
             if name == spoiled:
