@@ -4,11 +4,13 @@ from chaingrad.functional import check_gradients, grad, hessian, hvp, jvp, value
 from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
 from chaingrad.node import Node
 from chaingrad.ops import concatenate, maximum, minimum, stack, where
+from chaingrad.remat import checkpoint
 
 __all__ = [
     "AnomalyError",
     "Node",
     "check_gradients",
+    "checkpoint",
     "concatenate",
     "detect_anomaly",
     "grad",

@@ -61,17 +61,33 @@ def detect_anomaly() -> Iterator[None]:
     Traceback (most recent call last):
     chaingrad.modes.AnomalyError: log of node 'x' of shape () gave nan
     """
-    with _one_more_mode():
-        before, _modes.watch = _modes.watch, Watch()
-        try:
-            with np.errstate(all="ignore"):
-                yield
-        finally:
-            _modes.watch = before
+    with watching(Watch()), np.errstate(all="ignore"):
+        yield
 
 
 class AnomalyError(ArithmeticError):
     """What `detect_anomaly` found."""
+
+
+@contextlib.contextmanager
+def watching(watch: "Watch") -> Iterator[None]:
+    """Show ``watch`` all that this thread computes."""
+    with _one_more_mode():
+        before, _modes.watch = _modes.watch, watch
+        try:
+            yield
+        finally:
+            _modes.watch = before
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[None]:
+    """Record what this thread computes, within `no_grad` too."""
+    before, _modes.paused = _modes.paused, 0
+    try:
+        yield
+    finally:
+        _modes.paused = before
 
 
 def paused() -> bool:

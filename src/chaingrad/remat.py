@@ -1,0 +1,164 @@
+"""Rematerialization: compute part of a graph again in the backward pass instead of keeping it.
+
+A checkpoint is one node of the graph, however much was computed in it :cite:`chen2016`. Its forward
+pass records nothing and so keeps nothing but the result; its VJP runs the function again, recorded,
+and pulls the gradient back through the graph that this makes, which is then dropped.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from chaingrad import modes, rules
+from chaingrad.backward import propagate
+from chaingrad.graph import toposort
+from chaingrad.node import Node
+from chaingrad.rules import Rule, Traced
+
+
+def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
+    """Compute ``f(*args, **kwargs)`` and keep only the result, not the values on the way to it.
+
+    The backward pass calls ``f`` once more to have them again: memory for time. Gradients reach
+    every node that ``f`` reads, whether it is an argument, a parameter of a module, or taken from
+    an enclosing scope. The nodes made within ``f`` are dropped, so they show no gradient. Within
+    `chaingrad.no_grad` this is ``f`` itself. Under ``create_graph`` the gradient is right and the
+    values are kept after all, being part of its graph.
+
+    Args:
+        f: gives a node. Called twice, it must give the same numbers twice: so no fresh random
+            numbers, and no change of what it reads before the backward pass. It takes no
+            derivatives itself.
+        args, kwargs: what ``f`` is called with, both times.
+
+    Raises:
+        TypeError: ``f`` does not give a node.
+        ValueError: (from the backward pass) the second call gave something else than the first.
+
+    >>> x = Node(0.5)
+    >>> y = checkpoint(lambda x: (x.sin() + x).exp(), x)
+    >>> y.op, y.parents == (x,)
+    ('checkpoint', True)
+    >>> y.backward()
+    >>> plain = Node(0.5)
+    >>> (plain.sin() + plain).exp().backward()
+    >>> x.grad == plain.grad
+    True
+    """
+    if modes.paused():
+        return f(*args, **kwargs)
+    name = getattr(f, "__qualname__", repr(f))
+    segment = _Segment(partial(f, *args, **kwargs), name)
+    out = segment.first_run()
+    if out.requires_grad or not segment.outer:
+        return out  # a node from outside as it was, or a constant
+    vjps = [partial(segment.share, i) for i in range(len(segment.outer))]
+    rule = _Recomputed("checkpoint", lambda *inputs: out.data, vjps)
+    return segment.outer[0].apply(rule, segment.outer, {})
+
+
+class _Recomputed(Rule):
+    """The rule of one checkpoint, which stands in no table."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a checkpoint cannot be pickled: it needs its function for the backward pass; pickle "
+            "the parameters, or the graph made without checkpoint"
+        )
+
+
+class _Segment:
+    """The part of a computation that is run again, and the nodes outside it that it reads."""
+
+    def __init__(self, run: Callable[[], Node], name: str) -> None:
+        self.run = run
+        self.name = name
+        self.outer: list[Node] = []
+        self.shares: dict[int, Any] = {}  # of a pass that has begun and not yet asked for all
+
+    def first_run(self) -> Node:
+        """Run without recording; note the nodes read. Nothing made here requires a gradient."""
+        reads = _Reads(modes.watch())
+        with modes.watching(reads), modes.no_grad():
+            out = self._checked(self.run())
+        self.outer = list(reads.nodes)
+        return out
+
+    def share(self, position: int, g: Any, out: Any, *inputs: Any) -> Any:
+        """The VJP of one input; the first that a pass asks for pulls back to all of them."""
+        first = next(i for i, node in enumerate(self.outer) if node.requires_grad)
+        if position == first or position not in self.shares:
+            self.shares = dict(enumerate(self._pull(g, out, inputs)))
+        return self.shares.pop(position)
+
+    def _pull(self, g: Any, out: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
+        with modes.recording():
+            again = self._checked(self.run())
+        self._same(again.data, rules.value(out))
+        keep = isinstance(g, Traced)
+        inner = {node: Node(node.data, node.label) for node in self.outer}
+        # Leaves in place of the nodes outside: the pass through the segment ends there.
+        for node in toposort(again, lambda node: () if node in inner else node.parents):
+            if node not in inner:
+                node.parents = tuple(inner.get(p, p) for p in node.parents)
+        again = inner.get(again, again)
+        leaves = set(inner.values())
+        found = propagate(again, g, keep, wanted=leaves) if again.requires_grad else {}
+        shares = [found.get(leaf, _zero(leaf, keep)) for leaf in inner.values()]
+        if keep:  # second derivatives go on from the leaves to the nodes outside
+            for leaf, node in zip(inner.values(), inputs, strict=True):
+                leaf._rule, leaf.parents = rules.alias, (node,)
+        return shares
+
+    def _checked(self, out: Any) -> Node:
+        if isinstance(out, Node):
+            return out
+        raise TypeError(
+            f"checkpoint: {self.name} must give a node; it gave {type(out).__name__}. Compute "
+            "with nodes, not with their .data, and split a function that has several results"
+        )
+
+    def _same(self, again: Any, before: Any) -> None:
+        if np.shape(again) == np.shape(before):
+            if np.array_equal(again, before, equal_nan=True):
+                return
+            loose = 16 * float(np.finfo(np.result_type(before)).eps) ** 0.5
+            if np.allclose(again, before, loose, loose * np.max(np.abs(before)), equal_nan=True):
+                return  # sums in another order
+        raise ValueError(
+            f"checkpoint: {self.name} gave other numbers when the backward pass called it "
+            "again, so its gradient would be that of another function. Draw random numbers, such "
+            "as a dropout mask, outside; update parameters after backward, not before"
+        )
+
+
+class _Reads(modes.Watch):
+    """Notes the operands that require a gradient, and shows all to the watch that was there."""
+
+    def __init__(self, before: modes.Watch | None) -> None:
+        super().__init__()
+        self.before = before
+        self.nodes: dict[Node, None] = {}
+
+    def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
+        self.nodes.update((node, None) for node in inputs if node.requires_grad)
+        if self.before:
+            self.before.forward(rule, data, inputs)
+
+    def unchanged(self, node: Any) -> None:
+        if self.before:
+            self.before.unchanged(node)
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        if self.before:
+            self.before.backward(node, parent, share, g)
+
+
+def _zero(leaf: Node, keep: bool) -> Any:
+    zero = np.zeros_like(leaf.data) if leaf.ndim else 0.0 * leaf.data
+    return Node(zero, requires_grad=False) if keep else zero
