@@ -43,6 +43,7 @@ from coursework.worker import CELL_NAME
 LOSSES = 4
 CELL_CHARACTERS = 100_000
 CODE_CHARACTERS = 20_000
+QUOTED = 800  # characters of what a submission says
 REMARKS = 12
 GIVEN = Cell(0, "")  # stands for what every student is given
 GIVEN_UP = "the submission had used up its time, or its processes, before this was asked"
@@ -237,5 +238,6 @@ def _defines(cell: Cell, names: Sequence[str]) -> bool:
 
 
 def _no_points(part: Part, verdict: Verdict, problem: str, **more: str) -> PartMark:
-    result = more.pop("name", "")
-    return PartMark(part.name, 0.0, part.points, verdict, result, problem, **more)
+    short = {key: text[:QUOTED] for key, text in more.items()}
+    result = short.pop("name", "")
+    return PartMark(part.name, 0.0, part.points, verdict, result, problem[:QUOTED], **short)

@@ -8,6 +8,7 @@ not grade again.
 
 import argparse
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -71,6 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, assignments: Mapping[str, Assignment], secret: str) -> int:
     """Grade as the options say; returns the exit status."""
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total)
+    # What NumPy has to say of values that students return is none of the teacher's concern.
+    warnings.simplefilter("ignore", RuntimeWarning)
     try:
         graded = grade_folder(
             options.submissions,

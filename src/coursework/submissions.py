@@ -113,9 +113,18 @@ def read_cells(content: bytes) -> list[Cell]:
     return code
 
 
-def printable(text: str) -> str:
+def writable(text: str) -> str:
     """The text with what UTF-8 cannot write spelled out."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def printable(name: str) -> str:
+    r"""A name with what a terminal would obey, and what UTF-8 cannot write, spelled out.
+
+    >>> printable("Zoë\x1b[2J")
+    'Zoë\\x1b[2J'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
 
 
 def _notebooks(folder: Path) -> Iterator[Path]:
@@ -169,7 +178,7 @@ def _cell(number: int, cell: Mapping[str, object]) -> Cell:
     metadata = cell.get("metadata")
     own = metadata.get("nbgrader") if _is_mapping(metadata) else None
     is_check = _is_mapping(own) and own.get("grade") is True and own.get("solution") is not True
-    return Cell(number, printable(source) if isinstance(source, str) else "", is_check)
+    return Cell(number, writable(source) if isinstance(source, str) else "", is_check)
 
 
 def _list(value: object) -> Iterable[object]:

@@ -17,6 +17,7 @@ PREFIX = struct.Struct(">IQ")  # bytes of the tree, bytes of the arrays
 TREE_BYTES = 2**20
 ARRAY_BYTES = 2**26
 DEPTH = 24
+KEY_BOUND = 2**53
 
 _ARRAYS = {
     np.dtype(code).str: np.dtype(code)
@@ -84,10 +85,15 @@ def _flatten(value: Any, arrays: list[bytes], depth: int) -> Any:
         tag = "l" if isinstance(value, list) else "t"
         return [tag, *(_flatten(item, arrays, depth + 1) for item in value)]
     if isinstance(value, dict):
-        pairs = ((_flatten(key, arrays, depth + 1), item) for key, item in value.items())
-        return ["d", *([key, _flatten(item, arrays, depth + 1)] for key, item in pairs)]
+        return ["d", *(_flatten_pair(key, item, arrays, depth + 1) for key, item in value.items())]
     kind = type(value).__name__
     raise WireError(f"a {kind} is not plain data (numbers, strings, arrays, lists, tuples, dicts)")
+
+
+def _flatten_pair(key: Any, item: Any, arrays: list[bytes], depth: int) -> list[Any]:
+    if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < KEY_BOUND):
+        raise WireError(f"the key {key!r:.50} is neither a string nor a small integer")
+    return [_flatten(key, arrays, depth), _flatten(item, arrays, depth)]
 
 
 def _flatten_array(array: np.ndarray, arrays: list[bytes]) -> Any:
@@ -131,8 +137,9 @@ def _build_dict(
 ) -> tuple[dict[Any, Any], int]:
     pairs = {}
     for key, item in items:
-        if key is not None and not isinstance(key, (str, int, float)):
-            raise WireError("a key that is neither a string nor a number")
+        # Larger numbers could be chosen to share a hash, and then cost time without end.
+        if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < KEY_BOUND):
+            raise WireError("a key that is neither a string nor a small integer")
         name, used = _build(key, arrays, used, depth + 1)
         pairs[name], used = _build(item, arrays, used, depth + 1)
     return pairs, used

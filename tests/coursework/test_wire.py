@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from coursework import wire
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.complex_numbers()
-KEYS = st.text(st.characters(exclude_categories=("Cs",))) | st.integers()
+KEYS = st.text(st.characters(exclude_categories=("Cs",))) | st.integers(-(2**52), 2**52)
 PLAIN = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner) | st.lists(inner).map(tuple),
@@ -56,19 +56,16 @@ def test_containers_and_numbers_of_other_classes_become_plain() -> None:
         (np.array([object()]), "dtype object"),
         (np.array(["a"]), "is not plain data"),
         (b"bytes", "a bytes is not plain data"),
-        ({(1, 2): 3}, None),
+        ({(1, 2): 3}, "is neither a string nor"),
+        ({2**61 - 1: 3}, "is neither a string nor"),
         (np.zeros(2**24 + 1), "too large"),
         ("x" * 2**21, "too large"),
         (np.broadcast_to(0.0, (10**6, 10**6)), "too large"),
     ],
 )
-def test_what_is_not_plain_does_not_leave(value: object, complaint: str | None) -> None:
-    if complaint is None:
-        with pytest.raises(wire.WireError):
-            wire.decode(wire.encode(value))
-    else:
-        with pytest.raises(wire.WireError, match=complaint):
-            wire.encode(value)
+def test_what_is_not_plain_does_not_leave(value: object, complaint: str) -> None:
+    with pytest.raises(wire.WireError, match=complaint):
+        wire.encode(value)
 
 
 def test_depth_is_limited() -> None:
@@ -109,6 +106,8 @@ def message(tree: object, arrays: bytes = b"") -> bytes:
         message({"a": 1}),
         message(["d", [["l"], 1]]),
         message(["d", 5]),
+        message(["d", [2**61, 1]]),
+        message(["d", [1.5, 1]]),
         message(["c", "a", 1]),
         message(["l", 1], b"left over"),
         message(b"[" * 500_000),
