@@ -166,6 +166,8 @@ def _literal(value: Any, digits: int, indent: int) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_literal(item, digits, indent) for item in value)}]"
     if isinstance(value, np.ndarray) and value.ndim:
+        if not value.size:
+            return f"np.zeros({value.shape})"
         dtype = "" if value.dtype in (np.float64, np.int64) else f", dtype={value.dtype.name!r}"
         rows = _rows(value.tolist(), digits, value.ndim, indent)
         return f"np.array({rows}{dtype})"

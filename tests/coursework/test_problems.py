@@ -1,4 +1,4 @@
-"""Exercises as they stand in the pages: read, checked by their own answers, and against mistakes."""
+"""Exercises as they stand in the pages: read, and their checks tried on answers and mistakes."""
 
 import re
 import textwrap
