@@ -1,6 +1,7 @@
 """Checkpoints: the same gradients as without, from fewer values kept."""
 
 import copy
+import functools
 import gc
 import pickle
 import threading
@@ -330,3 +331,28 @@ def test_copy_and_pickle():
     assert (twin.parents[0].grad, x.grad) == (4.0, 0.0)
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(y)
+
+
+def test_halves_of_halves_hold_a_logarithm_of_the_values():
+    """Checkpoints within checkpoints free what the pass has left :cite:`griewank1992`."""
+    depth, w, x = 64, Parameter(some(16, 16) / 4), Node(some(1000, 16), requires_grad=False)
+
+    def halves(x, layers):
+        if layers == 1:
+            return (x @ w).tanh()
+        return halves(checkpoint(halves, x, layers // 2), layers - layers // 2)
+
+    def step(run):
+        gc.collect()
+        tracemalloc.start()
+        run().sum().backward(release=True)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return peak / x.data.nbytes, w.grad
+
+    plain_peak, plain = step(lambda: functools.reduce(lambda h, _: (h @ w).tanh(), range(depth), x))
+    w.grad = 0.0
+    peak, ours = step(lambda: halves(x, depth))
+    assert plain_peak > 2 * depth
+    assert peak < 4 * np.log2(depth)
+    np.testing.assert_allclose(ours, plain, rtol=1e-10)

@@ -23,14 +23,15 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
 
     The backward pass calls ``f`` once more to have them again: memory for time. Gradients reach
     every node that ``f`` reads, whether it is an argument, a parameter of a module, or taken from
-    an enclosing scope. The nodes made within ``f`` are dropped, so they show no gradient. Within
-    `chaingrad.no_grad` this is ``f`` itself. Under ``create_graph`` the gradient is right and the
-    values are kept after all, being part of its graph.
+    an enclosing scope. The nodes made within ``f`` are dropped, so they show no gradient.
+
+    Within `chaingrad.no_grad` this is ``f`` itself. Under ``create_graph`` the gradient is right
+    and the values are kept after all, being part of its graph.
 
     Args:
         f: gives a node. Called twice, it must give the same numbers twice: so no fresh random
-            numbers, and no change of what it reads before the backward pass. It takes no
-            derivatives itself.
+            numbers, nothing kept from one call for the next, and no change of what it reads
+            before the backward pass. It takes no derivatives itself.
         args, kwargs: what ``f`` is called with, both times.
 
     Raises:
@@ -106,9 +107,11 @@ class _Segment:
         for node in toposort(again, lambda node: () if node in inner else node.parents):
             if node not in inner:
                 node.parents = tuple(inner.get(p, p) for p in node.parents)
-        again = inner.get(again, again)
-        leaves = set(inner.values())
-        found = propagate(again, g, keep, wanted=leaves) if again.requires_grad else {}
+        found: dict[Any, Any] = {}
+        if again.requires_grad:
+            root = inner.get(again, again) if keep else _without_value(inner.get(again, again))
+            del again  # so that the pass, which releases the segment, frees its result too
+            found = propagate(root, g, keep, release=not keep, wanted=set(inner.values()))
         shares = [found.get(leaf, _zero(leaf, keep)) for leaf in inner.values()]
         if keep:  # second derivatives go on from the leaves to the nodes outside
             for leaf, node in zip(inner.values(), inputs, strict=True):
@@ -157,6 +160,15 @@ class _Reads(modes.Watch):
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         if self.before:
             self.before.backward(node, parent, share, g)
+
+
+def _without_value(node: Node) -> Node:
+    """An alias of ``node``, a root for the pass: what a pass keeps of it takes no memory."""
+    with modes.recording():
+        root: Node = rules.alias(node)
+    if node.ndim:
+        root.data = np.broadcast_to(np.zeros((), node.dtype), node.shape)
+    return root
 
 
 def _zero(leaf: Node, keep: bool) -> Any:
