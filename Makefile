@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve bench notebooks assignments grade format lock clean
+.PHONY: help book test lab serve bench notebooks assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,14 @@ assignments: $(READY) ## Write the assignments' notebooks, for students, to _bui
 
 grade: $(READY) ## Grade what students handed in, SUBMISSIONS=folder; the marks go to grades
 	@$(BIN)/python -m coursework grade "$(or $(SUBMISSIONS),$(error say SUBMISSIONS=folder))"
+
+rot: ## Run every page with the newest releases (COLAB=1: the notebooks, with Colab's versions)
+ifdef COLAB
+	@$(MAKE) --no-print-directory notebooks
+	$(BIN)/python tools/rot.py colab
+else
+	$(PYTHON) tools/rot.py newest
+endif
 
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .

@@ -17,8 +17,10 @@ from bs4 import BeautifulSoup
 import first_cell
 import notebooks
 from built import Site, toc_documents
-from colab import Colab, Result, carry
+from colab import carry
 from support import ROOT, lacking
+from tools import foreign
+from tools.foreign import Result
 
 WITH_CODE = [
     name
@@ -396,16 +398,18 @@ def runs(
     folder = tmp_path_factory.mktemp("colab")
     carried = folder / "carried"
     carry(carried)
-    colab = Colab(folder, carried)
+
+    def run(name: str) -> Result:
+        path = site.folder / notebooks.notebook_path(name)
+        content = json.loads(path.read_text())
+        first_cell.stamp(content, str(wheel), ROOT)
+        home = folder / path.stem
+        first_cell.write(content, home / path.name)
+        python = foreign.overlay(home / "venv", sys.executable, carried)
+        return foreign.run(home / path.name, python, home)
+
     with ThreadPoolExecutor(2) as pool:
-        started = {}
-        for name in WITH_CODE:
-            content = json.loads((site.folder / notebooks.notebook_path(name)).read_text())
-            first_cell.stamp(content, str(wheel), ROOT)
-            slug = name.replace("/", "-")
-            first_cell.write(content, folder / f"{slug}.ipynb")
-            started[name] = pool.submit(colab.run, folder / f"{slug}.ipynb", slug)
-        yield started
+        yield {name: pool.submit(run, name) for name in WITH_CODE}
         pool.shutdown(cancel_futures=True)
 
 

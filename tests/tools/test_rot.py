@@ -1,0 +1,133 @@
+"""The versions that pages are tried with, and the reports of what broke."""
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from support import ROOT
+from tools import rot
+
+GH = """\
+#!/bin/sh
+echo "$@" >> "$CALLS"
+case "$2" in
+  list) echo "$FOUND" ;;
+  create) cat "$6" >> "$CALLS" ;;
+  comment) cat "$5" >> "$CALLS" ;;
+esac
+"""
+
+
+def test_exact_versions_are_left_open_and_bounds_stay():
+    extras = {
+        "figures": ["graphviz>=0.20"],
+        "pages": ["chaingrad[figures]", "torch==2.13.0", 'jax==0.10.2 ; python_version > "3"'],
+        "book": ["jupyter-book>=1.0.4,<2"],
+    }
+    assert rot.unpinned(extras) == [
+        "graphviz>=0.20",
+        'jax; python_version > "3"',
+        "jupyter-book>=1.0.4,<2",
+        "torch",
+    ]
+
+
+def test_nothing_is_pinned_in_the_trial_of_the_newest():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packages = rot.unpinned(project["optional-dependencies"])
+    assert {"torch", "jax"} <= set(packages)
+    assert not [line for line in packages if "==" in line]
+
+
+def test_versions_are_read_from_a_freeze():
+    freeze = (
+        "# comment\nnumpy==2.0.2\njaxlib==0.7.2+cuda12\n"
+        "torch @ https://host/whl/cu126/torch-2.9.0%2Bcu126-cp312-cp312-linux_x86_64.whl#sha256=8\n"
+        "a-b @ https://host/a_b-1.2-py3-none-any.whl\n"
+        "google-colab @ file:///colabtools/dist/google_colab-1.0.0.tar.gz\n"
+    )
+    assert rot.constraints(freeze).split() == [
+        "numpy==2.0.2",
+        "jaxlib==0.7.2",
+        "torch==2.9.0",
+        "a-b==1.2",
+    ]
+
+
+def test_everything_that_the_book_needs_is_copied(tmp_path: Path):
+    book = rot.copy_book(tmp_path / "book")
+    for name in ("_config.yml", "_toc.yml", "chapters/intro.md", "src/chaingrad/node.py"):
+        assert (book / name).is_file()
+    assert not (book / "requirements.txt").read_text()
+
+
+@pytest.mark.parametrize(("found", "command"), [("", "issue create"), ("7", "issue comment 7")])
+def test_a_failure_is_reported_once_and_then_added_to(tmp_path: Path, found: str, command: str):
+    gh, log, calls = tmp_path / "gh", tmp_path / "log", tmp_path / "calls"
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    log.write_text("built\n\x1b[91mpage.md, cell 3\x1b[0m\n")
+    subprocess.run(
+        [ROOT / ".github" / "report", "Pages break", log],
+        env=os.environ
+        | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(calls), "FOUND": found}
+        | {"GITHUB_SERVER_URL": "https://host", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "9"},
+        check=True,
+    )
+    said = calls.read_text()
+    assert command in said
+    assert "https://host/a/b/actions/runs/9" in said
+    assert "\npage.md, cell 3\n" in said
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_site_is_published_as_one_commit(tmp_path: Path):
+    origin, work = tmp_path / "origin.git", tmp_path / "work"
+    git(tmp_path, "init", "--bare", "-q", str(origin))
+    git(tmp_path, "init", "-q", str(work))
+    site, script = work / "_build" / "html", work / ".github" / "publish"
+    script.parent.mkdir()
+    script.write_bytes((ROOT / ".github" / "publish").read_bytes())
+    script.chmod(0o755)
+    (work / ".gitignore").write_text("_build/\n")
+    git(work, "add", ".")
+    git(work, "commit", "-qm", "A course")
+    git(work, "remote", "add", "origin", str(origin))
+    for round_ in ("first", "second"):
+        (site / "_static").mkdir(parents=True, exist_ok=True)
+        (site / "_static" / f"{round_}.css").touch()
+        subprocess.run([script], check=True, capture_output=True)
+        (site / "_static" / f"{round_}.css").unlink()
+    published = git(origin, "ls-tree", "-r", "--name-only", "gh-pages").split()
+    assert published == [".nojekyll", "_static/second.css"]
+    assert git(origin, "rev-list", "--count", "gh-pages").strip() == "1"
+    assert not git(work, "status", "--porcelain")
+
+
+@pytest.mark.parametrize("name", ["publish", "rot", "test"])
+def test_workflows_run_what_exists(name: str):
+    """Their make targets are the Makefile's, their scripts are there and parse."""
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
+    targets = (ROOT / "Makefile").read_text()
+    for job in workflow["jobs"].values():
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            script = step.get("run", "")
+            subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+            for line in script.splitlines():
+                words = line.split()
+                if words[0] == "make":
+                    made = [word for word in line.split(" 2>")[0].split()[1:] if "=" not in word]
+                    assert all(f"\n{target}:" in targets for target in made)
+                elif words[0].startswith((".github/", ".ci/")):
+                    assert os.access(ROOT / words[0], os.X_OK)
+                    subprocess.run(["bash", "-n", ROOT / words[0]], check=True)

@@ -1,0 +1,158 @@
+"""Run every page with releases that are not pinned, and say which pages they break.
+
+    python tools/rot.py newest          the newest release of everything, in a build of its own
+    python tools/rot.py colab [FREEZE]  the versions that Colab has now, in the notebooks
+
+Colab publishes what it installs; a file in the form of `pip freeze` stands in for that.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
+
+from tools import foreign  # noqa: E402
+
+FREEZE = "https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt"
+EXTRAS = ("figures", "pages", "book")
+# What Colab carries of the packages that pages import, and what runs them there.
+CARRIED = ("numpy", "matplotlib", "scipy", "torch", "jax", "scikit-learn", "tqdm", "graphviz")
+TOOLS = ("ipykernel", "ipython", "pip")
+BOOK = ("chapters", "src", "img", "_ext", "tools", "_config.yml", "_toc.yml", "references.bib",
+        "pyproject.toml", "README.md", "LICENSE")  # fmt: skip
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def unpinned(extras: dict[str, list[str]]) -> list[str]:
+    """What the extras ask for, their exact versions left open; bounds stay."""
+    lines = {re.sub(r"==[^,;]+", "", line) for extra in EXTRAS for line in extras[extra]}
+    return sorted(line for line in lines if not line.startswith("chaingrad"))
+
+
+def constraints(freeze: str) -> str:
+    """The versions in the output of `pip freeze`, wheels from other places by their version."""
+    found = []
+    for line in freeze.splitlines():
+        pin = re.match(r"([\w.-]+)==([^\s;+]+)", line)
+        wheel = re.match(r"([\w.-]+) @ \S*/[\w.]+-(\d[\w.]*)(?:%2B|\+|-)\S*\.whl", line)
+        match = pin or wheel
+        if match:
+            found.append(f"{match[1]}=={match[2]}")
+    return "\n".join([*found, ""])
+
+
+def environment(folder: Path, packages: list[str]) -> Path:
+    """A new virtual environment with these packages; its Python."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    install = [str(python), "-m", "pip", "install", "--quiet", "--progress-bar", "off"]
+    subprocess.run([*install, *packages], check=True)
+    return python
+
+
+def copy_book(folder: Path) -> Path:
+    """A copy of the course with nothing built."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in BOOK:
+        source = ROOT / name
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(source, folder / name, ignore=ignored)
+        else:
+            shutil.copy(source, folder)
+    (folder / "requirements.txt").touch()
+    return folder
+
+
+def newest(folder: Path) -> int:
+    """Build the book with the newest releases; the build's own summary tells what broke."""
+    book = copy_book(folder / "book")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    packages = unpinned(project["optional-dependencies"])
+    python = environment(folder / "venv", [*packages, str(book)])
+    versions = subprocess.run(
+        [str(python), "-m", "pip", "freeze"], capture_output=True, text=True, check=True
+    )
+    (folder / "versions.txt").write_text(versions.stdout)
+    build = [str(python), str(book / "tools" / "build.py"), str(book)]
+    return subprocess.run(build, env=os.environ | {"PATH": path_of(python)}).returncode
+
+
+def path_of(python: Path) -> str:
+    return f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+
+
+def fetch(source: str) -> str:
+    """A list of versions, from a file or an address."""
+    if not source.startswith("https://"):
+        return Path(source).read_text()
+    with urllib.request.urlopen(source, timeout=60) as answer:
+        return str(answer.read().decode())
+
+
+def colab(folder: Path, source: str) -> int:
+    """Run the built notebooks with Colab's versions, the engine installed by their first cell."""
+    folder.mkdir(parents=True, exist_ok=True)
+    limits = folder / "versions.txt"
+    limits.write_text(constraints(fetch(source)))
+    packages = ["--prefer-binary", "--constraint", str(limits), *CARRIED, *TOOLS]
+    python = environment(folder / "venv", packages)
+    engine = wheel(folder, python)
+    notebooks = sorted((ROOT / "_build" / "html" / "notebooks").rglob("*.ipynb"))
+    failed = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        results = pool.map(lambda path: run_installing(path, engine, python, folder), notebooks)
+    for path, result in zip(notebooks, results, strict=True):
+        failed += bool(result.status)
+        print(f"{'failed' if result.status else 'ran   '}  {path.stem}")
+        if result.status:
+            print("\n".join(ANSI.sub("", result.output).splitlines()[-25:]))
+    print(f"\n{len(notebooks) - failed} of {len(notebooks)} notebooks ran with Colab's versions.")
+    return 1 if failed or not notebooks else 0
+
+
+def wheel(folder: Path, python: Path) -> Path:
+    """The engine of this checkout, built."""
+    source = copy_book(folder / "source")
+    build = [str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder)]
+    subprocess.run([*build, str(source)], check=True)
+    return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+
+
+def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> foreign.Result:
+    """Run a notebook on a Python of its own, in which its first cell installs the engine."""
+    from first_cell import stamp, write  # needs the pinned environment; `newest` does without
+
+    folder = folder / notebook.stem
+    shutil.rmtree(folder, ignore_errors=True)
+    content = json.loads(notebook.read_text())
+    stamp(content, str(engine), ROOT)
+    write(content, folder / notebook.name)
+    (packages,) = python.parent.parent.glob("lib/python*/site-packages")
+    own = foreign.overlay(folder / "venv", str(python), packages)
+    return foreign.run(folder / notebook.name, own, folder)
+
+
+def main(arguments: list[str]) -> int:
+    kind = arguments[0] if arguments else ""
+    folder = ROOT / "_build" / "rot" / kind
+    if kind == "newest":
+        return newest(folder)
+    if kind == "colab":
+        return colab(folder, arguments[1] if len(arguments) > 1 else FREEZE)
+    raise SystemExit(__doc__)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
