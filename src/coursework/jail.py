@@ -152,7 +152,7 @@ def visible_paths(packages: Sequence[str]) -> list[str]:
         *(path for path in on_path if any(path.is_relative_to(p / "lib64") for p in prefixes)),
         *checkouts,
         *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")),
-        *map(Path, ("/etc/ld.so.cache", "/dev/null")),
+        *map(Path, ("/etc/ld.so.cache", "/dev/null", "/dev/urandom")),
         *(prefix / "lib" for prefix in prefixes[1:] if prefix != Path("/usr")),
     ]
     existing = sorted({str(path) for path in wanted if path.exists()})

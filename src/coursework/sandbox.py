@@ -5,7 +5,7 @@ What isolation promises (Linux, x86-64 and arm64):
 - Each session is a process of its own in new user, mount, process, network, IPC, host-name and
   cgroup namespaces, without capabilities, never able to regain any (`no_new_privs`).
 - It sees a read-only file system of the interpreter's standard library, the installed packages,
-  shared libraries and `/dev/null`, and an empty `/tmp` of 16 MiB that ends with it: no home, no
+  shared libraries, `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no home, no
   submissions, no marks, no course material, no `/proc`, no environment of the grader's.
 - It has no network, and can open no socket. It can start no process and no program (threads
   it can), hold on to no other process, and signal none but itself.
