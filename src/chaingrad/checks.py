@@ -38,7 +38,7 @@ def first_difference(
 ) -> Difference | None:
     """Compare named results in the order of ``expected``; None if all agree.
 
-    Shapes come before values. A number agrees if |got - expected| ≤ atol + rtol·|expected|; nan
+    Shapes come before values. A number agrees if it is within atol + rtol·abs(expected); nan
     agrees with nan. Where the wrong result looks like a usual mistake, the hint says so.
 
     Args:
