@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = "book,figures,pages,test"
+EXTRAS = "book,coursework,figures,pages,test"
 # What the CUDA build of PyTorch brings on Linux; the CPU build does without.
 ACCELERATOR = re.compile(r"nvidia-|cuda-|triton")
 HEADER = """\

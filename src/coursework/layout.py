@@ -1,8 +1,9 @@
 """Self-contained HTML pages for marks: one style, nothing loaded, everything escaped."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 
+from latex2mathml import converter
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -42,8 +43,7 @@ dd.words { font: inherit; }
 pre { overflow-x: auto; overflow-wrap: normal; padding: .7rem .8rem; margin: .5rem 0;
   background: var(--back); border: 1px solid var(--line); border-radius: 6px; }
 summary { cursor: pointer; color: var(--soft); }
-.math { font-family: ui-monospace, monospace; font-size: .9em; }
-.math.block { overflow-x: auto; white-space: pre; padding: .4rem 0; }
+.math.block { overflow-x: auto; padding: .4rem 0; }
 svg { display: block; width: 100%; max-width: 34rem; height: auto; }
 svg text { fill: var(--text); font: 12px system-ui, sans-serif; } svg rect { fill: var(--bar); }
 svg line { stroke: var(--line); }
@@ -70,9 +70,18 @@ def page(title: str, body: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """A statement as HTML, its formulas in TeX; HTML in it is shown, not used."""
+    """A statement as HTML, its formulas in MathML; HTML in it is shown, not used."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    return str(parser.use(dollarmath_plugin, renderer=lambda tex, _: escape(tex)).render(text))
+    return str(parser.use(dollarmath_plugin, renderer=_formula).render(text))
+
+
+def _formula(tex: str, options: Mapping[str, bool]) -> str:
+    """MathML, which browsers show by themselves; TeX where it has no translation."""
+    display = "block" if options["display_mode"] else "inline"
+    try:
+        return str(converter.convert(tex, display=display))
+    except Exception:  # each of its many errors says that it does not know the formula
+        return f"<code>{escape(tex)}</code>"
 
 
 def code(source: str) -> str:
