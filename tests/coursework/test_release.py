@@ -102,7 +102,7 @@ def test_the_first_wrong_adjoint_is_named() -> None:
     answers = with_answers(assignment)
     answers["ex-forward-manual"] = answers["ex-forward-manual"].replace(" / len(X)", "")
     raised = run(release.student_notebook(assignment, ROOT), **answers)
-    message = str(raised["ex-forward-manual-check-1"])
+    message = str(raised["ex-forward-manual-check-2"])
     first, _, _, hint = message.splitlines()
     assert first.startswith("the first result that is wrong is dO: 9 of 9 entries are wrong")
     assert hint.startswith("  hint      every entry is 3 times what is expected; the mean over")
