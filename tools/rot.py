@@ -25,7 +25,7 @@ from tools import foreign  # noqa: E402
 FREEZE = "https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt"
 EXTRAS = ("figures", "pages", "book")
 # What Colab carries of the packages that pages import, and what runs them there.
-CARRIED = ("numpy", "matplotlib", "scipy", "torch", "jax", "scikit-learn", "tqdm", "graphviz")
+CARRIED = ("autograd", "graphviz", "jax", "matplotlib", "numpy", "scikit-learn", "torch", "tqdm")
 TOOLS = ("ipykernel", "ipython", "pip")
 BOOK = ("chapters", "src", "img", "_ext", "tools", "_config.yml", "_toc.yml", "references.bib",
         "pyproject.toml", "README.md", "LICENSE")  # fmt: skip
