@@ -21,7 +21,7 @@ from tqdm import tqdm  # noqa: E402 (after the threads are set)
 
 from benchmarks.measure import interleaved, ratio  # noqa: E402
 from benchmarks.memory import peaks  # noqa: E402
-from benchmarks.scaling import scaling  # noqa: E402
+from benchmarks.scaling import WIDTHS, scaling, widths  # noqa: E402
 from benchmarks.steps import array_steps, scalar_mlps  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -103,6 +103,20 @@ def show(results: list[dict[str, Any]]) -> bool:
     return all(not r["bound"] or r["ratio"] <= r["bound"] for r in results)
 
 
+def show_growth(graphs: dict[str, Any], products: dict[str, Any]) -> None:
+    """Print how time and memory grow with the edges, and the step beside its products."""
+    for name, measured in graphs.items():
+        low, high = measured["edges"][0], measured["edges"][-1]
+        print(f"\n{name}, {low:,} to {high:,} edges: slope of log–log fit, and at the largest")
+        for phase, fit in measured["phases"].items():
+            print(f"  {phase:9} {fit['slope']:.3f}, {fit['nanoseconds']:4.0f} ns an edge")
+        memory = measured["memory"]
+        print(f"  {'memory':9} {memory['slope']:.3f}, {memory['bytes_a_node']:4.0f} bytes a node")
+    print("\nstep with n = d = h = q, over its bare matrix products:")
+    for size, (_, median, _) in zip(products["sizes"], products["ratio"], strict=True):
+        print(f"  {size:9} {median:.2f}")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under a minute; writes nothing")
@@ -113,12 +127,16 @@ def main() -> int:
     results.append(memory)
     growth = scaling(5 if quick else 6)
     results.append(growth["row"])
+    products = widths(*((3, WIDTHS[:-2]) if quick else (9,)))
     met = show(results)
-    print("\nslope of log time against log edges, and nanoseconds an edge:")
-    for phase, fit in growth["phases"].items():
-        print(f"  {phase:9} slope {fit['slope']:.3f}, {fit['nanoseconds']:.0f} ns")
+    show_growth(growth["graphs"], products)
     if not quick:
-        content = {"machine": machine(), "rows": results, "scaling": growth}
+        content = {
+            "machine": machine(),
+            "rows": results,
+            "scaling": growth,
+            "widths": products,
+        }
         RESULTS.write_text(json.dumps(content, indent=1) + "\n")
         print(f"\nwritten to {RESULTS.name}")
     return 0 if met or quick else 1

@@ -1,86 +1,171 @@
-"""Time and memory against the number of edges, over random graphs of scalars."""
+"""Time and memory against the number of edges, of random graphs and of MLPs, all on scalars."""
 
 import gc
 import random
 import time
 import tracemalloc
+from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
 
-from chaingrad import Node
+from benchmarks.measure import interleaved, ratio
+from benchmarks.steps import array_steps
+from chaingrad import Node, nn
 from chaingrad.backward import children_first
 
 BOUND = 2.0  # time per edge at the largest size over that at 10^3 edges
+PHASES = ("build", "sort", "backward", "free")
+BATCH = 10**4  # edges a timing: small graphs are timed many at a time
+WIDTHS = tuple(2**k for k in range(4, 11))
+
+Build = Callable[[], Node]
 
 
-def build(edges: int) -> Node:
-    """A random graph with two edges a node; values stay bounded."""
+def random_dag(edges: int) -> Build:
+    """A random graph with two edges a node; values stay bounded. The draws come first."""
     draw = random.Random(edges)
-    nodes = [Node(draw.uniform(-1, 1)) for _ in range(10)]
-    for i in range(edges // 2):
-        a, b = nodes[-1], nodes[draw.randrange(max(0, len(nodes) - 100), len(nodes))]
-        nodes.append(a + b if i % 2 else a * 0.5 if i % 5 else a - b)
-    return nodes[-1]
+    starts = [draw.uniform(-1, 1) for _ in range(10)]
+    others = [draw.randrange(max(0, i - 90), i + 10) for i in range(edges // 2)]
+
+    def build() -> Node:
+        nodes = [Node(value) for value in starts]
+        for i, other in enumerate(others):
+            a, b = nodes[-1], nodes[other]
+            nodes.append(a + b if i % 2 else a * 0.5 if i % 5 else a - b)
+        return nodes[-1]
+
+    return build
 
 
-def times(edges: int) -> dict[str, float]:
-    """Seconds of each phase, and bytes a node, with the cyclic collector off."""
+def scalar_mlp(edges: int) -> Build:
+    """The forward pass of an MLP with two equal hidden layers, of about so many edges."""
+    width = max(1, round(((9 + 8 * edges) ** 0.5 - 3) / 8))  # it has 8 width² + 6 width edges
+    mlp = nn.MLP(width, [width, width, 1], rng=0)
+    x = [Node(value, requires_grad=False) for value in np.linspace(-1, 1, width).tolist()]
+    return lambda: mlp(x)
+
+
+GRAPHS: dict[str, Callable[[int], Build]] = {"random DAG": random_dag, "scalar MLP": scalar_mlp}
+
+
+def count_edges(root: Node) -> int:
+    """The number of operands of all nodes that ``root`` depends on."""
+    return sum(len(node.parents) for node in root.sorted_graph())
+
+
+def times(build: Build, number: int) -> dict[str, float]:
+    """Seconds of each phase, for one of ``number`` graphs, with the cyclic collector off."""
     gc.collect()
     gc.disable()
-    start = time.perf_counter()
-    root = build(edges)
-    built = time.perf_counter()
-    for node in children_first(root):
-        node._adjoint = None
-    ordered = time.perf_counter()
-    root.backward()
-    done = time.perf_counter()
-    count = len(root.sorted_graph())
-    before = time.perf_counter()
-    del root, node
-    freed = time.perf_counter()
+    clock = [time.perf_counter()]
+    roots = [build() for _ in range(number)]
+    clock.append(time.perf_counter())
+    orders = [children_first(root) for root in roots]
+    clock.append(time.perf_counter())
+    for order in orders:
+        for node in order:
+            node._adjoint = None  # the marks of the sort
+    del node, order, orders
+    again = time.perf_counter()
+    for root in roots:
+        root.backward()
+    clock.append(time.perf_counter() - again + clock[-1])
+    del root
+    again = time.perf_counter()
+    roots.clear()
+    clock.append(time.perf_counter() - again + clock[-1])
     gc.enable()
     return {
-        "build": built - start,
-        "sort": ordered - built,
-        "backward": done - ordered,
-        "free": freed - before,
-        "nodes": count,
+        phase: (end - start) / number
+        for phase, start, end in zip(PHASES, clock[:-1], clock[1:], strict=True)
     }
+
+
+def memory(build: Build) -> int:
+    """Bytes that a graph and its gradients take, beyond the parameters and inputs."""
+    build().backward()  # the gradients of parameters stay
+    gc.collect()
+    tracemalloc.start()
+    root = build()
+    root.backward()
+    held = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    del root
+    return held
+
+
+def slope(edges: Sequence[float], values: Sequence[float]) -> float:
+    """The exponent of the power law that fits best: the slope of a line on log–log axes."""
+    return float(np.polyfit(np.log(edges), np.log(values), 1)[0])
+
+
+def measure(graph: Callable[[int], Build], largest: int) -> dict[str, Any]:
+    """The phases and the memory of graphs from 10^2 to 10^``largest`` edges, with their slopes."""
+    edges, nodes, held = [], [], []
+    seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
+    for k in range(2, largest + 1):
+        build = graph(10**k)
+        root = build()
+        edges.append(count_edges(root))
+        nodes.append(len(root.sorted_graph()))
+        del root
+        held.append(memory(build))
+        number = max(1, BATCH // 10**k)
+        runs = [times(build, number) for _ in range(max(3, min(20, 10**6 // 10**k)))]
+        for phase in PHASES:
+            seconds[phase].append(median(run[phase] for run in runs))
+    return {
+        "edges": edges,
+        "nodes": nodes,
+        "phases": {
+            phase: {
+                "slope": slope(edges, taken),
+                "nanoseconds": taken[-1] / edges[-1] * 1e9,
+                "seconds": taken,
+            }
+            for phase, taken in seconds.items()
+        },
+        "memory": {
+            "slope": slope(nodes, held),
+            "bytes": held,
+            "bytes_a_node": held[-1] / nodes[-1],
+        },
+    }
+
+
+def growth(measured: dict[str, Any]) -> float:
+    """The time of all phases an edge, at the largest size over that at 10^3 edges."""
+    seconds = np.sum([phase["seconds"] for phase in measured["phases"].values()], axis=0)
+    per_edge = seconds / measured["edges"]
+    return float(per_edge[-1] / per_edge[1])
 
 
 def scaling(largest: int) -> dict[str, Any]:
-    """Slopes of the log–log fits from 10^2 to 10^``largest`` edges."""
-    sizes = [10**k for k in range(2, largest + 1)]
-    measured = {}
-    for edges in sizes:
-        runs = [times(edges) for _ in range(max(3, min(50, 10**5 // edges)))]
-        measured[edges] = {phase: float(np.median([r[phase] for r in runs])) for phase in runs[0]}
-    phases = {}
-    for phase in ("build", "sort", "backward", "free"):
-        seconds = [measured[edges][phase] for edges in sizes]
-        slope = np.polyfit(np.log(sizes), np.log(seconds), 1)[0]
-        phases[phase] = {
-            "slope": float(slope),
-            "nanoseconds": seconds[-1] / sizes[-1] * 1e9,
-            "seconds": seconds,
-        }
-    tracemalloc.start()
-    root = build(10**4)
-    bytes_a_node = tracemalloc.get_traced_memory()[0] / len(root.sorted_graph())
-    tracemalloc.stop()
-    per_edge = {edges: sum(measured[edges][p] for p in phases) / edges for edges in sizes}
-    growth = per_edge[sizes[-1]] / per_edge[1000]
+    """The measurements of each kind of graph, and the table's row for the worse of them."""
+    graphs = {name: measure(graph, largest) for name, graph in GRAPHS.items()}
+    worst = max(growth(measured) for measured in graphs.values())
     return {
-        "edges": sizes,
-        "phases": phases,
-        "bytes_a_node": bytes_a_node,
+        "graphs": graphs,
         "row": {
             "work": f"time an edge, 10^{largest} edges over 10^3",
             "peer": "chaingrad",
-            "ratio": growth,
-            "quartiles": [growth, growth],
+            "ratio": worst,
+            "quartiles": [worst, worst],
             "bound": BOUND,
         },
     }
+
+
+def widths(rounds: int, sizes: Sequence[int] = WIDTHS) -> dict[str, Any]:
+    """The step with n = d = h = q beside its five bare matrix products, over sizes."""
+    found: dict[str, list[Any]] = {"seconds": [], "products_seconds": [], "ratio": []}
+    for size in sizes:
+        steps = array_steps((size,) * 4)
+        pair = {name: steps[name] for name in ("chaingrad", "products")}
+        taken = interleaved(pair, rounds)
+        found["seconds"].append(median(taken["chaingrad"]))
+        found["products_seconds"].append(median(taken["products"]))
+        found["ratio"].append(ratio(taken["chaingrad"], taken["products"]))
+    return {"sizes": list(sizes), **found}

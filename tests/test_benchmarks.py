@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.measure import Contender, interleaved, ratio
-from benchmarks.scaling import build
+from benchmarks.scaling import GRAPHS, count_edges, growth, measure, scalar_mlp, slope, widths
 from benchmarks.steps import array_steps, scalar_mlps
 
 
@@ -29,6 +29,39 @@ def test_the_ratio_is_that_of_each_round():
     assert ratio([2.0], [4.0]) == (0.5, 0.5, 0.5)
 
 
-def test_random_graphs_have_two_edges_a_node():
-    order = build(1000).sorted_graph()
-    assert sum(len(node.parents) for node in order) == pytest.approx(1000, rel=0.05)
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("edges", [100, 1000, 10_000])
+def test_graphs_have_about_the_edges_asked_for(name, edges):
+    assert count_edges(GRAPHS[name](edges)()) == pytest.approx(edges, rel=0.15)
+
+
+def test_every_weight_of_a_scalar_mlp_is_in_the_graph():
+    root = scalar_mlp(10_000)()
+    weights = sum(node.op == "mul" for node in root.sorted_graph())
+    width = round((weights + 0.25) ** 0.5 / 2**0.5 - 0.25)
+    assert weights == 2 * width**2 + width
+    # a product and a sum a weight, two edges each, and one edge a ReLU
+    assert count_edges(root) == 4 * weights + 2 * width
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_phase_and_the_memory_are_measured_and_graphs_left_usable(name):
+    measured = measure(GRAPHS[name], largest=3)
+    assert len(measured["edges"]) == len(measured["nodes"]) == 2
+    for phase in ("build", "sort", "backward", "free"):
+        assert all(seconds > 0 for seconds in measured["phases"][phase]["seconds"])
+    for held, nodes in zip(measured["memory"]["bytes"], measured["nodes"], strict=True):
+        assert 50 < held / nodes < 500
+    assert growth(measured) > 0
+
+
+def test_the_slope_is_the_exponent():
+    edges = [10, 90, 1000]
+    assert slope(edges, [3 * e**1.5 for e in edges]) == pytest.approx(1.5)
+
+
+def test_the_step_is_timed_beside_its_products_at_each_width():
+    found = widths(rounds=2, sizes=(4, 8))
+    assert found["sizes"] == [4, 8]
+    assert all(first <= median <= third for first, median, third in found["ratio"])
+    assert all(seconds > 0 for seconds in found["seconds"] + found["products_seconds"])
