@@ -23,13 +23,16 @@ MIB = 2**20
 REFUSAL = """\
 Submissions cannot be isolated here: {reason}.
 A submission that is not isolated may read, change and send whatever you may yourself.
-Grade on Linux with user namespaces: most distributions have them, WSL and virtual machines too;
-containers and some hardened systems switch them off. Where you trust every submission, or the
-machine holds nothing of worth, --no-isolation goes on without."""
+Grade on Linux with user namespaces; WSL and virtual machines have them. Most containers and some
+distributions keep them from programs: on Ubuntu, an administrator gives them back with
+    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+Where you trust every submission, or the machine holds nothing of worth, --no-isolation goes on
+without."""
 LAYOUT = """\
 SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects) or
-STUDENT_ASSIGNMENT.ipynb. Of several by one student the newest counts. A run that was stopped goes
-on where it was; what has changed since is graded anew, nothing else is.
+STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is written in it. Of several
+by one student the newest counts. A run that was stopped goes on where it was; what has changed
+since is graded anew, nothing else is.
 
 A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
 SUBMISSIONS and OUTPUT, for example as a job array, each with

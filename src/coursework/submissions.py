@@ -1,12 +1,14 @@
 """Find the submissions in a folder and read their cells, whatever they are.
 
 Layouts, which may be mixed: `<student>/<assignment>.ipynb`; nbgrader's own
-`<student>/<assignment>/<any name>.ipynb`; and flat, `<student>_<assignment>.ipynb`, or
-`<student>.ipynb` where only one assignment is graded. Of several submissions by one student the
-newest (by the file's modification time, then by name) is graded and the others are reported.
+`<student>/<assignment>/<any name>.ipynb`; and flat, `<student>_<assignment>.ipynb`. A notebook
+whose name tells nothing, `<student>.ipynb` or `<student>/notes (1).ipynb`, goes by the assignment
+that its own metadata name, or to the only one that is graded. Of several submissions by one student
+the newest (by the file's modification time, then by name) is graded and the others are reported.
 Links are never followed.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -52,7 +54,7 @@ def find_submissions(folder: Path, assignments: Sequence[str]) -> list[Submissio
         raise FileNotFoundError(f"no folder {folder}; it should hold <student>/<assignment>.ipynb")
     found: dict[tuple[str, str], list[Path]] = {}
     for path in _notebooks(folder):
-        if place := _student_and_assignment(path.relative_to(folder), assignments):
+        if place := _student_and_assignment(folder, path, assignments):
             found.setdefault(place, []).append(path)
     submissions = []
     for (student, assignment), paths in sorted(found.items()):
@@ -65,8 +67,9 @@ def find_submissions(folder: Path, assignments: Sequence[str]) -> list[Submissio
 
 def unplaced(folder: Path, assignments: Sequence[str]) -> list[str]:
     """The notebooks in the folder that belong to none of the assignments."""
-    names = (path.relative_to(folder) for path in _notebooks(folder))
-    return [printable(str(n)) for n in names if not _student_and_assignment(n, assignments)]
+    paths = _notebooks(folder)
+    strange = (path for path in paths if not _student_and_assignment(folder, path, assignments))
+    return [printable(str(path.relative_to(folder))) for path in strange]
 
 
 def read_bytes(path: Path) -> bytes:
@@ -137,20 +140,31 @@ def _notebooks(folder: Path) -> Iterator[Path]:
                 yield Path(directory, name)
 
 
-def _student_and_assignment(path: Path, assignments: Sequence[str]) -> tuple[str, str] | None:
-    """Who handed in what, from the path inside the folder."""
-    *folders, _ = path.parts
+def _student_and_assignment(
+    folder: Path, path: Path, assignments: Sequence[str]
+) -> tuple[str, str] | None:
+    """Who handed in what, from the path inside the folder, or else from the notebook."""
+    *folders, _ = path.relative_to(folder).parts
     stem = path.stem
     if len(folders) == 2:
         return (_student(folders[0]), folders[1]) if folders[1] in assignments else None
-    if len(folders) == 1:
-        name = next((a for a in assignments if stem == a or _is_suffix(a, stem)), None)
-        name = name or (assignments[0] if len(assignments) == 1 else None)
-        return (_student(folders[0]), name) if name else None
-    for assignment in sorted(assignments, key=len, reverse=True):
-        if _is_suffix(assignment, stem):
-            return _student(stem[: -len(assignment) - 1]), assignment
-    return (_student(stem), assignments[0]) if len(assignments) == 1 else None
+    ending = [name for name in assignments if _is_suffix(name, stem)]
+    if not folders and ending:
+        longest = max(ending, key=len)
+        return _student(stem[: -len(longest) - 1]), longest
+    named = stem if stem in assignments else max(ending, key=len, default=None)
+    name = (named if folders else None) or _claimed(path, assignments)
+    return (_student(folders[0] if folders else stem), name) if name else None
+
+
+def _claimed(path: Path, assignments: Sequence[str]) -> str | None:
+    """The assignment that a notebook says it is, or the only one there is."""
+    with contextlib.suppress(UnreadableError, ValueError, RecursionError, AttributeError):
+        metadata = json.loads(read_bytes(path)).get("metadata", {})
+        claimed = metadata.get("coursework", {}).get("assignment")
+        if claimed in assignments:
+            return str(claimed)
+    return assignments[0] if len(assignments) == 1 else None
 
 
 def _is_suffix(assignment: str, stem: str) -> bool:

@@ -95,6 +95,18 @@ def test_every_layout_is_understood(tmp_path: Path) -> None:
     assert submissions.unplaced(tmp_path / "in", list(ASSIGNMENTS)) == ["ann/notes.ipynb"]
 
 
+def test_a_notebook_of_another_name_is_known_by_its_metadata(tmp_path: Path) -> None:
+    claims = {"one (1)": "a1", "two": "a2", "three": "a9", "four": ["a1"], "five": None}
+    for name, claim in claims.items():
+        text = notebook(*GOOD, metadata={"coursework": {"assignment": claim}})
+        write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
+    write(tmp_path, "bob.ipynb", GOOD).write_text("[1]")
+    write(tmp_path, "cleo.ipynb", GOOD).write_text('{"metadata": [1]}')
+    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    places = [(item.student, item.assignment, item.path.name) for item in found]
+    assert places == [("ann", "a1", "one (1).ipynb"), ("ann", "a2", "two.ipynb")]
+
+
 def test_one_assignment_needs_no_name(tmp_path: Path) -> None:
     for name in ("ann.ipynb", "bob/anything.ipynb", "cleo_a1.ipynb"):
         write(tmp_path, name, GOOD)
@@ -144,6 +156,7 @@ def test_feedback_says_what_was_asked_what_came_and_what_is_wrong(folder: Path) 
     assert "Feedback for bob" in text
     assert "2 of 5 points" in text
     assert "Write relu_backward" in text
+    assert soup.find("math") is not None
     assert "The first result that is wrong is dX: the shape is wrong" in text
     terms = [(t.text, t.find_next("dd").text) for t in soup.find_all("dt")][-2:]
     assert terms == [("expected", "(5, 3)"), ("got", "(5, 2)")]
