@@ -7,6 +7,7 @@ copied whole into a notebook.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,9 +25,12 @@ class Difference:
     hint: str = ""
 
     def __str__(self) -> str:
+        rows = {"expected": self.expected, "got": self.got, "hint": self.hint}
         lines = [f"{self.name}: {self.problem}"]
-        lines += [f"  expected  {self.expected}", f"  got       {self.got}"]
-        return "\n".join(lines + ([f"  hint      {self.hint}"] if self.hint else []))
+        for name, text in rows.items():
+            if text:
+                lines += wrap(text, 76, initial_indent=f"  {name:10}", subsequent_indent=" " * 12)
+        return "\n".join(lines)
 
 
 def first_difference(
@@ -99,7 +103,7 @@ def check_results(
         got = driver(student, inputs(np.random.default_rng(seed)))
         wrong = first_difference(wanted, got, rtol, atol, hints)
         if wrong:
-            raise AssertionError(f"the first result that is wrong is {wrong}")
+            raise AssertionError(f"the first wrong result is\n{wrong}")
     print(f"Right on {len(seeds)} random inputs.")
 
 

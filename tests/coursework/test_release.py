@@ -24,7 +24,7 @@ from support import ROOT
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
 SECRET = "a secret of the tests"
 GUIDE = ROOT / "chapters" / "reference" / "teaching.md"
-EXERCISE = re.compile(r"^`{4}md\n(.*?)^`{4}$", re.DOTALL | re.MULTILINE)
+EXERCISE = re.compile(r"^`{4}text\n(.*?)^`{4}$", re.DOTALL | re.MULTILINE)
 
 
 def cells(notebook: dict[str, Any], kind: str = "code") -> dict[str, str]:
@@ -103,9 +103,11 @@ def test_the_first_wrong_adjoint_is_named() -> None:
     answers["ex-forward-manual"] = answers["ex-forward-manual"].replace(" / len(X)", "")
     raised = run(release.student_notebook(assignment, ROOT), **answers)
     message = str(raised["ex-forward-manual-check-2"])
-    first, _, _, hint = message.splitlines()
-    assert first.startswith("the first result that is wrong is dO: 9 of 9 entries are wrong")
-    assert hint.startswith("  hint      every entry is 3 times what is expected; the mean over")
+    assert message.splitlines()[:2] == [
+        "the first wrong result is",
+        "dO: 9 of 9 entries are wrong, the first at [0, 0]",
+    ]
+    assert "hint      every entry is 3 times what is expected; the mean over the" in message
     assert f"AssertionError: {message}" in GUIDE.read_text(encoding="utf-8")
 
 
@@ -341,9 +343,9 @@ def test_the_documented_private_problems_work(private: Path, tmp_path: Path) -> 
 
 def test_the_guide_lists_what_can_be_set() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
-    table = re.findall(r"^\| \{ref\}`(ex-[a-z-]+)` \| (★+) \|", guide, re.MULTILINE)
+    row = re.compile(r"^\| \{ref\}`(ex-[a-z-]+)` \| `\1` \| (★+) \|", re.MULTILINE)
     problems = read_problems(ROOT / "chapters").values()
-    assert set(table) == {(problem.id, problem.level) for problem in problems}
+    assert set(row.findall(guide)) == {(problem.id, problem.level) for problem in problems}
 
 
 # --- the command line ---------------------------------------------------------------------------
