@@ -141,21 +141,21 @@ def visible_paths(packages: Sequence[str]) -> list[str]:
     """What of the file system a shut-in process may read: libraries, and nothing else.
 
     The standard library, the installed packages, shared libraries, and the folders of `packages`,
-    which may be imported from a checkout.
+    which may be imported from a checkout. Paths through links are listed under both names.
     """
-    prefixes = [Path(p).resolve() for p in (sys.prefix, sys.base_prefix)]
-    on_path = [Path(p).resolve() for p in sys.path if p and Path(p).is_dir()]
-    checkouts = (Path(str(sys.modules[name].__file__)).resolve().parent for name in packages)
+    prefixes = [Path(prefix).resolve() for prefix in (sys.prefix, sys.base_prefix)]
+    libraries = [prefix / name for prefix in prefixes for name in ("lib", "lib64")]
+    on_path = [Path(path) for path in sys.path if path]
     wanted = [
-        *(Path(sysconfig.get_path(key)).resolve() for key in ("stdlib", "platstdlib", "purelib")),
-        *(path for path in on_path if any(path.is_relative_to(p / "lib") for p in prefixes)),
-        *(path for path in on_path if any(path.is_relative_to(p / "lib64") for p in prefixes)),
-        *checkouts,
+        *(Path(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib", "purelib", "platlib")),
+        *(p for p in on_path if any(p.resolve().is_relative_to(lib) for lib in libraries)),
+        *(Path(str(sys.modules[name].__file__)).parent for name in packages),
         *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")),
         *map(Path, ("/etc/ld.so.cache", "/dev/null", "/dev/urandom")),
-        *(prefix / "lib" for prefix in prefixes[1:] if prefix != Path("/usr")),
+        prefixes[1] / "lib",
     ]
-    existing = sorted({str(path) for path in wanted if path.exists()})
+    named = {name for path in wanted for name in (path.absolute(), path.resolve())}
+    existing = sorted(str(path) for path in named if path.exists())
     return [p for p in existing if not any(p.startswith(q + "/") for q in existing)]
 
 
@@ -252,14 +252,11 @@ def _show(path: str) -> None:
     """Make `path` readable, under its own name, in the new root."""
     target = Path(MOUNT_POINT + path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    if os.path.islink(path):
-        target.symlink_to(os.readlink(path))
-        return
     if os.path.isdir(path):
         target.mkdir(exist_ok=True)
     else:
         target.touch()
-    _call("mount", path.encode(), str(target).encode(), None, MS_BIND | MS_REC, None)
+    _call("mount", os.fsencode(path), os.fsencode(target), None, MS_BIND | MS_REC, None)
     device = path.startswith("/dev/")
     flags = NO_SETUID if device else NO_SETUID | NO_DEVICES | READ_ONLY
     _set_mount_flags(str(target), flags, recursive=True)
@@ -271,7 +268,7 @@ def _set_mount_flags(path: str, flags: int, *, recursive: bool) -> None:
     at = ctypes.c_long(-100)  # relative to the working directory; the paths here are absolute
     size = ctypes.c_long(len(attributes))
     number = ctypes.c_long(SYS_MOUNT_SETATTR)
-    _call("syscall", number, at, path.encode(), ctypes.c_long(how), attributes, size)
+    _call("syscall", number, at, os.fsencode(path), ctypes.c_long(how), attributes, size)
 
 
 def _filter_calls() -> None:

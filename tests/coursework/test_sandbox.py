@@ -392,6 +392,23 @@ def test_an_ordinary_user_can_isolate_too() -> None:
     assert done.stdout == "None\n", done.stderr
 
 
+def test_an_environment_behind_a_link_is_seen_whole(box: Sandbox, tmp_path: Path) -> None:
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    code = """
+import sys
+from coursework.sandbox import *
+with Sandbox(Limits()) as box, box.session() as session:
+    print(sys.prefix, session.request("run", cell=1, source="import wave, numpy.ma, pytest"))
+"""
+    python = link / Path(sys.executable).relative_to(sys.prefix)
+    path = os.pathsep.join(map(str, sys.path))
+    done = subprocess.run(
+        [python, "-c", code], env={"PYTHONPATH": path}, capture_output=True, text=True
+    )
+    assert done.stdout == f"{link} None\n", done.stderr
+
+
 def test_without_isolation_the_same_answers_come() -> None:
     with Sandbox(LIMITS, isolate=False) as box, box.session() as session:
         run(session, "def double(x):\n    return 2 * x")
