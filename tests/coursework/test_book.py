@@ -1,0 +1,96 @@
+"""The book's own assignments, through release and grading; and the class that is benchmarked."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import grading
+from coursework.batch import grade_folder
+from coursework.problems import load
+from coursework.release import student_notebook
+from coursework.sandbox import why_not_isolated
+from support import ROOT, lacking
+
+ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
+ANSWERS = {p.id: p.answer for a in ASSIGNMENTS.values() for p in a.problems}
+Notebook = dict[str, Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolated() -> None:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+
+
+def answered(notebook: Notebook) -> Notebook:
+    for cell in notebook["cells"]:
+        name = cell["metadata"]["nbgrader"]["grade_id"]
+        cell["source"] = ANSWERS.get(name, cell["source"])
+    return notebook
+
+
+def stripped(notebook: Notebook) -> Notebook:
+    answered(notebook)
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    return notebook
+
+
+def doubled(notebook: Notebook) -> Notebook:
+    answered(notebook)
+    notebook["cells"] = [copy.deepcopy(c) for cell in notebook["cells"] for c in (cell, cell)]
+    return notebook
+
+
+def alone(notebook: Notebook) -> Notebook:
+    answered(notebook)
+    kept = [c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] in ANSWERS]
+    notebook["cells"] = kept
+    return notebook
+
+
+KINDS: dict[str, tuple[Callable[[Notebook], Notebook], bool]] = {
+    "answered": (answered, True),
+    "as released": (lambda notebook: notebook, False),
+    "metadata stripped": (stripped, True),
+    "every cell twice": (doubled, True),
+    "answers alone": (alone, True),
+}
+
+
+def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> None:
+    for student, (change, _) in KINDS.items():
+        for name, assignment in ASSIGNMENTS.items():
+            path = tmp_path / "in" / student / f"{name}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(change(student_notebook(assignment, ROOT))))
+    graded = grade_folder(tmp_path / "in", tmp_path / "out", ASSIGNMENTS, "x", progress=False)
+    assert len(graded) == len(KINDS) * len(ASSIGNMENTS)
+    for item in graded:
+        _, right = KINDS[item.submission.student]
+        expected = ASSIGNMENTS[item.submission.assignment].points if right else 0.0
+        assert item.mark.points == pytest.approx(expected), item
+        if item.submission.student == "answered":
+            assert not item.mark.remarks
+
+
+def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
+    name, assignment = next(iter(ASSIGNMENTS.items()))
+    grading.write_class(tmp_path / "in", assignment, ROOT, 12)
+    graded = grade_folder(
+        tmp_path / "in", tmp_path / "out", {name: assignment}, "x", progress=False
+    )
+    right = [item.mark.points == item.mark.max_points for item in graded]
+    assert len(right) == 12
+    assert any(right)
+    assert not all(right)
+
+
+def test_the_benchmark_measures(tmp_path: Path) -> None:
+    clock, processor = grading.measure(next(iter(ASSIGNMENTS.values())), ROOT, 2, 1)
+    assert clock > 0
+    assert processor > 0
