@@ -23,9 +23,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from built import toc_documents
 from support import ROOT
+from tools import build
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
-WITH_CODE = [page for page in PAGES if "{code-cell}" in (ROOT / f"chapters/{page}.md").read_text()]
+WITH_CODE = [page for page in PAGES if build.code_cells(ROOT / f"chapters/{page}.md")]
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 SETTINGS = ROOT / "tools" / "jupyter"
 STARTS = 60  # seconds that a server may take to answer

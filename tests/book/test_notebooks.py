@@ -19,14 +19,10 @@ import notebooks
 from built import Site, toc_documents
 from colab import carry
 from support import ROOT, lacking
-from tools import foreign
+from tools import build, foreign
 from tools.foreign import Result
 
-WITH_CODE = [
-    name
-    for name in toc_documents()
-    if "{code-cell}" in (ROOT / name).with_suffix(".md").read_text()
-]
+WITH_CODE = [name for name in toc_documents() if build.code_cells(ROOT / f"{name}.md")]
 RAW = re.compile(
     r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
     re.MULTILINE,
@@ -300,8 +296,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "A book"]):
         identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
         subprocess.run(["git", *identity, *command], cwd=book, check=True)
-    build = [sys.executable, str(ROOT / "tools" / "build.py"), str(book)]
-    done = subprocess.run(build, capture_output=True, text=True)
+    command = [sys.executable, str(ROOT / "tools" / "build.py"), str(book)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return book / "_build" / "html"
 
