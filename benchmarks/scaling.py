@@ -24,16 +24,19 @@ Build = Callable[[], Node]
 
 
 def random_dag(edges: int) -> Build:
-    """A random graph with two edges a node; values stay bounded. The draws come first."""
+    """A random graph with two edges a node, each second node a mean; the draws come first.
+
+    Nodes with odd numbers are means of two earlier ones, so that values stay within ±1.
+    """
     draw = random.Random(edges)
     starts = [draw.uniform(-1, 1) for _ in range(10)]
-    others = [draw.randrange(max(0, i - 90), i + 10) for i in range(edges // 2)]
+    others = [2 * draw.randrange(max(0, i - 45), i + 5) + 1 for i in range(edges // 4)]
 
     def build() -> Node:
         nodes = [Node(value) for value in starts]
-        for i, other in enumerate(others):
-            a, b = nodes[-1], nodes[other]
-            nodes.append(a + b if i % 2 else a * 0.5 if i % 5 else a - b)
+        for other in others:
+            nodes.append(nodes[-1] + nodes[other])
+            nodes.append(nodes[-1] * 0.5)
         return nodes[-1]
 
     return build

@@ -3,7 +3,16 @@
 import pytest
 
 from benchmarks.measure import Contender, interleaved, ratio
-from benchmarks.scaling import GRAPHS, count_edges, growth, measure, scalar_mlp, slope, widths
+from benchmarks.scaling import (
+    GRAPHS,
+    count_edges,
+    growth,
+    measure,
+    random_dag,
+    scalar_mlp,
+    slope,
+    widths,
+)
 from benchmarks.steps import array_steps, scalar_mlps
 
 
@@ -33,6 +42,12 @@ def test_the_ratio_is_that_of_each_round():
 @pytest.mark.parametrize("edges", [100, 1000, 10_000])
 def test_graphs_have_about_the_edges_asked_for(name, edges):
     assert count_edges(GRAPHS[name](edges)()) == pytest.approx(edges, rel=0.15)
+
+
+def test_values_of_random_graphs_stay_bounded():
+    means = [node for node in random_dag(10_000)().sorted_graph() if node.op == "mul"]
+    assert len(means) > 1000
+    assert all(abs(node.data) <= 1 for node in means)
 
 
 def test_every_weight_of_a_scalar_mlp_is_in_the_graph():
