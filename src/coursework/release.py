@@ -36,9 +36,9 @@ HOW_TO = """\
 # {title}
 
 {points} points. Write your answers where it says `raise NotImplementedError`, in place of that \
-line, and keep the names and arguments of the functions. Each answer is followed by a check. It \
-says what is right, or the first result that is wrong. The marks come from the same checks on \
-other inputs.
+line, and keep the names and arguments of the functions. Each answer is followed by its \
+checks: cells of which only the first line is open. Run them. They say that all is right, or which \
+result is the first that is wrong. The marks come from the same checks on other inputs.
 
 Add cells as you like. Cells that you did not add should stay where they are, checks included.
 
@@ -111,12 +111,13 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
         if secret is not None:
             text += hidden_check(problem, part, secret)
         text = text or HIDDEN.format(points=f"{part.points:g}")
-        yield _code(f"{problem.id}-check-{k}", text, locked=True, points=part.points)
+        cell = _code(f"{problem.id}-check-{k}", text, locked=True, points=part.points)
+        yield _collapsed(cell) if part.visible else cell
 
 
 def visible_check(problem: Problem, part: Part) -> str:
     """The check of a student's notebook, with the results that the answer gives."""
-    title = f"# Check: {part.name} ({part.points:g} point{'s' if part.points != 1 else ''})"
+    title = f"# @title Check: {part.name} ({_points(part.points)})"
     call = _call(problem, part, VISIBLE_SEEDS)
     return f"{title}\n{part.source}\n\n\n{call}"
 
@@ -207,9 +208,7 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
         yield _code("setup-install", text, locked=True)
     _, _, body = inspect.getsource(checks).partition('"""\n\n')
     text = f"# @title The checks of this notebook\n{body.strip()}"
-    cell = _code("setup-checks", text, locked=True)
-    cell["metadata"] |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
-    yield cell
+    yield _collapsed(_code("setup-checks", text, locked=True))
 
 
 def engine_source(book: Path) -> str:
@@ -254,6 +253,12 @@ def _code(
 ) -> Cell:
     cell = _cell("code", name, text, locked=locked, solution=solution, points=points)
     return cell | {"execution_count": None, "outputs": []}
+
+
+def _collapsed(cell: Cell) -> Cell:
+    """The cell with only the first line of its source open, in JupyterLab and in Colab."""
+    cell["metadata"] |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
+    return cell
 
 
 def _cell(
