@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -44,15 +44,6 @@ class Graded:
 
     submission: Submission
     mark: Mark
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A submission whose mark is not known: what was read of it, and where its mark goes."""
-
-    submission: Submission
-    content: bytes | UnreadableError
-    path: Path
 
 
 def grade_folder(
@@ -87,27 +78,48 @@ def grade_folder(
     limits = limits or Limits()
     keys = {name: Key(assignment, secret) for name, assignment in assignments.items()}
     found = find_submissions(submissions, list(assignments))[shard[0] - 1 :: shard[1]]
-    store = output / "marks"
-    store.mkdir(parents=True, exist_ok=True)
-    grader = _fingerprint(limits, isolate)
-    tasks: list[_Task] = []
-    marks: dict[Submission, Mark] = {}
-    for submission in found:
-        content = _read(submission)
-        name = _digest(grader, keys[submission.assignment], submission, content)
-        path = store / f"{name}.json"
-        try:
-            marks[submission] = from_json(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            tasks.append(_Task(submission, content, path))
-    jobs = min(jobs or _cores(), len(tasks))
+    store = _Store(output / "marks", keys, f"{_fingerprint()} {limits} {isolate}")
+    known = {submission: store.find(submission) for submission in found}
+    marks = {submission: mark for submission, mark in known.items() if mark}
+    todo = [submission for submission in found if submission not in marks]
+    jobs = min(jobs or _cores(), len(todo))
     bar = tqdm(total=len(found), initial=len(marks), unit="submission", disable=not progress)
     with bar, _Pool(jobs, limits, isolate) as pool:
         pool.keep_hidden([submissions, output])
-        for task, mark in pool.grade(tasks, keys):
-            marks[task.submission] = mark
+        for submission, mark in pool.grade(todo, store):
+            marks[submission] = mark
             bar.update()
     return [Graded(submission, marks[submission]) for submission in found]
+
+
+class _Store:
+    """The folder of finished marks, named by all that they depend on."""
+
+    def __init__(self, folder: Path, keys: Mapping[str, Key], grader: str) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._grader = grader
+        self.keys = keys
+
+    def find(self, submission: Submission) -> Mark | None:
+        """The mark of a submission as it is now, if it is finished."""
+        try:
+            path = self._path(submission, _read(submission))
+            return from_json(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    def keep(self, submission: Submission, content: bytes | UnreadableError, mark: Mark) -> None:
+        """Write the mark of a submission with this content."""
+        write_whole(self._path(submission, content), to_json(mark))
+
+    def _path(self, submission: Submission, content: bytes | UnreadableError) -> Path:
+        data = content if isinstance(content, bytes) else str(content).encode()
+        key = self.keys[submission.assignment].fingerprint
+        # The student, too: a mark is told to one.
+        parts = [self._grader, key, submission.assignment, submission.student, ""]
+        digest = hashlib.sha256("\n".join(parts).encode() + data).hexdigest()
+        return self._folder / f"{digest}.json"
 
 
 class _Pool:
@@ -148,23 +160,23 @@ class _Pool:
                     )
 
     def grade(
-        self, tasks: Sequence[_Task], keys: Mapping[str, Key]
-    ) -> Iterator[tuple[_Task, Mark]]:
-        """Each task with its mark, as they come."""
-        futures: dict[Future[Mark], _Task] = {}
-        for task in tasks:
-            futures[self._threads.submit(self._grade_one, task, keys)] = task
+        self, submissions: Sequence[Submission], store: _Store
+    ) -> Iterator[tuple[Submission, Mark]]:
+        """Each submission with its mark, as they come."""
+        futures: dict[Future[Mark], Submission] = {}
+        for submission in submissions:
+            futures[self._threads.submit(self._grade_one, submission, store)] = submission
         for future in as_completed(futures):
             yield futures[future], future.result()
 
-    def _grade_one(self, task: _Task, keys: Mapping[str, Key]) -> Mark:
-        key = keys[task.submission.assignment]
+    def _grade_one(self, submission: Submission, store: _Store) -> Mark:
+        content = _read(submission)
         sandbox = self._free.get()
         try:
-            mark = _mark(task.content, key, sandbox)
+            mark = _mark(content, store.keys[submission.assignment], sandbox)
         finally:
             self._free.put(sandbox)
-        write_whole(task.path, to_json(mark))
+        store.keep(submission, content, mark)
         return mark
 
 
@@ -192,19 +204,12 @@ def _read(submission: Submission) -> bytes | UnreadableError:
         return error
 
 
-def _digest(grader: str, key: Key, submission: Submission, content: bytes | UnreadableError) -> str:
-    """Names a mark by all that it depends on, and by the student, who is told it."""
-    data = content if isinstance(content, bytes) else str(content).encode()
-    parts = [grader, key.fingerprint, submission.assignment, submission.student]
-    return hashlib.sha256("\n".join(parts).encode() + b"\n" + data).hexdigest()
-
-
-def _fingerprint(limits: Limits, isolate: bool) -> str:
+def _fingerprint() -> str:
     """Changes whenever this grader, or the engine that submissions use, could mark differently."""
     own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
     files = [own / f"{module}.py" for module in MODULES] + sorted(engine.glob("*.py"))
     sources = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
-    return f"{sources} {asdict(limits)} {isolate} {sys.version} {np.__version__}"
+    return f"{sources} {sys.version} {np.__version__}"
 
 
 def _cores() -> int:

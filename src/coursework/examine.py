@@ -18,6 +18,7 @@ import functools
 import hashlib
 import json
 import re
+import signal
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -113,8 +114,7 @@ class _Examination:
             self._seconds += seconds
             if lost is None:
                 return
-            how = f" ({signal_name(status)})" if isinstance(lost, SessionEndedError) else ""
-            self._note_loss(f"{lost}{how}")
+            self._note_loss(_reason(lost, status))
             if self._seconds > self._sandbox.limits.total:
                 return
 
@@ -140,6 +140,7 @@ class _Examination:
         return None
 
     def _run_cells(self, session: Session) -> None:
+        self._failed.clear()
         for problem in self._key.assignment.problems:
             self._at = GIVEN
             session.request("run", cell=GIVEN.number, source=problem.given)
@@ -224,6 +225,14 @@ class _Examination:
         return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
 
 
+def _reason(lost: SessionLostError, status: int) -> str:
+    if not isinstance(lost, SessionEndedError):
+        return str(lost)
+    if status == -signal.SIGKILL:
+        return "the submission used up its processor time or memory"
+    return f"it ended the process ({signal_name(status)})"
+
+
 def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | None:
     try:
         with np.errstate(all="ignore"):
@@ -233,7 +242,8 @@ def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | Non
 
 
 def _defines(cell: Cell, names: Sequence[str]) -> bool:
-    pattern = rf"^(?:async )?(?:def|class) (?:{'|'.join(names)})\b"
+    name = f"(?:{'|'.join(names)})"
+    pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=])"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
 
 

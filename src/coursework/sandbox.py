@@ -88,7 +88,7 @@ class SessionEndedError(SessionLostError):
     """The process is gone."""
 
     def __init__(self) -> None:
-        super().__init__("it ended the process")
+        super().__init__("the process is gone")
 
 
 class Session:

@@ -196,6 +196,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "magics": nb(("%matplotlib inline\n!pip install x", *GOOD, "%%time\nx = 1"), 5),
         "float32": nb(relu("return (dH * (Z > 0)).astype('f4')"), 5),
         "float16": nb(relu("return (dH * (Z > 0)).astype('f2')"), 3, "dZ"),
+        "lambda": nb(("relu_backward = lambda dH, Z: dH * (Z >= 0)", LAYER), 4, "lambda dH, Z"),
         "lists": nb(relu("return (dH * (Z > 0)).tolist()"), 5),
         "nan": nb(relu("return dH * np.nan"), 2, "nan or inf"),
         "complex": nb(relu("return dH * (Z > 0) + 1j"), 2),
