@@ -129,7 +129,7 @@ def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found |
     for i, (wanted, came) in enumerate(zip(expected, got, strict=True)):
         found = _compare(wanted, came, rtol, atol)
         if found:
-            return f"item {i} {found[0]}", _show(expected), _show(got), found[3]
+            return f"item {i}: {found[0]}", _show(expected), _show(got), found[3]
     return None
 
 
@@ -159,13 +159,13 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
 def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
     if got.ndim > 1 and got.shape == expected.shape[::-1]:
         return "it has the shape of the transpose"
+    if got.size == expected.size:
+        return "the number of entries is right"
     if got.ndim == expected.ndim + 1:
         for how, reduce in (("summed", np.sum), ("averaged", np.mean)):
             reduced = reduce(got, axis=0)
             if reduced.shape == expected.shape and np.allclose(reduced, expected, rtol, atol):
                 return f"{how} over the first axis it would be right"
-    if got.size == expected.size:
-        return "the number of entries is right"
     return ""
 
 
