@@ -172,6 +172,7 @@ def test_a_double_click_opens_a_page_as_a_notebook_that_runs(window: Page, lab: 
     window.locator(".jp-DirListing-item", has_text="reference").dblclick()
     window.locator(".jp-DirListing-item", has_text="notation.md").dblclick()
     window.locator(".jp-MarkdownCell .myst-admonition").first.wait_for(timeout=30_000)
+    window.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=STARTS * 1000)
     window.get_by_role("menuitem", name="Run", exact=True).click()
     window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
     last = window.locator(".jp-CodeCell .jp-InputPrompt").last
