@@ -83,12 +83,11 @@ def grade_folder(
     marks = {submission: mark for submission, mark in known.items() if mark}
     todo = [submission for submission in found if submission not in marks]
     jobs = min(jobs or _cores(), len(todo))
-    bar = tqdm(total=len(found), initial=len(marks), unit="submission", disable=not progress)
-    with bar, _Pool(jobs, limits, isolate) as pool:
+    with _Pool(jobs, limits, isolate) as pool:
         pool.keep_hidden([submissions, output])
-        for submission, mark in pool.grade(todo, store):
-            marks[submission] = mark
-            bar.update()
+        done = pool.grade(todo, store)
+        bar = tqdm(done, "grading", len(found), initial=len(marks), disable=not progress)
+        marks.update(bar)
     return [Graded(submission, marks[submission]) for submission in found]
 
 
@@ -131,8 +130,11 @@ class _Pool:
         self._sandboxes: list[Sandbox] = []
         try:
             for _ in range(jobs):
-                self._sandboxes.append(Sandbox(limits, isolate=isolate))
-                self._free.put(self._sandboxes[-1])
+                sandbox = Sandbox(limits, isolate=isolate)
+                self._sandboxes.append(sandbox)
+                self._free.put(sandbox)
+                with sandbox.session():
+                    pass  # can it isolate here? better asked before anything starts
         except BaseException:
             self.close()
             raise

@@ -113,7 +113,7 @@ class _Program(ctypes.Structure):
 
 
 def _call(name: str, *arguments: object) -> int:
-    """Call the C library; raise `IsolationError` if it says no."""
+    """Call the C library; raise `IsolationError` if the kernel says no."""
     libc = ctypes.CDLL(None, use_errno=True)
     result: int = getattr(libc, name)(*arguments)
     if result < 0:
@@ -264,11 +264,14 @@ def _show(path: str) -> None:
 
 def _set_mount_flags(path: str, flags: int, *, recursive: bool) -> None:
     attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
-    how = AT_RECURSIVE if recursive else 0
+    how = ctypes.c_long(AT_RECURSIVE if recursive else 0)
     at = ctypes.c_long(-100)  # relative to the working directory; the paths here are absolute
     size = ctypes.c_long(len(attributes))
     number = ctypes.c_long(SYS_MOUNT_SETATTR)
-    _call("syscall", number, at, os.fsencode(path), ctypes.c_long(how), attributes, size)
+    try:
+        _call("syscall", number, at, os.fsencode(path), how, attributes, size)
+    except IsolationError as error:
+        raise IsolationError(f"mount_setattr, of Linux 5.12 and later: {error}") from error
 
 
 def _filter_calls() -> None:

@@ -1,6 +1,6 @@
 """Run a submission where it can do no harm, and talk to it in plain data.
 
-What isolation promises (Linux, x86-64 and arm64):
+What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
 
 - Each session is a process of its own in new user, mount, process, network, IPC, host-name and
   cgroup namespaces, without capabilities, never able to regain any (`no_new_privs`).
