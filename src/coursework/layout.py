@@ -25,7 +25,7 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; } td.number, th.number { text-align: right;
   white-space: nowrap; width: 1%; }
-td.number { padding-right: 1rem; } td { min-width: 4rem; } td:last-child { min-width: 8rem;
+td.number, th.number { padding-right: 1rem; } td { min-width: 4rem; } td:last-child { min-width: 8rem;
   overflow-wrap: anywhere; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
   padding: 1rem 1.1rem; margin: 1rem 0; }
