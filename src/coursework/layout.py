@@ -24,9 +24,8 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { color: var(--soft); font-weight: 600; } td.number, th.number { text-align: right;
-  white-space: nowrap; width: 1%; }
-td.number, th.number { padding-right: 1rem; } td { min-width: 4rem; } td:last-child { min-width: 8rem;
-  overflow-wrap: anywhere; }
+  white-space: nowrap; width: 1%; padding-right: 1rem; }
+td { min-width: 4rem; } td:last-child { min-width: 8rem; overflow-wrap: anywhere; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 8px;
   padding: 1rem 1.1rem; margin: 1rem 0; }
 .top { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem;
