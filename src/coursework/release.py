@@ -43,7 +43,7 @@ result is the first that is wrong. The marks come from the same checks on other 
 Add cells as you like. Cells that you did not add should stay where they are, checks included.
 
 {table}"""
-HIDDEN = "# This check is run when you have handed in ({points} points)."
+HIDDEN = "# This check is run when you have handed in ({points})."
 INSTALL = """\
 # Run this cell first: it installs the engine of the course where it is missing.
 from importlib.util import find_spec
@@ -110,7 +110,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
         text = visible_check(problem, part) if part.visible else ""
         if secret is not None:
             text += hidden_check(problem, part, secret)
-        text = text or HIDDEN.format(points=f"{part.points:g}")
+        text = text or HIDDEN.format(points=_points(part.points))
         cell = _code(f"{problem.id}-check-{k}", text, locked=True, points=part.points)
         yield _collapsed(cell) if part.visible else cell
 
@@ -296,4 +296,4 @@ def _cell_id(name: str) -> str:
 
 
 def _points(points: float) -> str:
-    return f"{points:g} point{'s' if points != 1 else ''}"
+    return f"{round(points, 2):g} point{'s' if points != 1 else ''}"
