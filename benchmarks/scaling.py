@@ -105,7 +105,10 @@ def slope(edges: Sequence[float], values: Sequence[float]) -> float:
 
 
 def measure(graph: Callable[[int], Build], largest: int) -> dict[str, Any]:
-    """The phases and the memory of graphs from 10^2 to 10^``largest`` edges, with their slopes."""
+    """The phases and the memory of graphs from 10^2 to 10^``largest`` edges, with their slopes.
+
+    Of several runs the least: other programs can slow one down, and nothing can speed it up.
+    """
     edges, nodes, held = [], [], []
     seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
     for k in range(2, largest + 1):
@@ -116,9 +119,9 @@ def measure(graph: Callable[[int], Build], largest: int) -> dict[str, Any]:
         del root
         held.append(memory(build))
         number = max(1, BATCH // 10**k)
-        runs = [times(build, number) for _ in range(max(3, min(20, 10**6 // 10**k)))]
+        runs = [times(build, number) for _ in range(max(5, min(20, 10**6 // 10**k)))]
         for phase in PHASES:
-            seconds[phase].append(median(run[phase] for run in runs))
+            seconds[phase].append(min(run[phase] for run in runs))
     return {
         "edges": edges,
         "nodes": nodes,
