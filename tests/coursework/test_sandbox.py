@@ -385,7 +385,7 @@ def test_an_ordinary_user_can_isolate_too() -> None:
             capture_output=True,
             text=True,
             cwd="/",
-            env={},
+            env={"PYTHONPATH": str(sandbox.SOURCE)},
         )
     except PermissionError:
         pytest.skip(f"an ordinary user cannot run {sys.executable}")
