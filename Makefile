@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve bench notebooks assignments grade rot format lock clean
+.PHONY: help book test lab serve live bench notebooks assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ serve: book ## Build the site and serve it at http://localhost:8000
 
 bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing)
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+
+live: book ## Put Python into the site, so that cells run in the page without any other address
+	@$(BIN)/python tools/live.py
 
 notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside the site's pages
 	@$(BIN)/python tools/notebooks.py

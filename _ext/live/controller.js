@@ -1,0 +1,248 @@
+// Runs the cells of a page in a worker, and puts what comes back below them.
+
+class Cell {
+  constructor(box, about, number) {
+    this.box = box;
+    this.about = about;
+    this.name = `cell ${number}`;
+    this.code = box.querySelector(".cell_input pre");
+    this.line = box.querySelector(".live-status");
+    this.built = box.querySelector(":scope > .cell_output, :scope > details > .cell_output");
+    this.output = null;
+    this.editor = null;
+    this.hasRun = false;
+  }
+
+  get source() {
+    return (this.editor ? this.editor.text() : this.code.textContent).replace(/\n$/, "");
+  }
+
+  get runs() {
+    return !this.about.why;
+  }
+
+  status(text) {
+    this.line.textContent = text;
+  }
+
+  mark(name, on) {
+    this.box.classList.toggle(`live-${name}`, on);
+  }
+
+  freshOutput() {
+    this.output?.remove();
+    this.output = document.createElement("div");
+    this.output.className = "cell_output live-output";
+    this.output.setAttribute("aria-label", `Output of ${this.name}`);
+    this.output.setAttribute("role", "region");
+    if (this.built) this.built.hidden = true;
+    this.box.append(this.output);
+    this.mark("changed", true);
+    this.cleared = false;
+  }
+
+  place(className) {
+    if (this.cleared) {
+      this.output.replaceChildren();
+      this.cleared = false;
+    }
+    const element = document.createElement("div");
+    element.className = `output ${className}`;
+    this.output.append(element);
+    return element;
+  }
+
+  stream(name, text) {
+    let last = this.output.lastElementChild;
+    if (this.cleared || !last?.classList.contains(name)) {
+      last = this.place(`stream ${name}`);
+      last.append(Object.assign(document.createElement("pre"), { tabIndex: 0 }));
+    }
+    const pre = last.firstChild;
+    pre.textContent = overwritten(pre.textContent + text);
+  }
+
+  /** Show a bundle at its place: what is there already is replaced. */
+  display(bundle, place) {
+    const before = this.output.querySelector(`:scope > [data-place="${place}"]`);
+    this.append(bundle);
+    const now = this.output.lastElementChild;
+    now.dataset.place = place;
+    before?.replaceWith(now);
+  }
+
+  append(bundle) {
+    if (bundle["text/html"] !== undefined) {
+      const range = document.createRange();
+      const place = this.place("text_html");
+      range.selectNode(place);
+      place.append(range.createContextualFragment(bundle["text/html"])); // runs its scripts
+    } else if (bundle["image/svg+xml"] !== undefined) {
+      this.place("image").innerHTML = bundle["image/svg+xml"];
+    } else if (bundle["image/png"] !== undefined) {
+      const image = document.createElement("img");
+      image.src = `data:image/png;base64,${bundle["image/png"]}`;
+      image.alt = this.built?.querySelector("img")?.alt || bundle["text/plain"];
+      this.place("image_png").append(image);
+    } else {
+      this.text("text_plain", bundle["text/markdown"] ?? bundle["text/plain"]);
+    }
+  }
+
+  text(className, text) {
+    const pre = document.createElement("pre");
+    pre.tabIndex = 0;
+    pre.textContent = text;
+    this.place(className).append(pre);
+  }
+
+  clear(wait) {
+    if (wait) this.cleared = true;
+    else this.output.replaceChildren();
+  }
+
+  async edit(base, run) {
+    if (this.editor) return;
+    const { openEditor } = await import(new URL("editor.js", base).href);
+    this.code.closest("details")?.setAttribute("open", "");
+    const place = document.createElement("div");
+    place.className = "live-editor";
+    this.code.closest(".highlight").before(place);
+    this.place_ = place;
+    const leave = () => this.box.querySelector(".live-run").focus();
+    const text = this.code.textContent.replace(/\n$/, "");
+    this.editor = openEditor(place, text, run, leave);
+    this.mark("editing", true);
+    this.mark("changed", true);
+  }
+
+  reset() {
+    this.editor?.close();
+    this.place_?.remove();
+    this.output?.remove();
+    this.editor = this.output = null;
+    if (this.built) this.built.hidden = false;
+    this.hasRun = false;
+    this.mark("editing", false);
+    this.mark("changed", false);
+    this.status("");
+  }
+}
+
+/** What a terminal shows of text in which "\r" goes back to the start of the line. */
+function overwritten(text) {
+  if (!text.includes("\r")) return text;
+  return text
+    .split("\n")
+    .map((line) => {
+      const parts = line.replace(/\r$/, "").split("\r");
+      return parts.reduce((below, part) => part + below.slice(part.length), "");
+    })
+    .join("\n");
+}
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+class Python {
+  constructor(base) {
+    this.base = base;
+    this.worker = null;
+    this.waiting = null; // the message that is being answered
+  }
+
+  async started(cell) {
+    if (this.worker) return;
+    this.worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => this.fail(event.message ?? "the worker did not start");
+    cell.status("Starting Python …");
+    await this.ask(cell, { type: "start", root: this.base.href });
+  }
+
+  ask(cell, message) {
+    return new Promise((resolve, reject) => {
+      this.waiting = { cell, resolve, reject };
+      this.worker.postMessage(message);
+    });
+  }
+
+  receive({ type, ...data }) {
+    const { cell, resolve } = this.waiting ?? {};
+    if (!cell) return;
+    if (type === "progress") cell.status(`Loading Python: ${megabytes(data.received)} …`);
+    else if (type === "failed") this.fail(data.message);
+    else if (type === "ready" || type === "done") {
+      this.waiting = null;
+      resolve(data.error ?? "");
+    } else if (type === "stream") cell.stream(data.name, data.text);
+    else if (type === "display") cell.display(data.bundle, data.place);
+    else if (type === "clear") cell.clear(data.wait);
+  }
+
+  fail(message) {
+    const { reject } = this.waiting ?? {};
+    this.stop();
+    reject?.(new Error(message));
+  }
+
+  stop() {
+    this.worker?.terminate();
+    this.worker = this.waiting = null;
+  }
+}
+
+const WHY_NOT = {
+  stopped: "Stopped. Python starts afresh: what cells had computed is gone.",
+  unreachable:
+    "Python could not be loaded: this site does not carry it, and the network has none. " +
+    "Go online, or in a copy of the course run: make live",
+};
+
+export function start(boxes, about, base) {
+  const cells = boxes.map((box, i) => new Cell(box, about[i], i + 1));
+  const python = new Python(base);
+  let turn = Promise.resolve();
+
+  async function runOne(cell) {
+    cell.freshOutput();
+    cell.mark("busy", true);
+    try {
+      await python.started(cell);
+      cell.status("Running …");
+      const error = await python.ask(cell, { type: "run", source: cell.source, name: cell.name });
+      if (error) cell.text("traceback", error);
+      cell.hasRun = true;
+      cell.status("");
+      return !error || cell.about.raises;
+    } catch (error) {
+      for (const other of cells) other.hasRun = false;
+      cell.status(WHY_NOT[error.message] ?? `This ended Python: ${error.message}`);
+      return false;
+    } finally {
+      cell.mark("busy", false);
+    }
+  }
+
+  async function runUpTo(i) {
+    for (const cell of cells.slice(0, i))
+      if (cell.runs && !cell.hasRun && !(await runOne(cell))) {
+        if (!cells[i].line.textContent)
+          cells[i].status(`${cell.name} above did not finish, so this one was not run.`);
+        return;
+      }
+    await runOne(cells[i]);
+  }
+
+  const run = (i) => {
+    if (!cells[i].box.classList.contains("live-busy")) cells[i].status("Waiting …");
+    turn = turn.then(() => runUpTo(i));
+    return turn;
+  };
+
+  return {
+    run,
+    edit: (i) => cells[i].edit(base, () => run(i)),
+    reset: (i) => cells[i].reset(),
+    stop: () => python.fail("stopped"),
+  };
+}

@@ -1,0 +1,206 @@
+"""Runs the cells of a page as Jupyter would, inside Pyodide; `worker.js` calls `run_cell`.
+
+What a cell shows goes to the page through the functions of ``live_page``, which the worker gives.
+"""
+
+import ast
+import base64
+import io
+import linecache
+import sys
+import traceback
+import types
+
+from live_page import clear, graphviz, show
+
+namespace = sys.modules["__main__"].__dict__
+
+_RICH = (
+    ("text/html", "_repr_html_"),
+    ("image/svg+xml", "_repr_svg_"),
+    ("image/png", "_repr_png_"),
+    ("text/markdown", "_repr_markdown_"),
+)
+
+
+def bundle(value):
+    """What an object shows itself as, by MIME type, always with plain text."""
+    own = getattr(value, "_repr_mimebundle_", None)
+    found = dict(own(include=None, exclude=None) or {}) if callable(own) else {}
+    for kind, method in _RICH:
+        represent = None if isinstance(value, type) else getattr(value, method, None)
+        if kind not in found and callable(represent):
+            shown = represent()
+            if shown is not None:
+                found[kind] = base64.b64encode(shown).decode() if kind == "image/png" else shown
+    if "text/plain" not in found:
+        found["text/plain"] = pretty(value)
+    return found
+
+
+def pretty(value):
+    import pprint
+
+    if isinstance(value, dict | list | tuple | set) and len(repr(value)) > 79:
+        return pprint.pformat(value, width=79, compact=True, sort_dicts=False)
+    return repr(value)
+
+
+class DisplayHandle:
+    """What was displayed, to be replaced by something else later."""
+
+    count = 0
+
+    def __init__(self):
+        DisplayHandle.count += 1
+        self.place = DisplayHandle.count
+
+    def display(self, value, raw=False, **_):
+        show(value if raw else bundle(value), self.place)
+
+    update = display
+
+
+def display(*values, raw=False, display_id=None, **_):
+    handle = DisplayHandle()
+    for value in values:
+        handle.display(value, raw=raw)
+        if not display_id:
+            handle = DisplayHandle()
+    return handle if display_id else None
+
+
+# --- modules that pages import and the browser has not ------------------------------------------
+
+
+def _module(name, **contents):
+    module = types.ModuleType(name)
+    module.__dict__.update(contents)
+    sys.modules[name] = module
+    return module
+
+
+def _shown_as(kind):
+    class Shown:
+        def __init__(self, data=None, **options):
+            self.data = data
+
+        def _repr_mimebundle_(self, include=None, exclude=None):
+            return {kind: self.data, "text/plain": f"<{type(self).__name__} object>"}
+
+    return Shown
+
+
+def clear_output(wait=False):
+    clear(bool(wait))
+
+
+def provide_modules():
+    kinds = {"HTML": "text/html", "SVG": "image/svg+xml", "Markdown": "text/markdown"}
+    shown = {name: type(name, (_shown_as(kind),), {}) for name, kind in kinds.items()}
+    ways = _module("IPython.display", display=display, clear_output=clear_output, **shown)
+    ways.DisplayHandle = DisplayHandle
+    _module("IPython", display=ways, get_ipython=lambda: None, version_info=(9, 0, 0), __path__=[])
+    _module("myst_nb", glue=glue)
+    namespace["display"] = display
+
+
+def glue(name, value, display=True):
+    """Put a result into the text of the book: here it is shown, and the text stays."""
+    if display:
+        display(value)
+
+
+def provide_graphviz():
+    """Let drawings be laid out by the page's own Graphviz."""
+    from chaingrad import _graphviz
+
+    def lay_out(source, format):
+        if format != "svg":
+            raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
+        return graphviz(source).encode()
+
+    _graphviz._dot_program = lay_out
+
+
+def provide_matplotlib():
+    """Figures appear below the cell that made them, as in a notebook."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    plt.show = show_figures
+
+
+def show_figures(*args, **kwargs):
+    plt = sys.modules.get("matplotlib.pyplot")
+    for number in plt.get_fignums() if plt else ():
+        figure, picture = plt.figure(number), io.BytesIO()
+        figure.savefig(picture, format="png", bbox_inches="tight", facecolor=figure.get_facecolor())
+        plt.close(figure)
+        data = base64.b64encode(picture.getvalue()).decode()
+        display({"image/png": data, "text/plain": "a figure"}, raw=True)
+
+
+# --- cells ---------------------------------------------------------------------------------------
+
+
+def prepare(source):
+    """Get ready for the modules that a cell imports, once each."""
+    roots = imported_roots(source)
+    if "chaingrad" in roots and "graphviz" not in _ready:
+        _ready.add("graphviz")
+        provide_graphviz()
+    if "matplotlib" in roots and "matplotlib" not in _ready:
+        _ready.add("matplotlib")
+        provide_matplotlib()
+
+
+_ready = set()
+
+
+def imported_roots(source):
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
+    names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+def run_cell(source, name):
+    """Run a cell called ``name``; returns "" or the traceback of what it raised."""
+    filename = f"<{name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    try:
+        prepare(source)
+        tree = ast.parse(source, filename)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, filename, "exec"), namespace)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)
+            if value is not None and not source.rstrip().endswith(";"):
+                namespace["_"] = value
+                display(value)
+        show_figures()
+    except BaseException as error:
+        return report(error, filename)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return ""
+
+
+def report(error, filename):
+    """The traceback from the cell on: what called the cell is no concern of the reader."""
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        return "".join(traceback.format_exception_only(error))
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename == __file__:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace))
+
+
+provide_modules()

@@ -1,0 +1,120 @@
+// Python in a worker of its own, so that the page stays responsive and Stop can end it.
+let python;
+let runCell;
+let graphviz;
+let config;
+
+const say = (type, content = {}) => postMessage({ type, ...content });
+
+// --- the files of the runtime: counted while they come, and kept for the next time ---------------
+
+const fetchDirectly = self.fetch.bind(self);
+let received = 0;
+
+async function openStore() {
+  if (!self.caches) return null; // not offered to pages without https
+  const name = `live-cells-${config.version}`;
+  for (const other of await caches.keys())
+    if (other.startsWith("live-cells-") && other !== name) await caches.delete(other);
+  return caches.open(name);
+}
+
+function counted(response) {
+  const count = new TransformStream({
+    transform(chunk, controller) {
+      received += chunk.byteLength;
+      say("progress", { received });
+      controller.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(count), { status, statusText, headers });
+}
+
+function keepWhatIsFetched(store, runtime) {
+  self.fetch = async (input, options) => {
+    const address = String(input.url ?? input);
+    if (!address.startsWith(runtime)) return fetchDirectly(input, options);
+    const kept = store && (await store.match(address));
+    if (kept) return counted(kept);
+    const response = await fetchDirectly(input, options);
+    if (store && response.ok) store.put(address, response.clone()).catch(() => {});
+    return response.ok ? counted(response) : response;
+  };
+}
+
+// --- starting ------------------------------------------------------------------------------------
+
+async function firstThatAnswers(runtimes) {
+  for (const runtime of runtimes) {
+    try {
+      return [runtime, await import(`${runtime}pyodide.mjs`)];
+    } catch (error) {
+      console.info(`live cells: no runtime at ${runtime}: ${error.message}`);
+    }
+  }
+  throw new Error("unreachable");
+}
+
+async function start(root) {
+  const text = (name) => fetchDirectly(new URL(name, root)).then((r) => r.text());
+  config = JSON.parse(await text("config.json"));
+  const runtimes = config.runtimes.map((address) => new URL(address, root).href);
+  const [runtime, { loadPyodide }] = await firstThatAnswers(runtimes);
+  keepWhatIsFetched(await openStore(), runtime);
+  const [lock, runner, packages] = await Promise.all([
+    text("lock.json"),
+    text("runner.py"),
+    fetchDirectly(new URL(config.packages, root)).then((r) => r.arrayBuffer()),
+  ]);
+  python = await loadPyodide({
+    indexURL: runtime,
+    lockFileContents: lock,
+    packageBaseUrl: runtime,
+    packages: ["numpy"],
+  });
+  python.setStdout({ write: (bytes) => stream("stdout", bytes) });
+  python.setStderr({ write: (bytes) => stream("stderr", bytes) });
+  python.unpackArchive(packages, "zip", { extractDir: "/lib/live" });
+  python.FS.writeFile("/lib/live/live_runner.py", runner);
+  python.globals.set("sys", python.pyimport("sys"));
+  python.runPython("sys.path.insert(0, '/lib/live')");
+  const plain = { dict_converter: Object.fromEntries };
+  python.registerJsModule("live_page", {
+    show: (bundle, place) => say("display", { bundle: bundle.toJs(plain), place }),
+    clear: (wait) => say("clear", { wait }),
+    graphviz: (source) => graphviz.layout(source, "svg", "dot"),
+  });
+  runCell = python.pyimport("live_runner").run_cell;
+}
+
+const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+
+function stream(name, bytes) {
+  say("stream", { name, text: decoders[name].decode(bytes, { stream: true }) });
+  return bytes.length;
+}
+
+// --- running -------------------------------------------------------------------------------------
+
+async function run({ source, name }) {
+  await python.loadPackagesFromImports(source, { messageCallback: () => {} });
+  if (!graphviz && /\bchaingrad\b/.test(source)) {
+    const { Graphviz } = await import("./graphviz.js");
+    graphviz = await Graphviz.load();
+  }
+  return runCell(source, name);
+}
+
+onmessage = async ({ data }) => {
+  try {
+    if (data.type === "start") {
+      await start(data.root);
+      say("ready");
+    } else {
+      say("done", { error: await run(data) });
+    }
+  } catch (error) {
+    say("failed", { during: data.type, message: String(error.message ?? error) });
+  }
+};
