@@ -90,7 +90,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="these assignments (default: all)"
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="this assignment; may be given several times (default: all)",
     )
     parser.add_argument(
         "--secret",
@@ -138,11 +141,12 @@ def _grade(options: argparse.Namespace) -> int:
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
     """The assignments that are asked for, all of whose answers pass their checks."""
     assignments = _load(options)
-    for name in options.only:
+    names = options.only or list(assignments)
+    for name in names:
         if name not in assignments:
             known = ", ".join(assignments)
             raise ProblemError(f"there is no assignment {name!r}; there are {known}")
-    chosen = {name: a for name, a in assignments.items() if name in (options.only or assignments)}
+    chosen = {name: assignments[name] for name in names}
     for assignment in chosen.values():
         for problem in assignment.problems:
             for complaint in _complaints(problem, None):

@@ -19,7 +19,8 @@ from nbclient.exceptions import CellExecutionError
 from coursework import release
 from coursework.__main__ import main
 from coursework.problems import Assignment, function_bodies, load, read_problems
-from support import ROOT
+from coursework.sandbox import why_not_isolated
+from support import ROOT, lacking
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
 SECRET = "a secret of the tests"
@@ -371,7 +372,7 @@ def test_there_is_help() -> None:
 
 def test_release_writes_what_nbgrader_expects(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
-    arguments = ["release", "--to", str(tmp_path), "--only", "layers", "graphs"]
+    arguments = ["release", "--to", str(tmp_path), "--only", "layers", "--only", "graphs"]
     done = command(*arguments, "--source", "--secret", str(secret))
     assert done.returncode == 0
     made = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.ipynb")}
@@ -398,6 +399,30 @@ def test_what_cannot_be_done_is_said(arguments: list[str], message: str) -> None
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_is_released_can_be_graded(tmp_path: Path) -> None:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    settings = ["--book", str(ROOT), "--only", "layers", "--secret", str(tmp_path / "secret")]
+    assert main(["release", *settings, "--to", str(tmp_path / "out")]) == 0
+    released = tmp_path / "out" / "release" / "layers" / "layers.ipynb"
+    answers = with_answers(ASSIGNMENTS["layers"])
+    for student in ("ada", "zoë"):
+        handed_in = tmp_path / "in" / student / "layers.ipynb"
+        handed_in.parent.mkdir(parents=True)
+        made = json.loads(released.read_text(encoding="utf-8"))
+        for cell in made["cells"]:
+            answer = answers.get(cell["metadata"]["nbgrader"]["grade_id"])
+            cell["source"] = (student == "ada" and answer) or cell["source"]
+        handed_in.write_text(json.dumps(made), encoding="utf-8")
+    marks = tmp_path / "marks"
+    assert main(["grade", str(tmp_path / "in"), *settings, "--output", str(marks)]) == 0
+    table = (marks / "grades.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[:4] for row in table[1:]] == [
+        ["ada", "layers", "12", "12"],
+        ["zoë", "layers", "0", "12"],
+    ]
 
 
 def test_an_answer_that_fails_stops_the_release(tmp_path: Path, capsys: Any) -> None:
