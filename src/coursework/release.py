@@ -35,10 +35,11 @@ KERNEL = {
 HOW_TO = """\
 # {title}
 
-{points} points. Write your answers where it says `raise NotImplementedError`, in place of that \
-line, and keep the names and arguments of the functions. Run the cells from the top. Each answer is followed by its \
-checks: cells of which only the first line is open. Run them. They say that all is right, or which \
-result is the first that is wrong. The marks come from the same checks on other inputs.
+{points} points. Run the cells from the top. Write your answers where it says \
+`raise NotImplementedError`, in place of that line, and keep the names and arguments of the \
+functions. Each answer is followed by its checks, cells of which only the first line is open. They \
+say that all is right, or which result is the first that is wrong. The marks come from the same \
+checks on other inputs.
 
 Add cells as you like. Cells that you did not add should stay where they are, checks included.
 
