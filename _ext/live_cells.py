@@ -10,12 +10,14 @@ A page can take a cell out, with a reason for the reader, in the cell's options:
     live: trains for minutes in the browser
 """
 
+import ast
 import json
 import shutil
 import symtable
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,64 +48,162 @@ AVAILABLE = (set(sys.stdlib_module_names) - NEEDS_A_SYSTEM) | PROVIDED
 # --- which cells ---------------------------------------------------------------------------------
 
 
-class Names:
-    """The modules that a cell imports, and the names of the page that it uses and gives."""
+class Names(ast.NodeVisitor):
+    """What a piece of code imports, and which names of the page it uses, gives and changes."""
 
     def __init__(self, source: str) -> None:
-        self.imports = set(imported(source))
+        self.imports: set[str] = set()
         self.used: set[str] = set()
         self.given: set[str] = set()
-        self._read(symtable.symtable(source, "<cell>", "exec"), top=True)
+        self.changed: set[str] = set()
+        self._hidden: list[set[str]] = []  # the variables of comprehensions around
+        self.visit(ast.parse(source))
+        self._read_functions(symtable.symtable(source, "<cell>", "exec"))
 
-    def _read(self, table: symtable.SymbolTable, top: bool = False) -> None:
-        for symbol in table.get_symbols():
-            if symbol.is_referenced() and (top or symbol.is_global()):
-                self.used.add(symbol.get_name())
-            if (symbol.is_assigned() or symbol.is_imported()) and (
-                top or symbol.is_declared_global()
-            ):
-                self.given.add(symbol.get_name())
+    def _read_functions(self, table: symtable.SymbolTable) -> None:
         for child in table.get_children():
-            self._read(child)
+            for symbol in child.get_symbols():
+                name = symbol.get_name()
+                if symbol.is_global() and symbol.is_referenced() and name not in self.given:
+                    self.used.add(name)
+            self._read_functions(child)
+
+    # in the order of evaluation, so that a name given before its use is not one that is needed
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self.imports.add(alias.name.partition(".")[0])
+            self.given.add(alias.asname or alias.name.partition(".")[0])
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        self.imports.add((node.module or "").partition(".")[0])
+        self.given |= {alias.asname or alias.name for alias in node.names}
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for part in (node.value, *node.targets):
+            self.visit(part)
+
+    def visit_For(self, node: ast.For) -> None:
+        for part in (node.iter, node.target, *node.body, *node.orelse):
+            self.visit(part)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+        if isinstance(node.target, ast.Name):
+            self.visit(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+        self.visit(node.target)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+        inner = {id(part) for part in node.body}
+        for part in ast.iter_child_nodes(node):
+            if id(part) not in inner and not isinstance(part, ast.arguments):
+                self.visit(part)
+        self.given.add(node.name)
+        for part in ast.walk(node):
+            if isinstance(part, ast.Import | ast.ImportFrom):
+                names = [part.module or ""] if isinstance(part, ast.ImportFrom) else []
+                names += [a.name for a in part.names] if isinstance(part, ast.Import) else []
+                self.imports |= {name.partition(".")[0] for name in names}
+
+    visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        pass  # read as a scope of its own
+
+    def visit_ListComp(self, node: Any) -> None:
+        inner = {
+            n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
+        }
+        self._hidden.append(inner)
+        self.generic_visit(node)
+        self._hidden.pop()
+
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if any(node.id in names for names in self._hidden):
+            return
+        if isinstance(node.ctx, ast.Load):
+            if node.id not in self.given:
+                self.used.add(node.id)
+        else:
+            self.given.add(node.id)
+
+    def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
+        if not isinstance(node.ctx, ast.Load):
+            self._change(node)
+        self.generic_visit(node)
+
+    visit_Subscript = visit_Attribute
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+            self._change(node.value.func)  # a method called for what it does
+        self.generic_visit(node)
+
+    def _change(self, node: ast.expr) -> None:
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name):
+            self.changed.add(node.id)
 
 
-def imported(source: str) -> Iterator[str]:
-    """The top-level names of the modules that the code imports, wherever it does."""
-    import ast
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a cell runs in the page: why not, and what of it other cells can still build on."""
 
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module.partition(".")[0]
+    why: str = ""
+    kept: str = ""  # imports and definitions of a cell that does not run
 
 
-def obstacles(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
-    """For each cell, given by source and options: why it cannot run in the page, "" if it can."""
-    reasons: list[str] = []
-    spoiled: dict[str, str] = {}  # names whose last definition the page cannot run, and why
+def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
+    """For each cell, given by source and options, whether it can run in the page."""
+    verdicts = []
+    spoiled: dict[str, str] = {}  # names whose last value the page cannot have, and why
     for source, options in cells:
         try:
             names = Names(source)
         except SyntaxError:  # a magic such as %%writefile, or an error shown on purpose
-            reasons.append("needs Jupyter")
+            verdicts.append(Verdict("needs Jupyter"))
             continue
-        missing = sorted(names.imports - AVAILABLE)
-        inherited = sorted(names.used & spoiled.keys())
-        if "live" in options:
-            reason = str(options["live"])
-        elif missing:
-            reason = "needs " + listed(missing)
-        elif inherited:
-            reason = spoiled[inherited[0]]
-        else:
-            reason = ""
-        for name in names.given:
-            spoiled.pop(name, None)
-            if reason:
-                spoiled[name] = reason if "cell" in reason else f"{reason}, or a cell that does"
-        reasons.append(reason)
-    return reasons
+        why = str(options.get("live", "")) or obstacle(names, spoiled)
+        kept = []
+        for statement in ast.parse(source).body if why else ():
+            code = ast.unparse(statement)
+            part = Names(code)
+            if is_definition(statement) and not obstacle(part, spoiled):
+                kept.append(code)
+                spoil(spoiled, part.given, "")
+            else:
+                spoil(spoiled, part.given | part.changed, why)
+        spoil(spoiled, names.given if not why else (), "")
+        verdicts.append(Verdict(why, "\n".join(kept)))
+    return verdicts
+
+
+def obstacle(names: Names, spoiled: Mapping[str, str]) -> str:
+    missing = sorted(names.imports - AVAILABLE)
+    if missing:
+        return "needs " + listed(missing)
+    return next((spoiled[name] for name in sorted(names.used & spoiled.keys())), "")
+
+
+def spoil(spoiled: dict[str, str], names: Iterable[str], why: str) -> None:
+    for name in names:
+        spoiled.pop(name, None)
+        if why:
+            spoiled[name] = why if "cell" in why else f"builds on a cell that {why}"
+
+
+def is_definition(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but give names to modules, functions, classes, constants."""
+    if isinstance(statement, ast.Assign):
+        return all(
+            isinstance(part, ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store)
+            for part in ast.walk(statement)
+            if not isinstance(part, ast.Assign)
+        )
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 
 def listed(words: list[str]) -> str:
@@ -124,11 +224,15 @@ def describe(document: nodes.document) -> list[dict[str, Any]]:
     """What the page tells ``live.js`` of each of its cells, in order."""
     cells = code_cells(document)
     options = [cell.get("cell_metadata", {}) for cell in cells]
-    reasons = obstacles(zip(map(source_of, cells), options, strict=True))
-    return [
-        {"why": reason} if reason else {"raises": "raises-exception" in option.get("tags", ())}
-        for reason, option in zip(reasons, options, strict=True)
-    ]
+    told: list[dict[str, Any]] = []
+    for verdict, option in zip(
+        judge(zip(map(source_of, cells), options, strict=True)), options, strict=True
+    ):
+        about: dict[str, Any] = {key: text for key, text in vars(verdict).items() if text}
+        if "raises-exception" in option.get("tags", ()):
+            about["raises"] = True
+        told.append(about)
+    return told
 
 
 def add_to_page(

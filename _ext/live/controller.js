@@ -223,13 +223,23 @@ export function start(boxes, about, base) {
     }
   }
 
+  /** Of a cell that cannot run here, give others the modules and functions that it defines. */
+  async function defineKept(cell, asked) {
+    if (!cell.about.kept) return;
+    await python.started(asked);
+    await python.ask(asked, { type: "run", source: cell.about.kept, name: cell.name });
+    cell.hasRun = true;
+  }
+
   async function runUpTo(i) {
-    for (const cell of cells.slice(0, i))
-      if (cell.runs && !cell.hasRun && !(await runOne(cell))) {
-        if (!cells[i].line.textContent)
-          cells[i].status(`${cell.name} above did not finish, so this one was not run.`);
+    for (const cell of cells.slice(0, i)) {
+      if (cell.hasRun) continue;
+      if (!cell.runs) await defineKept(cell, cells[i]);
+      else if (!(await runOne(cell))) {
+        cells[i].status(`${cell.name} above did not finish, so this one was not run.`);
         return;
       }
+    }
     await runOne(cells[i]);
   }
 
