@@ -278,7 +278,10 @@ def parse(text: str, where: str = "the page", private: bool = False) -> dict[str
     exercises: dict[str, Problem] = {}
     for label, blocks in _solutions(text, where):
         head, statement = _exercise(text, label, where)
-        cells = [cell for cell in map(_cell, blocks) if cell[0]]
+        try:
+            cells = [cell for cell in map(_cell, blocks) if cell[0]]
+        except ProblemError as error:
+            raise ProblemError(f"{where}, {label}: {error}") from None
         answers = [source for options, source in cells if options.get("role") == "answer"]
         checks = [cell for cell in cells if cell[0].get("role") == "check"]
         for options, _ in cells:
@@ -352,7 +355,10 @@ def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> I
 def _read_folder(folder: Path, private: bool) -> dict[str, Problem]:
     found: dict[str, Problem] = {}
     for path in sorted(folder.rglob("*.md")):
-        page = parse(path.read_text(encoding="utf-8"), str(path), private)
+        try:
+            page = parse(path.read_text(encoding="utf-8"), str(path), private)
+        except UnicodeDecodeError as error:
+            raise ProblemError(f"{path} is not UTF-8: {error}") from None
         for label in page.keys() & found.keys():
             raise ProblemError(
                 f"two exercises have the label {label}: in {found[label].where} and in {path}"
@@ -465,12 +471,17 @@ def _cell(fence: re.Match[str]) -> tuple[dict[str, Any], str]:
         return {}, ""
     lines = fence[3].splitlines()
     header: list[str] = []
-    if lines and lines[0].strip() == "---":
+    if lines and lines[0].strip() == "---" and "---" in lines[1:]:
         end = lines.index("---", 1)
         header, lines = lines[1:end], lines[end + 1 :]
     while lines and lines[0].startswith(":"):
         header.append(lines.pop(0)[1:])
-    options = (yaml.safe_load("\n".join(header)) or {}).get("coursework", {})
+    try:
+        options = (yaml.safe_load("\n".join(header)) or {}).get("coursework", {})
+    except (yaml.YAMLError, AttributeError) as error:
+        raise ProblemError(f"the header of a cell is not YAML: {error}") from None
+    if not isinstance(options, dict):
+        raise ProblemError(f"write coursework: {{role: {options}}} in the header of a cell")
     return options, "\n".join(lines).strip()
 
 

@@ -279,6 +279,8 @@ def test_a_private_folder_holds_whole_problems(book: Path) -> None:
     [
         (":coursework: {role: answer}\n", "", r"ex-page-twice: 0 answers; there must be one"),
         ("role: check, ", "role: chekc, ", r"role 'chekc'; it must be answer or check"),
+        ("{role: answer}", "{role: answer", r"ex-page-twice: the header of a cell is not YAML"),
+        ("{role: answer}", "answer", r"ex-page-twice: write coursework: \{role: answer\}"),
         ("def driver", "def drive", r"'numbers' defines no function driver"),
         ("points: 3", "points: 0", r"'numbers' .* 0"),
         ("draws: 2", "drawn: 2", r"no option 'drawn'"),
@@ -325,6 +327,12 @@ def test_a_wrong_private_page_is_refused(book: Path, private: str, expected: str
 def test_a_wrong_assignment_is_refused(book: Path, old: str, new: str, expected: str) -> None:
     assert old in ASSIGNMENTS
     assert expected in complaint(book, toml=ASSIGNMENTS.replace(old, new))
+
+
+def test_pages_are_utf_8(book: Path) -> None:
+    (book / "private" / "own.md").write_bytes("é".encode("latin-1"))
+    with pytest.raises(ProblemError, match=r"own\.md is not UTF-8"):
+        read_problems(book / "chapters", book / "private")
 
 
 def test_two_assignments_need_two_names(book: Path) -> None:
