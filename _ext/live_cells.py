@@ -105,7 +105,7 @@ class Names(ast.NodeVisitor):
                 names += [a.name for a in part.names] if isinstance(part, ast.Import) else []
                 self.imports |= {name.partition(".")[0] for name in names}
 
-    visit_ClassDef = visit_FunctionDef
+    visit_ClassDef = visit_FunctionDef  # noqa: N815
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         pass  # read as a scope of its own
@@ -118,7 +118,7 @@ class Names(ast.NodeVisitor):
         self.generic_visit(node)
         self._hidden.pop()
 
-    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp
+    visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_ListComp  # noqa: N815
 
     def visit_Name(self, node: ast.Name) -> None:
         if any(node.id in names for names in self._hidden):
@@ -134,7 +134,7 @@ class Names(ast.NodeVisitor):
             self._change(node)
         self.generic_visit(node)
 
-    visit_Subscript = visit_Attribute
+    visit_Subscript = visit_Attribute  # noqa: N815
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-ENGINE = ("src", "requirements.txt")
+ENGINE = ("src", "requirements.txt", "benchmarks/results.json")
 PAGES = ("chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib", "tools/build.py")
 GENERATED = re.compile(r"\.pyc$|\.egg-info/")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
