@@ -309,7 +309,11 @@ class Markdown:
     def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
         """An answer, folded piece by piece: no HTML element reaches over a cell."""
         title, pieces = node.children[0].astext().strip(), []
-        for item in [*self.blocks(node, level + 1), None]:
+        items = [*self.blocks(node, level + 1), None]
+        if isinstance(items[0], Cell):
+            yield f"**{title}**"
+            title += ", continued"
+        for item in items:
             if isinstance(item, str):
                 pieces.append(item)
                 continue

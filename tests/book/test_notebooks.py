@@ -73,7 +73,8 @@ def test_nothing_of_the_page_is_lost(site: Site, page: str) -> None:
     assert len(code) == len(soup.select("div.cell_input"))
     assert len(re.findall(r"\$\$.+?\$\$", text, re.DOTALL)) == len(soup.select("div.math"))
     assert len(re.findall(r"^#+ Exercise ", text, re.MULTILINE)) == len(soup.select("div.exercise"))
-    assert len(re.findall(r"<b>Solution to .*(?<!continued)</b>", text)) == answers
+    solution = r"^(<summary><b>|\*\*)Solution to .*(?<!continued)(</b></summary>|\*\*)$"
+    assert len(re.findall(solution, text, re.MULTILINE)) == answers
 
 
 def test_no_markup_of_the_book_is_left(site: Site, page: str) -> None:
