@@ -275,37 +275,12 @@ def parse(text: str, where: str = "the page", private: bool = False) -> dict[str
 
     A solution without its exercise gives a problem that has checks alone.
     """
-    exercises: dict[str, Problem] = {}
+    found: dict[str, Problem] = {}
     for label, blocks in _solutions(text, where):
-        head, statement = _exercise(text, label, where)
-        try:
-            cells = [cell for cell in map(_cell, blocks) if cell[0]]
-        except ProblemError as error:
-            raise ProblemError(f"{where}, {label}: {error}") from None
-        answers = [source for options, source in cells if options.get("role") == "answer"]
-        checks = [cell for cell in cells if cell[0].get("role") == "check"]
-        for options, _ in cells:
-            if options.get("role") not in ("answer", "check"):
-                raise ProblemError(
-                    f"{where}, {label}: a cell of the solution has the role "
-                    f"{options.get('role')!r}; it must be answer or check"
-                )
-        if not cells:
-            continue
-        if len(answers) > 1 or (statement and not answers):
-            raise ProblemError(f"{where}, {label}: {len(answers)} answers; there must be one")
-        level = LEVEL.match(head)
-        exercises[label] = Problem(
-            id=label,
-            title=LEVEL.sub("", head),
-            level=level[1] if level else "",
-            statement=statement,
-            answer="".join(answers),
-            parts=tuple(_part(label, o, source, where, private) for o, source in checks),
-            private=private,
-            where=where,
-        )
-    return exercises
+        problem = _problem(text, label, blocks, where, private)
+        if problem is not None:
+            found = _merge(found, {label: problem})
+    return found
 
 
 def make_stub(answer: str) -> str:
@@ -359,12 +334,94 @@ def _read_folder(folder: Path, private: bool) -> dict[str, Problem]:
             page = parse(path.read_text(encoding="utf-8"), str(path), private)
         except UnicodeDecodeError as error:
             raise ProblemError(f"{path} is not UTF-8: {error}") from None
-        for label in page.keys() & found.keys():
-            raise ProblemError(
-                f"two exercises have the label {label}: in {found[label].where} and in {path}"
-            )
-        found |= page
+        found = _merge(found, page)
     return found
+
+
+def _problem(
+    text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
+) -> Problem | None:
+    """The exercise of a solution, if any of its cells is an answer or a check."""
+    title, statement = _exercise(text, label, where)
+    try:
+        cells = [cell for cell in map(_cell, blocks) if cell[0]]
+    except ProblemError as error:
+        raise ProblemError(f"{where}, {label}: {error}") from None
+    if not cells:
+        return None
+    for options, _ in cells:
+        if options.get("role") not in ("answer", "check"):
+            raise ProblemError(
+                f"{where}, {label}: a cell of the solution has the role "
+                f"{options.get('role')!r}; it must be answer or check"
+            )
+    answers = [source for options, source in cells if options["role"] == "answer"]
+    if len(answers) > 1 or (statement and not answers):
+        raise ProblemError(f"{where}, {label}: {len(answers)} answers; there must be one")
+    checks = [cell for cell in cells if cell[0]["role"] == "check"]
+    level = LEVEL.match(title)
+    return Problem(
+        id=label,
+        title=LEVEL.sub("", title),
+        level=level[1] if level else "",
+        statement=statement,
+        answer="".join(answers),
+        parts=tuple(_part(label, options, source, where, private) for options, source in checks),
+        private=private,
+        where=where,
+    )
+
+
+def _merge(known: dict[str, Problem], new: dict[str, Problem]) -> dict[str, Problem]:
+    """Enter new exercises; checks alone are added to the exercise whose label they have."""
+    merged = dict(known)
+    for label, problem in new.items():
+        other = merged.get(label)
+        if other is None:
+            merged[label] = problem
+        elif other.answer and problem.answer:
+            raise ProblemError(
+                f"two exercises have the label {label}: in {other.where} and in {problem.where}; "
+                f"to add checks alone, leave the exercise and its answer out"
+            )
+        else:
+            whole = other if other.answer else problem
+            merged[label] = replace(whole, parts=other.parts + problem.parts)
+    return merged
+
+
+def _problem(
+    text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
+) -> Problem | None:
+    """The exercise of a solution, if any of its cells is an answer or a check."""
+    title, statement = _exercise(text, label, where)
+    try:
+        cells = [cell for cell in map(_cell, blocks) if cell[0]]
+    except ProblemError as error:
+        raise ProblemError(f"{where}, {label}: {error}") from None
+    if not cells:
+        return None
+    for options, _ in cells:
+        if options.get("role") not in ("answer", "check"):
+            raise ProblemError(
+                f"{where}, {label}: a cell of the solution has the role "
+                f"{options.get('role')!r}; it must be answer or check"
+            )
+    answers = [source for options, source in cells if options["role"] == "answer"]
+    if len(answers) > 1 or (statement and not answers):
+        raise ProblemError(f"{where}, {label}: {len(answers)} answers; there must be one")
+    checks = [cell for cell in cells if cell[0]["role"] == "check"]
+    level = LEVEL.match(title)
+    return Problem(
+        id=label,
+        title=LEVEL.sub("", title),
+        level=level[1] if level else "",
+        statement=statement,
+        answer="".join(answers),
+        parts=tuple(_part(label, options, source, where, private) for options, source in checks),
+        private=private,
+        where=where,
+    )
 
 
 def _merge(book: dict[str, Problem], private: dict[str, Problem]) -> dict[str, Problem]:

@@ -263,6 +263,16 @@ def test_private_checks_are_added_and_never_shown(book: Path) -> None:
     assert problem.expected(added, added.draw("", 0)) == {"y": 42.0}
 
 
+def test_several_pages_may_add_checks_to_an_exercise(book: Path) -> None:
+    second = PRIVATE.replace("a fixed case", "another").replace("21.0", "4.0")
+    third = PRIVATE.replace("a fixed case", "a third")
+    (book / "private" / "a.md").write_text(PRIVATE)
+    (book / "private" / "b.md").write_text(second + third)
+    problem = read_problems(book / "chapters", book / "private")["ex-page-twice"]
+    assert [p.name for p in problem.parts] == ["numbers", "a fixed case", "another", "a third"]
+    assert not problem.private
+
+
 def test_a_private_folder_holds_whole_problems(book: Path) -> None:
     page = PAGE.replace("ex-page-twice", "ex-own").replace("twice", "thrice")
     (book / "private" / "own.md").write_text(page)
