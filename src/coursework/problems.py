@@ -390,56 +390,6 @@ def _merge(known: dict[str, Problem], new: dict[str, Problem]) -> dict[str, Prob
     return merged
 
 
-def _problem(
-    text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
-) -> Problem | None:
-    """The exercise of a solution, if any of its cells is an answer or a check."""
-    title, statement = _exercise(text, label, where)
-    try:
-        cells = [cell for cell in map(_cell, blocks) if cell[0]]
-    except ProblemError as error:
-        raise ProblemError(f"{where}, {label}: {error}") from None
-    if not cells:
-        return None
-    for options, _ in cells:
-        if options.get("role") not in ("answer", "check"):
-            raise ProblemError(
-                f"{where}, {label}: a cell of the solution has the role "
-                f"{options.get('role')!r}; it must be answer or check"
-            )
-    answers = [source for options, source in cells if options["role"] == "answer"]
-    if len(answers) > 1 or (statement and not answers):
-        raise ProblemError(f"{where}, {label}: {len(answers)} answers; there must be one")
-    checks = [cell for cell in cells if cell[0]["role"] == "check"]
-    level = LEVEL.match(title)
-    return Problem(
-        id=label,
-        title=LEVEL.sub("", title),
-        level=level[1] if level else "",
-        statement=statement,
-        answer="".join(answers),
-        parts=tuple(_part(label, options, source, where, private) for options, source in checks),
-        private=private,
-        where=where,
-    )
-
-
-def _merge(book: dict[str, Problem], private: dict[str, Problem]) -> dict[str, Problem]:
-    """Enter private exercises, and add private checks to exercises of the book."""
-    merged = dict(book)
-    for label, problem in private.items():
-        if label not in book:
-            merged[label] = problem
-        elif problem.answer:
-            raise ProblemError(
-                f"two exercises have the label {label}: in {book[label].where} and in "
-                f"{problem.where}; to add checks alone, leave the exercise and its answer out"
-            )
-        else:
-            merged[label] = replace(book[label], parts=book[label].parts + problem.parts)
-    return merged
-
-
 def _complain_about(problem: Problem) -> None:
     """Refuse what cannot be set: no statement or answer, no checks, foreign Markdown, bad code."""
     where = f"{problem.where}, {problem.id}"
