@@ -8,6 +8,7 @@ class Cell {
     this.code = box.querySelector(".cell_input pre");
     this.line = box.querySelector(".live-status");
     this.built = box.querySelector(":scope > .cell_output, :scope > details > .cell_output");
+    this.gap = document.createComment("built output");
     this.output = null;
     this.editor = null;
     this.hasRun = false;
@@ -35,7 +36,7 @@ class Cell {
     this.output.className = "cell_output live-output";
     this.output.setAttribute("aria-label", `Output of ${this.name}`);
     this.output.setAttribute("role", "region");
-    if (this.built) this.built.hidden = true;
+    this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output
     this.box.append(this.output);
     this.mark("changed", true);
     this.cleared = false;
@@ -121,7 +122,7 @@ class Cell {
     this.place_?.remove();
     this.output?.remove();
     this.editor = this.output = null;
-    if (this.built) this.built.hidden = false;
+    if (this.built) this.gap.replaceWith(this.built);
     this.hasRun = false;
     this.mark("editing", false);
     this.mark("changed", false);
