@@ -193,6 +193,8 @@ def _sum(known: Any, share: Any) -> Any:
 
 def _fitted(share: Any, data: Any) -> Any:
     """Bring ``share`` to the shape and dtype of ``data``, undoing broadcasting."""
+    if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
+        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
     shape = shape_of(data)
     if shape_of(share) != shape:
         share = unbroadcast(share, shape)

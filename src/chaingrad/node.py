@@ -27,9 +27,12 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
 
     def forward(self: "Node", other: Any) -> "Node":
         if not isinstance(other, Node):
-            if type(other) not in _USUAL and not _is_operand(other):
+            if type(other) is float:
+                other = _leaf(other)
+            elif type(other) in _USUAL or _is_operand(other):
+                other = _constant(other, self.data)
+            else:
                 return NotImplemented  # type: ignore[no-any-return]
-            other = _constant(other, self.data)
         try:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
@@ -496,12 +499,13 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
     node.grad = 0.0
     node.label = node._adjoint = None
-    for parent in parents:
-        if parent.requires_grad and not (modes.active and modes.paused()):
-            node.parents = parents
-            node.requires_grad = True
-            node._rule = rule
-            return node
+    if not (modes.active and modes.paused()):
+        for parent in parents:
+            if parent.requires_grad:
+                node.parents = parents
+                node.requires_grad = True
+                node._rule = rule
+                return node
     node.parents = ()
     node.requires_grad = False
     node._rule = None
