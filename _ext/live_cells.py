@@ -167,6 +167,7 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
             verdicts.append(Verdict("needs Jupyter"))
             continue
         why = str(options.get("live", "")) or obstacle(names, spoiled)
+        reason = "builds on a cell that is left out" if options.get("live") else why
         kept = []
         for statement in ast.parse(source).body if why else ():
             code = ast.unparse(statement)
@@ -175,7 +176,7 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
                 kept.append(code)
                 spoil(spoiled, part.given, "")
             else:
-                spoil(spoiled, part.given | part.changed, why)
+                spoil(spoiled, part.given | part.changed, reason)
         spoil(spoiled, names.given if not why else (), "")
         verdicts.append(Verdict(why, "\n".join(kept)))
     return verdicts

@@ -1,0 +1,37 @@
+"""Which cells of a page run in the browser, told from their code."""
+
+import sys
+
+from support import ROOT
+
+sys.path.insert(0, str(ROOT / "_ext"))
+
+from live_cells import judge
+
+
+def why(*sources: str) -> list[str]:
+    return [verdict.why for verdict in judge((source, {}) for source in sources)]
+
+
+def test_foreign_modules_and_what_builds_on_them() -> None:
+    assert why("import torch\ny = torch.ones(2)", "y + 1", "x = 1", "x") == [
+        "needs torch", "builds on a cell that needs torch", "", "",
+    ]  # fmt: skip
+
+
+def test_names_given_anew_are_live_again() -> None:
+    assert why("import torch\ny = torch.ones(2)", "y = 2", "y")[1:] == ["", ""]
+
+
+def test_functions_need_their_global_names() -> None:
+    source = "def f():\n    return y\n\nf()"
+    assert why("import torch\ny = torch.ones(2)", source)[1] == "builds on a cell that needs torch"
+
+
+def test_threads_and_magics_are_not_for_the_browser() -> None:
+    assert why("import threading", "%%writefile a.py\nx") == ["needs threading", "needs Jupyter"]
+
+
+def test_a_cell_taken_out_says_its_reason() -> None:
+    first, second = judge([("z = max(1, 2)", {"live": "too long"}), ("z", {})])
+    assert (first.why, second.why) == ("too long", "builds on a cell that is left out")
