@@ -8,6 +8,7 @@ legacy fonts, translation catalogues) is dropped from the built site.
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -67,6 +68,15 @@ def drop_unused(app: Sphinx, error: Exception | None) -> None:
             path.unlink()
 
 
+def free_bibliography_entries(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], document: object
+) -> None:
+    """Drop the roles that docutils gives to references: lists may not hold entries of that kind."""
+    body = context.get("body", "")
+    body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    context["body"] = body.replace(' role="doc-biblioentry"', "")
+
+
 def refresh_status(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Write the status page again in every build: it tells how the other pages ran."""
     return [STATUS_PAGE] if STATUS_PAGE in env.found_docs else []
@@ -84,6 +94,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", configure)
     app.connect("builder-inited", copy_mathjax)
     app.connect("autodoc-process-docstring", keep_first_colon, priority=400)
+    app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-updated", refresh_status)
     app.connect("build-finished", drop_unused)
     app.add_css_file("book.css")
