@@ -3,7 +3,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve live bench notebooks assignments grade rot format lock clean
+.PHONY: help book test lab serve linkcheck live bench notebooks assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,8 +30,13 @@ lab: $(READY) ## Open the pages as notebooks in JupyterLab
 	JUPYTER_CONFIG_PATH=$(CURDIR)/tools/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH} \
 	  $(BIN)/jupyter lab chapters
 
-serve: book ## Build the site and serve it at http://localhost:8000
-	$(BIN)/python -m http.server --bind localhost --directory _build/html 8000
+serve: $(READY) ## Serve the site at http://localhost:8000 (PORT=), built again after each change
+	@$(BIN)/python tools/serve.py --port $(or $(PORT),8000)
+
+linkcheck: book ## Ask every address outside the site that a page links to
+	@mkdir -p _build/linkcheck
+	$(BIN)/jupyter-book build . --builder linkcheck; status=$$?; \
+	  mv _build/html/output.* _build/linkcheck; exit $$status
 
 bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing)
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
