@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -273,10 +274,12 @@ def _ending(pushed: Sequence[str]) -> str:
 
 def backward_steps(events: Sequence[Event], names: Names) -> list[Step]:
     """The root's gradient, and then each message in the order in which it was sent."""
-    uses: dict[int, int] = {}
-    for event in events:
-        if isinstance(event, Message):
-            uses[id(event.parent)] = uses.get(id(event.parent), 0) + 1
+    edges = {
+        (id(event.parent), id(event.child), event.position)
+        for event in events
+        if isinstance(event, Message)
+    }
+    uses = Counter(parent for parent, *_ in edges)
     came: dict[int, int] = {}
     steps = []
     for event in events:
@@ -334,8 +337,8 @@ def _message(message: Message, names: Names, count: int, uses: int) -> Step:
     words = f"{names.adjoint(parent)} {'+=' if adds else '='} {share}, now {_now(message.total)}"
     if known is not None:
         words += _accumulation(known, message.share, adds)
-    if uses > 1 and _is_number(message.total):
-        words += f" <small>message {count} of {uses}</small>"
+    if uses > 1:
+        words += f" <small>(message {count} of {uses} to {names.html(parent)})</small>"
     return Step(
         BACKWARD,
         words,

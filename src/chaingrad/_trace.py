@@ -120,7 +120,7 @@ def foreign_events(
     run: Callable[[], object],
     local_gradient: Callable[[Any, int], Any] | None = None,
 ) -> list[Event]:
-    """Run another engine's backward pass and note how it fills ``grad``.
+    """Run another engine's backward pass, from gradients of 0.0, and note how it fills ``grad``.
 
     Who sent a share? The engine has just read the gradient of the sender, a child of the node that
     it writes to.
@@ -131,6 +131,7 @@ def foreign_events(
     watched = {kind: _watched(kind, watch) for kind in set(kinds)}
     try:
         for node, kind in zip(nodes, kinds, strict=True):
+            node.grad = 0.0
             node.__class__ = watched[kind]
         run()
     finally:
