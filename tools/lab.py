@@ -5,11 +5,13 @@ its own order and line breaks, blank lines between cells. What it would have mad
 *before* the edit shows which of these changes are only its style; they are taken back here.
 """
 
+import json
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
 import jupytext
+import nbformat
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 from nbformat import NotebookNode
 
@@ -57,10 +59,18 @@ def name_kernel(notebook: NotebookNode, kernel: NotebookNode | None) -> None:
         notebook.metadata["kernelspec"] = chosen
 
 
+def sort_options(notebook: NotebookNode) -> None:
+    """Order every cell's options by name: who writes a notebook chooses an order of its own."""
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict(json.loads(json.dumps(cell.metadata, sort_keys=True)))
+
+
 def keep_style(old: str, new: str) -> str:
     """The page `old` after the edit that jupytext has written as `new`."""
     page, edited = read(write(read(old))), read(new)  # jupytext has written both once
     name_kernel(edited, page.metadata.get("kernelspec"))
+    for notebook in (page, edited):
+        sort_options(notebook)
     plain = write(edited)
     kept = "".join(reapply(*(text.splitlines(keepends=True) for text in (write(page), old, plain))))
     return kept if content(read(kept)) == content(read(plain)) else new

@@ -1,16 +1,16 @@
 """Every page ran, and shows no error that it did not mean to show."""
 
-import re
 from pathlib import Path
 
 from built import Site
+from tools.build import code_cells
 
 STATUS = "chapters/reference/status"
 
 
 def test_every_page_ran(root: Path, site: Site, document: str) -> None:
     """The status page says of each page with cells that it ran and succeeded."""
-    if "{code-cell}" not in (root / f"{document}.md").read_text():
+    if not code_cells(root / f"{document}.md"):
         return
     rows = [row.get_text(" ", strip=True) for row in site.document(STATUS).select("tbody tr")]
     own = [row for row in rows if row.startswith(document)]
@@ -19,8 +19,8 @@ def test_every_page_ran(root: Path, site: Site, document: str) -> None:
 
 
 def test_every_cell_shows_its_source(root: Path, site: Site, document: str) -> None:
-    cells = len(re.findall(r"^`{3,}\{code-cell\}", (root / f"{document}.md").read_text(), re.M))
-    assert len(site.document(document).select("div.cell div.cell_input")) == cells
+    cells = code_cells(root / f"{document}.md")
+    assert len(site.document(document).select("div.cell div.cell_input")) == len(cells)
 
 
 def test_tracebacks_are_meant(site: Site, document: str) -> None:

@@ -4,6 +4,7 @@ import difflib
 from pathlib import Path
 
 import pytest
+from nbformat import reads, writes
 
 from support import ROOT
 from tools.lab import is_page, keep_style, read, write
@@ -78,6 +79,20 @@ def test_an_edited_line_is_all_that_changes():
     def change(notebook):
         notebook.cells[1].source = notebook.cells[1].source.replace("x = 1", "x = 3")
 
+    assert differences(PAGE, saved(PAGE, change)) == ["- x = 1\n", "+ x = 3\n"]
+
+
+def test_another_order_of_options_is_no_edit():
+    """nbformat writes keys in the order of the alphabet, whatever order the page has."""
+
+    def change(notebook):
+        for key, cell in enumerate(notebook.cells):
+            options = reads(writes(notebook), as_version=4).cells[key].metadata
+            assert list(options) == sorted(options)
+            cell.metadata = options
+        notebook.cells[1].source = notebook.cells[1].source.replace("x = 1", "x = 3")
+
+    assert list(read(PAGE).cells[1].metadata) == ["tags", "nbgrader", "mystnb"]
     assert differences(PAGE, saved(PAGE, change)) == ["- x = 1\n", "+ x = 3\n"]
 
 
