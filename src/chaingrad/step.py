@@ -137,6 +137,10 @@ def play(
         direction: which way the data flows, in Graphviz's terms.
         max_nodes: a larger graph is refused.
 
+    Returns:
+        A player, which shows itself in a notebook or on a page. Its ``steps`` are what it tells,
+        in order, and its ``html`` is the piece of HTML.
+
     Raises:
         TypeError: ``root`` is not a node, or does not depend on one that requires a gradient; or
             ``backward`` or ``local_gradient`` came with a node of this engine.

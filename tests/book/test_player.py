@@ -1,0 +1,373 @@
+"""The player in a real browser: by keyboard, on paper, in a frame, on a phone, in JupyterLab."""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+
+from chaingrad import Node
+from chaingrad.graph import toposort
+from chaingrad.step import play, play_toposort
+from test_lab import STARTS, Lab, lab, window  # noqa: F401 (fixtures)
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
+AT = {"w": 0.4, "x": -1.5, "b": 0.2}
+Show = Callable[..., Page]
+
+
+def neuron(w, x, b):
+    error = (w * x + b).tanh() - 0.5
+    return error * error + 0.1 * w * w
+
+
+def scalar():
+    root = neuron(*(Node(value, name) for name, value in AT.items()))
+    root.label = "J"
+    return play(root)
+
+
+def arrays():
+    X, W, V = matrices()
+    H = (Node(X, "X", requires_grad=False) @ Node(W, "W").T).relu()
+    root = (H @ Node(V, "V").T).squared_norm()
+    root.label = "J"
+    return play(root)
+
+
+def matrices():
+    generator = np.random.default_rng(1)
+    return [generator.normal(size=shape) for shape in [(4, 3), (5, 3), (2, 5)]]
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:
+    """Put pieces of HTML on a page of their own."""
+    contexts = []
+
+    def put(*pieces: str, head: str = "", **options: object) -> Page:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+        page.set_content(
+            f'<!doctype html><html lang="en"{head}><title>Players</title>'
+            f'<meta name="viewport" content="width=device-width"><body><main><h1>Players</h1>'
+            f"{''.join(pieces)}</main></body></html>"
+        )
+        return page
+
+    yield put
+    for context in contexts:
+        context.close()
+
+
+def words(player: Locator | FrameLocator | Page) -> Locator:
+    return player.locator(".cg-words")
+
+
+def play_by_keyboard(page: Page, player: Locator | FrameLocator | Page) -> str:
+    """Walk from the first step to the last with the arrow key; the last step's words."""
+    button = player.get_by_role("button", name="One step forward")
+    page.keyboard.press("Home")
+    while button.is_enabled():
+        page.keyboard.press("ArrowRight")
+    return words(player).inner_text()
+
+
+def read_off(text: str) -> dict[str, float]:
+    """The gradients in the words of a step."""
+    found = re.findall(r"∂J/∂(\w) = ([−\d.e]+\d)", text)
+    return {name: float(number.replace("−", "-")) for name, number in found}
+
+
+def expected() -> dict[str, float]:
+    leaves = {
+        name: torch.tensor(value, dtype=torch.float64, requires_grad=True)
+        for name, value in AT.items()
+    }
+    neuron(**leaves).backward()
+    return {name: float(f"{leaf.grad.item():.4g}") for name, leaf in leaves.items()}
+
+
+# --- the keyboard and what is read out ----------------------------------------------------------
+
+
+def test_the_final_gradients_by_keyboard_are_those_of_pytorch(show: Show) -> None:
+    page = show(scalar().html)
+    for _ in range(4):  # three phases, and the graph
+        page.keyboard.press("Tab")
+    expect(page.locator(".cg-live .cg-scroll")).to_be_focused()
+    assert read_off(play_by_keyboard(page, page)) == expected()
+    for name, gradient in expected().items():
+        node = page.locator(".cg-live g.node", has=page.get_by_text(name, exact=True))
+        shown = node.locator("[data-slot=grad]").text_content() or ""
+        assert float(shown.removeprefix("grad ").replace("−", "-")) == gradient
+
+
+def test_entries_of_matrices_are_those_of_pytorch(show: Show) -> None:
+    page = show(arrays().html)
+    page.locator(".cg-live .cg-scroll").focus()
+    page.keyboard.press("End")
+    assert not page.locator(".cg-entries").is_visible()
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    X, W, V = (torch.tensor(a, requires_grad=True) for a in matrices())
+    ((X @ W.T).relu() @ V.T).square().sum().backward()
+    boxes = {
+        box.locator("div").inner_text()[:5]: box.locator("pre").inner_text()
+        for box in page.locator(".cg-entries > div").all()
+    }
+    for name, leaf in [("W", W), ("V", V)]:
+        rows = boxes[f"∂J/∂{name}"].replace("−", "-").splitlines()
+        np.testing.assert_allclose(
+            [[float(x) for x in row.split()] for row in rows], leaf.grad, rtol=1e-3
+        )
+
+
+def test_keys_and_buttons(show: Show) -> None:
+    page = show(scalar().html, reduced_motion="reduce")
+    count, player = page.locator(".cg-count"), scalar()
+    last = len(player.steps)
+    page.locator(".cg-live .cg-scroll").focus()
+    for key, at in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", last)]:
+        page.keyboard.press(key)
+        expect(count).to_have_text(f"{at} / {last}")
+    for name in ("Backward", "Sort", "Forward"):
+        page.get_by_role("button", name=name, exact=True).click()
+        first = next(i for i, step in enumerate(player.steps) if step.phase == name)
+        expect(count).to_have_text(f"{first + 1} / {last}")
+        chosen = page.locator("button[aria-current=step]")
+        expect(chosen).to_have_text(name)
+    slider = page.get_by_role("slider", name="Step")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(count).to_have_text(f"2 / {last}")
+    assert slider.get_attribute("aria-valuetext") == f"2 of {last}, Forward"
+
+
+def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
+    page = show(play_toposort(SORTED, "d").html)
+    page.get_by_label("Speed").select_option("4")
+    page.locator(".cg-live .cg-scroll").focus()
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(page.locator(".cg-count")).to_have_text("8 / 8", timeout=20_000)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
+
+
+def test_each_step_is_announced(show: Show) -> None:
+    player = scalar()
+    page = show(player.html)
+    region = words(page)
+    assert region.get_attribute("aria-live") == "polite"
+    page.evaluate(
+        """() => {
+            window.heard = [];
+            const region = document.querySelector('[aria-live]');
+            new MutationObserver(() => window.heard.push(region.textContent))
+                .observe(region, { childList: true });
+        }"""
+    )
+    page.locator(".cg-live .cg-scroll").focus()
+    play_by_keyboard(page, page)
+    heard = page.evaluate("window.heard")
+    told = [html.unescape(re.sub("<[^>]*>", "", step.words)) for step in player.steps]
+    assert heard == told[1:]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(show: Show, theme: str) -> None:
+    page = show(
+        scalar().html,
+        arrays().html,
+        play_toposort(SORTED, "d").html,
+        head=f' data-theme="{theme}"',
+        reduced_motion="reduce",
+    )
+    if theme == "dark":
+        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    page.evaluate(AXE)
+    for key in ("Home", "ArrowRight", "End"):
+        for stage in page.locator(".cg-live .cg-scroll").all():
+            stage.focus()
+            page.keyboard.press(key)
+        found = page.evaluate("async () => (await axe.run()).violations")
+        severe = [v for v in found if v["impact"] in ("serious", "critical")]
+        assert not severe, [(v["id"], [n["html"] for n in v["nodes"]]) for v in severe]
+
+
+def test_focus_is_seen(show: Show) -> None:
+    page = show(scalar().html)
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        style = page.evaluate(
+            """() => { const s = getComputedStyle(document.activeElement);
+                return [s.outlineStyle, parseFloat(s.outlineWidth)] }"""
+        )
+        assert style[0] == "solid"
+        assert style[1] >= 2
+
+
+# --- where it stands ----------------------------------------------------------------------------
+
+
+def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:
+    page = show(scalar().html, arrays().html)
+    first, second = page.locator(".chaingrad-player").all()
+    expect(page.locator(".cg-live")).to_have_count(2)
+    second.locator(".cg-live .cg-scroll").focus()
+    assert "leaves have their gradients" in play_by_keyboard(page, second)
+    assert words(first).inner_text().startswith("Leaves have their values")
+
+
+def test_a_player_that_is_inserted_later_starts(show: Show) -> None:
+    page = show()
+    page.evaluate(
+        "piece => document.body.append(document.createRange().createContextualFragment(piece))",
+        scalar().html,
+    )
+    page.locator(".cg-live .cg-scroll").focus()
+    assert read_off(play_by_keyboard(page, page)) == expected()
+
+
+def test_in_a_sandboxed_frame(show: Show) -> None:
+    """As in Colab, which isolates each output; only scripts are allowed there."""
+    source = html.escape(f"<!doctype html><html><body>{scalar().html}</body></html>")
+    page = show(f'<iframe sandbox="allow-scripts" width=800 height=600 srcdoc="{source}"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.locator(".cg-live .cg-scroll").focus()
+    assert read_off(play_by_keyboard(page, frame)) == expected()
+
+
+def key_frames(page: Page) -> list[str]:
+    return [frame.inner_text() for frame in page.locator(".chaingrad-player figcaption").all()]
+
+
+def check_key_frames(page: Page) -> None:
+    forward, middle, final = key_frames(page)
+    assert forward.startswith("Forward pass.")
+    assert " = 0.3" not in middle
+    assert middle.startswith("A gradient accumulates.")
+    assert read_off(final) == expected()
+    for picture in page.locator("figure svg.chaingrad").all():
+        assert picture.is_visible()
+
+
+def test_without_scripts_three_key_frames_stand(show: Show) -> None:
+    page = show(scalar().html, java_script_enabled=False)
+    assert not page.locator(".cg-live").count()
+    check_key_frames(page)
+
+
+def test_on_paper_three_key_frames_stand(show: Show) -> None:
+    page = show(scalar().html)
+    assert not page.locator("figure").first.is_visible()
+    page.emulate_media(media="print")
+    assert not page.locator(".cg-live").is_visible()
+    check_key_frames(page)
+
+
+def test_a_phone_scrolls_the_graph_and_not_the_page(show: Show) -> None:
+    page = show(
+        scalar().html,
+        arrays().html,
+        viewport={"width": 390, "height": 844},
+        reduced_motion="reduce",
+    )
+    for stage in page.locator(".cg-live .cg-scroll").all():
+        stage.focus()
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        box, view = stage.locator("g.node.cg-on").last.bounding_box(), stage.bounding_box()
+        assert box
+        assert view
+        assert view["x"] <= box["x"]
+        assert box["x"] + box["width"] <= view["x"] + view["width"] + 1
+
+
+def test_it_moves_only_for_those_who_like_that(show: Show) -> None:
+    for motion, dots in [("reduce", 0), ("no-preference", 1)]:
+        page = show(scalar().html, reduced_motion=motion)
+        page.get_by_role("button", name="Backward").click()
+        page.get_by_role("button", name="One step forward").click()
+        assert page.locator(".cg-dot").count() == dots
+
+
+def test_two_hundred_nodes_play(show: Show) -> None:
+    root = x = Node(1.0, "x")
+    for _ in range(199):
+        root = root + x
+    player = play(root, direction="TB")
+    page = show(player.html)
+    page.locator(".cg-live .cg-scroll").focus()
+    page.keyboard.press("End")
+    assert "∂v199/∂x = 200.0" in words(page).inner_text()
+
+
+# --- in JupyterLab and on the site --------------------------------------------------------------
+
+CELL = """from chaingrad import Node
+from chaingrad.step import play
+
+w, x, b = Node(0.4, "w"), Node(-1.5, "x"), Node(0.2, "b")
+error = (w * x + b).tanh() - 0.5
+J = error * error + 0.1 * w * w
+J.label = "J"
+play(J)"""
+
+
+def test_it_plays_in_jupyterlab(window: Page, lab: Lab) -> None:  # noqa: F811
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
+    notebook.metadata["kernelspec"] = {
+        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
+    }  # fmt: skip
+    path = lab.folder / "player.ipynb"
+    nbformat.write(notebook, path)
+    try:
+        window.goto(f"{lab.address}/lab/tree/player.ipynb?token={lab.token}&reset")
+        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=STARTS * 1000)
+        window.get_by_role("menuitem", name="Run", exact=True).click()
+        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        stage = window.locator(".jp-OutputArea .cg-live .cg-scroll")
+        stage.wait_for(timeout=60_000)
+        stage.focus()
+        output = window.locator(".jp-OutputArea .chaingrad-player")
+        assert read_off(play_by_keyboard(window, output)) == expected()
+    finally:
+        path.unlink()
+
+
+PLACES = {
+    "foundations/computational-graph": 1,
+    "foundations/autograd-engine": 2,
+    "foundations/bug-museum": 1,
+    "mlp/forward-and-backward": 1,
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_players_of_the_pages_play(browser: Browser, address: str, place: str) -> None:
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(f"{address}/chapters/{place}.html")
+    players = page.locator(".chaingrad-player")
+    expect(players).to_have_count(PLACES[place])
+    for player in players.all():
+        player.locator(".cg-live .cg-scroll").focus()
+        page.keyboard.press("End")
+        expect(words(player)).to_have_text(
+            re.compile(
+                r"leaves have their gradients|Sorted list, from its end: \[f, d, c, b, a, x\]"
+            )
+        )
+    page.close()
