@@ -76,22 +76,49 @@ def test_page_reads_well(reading: Reading, document: str, theme: str) -> None:
     assert not reading.errors
 
 
-def test_search_finds_the_engine(browser: Browser, address: str) -> None:
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [("micrograd", "cost/time-and-flops"), ("torchrun", "cost/many-devices")],
+)
+def test_search_finds_a_word_by_keyboard(
+    browser: Browser, address: str, word: str, found: str
+) -> None:
+    page = browser.new_page(viewport={"width": DESKTOP, "height": 900})
+    page.goto(f"{address}/chapters/reference/notation.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(word)
+    page.keyboard.press("Enter")
+    results = page.locator("#search-results ul.search li a")
+    results.first.wait_for(timeout=15_000)
+    addresses = [str(link.get_attribute("href")) for link in results.all()]
+    assert any(f"{found}.html" in address for address in addresses)
+    assert not any("reference/notation.html" in address for address in addresses)
+    results.first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: "search.html" not in url)
+    assert word in page.locator("main").inner_text().lower()
+    page.close()
+
+
+def test_search_says_when_nothing_is_found(browser: Browser, address: str) -> None:
     page = browser.new_page()
-    page.goto(f"{address}/search.html?q=gradient")
-    page.wait_for_selector("ul.search li a", timeout=15_000)
+    page.goto(f"{address}/search.html?q=zyzzyva")
+    page.get_by_text("did not match any documents").wait_for(timeout=15_000)
     page.close()
 
 
 def test_theme_switches(browser: Browser, address: str) -> None:
     """The theme button changes the theme, and drawings follow it."""
-    page = browser.new_page(color_scheme="light")
-    page.goto(f"{address}/chapters/intro.html")
-    ink = """() => { const text = document.querySelector('svg.chaingrad text');
-        return text && getComputedStyle(text).fill; }"""
-    before = page.evaluate(ink)
-    page.evaluate("document.documentElement.dataset.theme = 'dark'")
-    assert before is None or page.evaluate(ink) != before
+    page = browser.new_page(color_scheme="light", viewport={"width": DESKTOP, "height": 900})
+    page.goto(f"{address}/chapters/foundations/computational-graph.html")
+    look = """() => [document.documentElement.dataset.theme,
+        getComputedStyle(document.querySelector('svg.chaingrad text')).fill]"""
+    seen = {tuple(page.evaluate(look))}
+    for _ in range(2):  # from the system's choice to light, and to dark
+        page.locator("button.theme-switch-button:visible").first.click()
+        seen.add(tuple(page.evaluate(look)))
+    assert {theme for theme, _ in seen} == {"light", "dark"}
+    assert len({ink for _, ink in seen}) == 2
     page.close()
 
 
