@@ -44,7 +44,6 @@ _SCRATCH = {
     ("sigmoid", 0): (2, 1), ("sin", 0): (1, 0), ("cos", 0): (2, 1), ("abs", 0): (1, 0),
     ("logsumexp", 0): (2, 1),
 }  # fmt: skip
-_BUFFER = 8192  # entries that a ufunc converts at a time where its operands differ in type
 
 _STATE = {"sgd": 0, "momentum": 1, "adam": 2}  # arrays an optimizer keeps for each parameter
 
@@ -327,8 +326,6 @@ def _scratch(node: Node, position: int, incoming: int) -> int:
     ``incoming`` is the size of the gradient, which is small where one entry stands for all.
     """
     size = _nbytes(node.parents[0].data if node.op == "logsumexp" else node.data)
-    if node.op == "relu":  # a mask of booleans, and a buffer to convert it
-        return node.size + min(node.size, _BUFFER) * node.dtype.itemsize if size else 0
     if node.op == "pow" and position == 0:  # the exponent times the gradient, and the power
         arrays = (incoming >= size) + (node.parents[1].data != 2.0)
         return int(size * max(0, arrays - (size >= _LARGE)))

@@ -55,6 +55,8 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         return node
 
     def reflected(self: "Node", other: Any) -> "Node":
+        if type(other) is float:
+            return forward(_leaf(other), self)
         if type(other) not in _USUAL and not _is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
         return forward(_constant(other, self.data), self)
@@ -493,13 +495,16 @@ def _leaf(data: Data) -> Node:
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
-    if modes.active and (watch := modes.watch()):
-        watch.forward(rule, data, parents)
+    kept = True
+    if modes.active:
+        if watch := modes.watch():
+            watch.forward(rule, data, parents)
+        kept = not modes.paused()
     node = _new_object(Node)
     node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
     node.grad = 0.0
     node.label = node._adjoint = None
-    if not (modes.active and modes.paused()):
+    if kept:
         for parent in parents:
             if parent.requires_grad:
                 node.parents = parents

@@ -151,9 +151,9 @@ def _repeated(entry: Any, shape: tuple[int, ...]) -> Any:
 
 def _entry(g: Value) -> Value:
     """The entry of a gradient that has one, or repeats it, as a float: quick to multiply with."""
-    if type(g) is np.ndarray and g.size:
+    if type(g) is np.ndarray:
         base: Any = g.base
-        if g.ndim == 0 or (type(base) is bytes and len(base) == g.itemsize):
+        if g.ndim == 0 or (type(base) is bytes and len(base) == g.itemsize and g.size):
             return g.item(0)
     return g
 
@@ -219,6 +219,14 @@ def _relu(a: Any) -> Any:
     return np.maximum(a, 0)
 
 
+def _relu_vjp(g: Value, out: Value, a: Value) -> Value:
+    if type(out) is not np.ndarray:
+        return g * (out > 0)
+    share = np.sign(out)  # the slope of relu is its sign: quicker than a mask of booleans
+    share *= g
+    return share
+
+
 def _share(wins: Any, ties: Any) -> Any:
     return wins + 0.5 * ties
 
@@ -234,7 +242,7 @@ sigmoid: Rule = rule(
     _elementwise(_float_sigmoid, lambda a: np.exp(-np.logaddexp(0, -a))),
     lambda g, out, a: g * out * (1.0 - out),
 )
-relu: Rule = rule("relu", _relu, lambda g, out, a: g * (out > 0))
+relu: Rule = rule("relu", _relu, _relu_vjp)
 abs_: Rule = rule("abs", abs, lambda g, out, a: g * np.sign(value(a)))
 maximum: Rule = rule(
     "maximum",
