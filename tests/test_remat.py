@@ -266,6 +266,34 @@ def test_not_a_number_is_the_same_number_again():
     np.testing.assert_array_equal(x.grad, [-1.0, 1.0])
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_change_is_refused_beside_an_entry_that_is_no_number(odd):
+    w, x = Parameter(some(3)), Node(np.array([odd, 1.0, 2.0]))
+    y = checkpoint(lambda x: x * w, x).sum()
+    w.data = w.data + 0.1
+    with pytest.raises(ValueError, match="gave other numbers"):
+        y.backward()
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_rounding_is_no_change_beside_an_entry_that_is_no_number(odd):
+    x, roundings = Node(np.array([odd, 1.0, 2.0])), iter([1.0, 1.0 + 1e-12])
+    y = checkpoint(lambda x: x * next(roundings), x)
+    y.backward(np.ones(3))
+    np.testing.assert_allclose(x.grad, np.ones(3))
+
+
+def test_the_comparison_of_the_two_runs_takes_no_arrays():
+    x = Node(np.ones(10**6))
+    y = checkpoint(Node.exp, x)
+    one = np.ones(10**6)
+    tracemalloc.start()
+    y.backward(one)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 3.5 * one.nbytes
+
+
 def test_only_nodes_are_results():
     with pytest.raises(TypeError, match=r"must give a node; it gave tuple"):
         checkpoint(lambda x: (x, x), Node(1.0))
