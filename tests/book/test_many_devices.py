@@ -101,6 +101,48 @@ def test_a_killed_process_is_the_cause(page: dict[str, Any]) -> None:
         page["torchrun"](2, "unlucky.py")
 
 
+FAILURE = """[{index}]:
+  time      : 2025-01-01_00:00:00
+  host      : localhost
+  rank      : {rank} (local_rank: {rank})
+  exitcode  : {exitcode} (pid: 1)
+  error_file: <N/A>
+  traceback : {traceback}
+"""
+REPORT = """unlucky.py FAILED
+------------------------------------------------------------
+Failures:
+{}------------------------------------------------------------
+Root Cause (first observed failure):
+{}============================================================
+"""
+CLOSED = "Traceback (most recent call last):\n  RuntimeError: Connection closed by peer"
+CAUSES = {
+    "a signal after the complaint": ((1, -9, "Signal 9 (SIGKILL) received"), (0, 1, CLOSED)),
+    "a signal before the complaint": ((0, 1, CLOSED), (1, -9, "Signal 9 (SIGKILL) received")),
+    "an error, the rest terminated": (
+        (0, -15, "Signal 15 (SIGTERM) received"),
+        (1, 1, "Traceback (most recent call last):\n  ValueError: wrong"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_echo_of_a_failure_is_not_taken_for_its_cause(page: dict[str, Any], case: str) -> None:
+    blocks = [
+        FAILURE.format(index=i, rank=rank, exitcode=exitcode, traceback=traceback)
+        for i, (rank, exitcode, traceback) in enumerate(CAUSES[case])
+    ]
+    cause = "ValueError: wrong" if "error" in case else "Signal 9 (SIGKILL) received"
+    assert page["root_cause"](REPORT.format(*blocks)) == f"rank 1: {cause}"
+
+
+def test_a_report_of_the_launcher_alone_is_relayed(page: dict[str, Any]) -> None:
+    report = "Traceback (most recent call last):\n  OSError: address already in use\n"
+    found = page["root_cause"](report)
+    assert found == "before the script began: OSError: address already in use"
+
+
 def test_a_process_killed_from_outside_ends_the_run(page: dict[str, Any], tmp_path: Path) -> None:
     Path("silent.py").write_text(SILENT)
 
