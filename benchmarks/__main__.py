@@ -12,10 +12,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-# One BLAS thread for everyone; read when the libraries are first imported.
+# One thread for everyone; read when the libraries are first imported.
 for name in ("OMP", "OPENBLAS", "MKL", "VECLIB_MAXIMUM"):
     os.environ[f"{name}_NUM_THREADS"] = "1"
-os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+os.environ["NPROC"] = "1"  # XLA's; its flags about threads no longer hold it to one
 
 from tqdm import tqdm  # noqa: E402 (after the threads are set)
 
