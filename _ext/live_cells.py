@@ -16,7 +16,7 @@ import shutil
 import symtable
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.util import find_spec
@@ -156,44 +156,81 @@ class Verdict:
     kept: str = ""  # imports and definitions of a cell that does not run
 
 
+class Reading:
+    """What is known of a page, cell by cell from the top."""
+
+    def __init__(self) -> None:
+        # What the page cannot have, and why: names by their last value, and modules it writes.
+        self.spoiled: dict[str, str] = {}
+        self.modules: dict[str, str] = {}
+
+    def judge(self, source: str, taken_out: str = "") -> Verdict:
+        module, code = written(source)
+        try:
+            names = Names(code)
+        except SyntaxError:  # another magic, or an error shown on purpose
+            return Verdict("needs Jupyter")
+        why = taken_out or (self.missing(names) if module else self.obstacle(names))
+        reason = "builds on a cell that is left out" if taken_out else builds_on(why)
+        if module:
+            self.modules[module] = reason
+        elif why:
+            return Verdict(why, self.keep(code, reason))
+        else:
+            self.spoil(names.given, "")
+        return Verdict(why)
+
+    def keep(self, code: str, reason: str) -> str:
+        """What others can use of a cell that does not run; the rest is spoiled."""
+        kept = []
+        for statement in ast.parse(code).body:
+            text = ast.unparse(statement)
+            part = Names(text)
+            if is_definition(statement) and not self.obstacle(part):
+                kept.append(text)
+                self.spoil(part.given, "")
+            else:
+                self.spoil(part.given | part.changed, reason)
+        return "\n".join(kept)
+
+    def obstacle(self, names: Names) -> str:
+        if why := self.missing(names):
+            return why
+        for name in sorted(names.used & self.spoiled.keys()):
+            return self.spoiled[name]
+        return "needs Jupyter" if "get_ipython" in names.used else ""
+
+    def missing(self, names: Names) -> str:
+        """What a browser has not of that which is imported."""
+        unknown = sorted(names.imports - AVAILABLE - self.modules.keys())
+        if unknown:
+            return "needs " + listed(unknown)
+        return next(filter(None, (self.modules.get(name) for name in sorted(names.imports))), "")
+
+    def spoil(self, names: Iterable[str], why: str) -> None:
+        for name in names:
+            self.spoiled.pop(name, None)
+            if why:
+                self.spoiled[name] = why
+
+
 def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
     """For each cell, given by source and options, whether it can run in the page."""
-    verdicts = []
-    spoiled: dict[str, str] = {}  # names whose last value the page cannot have, and why
-    for source, options in cells:
-        try:
-            names = Names(source)
-        except SyntaxError:  # a magic such as %%writefile, or an error shown on purpose
-            verdicts.append(Verdict("needs Jupyter"))
-            continue
-        why = str(options.get("live", "")) or obstacle(names, spoiled)
-        reason = "builds on a cell that is left out" if options.get("live") else why
-        kept = []
-        for statement in ast.parse(source).body if why else ():
-            code = ast.unparse(statement)
-            part = Names(code)
-            if is_definition(statement) and not obstacle(part, spoiled):
-                kept.append(code)
-                spoil(spoiled, part.given, "")
-            else:
-                spoil(spoiled, part.given | part.changed, reason)
-        spoil(spoiled, names.given if not why else (), "")
-        verdicts.append(Verdict(why, "\n".join(kept)))
-    return verdicts
+    page = Reading()
+    return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
 
 
-def obstacle(names: Names, spoiled: Mapping[str, str]) -> str:
-    missing = sorted(names.imports - AVAILABLE)
-    if missing:
-        return "needs " + listed(missing)
-    return next((spoiled[name] for name in sorted(names.used & spoiled.keys())), "")
+def written(source: str) -> tuple[str, str]:
+    """The module that a cell writes to a file, if it does, and the Python in the cell."""
+    first, _, rest = source.partition("\n")
+    words = first.split()
+    if len(words) == 2 and words[0] == "%%writefile" and words[1].endswith(".py"):
+        return words[1].removesuffix(".py"), rest
+    return "", source
 
 
-def spoil(spoiled: dict[str, str], names: Iterable[str], why: str) -> None:
-    for name in names:
-        spoiled.pop(name, None)
-        if why:
-            spoiled[name] = why if "cell" in why else f"builds on a cell that {why}"
+def builds_on(why: str) -> str:
+    return f"builds on a cell that {why}" if why and "cell" not in why else why
 
 
 def is_definition(statement: ast.stmt) -> bool:

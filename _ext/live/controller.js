@@ -103,8 +103,8 @@ class Cell {
   }
 
   async edit(base, run) {
-    if (this.editor) return;
     const { openEditor } = await import(new URL("editor.js", base).href);
+    if (this.editor) return;
     this.code.closest("details")?.setAttribute("open", "");
     const place = document.createElement("div");
     place.className = "live-editor";
@@ -192,12 +192,22 @@ class Python {
   }
 }
 
+const TOO_DEEP = /call stack|recursion/i;
 const WHY_NOT = {
   stopped: "Stopped. Python starts afresh: what cells had computed is gone.",
   unreachable:
     "Python could not be loaded: this site does not carry it, and the network has none. " +
     "Go online, or in a copy of the course run: make live",
 };
+
+function whyNot(message) {
+  if (TOO_DEEP.test(message))
+    return (
+      "This ended Python: it went deeper than the stack that a browser gives. " +
+      "What cells had computed is gone."
+    );
+  return WHY_NOT[message] ?? `This ended Python: ${message}`;
+}
 
 export function start(boxes, about, base) {
   const cells = boxes.map((box, i) => new Cell(box, about[i], i + 1));
@@ -217,7 +227,7 @@ export function start(boxes, about, base) {
       return !error || cell.about.raises;
     } catch (error) {
       for (const other of cells) other.hasRun = false;
-      cell.status(WHY_NOT[error.message] ?? `This ended Python: ${error.message}`);
+      cell.status(whyNot(error.message));
       return false;
     } finally {
       cell.mark("busy", false);

@@ -5,11 +5,13 @@ What a cell shows goes to the page through the functions of ``live_page``, which
 
 import ast
 import base64
+import importlib
 import io
 import linecache
 import sys
 import traceback
 import types
+from pathlib import Path
 
 from live_page import clear, graphviz, show
 
@@ -123,6 +125,26 @@ def provide_graphviz():
     _graphviz._dot_program = lay_out
 
 
+def provide_depth():
+    """Free a long graph node by node: Python's own way needs more stack than a browser gives."""
+    from chaingrad import Node
+
+    waiting, busy = [], []
+
+    def let_go(node):
+        if not getattr(node, "parents", ()):
+            return
+        waiting.append(node.parents)
+        node.parents = ()
+        if not busy:
+            busy.append(True)
+            while waiting:
+                waiting.pop()
+            busy.clear()
+
+    Node.__del__ = let_go
+
+
 def provide_matplotlib():
     """Figures appear below the cell that made them, as in a notebook."""
     import matplotlib
@@ -149,9 +171,10 @@ def show_figures(*args, **kwargs):
 def prepare(source):
     """Get ready for the modules that a cell imports, once each."""
     roots = imported_roots(source)
-    if "chaingrad" in roots and "graphviz" not in _ready:
-        _ready.add("graphviz")
+    if "chaingrad" in roots and "chaingrad" not in _ready:
+        _ready.add("chaingrad")
         provide_graphviz()
+        provide_depth()
     if "matplotlib" in roots and "matplotlib" not in _ready:
         _ready.add("matplotlib")
         provide_matplotlib()
@@ -175,6 +198,9 @@ def run_cell(source, name):
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
+        if source.startswith("%%writefile "):
+            write_file(*source.partition("\n")[::2])
+            return ""
         prepare(source)
         tree = ast.parse(source, filename)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -193,6 +219,16 @@ def run_cell(source, name):
     return ""
 
 
+def write_file(magic, text):
+    """Do what Jupyter's magic does, and let the next import read the file anew."""
+    path = Path(magic.split()[1])
+    prepare(text)
+    print("Overwriting" if path.exists() else "Writing", path)
+    path.write_text(text + "\n")
+    sys.modules.pop(path.stem, None)
+    importlib.invalidate_caches()
+
+
 def report(error, filename):
     """The traceback from the cell on: what called the cell is no concern of the reader."""
     if isinstance(error, SyntaxError) and error.filename == filename:
@@ -203,4 +239,5 @@ def report(error, filename):
     return "".join(traceback.format_exception(type(error), error, trace))
 
 
+sys.path.insert(0, "")  # modules that cells write
 provide_modules()

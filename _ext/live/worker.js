@@ -98,7 +98,8 @@ function stream(name, bytes) {
 // --- running -------------------------------------------------------------------------------------
 
 async function run({ source, name }) {
-  await python.loadPackagesFromImports(source, { messageCallback: () => {} });
+  const code = source.replace(/^%%writefile .*/, "");
+  await python.loadPackagesFromImports(code, { messageCallback: () => {} });
   if (!graphviz && /\bchaingrad\b/.test(source)) {
     const { Graphviz } = await import("./graphviz.js");
     graphviz = await Graphviz.load();

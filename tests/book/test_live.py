@@ -35,6 +35,8 @@ CELLS = {
     "progress": "from tqdm.auto import tqdm\nfor _ in tqdm(range(3), disable=False):\n    pass",
     "script": "from IPython.display import HTML\n"
     'HTML(\'<p id="said">no</p><script>said.textContent = "yes"</script>\')',
+    "module": "%%writefile local.py\nfrom chaingrad import Node\nNINE = 9",
+    "import": "from local import NINE\nNINE",
     "torch": "import torch\ny = torch.ones(2)",
     "builds on torch": "y + 1",
     "taken out": "1 + 1",
@@ -218,6 +220,13 @@ def test_progress_bars_update_in_place(page: Page) -> None:
 
 def test_scripts_in_outputs_run(page: Page) -> None:
     expect(run(page, "script").locator("#said")).to_have_text("yes")
+
+
+def test_a_module_that_a_cell_writes_is_imported_as_it_is_now(page: Page) -> None:
+    expect(run(page, "import")).to_have_text("9")
+    write(page, "module", "%%writefile local.py\nNINE = 99")
+    expect(run(page, "module")).to_contain_text("Overwriting local.py")
+    expect(run(page, "import")).to_have_text("99")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,17 @@ def test_functions_need_their_global_names() -> None:
 
 
 def test_threads_and_magics_are_not_for_the_browser() -> None:
-    assert why("import threading", "%%writefile a.py\nx") == ["needs threading", "needs Jupyter"]
+    sources = "import threading", "%%bash\nls", "get_ipython().history"
+    assert why(*sources) == ["needs threading", "needs Jupyter", "needs Jupyter"]
+
+
+def test_modules_that_cells_write_can_be_imported() -> None:
+    assert why("%%writefile a.py\nimport json", "import a", "import b") == ["", "", "needs b"]
+
+
+def test_what_a_written_module_needs_is_needed_by_those_that_import_it() -> None:
+    writes = "%%writefile a.py\nimport torch", "%%writefile b.py\nfrom a import f"
+    assert why(*writes, "import b") == ["needs torch", *["builds on a cell that needs torch"] * 2]
 
 
 def test_a_cell_taken_out_says_its_reason() -> None:
