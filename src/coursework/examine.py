@@ -7,8 +7,8 @@ The rules:
   that fails is noted and stops nothing else.
 - A part of an exercise earns its points if every result is right for every input drawn, else 0.
 - A cell or a call that takes too long, or ends the process, is left out, and the rest goes on in a
-  new process. After `LOSSES` of these, or when the submission's processor time is used up, what is
-  not answered yet earns nothing.
+  new process. After `LOSSES` of these, or when the submission's time is used up, what is not
+  answered yet earns nothing.
 
 Comparing happens in this process, with values that are plain data by now, against results of the
 reference answer that no submission can reach.
@@ -20,6 +20,7 @@ import json
 import re
 import signal
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -108,14 +109,15 @@ class _Examination:
 
     def run(self) -> None:
         """Go through cells and checks, in as many processes as that takes."""
+        end = time.monotonic() + self._sandbox.limits.life
         for _ in range(LOSSES + 1):
-            lost = self._run_once()
+            lost = self._run_once(end)
             status, seconds = self._sandbox.ending
             self._seconds += seconds
             if lost is None:
                 return
             self._note_loss(_reason(lost, status))
-            if self._seconds > self._sandbox.limits.total:
+            if self._seconds > self._sandbox.limits.total or time.monotonic() > end:
                 return
 
     def mark(self) -> Mark:
@@ -130,8 +132,8 @@ class _Examination:
             problems.append(ProblemMark(problem.id, problem.title, parts, self._code(problem)))
         return Mark(tuple(problems), tuple(self._remarks()), round(self._seconds, 3))
 
-    def _run_once(self) -> SessionLostError | None:
-        with self._sandbox.session() as session:
+    def _run_once(self, end: float) -> SessionLostError | None:
+        with self._sandbox.session(end) as session:
             try:
                 self._run_cells(session)
                 self._ask_all(session)

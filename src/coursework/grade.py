@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("cpu", "processor time of a cell or a check"),
         ("wall", "time by the clock of a cell or a check"),
         ("total", "processor time of a whole submission"),
+        ("life", "time by the clock of a whole submission"),
     ):
         add(
             f"--{name}",
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, assignments: Mapping[str, Assignment], secret: str) -> int:
     """Grade as the options say; returns the exit status."""
-    limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total)
+    limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
     # What NumPy has to say of values that students return is none of the teacher's concern.
     warnings.simplefilter("ignore", RuntimeWarning)
     try:

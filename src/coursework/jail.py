@@ -75,6 +75,9 @@ DENIED = {
     "process_madvise": (440, 440),
     # no sockets: some families, such as vsock, know no network namespace
     "socket": (41, 198),
+    # no descriptors through the channel: they count as the grader's own, and wait until it reads
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
     # no memory that the limit on the address space does not count
     "shmget": (29, 194),
     "msgget": (68, 186),
@@ -95,13 +98,14 @@ DENIED = {
     "open_by_handle_at": (304, 265),
     "syslog": (103, 116),
 }
-CLONE, CLONE3, PRCTL = (56, 220), (435, 435), (157, 167)
+CLONE, CLONE3, PRCTL, FCNTL = (56, 220), (435, 435), (157, 167), (72, 25)
+F_SETLEASE = 1024
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, audit architecture
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 EPERM, ENOSYS = 1, 38
-NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT = 0, 4, 16
+NUMBER_AT, ARCHITECTURE_AT, FIRST_ARGUMENT_AT, SECOND_ARGUMENT_AT = 0, 4, 16, 24
 
 
 class IsolationError(RuntimeError):
@@ -302,6 +306,10 @@ def filter_program(machine: str) -> bytes:
         (ANY_BIT, 0, 1, CLONE_THREAD),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERRNO | EPERM),
+        (EQUAL, 0, 4, FCNTL[column]),  # who owns a library could make all others wait for it
+        (LOAD, 0, 0, SECOND_ARGUMENT_AT),
+        *_on(F_SETLEASE, ERRNO | EPERM),
+        (RETURN, 0, 0, ALLOW),
         (EQUAL, 0, 5, PRCTL[column]),
         (LOAD, 0, 0, FIRST_ARGUMENT_AT),
         *_on(PR_SET_PDEATHSIG, ERRNO | EPERM),

@@ -10,7 +10,7 @@ What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
 - It has no network, and can open no socket. It can start no process and no program (threads
   it can), hold on to no other process, and signal none but itself.
 - It is ended when a request takes more than its processor time or its wall-clock time, when its
-  lifetime's processor time is used up, and when the grader ends. Address space, file size, open
+  lifetime's are used up, and when the grader ends. Address space, file size, open
   files and threads are limited. What it prints goes nowhere.
 - What it answers is decoded as numbers, strings, arrays and containers of these, of limited size,
   and must carry the request's own number. It can claim values, nothing else.
@@ -28,6 +28,7 @@ What it does not promise:
 
 import contextlib
 import json
+import math
 import platform
 import secrets
 import select
@@ -69,6 +70,7 @@ class Limits:
     cpu: float = 10.0  # seconds of processor time for a cell or a check
     wall: float = 90.0  # seconds for a cell or a check, however loaded the machine
     total: float = 60.0  # seconds of processor time for the whole submission
+    life: float = 300.0  # seconds by the clock for the whole submission
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,10 @@ class SessionEndedError(SessionLostError):
 class Session:
     """One process, in which one submission runs."""
 
-    def __init__(self, channel: socket.socket, pid: int, limits: Limits) -> None:
+    def __init__(self, channel: socket.socket, pid: int, limits: Limits, end: float) -> None:
         self._channel = channel
         self._limits = limits
+        self._end = end  # by time.monotonic()
         self._clock = (~pid << 3) | 2  # the process's own CPU clock
         channel.setblocking(False)
 
@@ -160,8 +163,15 @@ class Session:
         """Wait for the channel, no longer than the limits allow."""
         poll = select.poll()
         poll.register(self._channel, event)
-        while not poll.poll(1000 * POLL_SECONDS):
-            if self.cpu_seconds() > cpu or time.monotonic() > deadline:
+        ready = False
+        while not ready:
+            ready = bool(poll.poll(1000 * POLL_SECONDS))
+            now = time.monotonic()  # also where something came: an answer may come in drops
+            if now > self._end:
+                raise SessionLostError(
+                    f"the submission took more than {self._limits.life:g} s by the clock"
+                )
+            if now > deadline or self.cpu_seconds() > cpu:
                 raise SessionLostError(
                     f"it did not finish within {self._limits.cpu:g} s of processor time "
                     f"or {self._limits.wall:g} s by the clock"
@@ -206,8 +216,11 @@ class Sandbox:
         self.close()
 
     @contextlib.contextmanager
-    def session(self) -> Iterator[Session]:
-        """A new process for one submission, ended when the block is left."""
+    def session(self, end: float = math.inf) -> Iterator[Session]:
+        """A new process for one submission, ended when the block is left.
+
+        No answer is awaited after `end`, by `time.monotonic()`.
+        """
         near, far = socket.socketpair()
         with near, far:
             socket.send_fds(self._control, [b"s"], [far.fileno()])
@@ -215,7 +228,7 @@ class Sandbox:
             far.close()
             if "refused" in answer:
                 raise IsolationError(answer["refused"])
-            session = Session(near, answer["pid"], self.limits)
+            session = Session(near, answer["pid"], self.limits, end)
             self.ending: tuple[int, float] = (0, 0.0)
             try:
                 self._begin(session)
@@ -272,10 +285,13 @@ def why_not_isolated() -> str | None:
 def signal_name(status: int) -> str:
     """What an exit status says, in words.
 
-    >>> signal_name(-11), signal_name(3)
-    ('signal SIGSEGV', 'exit status 3')
+    >>> signal_name(-11), signal_name(-40), signal_name(3)
+    ('signal SIGSEGV', 'signal 40', 'exit status 3')
     """
-    return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+    if status >= 0:
+        return f"exit status {status}"
+    named = -status in set(signal.Signals)  # those between SIGRTMIN and SIGRTMAX have no name
+    return f"signal {signal.Signals(-status).name if named else -status}"
 
 
 def _read_error(error: Any) -> Raised:

@@ -105,8 +105,10 @@ def read_cells(content: bytes) -> list[Cell]:
         sheets = filter(_is_mapping, _list(notebook.get("worksheets")))
         cells = [cell for sheet in sheets for cell in _list(sheet.get("cells"))]
     else:
+        number = notebook["nbformat"]
+        named = f" {number}" if type(number) is int and abs(number) < 1000 else ""
         raise UnreadableError(
-            f"notebook format {printable(str(notebook['nbformat']))[:20]} is not known here; "
+            f"its notebook format{named} is not known here; "
             "save it as format 4, the one that Jupyter writes"
         )
     numbered = ((i, cell) for i, cell in enumerate(cells, 1) if _is_mapping(cell))

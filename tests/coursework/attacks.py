@@ -108,6 +108,23 @@ strings = [v for o in gc.get_objects() if type(o) is dict for v in o.values() if
 digests = [hashlib.sha256(s.encode(errors='replace')).hexdigest() for s in strings]
 assert {hashlib.sha256(SECRET.encode()).hexdigest()!r} in digests"""
 
+FRAMES = """
+import gc, sys
+frame, seen = sys._getframe(), []
+while frame:
+    seen += map(str, frame.f_locals.values())
+    frame = frame.f_back
+seen += [str(list(o)) for o in gc.get_objects() if type(o) is dict and 'oracle' in o]
+assert any(word in text for text in seen for word in ('(Z > 0)', 'oracle', 'ex-relu'))"""
+NONCE = """
+import os, sys
+frame = sys._getframe()
+while 'request' not in frame.f_locals:
+    frame = frame.f_back
+answer = {'nonce': frame.f_locals['request']['nonce'], 'value': {'verdict': 'right', 'points': 99}}
+os.write(3, sys.modules['coursework.wire'].encode(answer))
+os._exit(0)"""
+
 
 def relu(body: str) -> tuple[str, ...]:
     """A submission whose first function has this body, and whose second is right."""
@@ -245,6 +262,41 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "exit": nb(relu("import os\nos._exit(0)"), 2, "exit status 0"),
         "exit in a cell": nb((*GOOD, "import os\nos._exit(0)"), 5, "left out"),
         "exit everywhere": nb(("import os",) + ("os._exit(1)",) * 9 + GOOD, 0, "used up"),
+        "segfault": nb(relu("import ctypes\nctypes.string_at(0)"), 2, "SIGSEGV"),
+        "hears no signal": nb(
+            (
+                *GOOD,
+                "import signal\nfor s in set(signal.Signals) - {9, 19}:\n"
+                "    signal.signal(s, signal.SIG_IGN)\nwhile True: pass",
+            ),
+            5,
+            "did not finish",
+        ),
+        "no builtins": nb(
+            (
+                *GOOD,
+                "import builtins\nfor name in set(dir(builtins)) - {'delattr', 'builtins'}:\n"
+                "    delattr(builtins, name)",
+            ),
+            5,
+            "left out",
+        ),
+        "audit hook": nb((*GOOD, "import sys\nsys.addaudithook(lambda *a: 1 / 0)"), 5, "left out"),
+        "channel closed": nb((*GOOD, "import os\nos.close(3)"), 5, "left out"),
+        "thread that talks between": nb(
+            (
+                *GOOD,
+                "import os, threading, time\ndef talk():\n    while True: os.write(3, b'x')\n"
+                "threading.Thread(target=talk, daemon=True).start()\ntime.sleep(0.2)",
+            ),
+            5,
+            "left out",
+        ),
+        "full disk": nb(
+            (*GOOD, "for i in range(99): open(f'/tmp/{i}', 'wb').write(bytes(2**20))"),
+            5,
+            "No space left",
+        ),
         "system exit": nb(relu("raise SystemExit"), 2, "SystemExit"),
         "atexit": nb((*GOOD, "import atexit, os\natexit.register(os._exit, 0)"), 5),
         "sleeping thread": nb(
@@ -302,6 +354,57 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             0,
             "dZ",
         ),
+        "number, array, all that agrees": nb(
+            relu(
+                "class Yes:\n    __array__ = lambda *a, **k: dH * (Z > 0)\n"
+                "    __float__ = lambda self: 1.0\n    __eq__ = lambda *a: True\nreturn Yes()"
+            ),
+            2,
+            "a Yes is not plain data",
+        ),
+        "floats that lie": nb(
+            relu(
+                "class Yes(float):\n"
+                "    __float__ = __index__ = __array__ = lambda *a, **k: dH * (Z > 0)\n"
+                "return [[Yes(0)] * 4] * 3"
+            ),
+            2,
+            "dZ",
+        ),
+        "endless dict": nb(
+            relu(
+                "class D(dict):\n    def items(self):\n        while True: yield 'dZ', 1\n"
+                "return D()"
+            ),
+            2,
+        ),
+        "number too large": nb(
+            relu("class C(complex):\n    real = 10**400\n    imag = 0\nreturn C()"),
+            2,
+            "not plain data",
+        ),
+        "error without a name": nb(
+            relu(
+                "class M(type):\n    __name__ = property(lambda c: object())\n"
+                "class E(Exception, metaclass=M): pass\nraise E"
+            ),
+            2,
+            "exit status 1",
+        ),
+        "error that says it is right": nb(
+            relu("raise ValueError('</p><h2>5 of 5 points</h2>\\x1b[2J✓ right\\u202e')"),
+            2,
+            "&lt;/p&gt;&lt;h2&gt;5 of 5",
+        ),
+        "wire on stdout": nb(
+            (
+                "import os, sys\nwire = sys.modules['coursework.wire']",
+                "for fd in (0, 1, 2): os.write(fd, wire.encode({'value': 1, 'nonce': '0'}))",
+                *WRONG,
+            ),
+            0,
+        ),
+        "answer with its number": nb(relu(NONCE), 2, "is missing"),
         "words as markup": nb(
             relu("raise ValueError('<script>alert(1)</script>\\ud800\\0')"), 2, "&lt;script&gt;"
         ),
@@ -314,6 +417,14 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "reads processes": nb(breach("import os\nos.listdir('/proc/1')"), 0),
         "reads the environment": nb(breach("import os\nos.environ['COURSEWORK_TEST']"), 0),
         "searches memory": nb(breach(SEARCH), 0),
+        "reads frames": nb(relu(FRAMES + "\nreturn dH * (Z > 0)"), 2, "AssertionError"),
+        "inherits descriptors": nb(
+            breach(
+                "import os\nfor fd in range(4, 4096):\n    try: os.fstat(fd)\n"
+                "    except OSError: continue\n    break\nelse: raise OSError"
+            ),
+            0,
+        ),
         "writes outside": nb(breach(f"open({target!r}, 'w').write('x')"), 0),
         "opens a socket": nb(
             breach(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"), 0
@@ -338,6 +449,18 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "picture": Case(b"\x89PNG\r\n\x1a\n" + bytes(99), 0, "not a Jupyter notebook"),
         "json": Case("[1, 2]", 0, "not a Jupyter notebook"),
         "deep json": Case("[" * 10**6, 0, "not a Jupyter notebook"),
+        "format nan": Case(
+            notebook(*GOOD, nbformat=float("nan")), 0, "notebook format is not known"
+        ),
+        "format of brackets": Case(
+            '{"cells": [], "nbformat": ' + "[" * 900 + "]" * 900 + "}", 0, "format is not known"
+        ),
+        "duplicate ids": Case(
+            notebook(cells=[_cell(source, {}) | {"id": "x"} for source in GOOD]), 5
+        ),
+        "byte order mark": Case(b"\xef\xbb\xbf" + notebook(*GOOD).encode(), 5),
+        "utf-16": Case(notebook(*GOOD).encode("utf-16"), 0, "not a Jupyter notebook"),
+        "cell of zeros": nb(("\0" * 99, *GOOD), 5, "null bytes"),
         "format 99": Case(notebook(*GOOD, nbformat=99), 0, "format 99"),
         "format 3": Case(old_notebook(*GOOD), 5),
         "odd cells": Case(notebook(cells=[1, None, {}, {"cell_type": "code", "source": 3}]), 0),

@@ -2,12 +2,14 @@
 
 import html
 import os
+import signal
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook
+from attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
 
 from coursework.batch import Graded, grade_folder
 from coursework.report import write_reports
@@ -15,6 +17,7 @@ from coursework.sandbox import Limits, why_not_isolated
 from support import lacking
 
 LIMITS = Limits(memory=1 << 30, cpu=0.7, wall=60, total=6)
+SLEEPS = ["import time; time.sleep(0.5)"] * 40
 NAMES = list(cases(Path("/"), 0))
 
 
@@ -85,7 +88,12 @@ def test_a_mark_does_not_depend_on_who_else_hands_in(batch: Batch, tmp_path: Pat
 
 
 # What reaches nothing from an empty environment either, or stops its own server.
-NOT_TRIED = ("reads the environment", "searches memory", "traces its parent")
+NOT_TRIED = (
+    "reads the environment",
+    "searches memory",
+    "inherits descriptors",
+    "traces its parent",
+)
 
 
 def test_the_attempts_are_real(batch: Batch, tmp_path: Path) -> None:
@@ -102,6 +110,26 @@ def test_the_attempts_are_real(batch: Batch, tmp_path: Path) -> None:
     assert {g.submission.student: g.mark.points for g in graded} == dict.fromkeys(tried, 5.0)
 
 
+def test_a_sleeper_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    """It sleeps less in each cell than a cell may, and uses no processor time."""
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    hand_in(tmp_path / "in" / "sleeper" / "a1.ipynb", Case(notebook(*GOOD, *SLEEPS), 0))
+    hand_in(tmp_path / "in" / "zoe" / "a1.ipynb", Case(notebook(*GOOD), 5))
+    sleeper, zoe = grade(tmp_path, jobs=1, limits=replace(LIMITS, life=2))
+    assert (sleeper.mark.points, zoe.mark.points) == (0, 5)
+    assert "took more than 2 s by the clock" in sleeper.mark.remarks[0]
+
+
+@pytest.mark.parametrize("number", [40, signal.SIGKILL, signal.SIGTERM])
+def test_a_signal_of_any_number_stops_nothing(tmp_path: Path, number: int) -> None:
+    """Isolated, the process cannot send itself a signal; here it can."""
+    killed = relu(f"import os\nos.kill(os.getpid(), {number})")
+    hand_in(tmp_path / "in" / "ann" / "a1.ipynb", Case(notebook(*killed), 2))
+    hand_in(tmp_path / "in" / "zoe" / "a1.ipynb", Case(notebook(*GOOD), 5))
+    assert [g.mark.points for g in grade(tmp_path, isolate=False)] == [2, 5]
+
+
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     hand_in(tmp_path / "elsewhere" / "x" / "a1.ipynb", Case(notebook(*GOOD), 5))
     (tmp_path / "in").mkdir()
@@ -109,13 +137,15 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     assert not grade(tmp_path)
 
 
-def grade(folder: Path, *, isolate: bool = True, jobs: int | None = None) -> list[Graded]:
+def grade(
+    folder: Path, *, isolate: bool = True, jobs: int | None = None, limits: Limits = LIMITS
+) -> list[Graded]:
     return grade_folder(
         folder / "in",
         folder / "out",
         {"a1": ASSIGNMENT},
         SECRET,
-        limits=LIMITS,
+        limits=limits,
         isolate=isolate,
         jobs=jobs,
         progress=False,

@@ -176,6 +176,9 @@ ESCAPES = {
     "root": "import os; os.setuid(0)",
     "chroot": "import os; os.chroot('/tmp')",
     "memfd": "import os; os.memfd_create('x')",
+    "descriptor": "import os, socket as s; s.send_fds(s.socket(fileno=os.dup(3)), [b'x'], [0])",
+    "priority": "import os; os.setpriority(0, 0, -5)",
+    "realtime": "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
 }
 
 
@@ -191,6 +194,7 @@ SYSCALLS = {  # by name in the C library, with arguments that an ordinary proces
     "shmget": "shmget(0, 1 << 20, 0o1600)",
     "prctl": "prctl(1, 0)",
     "dumpable": "prctl(4, 1)",
+    "lease": "fcntl(0, 1024, 1)",
     "clone": "syscall(NR_CLONE, 17, 0, 0, 0, 0)",
     "clone3": "syscall(435, bytes([0] * 88), 88)",
     "keyctl": "syscall(NR_KEYCTL, 0, -3, 1)",
@@ -249,6 +253,33 @@ def test_a_sleeper_is_ended() -> None:
         pytest.raises(SessionLostError, match="did not finish"),
     ):
         run(session, "import time; time.sleep(99)")
+
+
+def test_an_answer_in_drops_is_ended() -> None:
+    if reason := sandbox.why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    drops = """
+import os, sys, time
+os.write(3, sys.modules['coursework.wire'].PREFIX.pack(2**20, 0))
+for _ in range(2000):
+    os.write(3, b' ')
+    time.sleep(0.01)"""
+    began = time.monotonic()
+    with (
+        Sandbox(Limits(cpu=9, wall=0.5)) as box,
+        box.session() as session,
+        pytest.raises(SessionLostError, match="did not finish"),
+    ):
+        run(session, drops)
+    assert time.monotonic() - began < 15  # the drops alone last 20 s
+
+
+def test_many_short_sleeps_are_ended(box: Sandbox) -> None:
+    with (
+        box.session(time.monotonic() + 1) as session,
+        pytest.raises(SessionLostError, match="the submission took more than"),
+    ):
+        _ = [run(session, "import time; time.sleep(0.2)") for _ in range(99)]
 
 
 def test_its_whole_life_is_limited(box: Sandbox) -> None:
@@ -454,14 +485,17 @@ def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
     assert _decide(program, architecture, jail.PRCTL[column], 1) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 4) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 15) == jail.ALLOW
+    lease = _decide(program, architecture, jail.FCNTL[column], 3, jail.F_SETLEASE)
+    assert lease == jail.ERRNO | jail.EPERM
+    assert _decide(program, architecture, jail.FCNTL[column], 1024, 3) == jail.ALLOW
     for harmless in {0, 1, 2, 3} - {numbers[column] for numbers in jail.DENIED.values()}:
         assert _decide(program, architecture, harmless) == jail.ALLOW
 
 
-def _decide(program: bytes, architecture: int, number: int, argument: int = 0) -> int:
+def _decide(program: bytes, architecture: int, number: int, first: int = 0, second: int = 0) -> int:
     """Run the filter as the kernel would."""
     memory = {jail.ARCHITECTURE_AT: architecture, jail.NUMBER_AT: number}
-    memory[jail.FIRST_ARGUMENT_AT] = argument
+    memory |= {jail.FIRST_ARGUMENT_AT: first, jail.SECOND_ARGUMENT_AT: second}
     steps = list(struct.iter_unpack("=HBBI", program))
     at, register = 0, 0
     while True:

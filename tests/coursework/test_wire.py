@@ -1,5 +1,6 @@
 """What crosses between grader and submission, and what does not."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -109,6 +110,7 @@ def message(tree: object, arrays: bytes = b"") -> bytes:
         message(["d", [2**61, 1]]),
         message(["d", [1.5, 1]]),
         message(["c", "a", 1]),
+        message(["c", 10**400, 1]),
         message(["l", 1], b"left over"),
         message(b"[" * 500_000),
         message(b'["l",' * 40 + b"1" + b"]" * 40),
@@ -129,6 +131,17 @@ def test_noise_is_a_value_or_refused(noise: bytes) -> None:
             wire.decode(data)
         except wire.WireError:
             continue
+
+
+leaves = st.none() | st.floats() | st.text(max_size=3) | st.sampled_from([0, 1, -1, 2**63, 10**400])
+tags = st.sampled_from(["c", "a", "d", "l", "t", "<f8", "|b1"]) | leaves
+trees = st.recursive(leaves, lambda t: st.builds(lambda tag, ts: [tag, *ts], tags, st.lists(t)))
+
+
+@given(trees, st.binary(max_size=16))
+def test_a_tree_of_any_kind_is_a_value_or_refused(tree: object, arrays: bytes) -> None:
+    with contextlib.suppress(wire.WireError):
+        wire.decode(message(tree, arrays))
 
 
 def test_a_lone_surrogate_can_be_written_to_a_file() -> None:
