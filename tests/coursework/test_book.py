@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from benchmarks import grading
+from coursework import wire
 from coursework.batch import grade_folder
 from coursework.problems import load
-from coursework.release import student_notebook
+from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import why_not_isolated
 from support import ROOT, lacking
 
@@ -76,6 +77,26 @@ def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> N
         assert item.mark.points == pytest.approx(expected), item
         if item.submission.student == "answered":
             assert not item.mark.remarks
+
+
+PARTS = {
+    f"{q.id}, {part.name}": (q, part)
+    for a in ASSIGNMENTS.values()
+    for q in a.problems
+    for part in q.parts
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_no_check_is_passed_by_what_a_notebook_shows(name: str) -> None:
+    """The inputs that count are others than the visible ones, and so are the results."""
+    problem, part = PARTS[name]
+    shown = [part.inputs_from(seed) for seed in VISIBLE_SEEDS]
+    known = [wire.encode(problem.expected(part, inputs)) for inputs in shown]
+    for k in range(part.draws):
+        inputs = part.draw("a secret", k)
+        assert wire.encode(inputs) not in list(map(wire.encode, shown))
+        assert wire.encode(problem.expected(part, inputs)) not in known
 
 
 def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
