@@ -85,6 +85,8 @@ class Cell {
       image.src = `data:image/png;base64,${bundle["image/png"]}`;
       image.alt = this.built?.querySelector("img")?.alt || bundle["text/plain"];
       this.place("image_png").append(image);
+    } else if (isTable(bundle["text/markdown"])) {
+      this.place("text_markdown").append(table(bundle["text/markdown"]));
     } else {
       this.text("text_plain", bundle["text/markdown"] ?? bundle["text/plain"]);
     }
@@ -141,6 +143,45 @@ function overwritten(text) {
     })
     .join("\n");
 }
+
+// --- tables in Markdown ---------------------------------------------------------------------------
+
+const RULE = /^\|(\s*:?-+:?\s*\|)+$/;
+
+function isTable(text) {
+  const lines = text?.trim().split("\n") ?? [];
+  return lines.length > 1 && RULE.test(lines[1]) && lines.every((line) => /^\|.*\|$/.test(line));
+}
+
+function table(text) {
+  const [head, rule, ...rows] = text
+    .trim()
+    .split("\n")
+    .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+  const made = Object.assign(document.createElement("table"), { className: "table" });
+  const add = (section, kind, cells) => {
+    const row = section.insertRow();
+    cells.forEach((cell, i) => {
+      const box = row.appendChild(document.createElement(kind));
+      if (rule[i]?.endsWith(":")) box.style.textAlign = "right";
+      box.append(...inline(cell));
+    });
+  };
+  add(made.createTHead(), "th", head);
+  const body = made.createTBody();
+  for (const row of rows) add(body, "td", row);
+  return made;
+}
+
+/** Text with `code` in it, and what is escaped as it is meant. */
+function inline(text) {
+  return text.split(/`([^`]*)`/).map((part, i) => {
+    if (i % 2 === 0) return part.replace(/\\(\W)/g, "$1");
+    return Object.assign(document.createElement("code"), { textContent: part });
+  });
+}
+
+// --- Python ---------------------------------------------------------------------------------------
 
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 

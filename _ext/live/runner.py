@@ -5,10 +5,13 @@ What a cell shows goes to the page through the functions of ``live_page``, which
 
 import ast
 import base64
+import builtins
+import contextlib
 import importlib
 import io
 import linecache
 import sys
+import time
 import traceback
 import types
 from pathlib import Path
@@ -113,6 +116,50 @@ def glue(name, value, display=True):
         display(value)
 
 
+def provide_clocks():
+    """Let no interval be zero: a browser's clock stands still for a tenth of a millisecond."""
+    for name in ("perf_counter", "perf_counter_ns", "process_time", "process_time_ns"):
+        setattr(time, name, ticking(getattr(time, name)))
+
+
+def ticking(clock):
+    last = clock()
+
+    def read():
+        nonlocal last
+        while (now := clock()) == last:
+            pass
+        last = now
+        return now
+
+    return read
+
+
+waiting, busy = [], []  # operands of nodes that are gone
+
+
+def let_go(node):
+    """Free a long graph node by node: Python's own way needs more stack than a browser gives."""
+    try:
+        waiting.append(object.__getattribute__(node, "parents"))
+        object.__setattr__(node, "parents", ())
+    except AttributeError:
+        return  # not a node, or one that never got its parents
+    if not busy:
+        busy.append(True)
+        while waiting:
+            waiting.pop()
+        busy.clear()
+
+
+def build_class(*args, _build=builtins.__build_class__, **options):
+    """Do the same for nodes of classes that cells define."""
+    made = _build(*args, **options)
+    if made.__module__ == "__main__" and not hasattr(made, "__del__"):
+        made.__del__ = let_go
+    return made
+
+
 def provide_graphviz():
     """Let drawings be laid out by the page's own Graphviz."""
     from chaingrad import _graphviz
@@ -126,21 +173,7 @@ def provide_graphviz():
 
 
 def provide_depth():
-    """Free a long graph node by node: Python's own way needs more stack than a browser gives."""
     from chaingrad import Node
-
-    waiting, busy = [], []
-
-    def let_go(node):
-        if not getattr(node, "parents", ()):
-            return
-        waiting.append(node.parents)
-        node.parents = ()
-        if not busy:
-            busy.append(True)
-            while waiting:
-                waiting.pop()
-            busy.clear()
 
     Node.__del__ = let_go
 
@@ -155,12 +188,20 @@ def provide_matplotlib():
     plt.show = show_figures
 
 
+def provide_tqdm():
+    import tqdm
+
+    tqdm.tqdm.monitor_interval = 0  # the monitor is a thread
+
+
 def show_figures(*args, **kwargs):
     plt = sys.modules.get("matplotlib.pyplot")
-    for number in plt.get_fignums() if plt else ():
-        figure, picture = plt.figure(number), io.BytesIO()
+    figures = [plt.figure(number) for number in plt.get_fignums()] if plt else []
+    for figure in figures:
+        plt.close(figure)  # even those of a cell that fails are not for the next
+    for figure in figures:
+        picture = io.BytesIO()
         figure.savefig(picture, format="png", bbox_inches="tight", facecolor=figure.get_facecolor())
-        plt.close(figure)
         data = base64.b64encode(picture.getvalue()).decode()
         display({"image/png": data, "text/plain": "a figure"}, raw=True)
 
@@ -170,17 +211,16 @@ def show_figures(*args, **kwargs):
 
 def prepare(source):
     """Get ready for the modules that a cell imports, once each."""
-    roots = imported_roots(source)
-    if "chaingrad" in roots and "chaingrad" not in _ready:
-        _ready.add("chaingrad")
-        provide_graphviz()
-        provide_depth()
-    if "matplotlib" in roots and "matplotlib" not in _ready:
-        _ready.add("matplotlib")
-        provide_matplotlib()
+    for root in imported_roots(source) & PROVIDERS.keys():
+        for provide in PROVIDERS.pop(root):
+            provide()
 
 
-_ready = set()
+PROVIDERS = {
+    "chaingrad": (provide_graphviz, provide_depth),
+    "matplotlib": (provide_matplotlib,),
+    "tqdm": (provide_tqdm,),
+}
 
 
 def imported_roots(source):
@@ -212,6 +252,8 @@ def run_cell(source, name):
                 display(value)
         show_figures()
     except BaseException as error:
+        with contextlib.suppress(Exception):
+            show_figures()
         return report(error, filename)
     finally:
         sys.stdout.flush()
@@ -240,4 +282,6 @@ def report(error, filename):
 
 
 sys.path.insert(0, "")  # modules that cells write
+builtins.__build_class__ = build_class
+provide_clocks()
 provide_modules()

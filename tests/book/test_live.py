@@ -200,6 +200,33 @@ def test_stop_ends_a_loop_and_says_that_values_are_gone(page: Page) -> None:
     expect(run(page, "seven")).to_have_text("7")
 
 
+def test_graphs_of_any_depth_are_freed(page: Page) -> None:
+    deep = "from chaingrad import Node\nx = Node(1.0)\nfor _ in range(50_000):\n    x = x + 1\n"
+    write(page, "six", deep + "del x\nprint('freed')")
+    expect(run(page, "six")).to_have_text("freed")
+
+
+def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page) -> None:
+    write(page, "six", "x = []\nfor _ in range(100_000):\n    x = [x]\ndel x")
+    cell(page, "six").locator(".live-run").click()
+    status = cell(page, "six").locator(".live-status")
+    expect(status).to_contain_text("deeper than the stack", timeout=COLD)
+    cell(page, "six").locator(".live-reset").click()
+    expect(run(page, "seven")).to_have_text("7")
+
+
+def test_no_interval_is_zero(page: Page) -> None:
+    write(page, "six", "from time import perf_counter as now\n-now() + now() > 0")
+    expect(run(page, "six")).to_have_text("True")
+
+
+def test_a_figure_of_a_cell_that_fails_is_not_shown_by_the_next(page: Page) -> None:
+    write(page, "figure", "import matplotlib.pyplot as plt\nplt.plot([1])\nmissing")
+    expect(run(page, "figure").locator(".traceback")).to_contain_text("NameError")
+    expect(output(page, "figure").locator("img")).to_be_visible()
+    expect(run(page, "drawing").locator("img")).to_have_count(0)
+
+
 def test_figures_appear(page: Page) -> None:
     image = run(page, "figure").locator("img")
     expect(image).to_be_visible()
@@ -216,6 +243,16 @@ def test_progress_bars_update_in_place(page: Page) -> None:
     shown = run(page, "progress").inner_text()
     assert "3/3" in shown
     assert "0/3" not in shown
+    assert "Warning" not in shown
+
+
+def test_tables_in_markdown_are_tables(page: Page) -> None:
+    text = r"|name|of x|\n|:--|--:|\n|`a_b`|x \\* x|"
+    write(page, "six", f"from IPython.display import Markdown\nMarkdown('{text}')")
+    table = run(page, "six").locator("table")
+    expect(table.locator("th")).to_have_text(["name", "of x"])
+    expect(table.locator("td")).to_have_text(["a_b", "x * x"])
+    expect(table.locator("td code")).to_have_text("a_b")
 
 
 def test_scripts_in_outputs_run(page: Page) -> None:
