@@ -196,6 +196,28 @@ def test_matrix_products_are_told_as_formulas():
     assert any(text.endswith("of shape (4 × 5)") and "X Wᵀ" in text for text in told)
 
 
+def test_powers_and_constants_are_written_as_on_paper():
+    x = Node(3.0, "x")
+    y = (x * -2.0) ** 2 + x**-1.0
+    told = words(play(y))
+    assert told[1].endswith("= x × (−2.0) = 3.0 × (−2.0) = −6.0")
+    assert "^2 = (−6.0)^2 = 36.0" in told[2]
+    assert "= x^−1 = 3.0^−1 = 0.3333" in told[3]
+
+
+def test_the_shares_of_penalties_are_told_as_formulas():
+    W = Node(np.arange(6.0).reshape(2, 3), "W⁽¹⁾")
+    J = (W**2.0).sum() + (W**3.0).mean()
+    J.label = "J"
+    told = words(play(J))
+    assert any("= (W⁽¹⁾)^2 entry by entry, of shape (2 × 3)" in text for text in told)
+    for share in [
+        " · 1 for each entry summed", " · 1/6 for each entry averaged", " ⊙ 2 W⁽¹⁾",
+        " ⊙ 3 (W⁽¹⁾)^2",
+    ]:  # fmt: skip
+        assert sum(share + "," in text for text in told) == 1, share
+
+
 def test_entries_are_limited():
     assert entries_of(np.eye(2)).split("\n")[0].split() == ["1.0", "0.0"]
     lines = entries_of(np.zeros((50, 40))).split("\n")
@@ -222,7 +244,8 @@ def test_a_sort_is_played_as_it_runs():
     assert [tuple(re.split(r"[ :,.]+", text)[:2]) for text in told] == [
         (event.capitalize(), name) for event, name in events
     ]
-    assert told[-1].endswith(f"[{', '.join(order)}]")
+    assert told[6].endswith("End of the sorted list: […, c, b, a]")
+    assert told[-1].endswith(f"Sorted list: [{', '.join(order)}]")
 
 
 def test_a_sort_of_nodes():
@@ -300,9 +323,27 @@ def test_a_second_pass_over_stale_gradients():
         y.backward()
 
     told = words(play(y, backward=twice, local_gradient=local))
-    assert "∂y/∂u += ∂y/∂y · ∂y/∂u = 1.0 × 3.0 = 3.0, now 6.0 = 3.0 + 3.0" in told
-    assert "Set, not sent: ∂y/∂x = 0.0" in told
+    second = "∂y/∂u += ∂y/∂y · ∂y/∂u = 1.0 × 3.0 = 3.0, now 6.0 = 3.0 + 3.0"
+    assert f"{second}, where the first was left by an earlier pass" in told
+    assert sum("earlier pass" in text for text in told) == 1
+    assert "Set by the code, not sent: ∂y/∂x = 0.0" in told
     assert told[-1] == "The leaves have their gradients: ∂y/∂x = 45.0."
+
+
+def test_a_gradient_that_is_freed_after_use_is_not_taken_for_an_earlier_pass():
+    class Frees(Plain):
+        def backward(self):
+            self.grad = 1.0
+            for node in toposort(self, lambda node: node.parents):
+                for parent, local in zip(node.parents, node.locals, strict=True):
+                    parent.grad += node.grad * local
+                if node.parents:
+                    node.grad = 0.0
+
+    _, _, y = cube(Frees)
+    told = words(play(y, local_gradient=local))
+    assert not any("earlier pass" in text for text in told)
+    assert told[-1].endswith("∂y/∂x = 27.0.")
 
 
 def test_an_engine_that_overwrites_is_caught_at_it():

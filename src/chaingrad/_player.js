@@ -39,7 +39,7 @@
         make(
           "div",
           { class: "cg-legend" },
-          '<span class="l">local gradient</span><span class="g">gradient of the root</span>',
+          '<span class="l">local gradient</span><span class="g">global gradient</span>',
         ),
       );
     }
@@ -52,7 +52,7 @@
     const frames = root.querySelectorAll(".cg-frames svg.chaingrad");
     const svg = frames[frames.length - 1].cloneNode(true);
     svg.setAttribute("aria-label", label);
-    svg.style.minWidth = `${0.85 * svg.getAttribute("width")}px`; // what is wider scrolls
+    svg.style.minWidth = `${svg.getAttribute("width")}px`; // what is wider scrolls
     stage.append(svg);
     const words = make("p", { class: "cg-words", "aria-live": "polite", "aria-atomic": "true" });
     const bar = make("div", { class: "cg-bar" });
@@ -85,7 +85,7 @@
     const details = make("details", {}, "<summary>Entries of the arrays in this step</summary>");
     const entries = make("div", { class: "cg-entries" });
     details.append(entries);
-    live.append(top, stage, words, bar);
+    live.append(...(phases.length > 1 ? [top] : []), stage, words, bar);
     if (steps.some((step) => step[5].length)) live.append(details);
 
     // --- the drawing
@@ -156,10 +156,9 @@
       const path = edge.querySelector("path");
       if (above) {
         const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
-        carries.innerHTML = `<tspan class="g">${above}</tspan><tspan class="x"> × </tspan><tspan class="l">${local}</tspan>`;
-        carries.querySelector(".x").style.fill = "var(--i)";
-        carries.setAttribute("x", x);
-        carries.setAttribute("y", y - 8);
+        carries.innerHTML =
+          `<tspan class="g" x="${x}" y="${y - 6}">${above}</tspan> ×` +
+          `<tspan class="l" x="${x}" y="${y + 14}">${local}</tspan>`;
         edge.parentNode.append(carries);
       }
       if (!calm()) travel(path);

@@ -3,7 +3,7 @@
 import html
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,7 @@ class Step:
     edge: tuple[str, str, int, str, str] | None = None
     changes: tuple[Change, ...] = ()
     entries: tuple[Entries, ...] = ()
-    accumulates: bool = False
+    accumulates: int = 0  # more, the more it tells: 1 at any node, 2 at a leaf, 3 onto a stale one
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -123,6 +123,7 @@ _LOOSE = {"mul", "div", "pow", "matmul", "neg", "sqrt"}  # a negative number nee
 def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
     """The operation of a node as a formula in its operands."""
     op = item.op
+    names = [_operand(item, i, name) for i, name in enumerate(names)]
     if op == "mul":
         return f"{names[0]} {'×' if scalars else '⊙'} {names[1]}"
     if op in _FORMULAS and len(names) == _FORMULAS[op].count("{"):
@@ -134,6 +135,19 @@ def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
     if op in ("sum", "mean") and not more:
         return f"{'Σ' if op == 'sum' else 'mean'} {names[0]}"
     return f"{html.escape(op)}({', '.join([*names, *more])})"
+
+
+def _operand(item: Item, position: int, text: str) -> str:
+    """Put an operand in brackets where it needs them."""
+    if item.op == "pow":
+        return _base(text) if position == 0 else text.removesuffix(".0")
+    loose = item.op in _LOOSE or (item.op in ("add", "sub") and position)
+    return _negative(text) if loose else text
+
+
+def _base(text: str) -> str:
+    """What a power is taken of; W⁽¹⁾ and Xᵀ have something up there already."""
+    return f"({text})" if re.search("^−|[⁰-ⁿᵀ]$", text) else text
 
 
 def _option(value: Any) -> str:
@@ -148,7 +162,9 @@ _SHARES = {
     ("mul", 1): "{g} ⊙ {a}", ("sub", 1): "−{g}", ("neg", 0): "−{g}", ("transpose", 0): "({g})ᵀ",
     ("div", 0): "{g} / {b}", ("tanh", 0): "{g} ⊙ (1 − {y}²)", ("exp", 0): "{g} ⊙ {y}",
     ("sigmoid", 0): "{g} ⊙ {y} ⊙ (1 − {y})", ("relu", 0): "{g} ⊙ [{a} > 0]",
-    ("squared_norm", 0): "{g} · 2{a}", ("log", 0): "{g} / {a}",
+    ("squared_norm", 0): "{g} · 2 {a}", ("log", 0): "{g} / {a}", ("pow", 0): "{g} ⊙ {p}",
+    ("sum", 0): "{g} · {1} for each entry summed",
+    ("mean", 0): "{g} · {1/n} for each entry averaged",
 }  # fmt: skip
 
 
@@ -164,12 +180,25 @@ def _array_share(message: Message, child: Item, names: Names) -> str:
         return g if sizes[0] <= sizes[1] else f"{g}, summed over its copies"
     if known and getattr(vjp, "__module__", "") == "chaingrad.rules":
         operands = [names.html(parent) for parent in names.parents(child)]
-        local = {"a": operands[0], "b": operands[-1], "y": names.html(child)}
+        local = {"a": operands[0], "b": operands[-1], "y": names.html(child), "1": "1"}
+        local["1/n"] = f"1/{np.size(_data(message.parent)) // np.size(_data(message.child))}"
+        local["p"] = _slope_of_power(child, names)
         text = known.replace(">", "&gt;")
         for letter, name in local.items():
             text = text.replace(f"{{{letter}}}", f'<span class="l">{name}</span>')
         return text.replace("ᵀ</span>ᵀ", "</span>").replace("{g}", g)
     return f"{g} · {names.local(child, names.item(message.parent))}"
+
+
+def _slope_of_power(child: Item, names: Names) -> str:
+    """The derivative of a power with respect to its base: 2 x of x²."""
+    base, *exponents = names.parents(child)
+    if not (exponents and exponents[0].kind == "constant" and _is_number(exponents[0].node.data)):
+        return names.local(child, base)
+    power = float(_data(exponents[0].node))
+    above, below = (_operand(child, 1, amount(x)) for x in (power, power - 1))
+    name = names.html(base)
+    return f"{above} {name}" if power == 2 else f"{above} {_base(name)}<sup>{below}</sup>"
 
 
 # --- steps --------------------------------------------------------------------------------------
@@ -216,8 +245,10 @@ def _forward(item: Item, names: Names) -> Step:
     name = names.html(item)
     text = formula(item, [names.html(parent) for parent in parents], either)
     words = f"<b>{name}</b> = {text}" if text != name else f"<b>{text}</b>"
+    if item.op == "pow" and not scalars:
+        words += " entry by entry"
     if scalars:
-        numbers = [_bracketed(item, i, parent) for i, parent in enumerate(parents)]
+        numbers = [amount(parent.node.data) for parent in parents]
         words += f" = {formula(item, numbers)} = <b>{amount(item.node.data)}</b>"
     elif _is_number(item.node.data):
         words += f" = <b>{amount(item.node.data)}</b>"
@@ -234,17 +265,12 @@ def _forward(item: Item, names: Names) -> Step:
     )
 
 
-def _bracketed(item: Item, position: int, operand: Item) -> str:
-    text = amount(operand.node.data)
-    loose = item.op in _LOOSE or (item.op in ("add", "sub") and position)
-    return f"({text})" if text.startswith("−") and loose else text
-
-
 def sort_steps(
     events: Sequence[tuple[str, Any]], item_of: Callable[[Any], Item], name: Callable[[Item], str]
 ) -> list[Step]:
     """The visits and pushes of a depth-first search; the list fills from its back."""
-    length = sum(event == "push" for event, _ in events)
+    sorted_ids = {item_of(node).id for event, node in events if event == "push"}
+    length = len(sorted_ids)
     steps = []
     pushed: list[str] = []
     path: list[str] = []
@@ -252,24 +278,33 @@ def sort_steps(
         item = item_of(node)
         who = f"<b>{name(item)}</b>"
         if event == "visit":
-            came = f", an operand of {path[-1]}" if path else ", the root"
+            came = f"a parent of {path[-1]}" if path else "the root"
             path.append(name(item))
-            words = f"Visit {who}{came}."
+            words = f"Visit {who}, {came}."
             changes: tuple[Change, ...] = ((item.id, "state", "visited"), (item.id, "number", "…"))
         else:
             path.pop()
             pushed.append(name(item))
             place = length + 1 - len(pushed)
-            why = "its parents are done" if item.parents else "it has no parents"
-            words = f"Push {who}: {why}. Sorted list, from its end: {_ending(pushed)}"
+            words = f"Push {who}: {_ready(item, sorted_ids)}. {_ending(pushed, length)}"
             changes = ((item.id, "state", "pushed"), (item.id, "number", f"#{place}"))
         steps.append(Step(SORT, words, (item.id,), changes=changes))
     return steps
 
 
-def _ending(pushed: Sequence[str]) -> str:
-    shown = list(reversed(pushed))[:10]
-    return f"[{', '.join(shown)}{', …' if len(pushed) > 10 else ''}]"
+def _ready(item: Item, sorted_ids: Set[str]) -> str:
+    if not item.parents:
+        return "it has no parents"
+    if sorted_ids.isdisjoint(item.parents):
+        return "its parents are leaves, which send nothing and are not sorted"
+    return "its parents are done"
+
+
+def _ending(pushed: Sequence[str], length: int) -> str:
+    shown = [*reversed(pushed)][:10] + ["…"] * (len(pushed) > 10)
+    if len(pushed) == length:
+        return f"Sorted list: [{', '.join(shown)}]"
+    return f"End of the sorted list: […, {', '.join(shown)}]"
 
 
 def backward_steps(events: Sequence[Event], names: Names) -> list[Step]:
@@ -285,7 +320,8 @@ def backward_steps(events: Sequence[Event], names: Names) -> list[Step]:
     for event in events:
         if isinstance(event, Written):
             steps.append(_written(event, names))
-            came.clear()
+            if names.item(event.node).is_root and np.any(event.value):  # a pass begins
+                came.clear()
             continue
         count = came[id(event.parent)] = came.get(id(event.parent), 0) + 1
         steps.append(_message(event, names, count, uses[id(event.parent)]))
@@ -297,7 +333,7 @@ def _outcome(events: Sequence[Event], names: Names) -> Step:
     ends = [(e.parent, e.total) if isinstance(e, Message) else (e.node, e.value) for e in events]
     leaves = {id(node): (names.item(node), value) for node, value in ends}
     found = [(item, value) for item, value in leaves.values() if item.is_leaf]
-    told = [f"{names.adjoint(item)} = <b>{amount(value)}</b>" for item, value in found[:12]]
+    told = [f"{names.adjoint(item)} = {_now(value)}" for item, value in found[:12]]
     more = f" and {len(found) - 12} more" if len(found) > 12 else ""
     arrays = [(item, value) for item, value in found[:12] if not _is_number(value)]
     return Step(
@@ -311,7 +347,7 @@ def _outcome(events: Sequence[Event], names: Names) -> Step:
 def _written(event: Written, names: Names) -> Step:
     item = names.item(event.node)
     seed = item.is_root and np.any(event.value)
-    start = "The backward pass starts at the root: " if seed else "Set, not sent: "
+    start = "The backward pass starts at the root: " if seed else "Set by the code, not sent: "
     return Step(
         BACKWARD,
         f"{start}{names.adjoint(item)} = <b>{amount(event.value)}</b>",
@@ -335,8 +371,11 @@ def _message(message: Message, names: Names, count: int, uses: int) -> Step:
         share = _array_share(message, child, names)
         entries = _message_entries(message, child, parent, names)
     words = f"{names.adjoint(parent)} {'+=' if adds else '='} {share}, now {_now(message.total)}"
+    stale = known is not None and count == 1
     if known is not None:
         words += _accumulation(known, message.share, adds)
+    if stale and adds:
+        words += ", where the first was left by an earlier pass"
     if uses > 1:
         words += f" <small>(message {count} of {uses} to {names.html(parent)})</small>"
     return Step(
@@ -346,7 +385,7 @@ def _message(message: Message, names: Names, count: int, uses: int) -> Step:
         (parent.id, child.id, child.parents[: message.position].count(parent.id), *label),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
         entries,
-        known is not None,
+        0 if known is None else 3 if stale else 2 if parent.is_leaf else 1,
     )
 
 

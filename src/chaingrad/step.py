@@ -124,8 +124,9 @@ def play(
 ) -> Player:
     """Play the forward pass that made ``root``, the sort, and the backward pass from it.
 
-    The forward pass is read off the graph; the sort and the backward pass are run, and watched.
-    Every gradient is afterwards what it was before.
+    The forward pass is read off the graph; the sort and the backward pass are run, and watched; of
+    another engine the backward pass alone. Every gradient is afterwards what it was before. Numbers
+    are shown with four digits.
 
     Args:
         root: a node that holds one number.
@@ -178,6 +179,7 @@ def play(
     start = [(item.id, "state", "todo") for item in items if not item.is_leaf]
     start += [(item.id, "data", "data …") for item in items]
     start += [(item.id, "grad", "") for item in items]
+    start += [(names.item(node).id, "number", "") for event, node in sorting if event == "visit"]
     top = items[-1]
     leaves = [names.text(item) for item in items if item.is_leaf and item.kind != "constant"]
     given = ", ".join(leaves[:6]) + (f" and {len(leaves) - 6} more" if len(leaves) > 6 else "")
@@ -279,8 +281,16 @@ def _drawing(
         )
         for item in items
     ]
+    carried = [
+        amount(number)
+        for event in events
+        if isinstance(event, Message) and event.local is not None
+        for number in (event.above, event.local)
+    ]
+    room = 26 + 6.4 * max(map(len, carried), default=0)  # for what an edge carries, in points
     graph = _new_graph(direction)
-    graph.defaults("graph", ranksep="0.8", nodesep="0.35")  # room for what an edge carries
+    spaces = {"ranksep": f"{room / 72:.2f}", "nodesep": "0.35"}
+    graph.defaults("graph", **spaces, nslimit="1")  # or a node of 200 children takes minutes
     _draw_boxes(graph, shown, True, True)
     return Drawing(graph.source, describe("Graph", list(items), True, False))
 
@@ -288,8 +298,8 @@ def _drawing(
 def _key_frames(steps: Sequence[Step]) -> list[tuple[str, int]]:
     forward = max(i for i, step in enumerate(steps) if step.phase == FORWARD)
     backward = [i for i, step in enumerate(steps) if step.phase == BACKWARD]
-    accumulating = [i for i in backward if steps[i].accumulates]
-    middle = [("A gradient accumulates", accumulating[0])] if accumulating else []
+    telling = max(backward, key=lambda i: steps[i].accumulates)  # the first of the best
+    middle = [("A gradient accumulates", telling)] if steps[telling].accumulates else []
     if not middle:  # no node is used twice
         middle = [("A message", backward[min(1, len(backward) - 1)])]
     return [("Forward pass", forward), *middle, ("Final gradients", len(steps) - 1)]
@@ -342,7 +352,7 @@ def _furnish(group: ET.Element) -> None:
     if not any(text.get("data-slot") == "number" for text in texts):
         ET.SubElement(group, "text", {
             "data-slot": "number", "class": "cg-number", "text-anchor": "end",
-            "x": f"{right:.1f}", "y": f"{top - 6:.1f}", "font-size": "11",
+            "x": f"{right:.1f}", "y": f"{top - 7:.1f}", "font-size": "12",
         })  # fmt: skip
 
 
