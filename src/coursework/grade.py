@@ -17,7 +17,7 @@ from coursework.jail import IsolationError
 from coursework.problems import Assignment
 from coursework.report import write_reports
 from coursework.sandbox import Limits
-from coursework.submissions import unplaced
+from coursework.submissions import left_out
 
 MIB = 2**20
 REFUSAL = """\
@@ -29,9 +29,10 @@ distributions keep them from programs: on Ubuntu, an administrator gives them ba
 Where you trust every submission, or the machine holds nothing of worth, --no-isolation goes on
 without."""
 LAYOUT = """\
-SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects) or
-STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is written in it. Of several
-by one student the newest counts. A run that was stopped goes on where it was; what has changed
+SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects),
+ASSIGNMENT/STUDENT.ipynb or STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is
+written in it. Of several by one student the newest counts. What is not graded is named, with the
+reason. A run that was stopped goes on where it was; what has changed
 since is graded anew, nothing else is.
 
 A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
@@ -98,9 +99,9 @@ def run(options: argparse.Namespace, assignments: Mapping[str, Assignment], secr
     except KeyboardInterrupt:
         print(f"Stopped. What was finished is in {options.output}; run it again to go on.")
         return 130
-    stray = unplaced(options.submissions, list(assignments))
-    for name in stray:
-        print(f"Not graded, for it belongs to no assignment: {name}")
+    stray = left_out(options.submissions, list(assignments))
+    for line in stray:
+        print(f"Not graded, {line}")
     if options.shard != (1, 1):
         print(f"{len(graded)} marks are in {options.output}; a run without --shard collects them.")
         return 0

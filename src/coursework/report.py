@@ -39,16 +39,16 @@ def write_reports(
     output: Path,
     graded: Sequence[Graded],
     assignments: Mapping[str, Assignment],
-    unplaced: Sequence[str] = (),
+    left_out: Sequence[str] = (),
 ) -> None:
     """Write `grades.csv`, `grades-nbgrader.csv`, `summary.html` and `feedback/STUDENT.html`.
 
-    `unplaced` are notebooks that belong to no assignment; the summary lists them.
+    `left_out` says what was not graded, and why; the summary lists it.
     """
     output.mkdir(parents=True, exist_ok=True)
     write_whole(output / "grades.csv", grades_csv(graded, assignments))
     write_whole(output / "grades-nbgrader.csv", nbgrader_csv(graded, assignments))
-    write_whole(output / "summary.html", summary(graded, assignments, unplaced))
+    write_whole(output / "summary.html", summary(graded, assignments, left_out))
     folder = output / "feedback"
     folder.mkdir(exist_ok=True)
     for student in _students(graded):
@@ -86,15 +86,15 @@ def nbgrader_csv(graded: Sequence[Graded], assignments: Mapping[str, Assignment]
 
 
 def summary(
-    graded: Sequence[Graded], assignments: Mapping[str, Assignment], unplaced: Sequence[str] = ()
+    graded: Sequence[Graded], assignments: Mapping[str, Assignment], left_out: Sequence[str] = ()
 ) -> str:
     """The teacher's page: distributions, the commonest failures, and every student's marks."""
     body = ["<h1>Marks</h1>"]
     body += [_assignment(a, graded) for a in _handed_in(graded, assignments)]
     body.append(f"<h2>Students</h2>\n{_student_table(graded, assignments)}")
-    if unplaced:
-        items = "\n".join(f"<li>{escape(name)}</li>" for name in unplaced)
-        body.append(f"<h2>Notebooks of no assignment</h2>\n<ul>\n{items}\n</ul>")
+    if left_out:
+        items = "\n".join(f"<li>{escape(line)}</li>" for line in left_out)
+        body.append(f"<h2>Not graded</h2>\n<ul>\n{items}\n</ul>")
     return layout.page("Marks", "\n".join(body))
 
 
@@ -222,5 +222,14 @@ def _file_name(student: str) -> str:
 
 def _csv(rows: Iterable[Iterable[str]]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
+    csv.writer(text, lineterminator="\n").writerows([map(_cell, row) for row in rows])
     return text.getvalue()
+
+
+def _cell(text: str) -> str:
+    """The text, so that a spreadsheet does not take it for a formula; numbers are not negative.
+
+    >>> _cell("2.5"), _cell('=HYPERLINK("http://x")')
+    ('2.5', '\'=HYPERLINK("http://x")')
+    """
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,11 +1,12 @@
 """Find the submissions in a folder and read their cells, whatever they are.
 
 Layouts, which may be mixed: `<student>/<assignment>.ipynb`; nbgrader's own
-`<student>/<assignment>/<any name>.ipynb`; and flat, `<student>_<assignment>.ipynb`. A notebook
-whose name tells nothing, `<student>.ipynb` or `<student>/notes (1).ipynb`, goes by the assignment
-that its own metadata name, or to the only one that is graded. Of several submissions by one student
-the newest (by the file's modification time, then by name) is graded and the others are reported.
-Links are never followed.
+`<student>/<assignment>/<any name>.ipynb`; `<assignment>/<student>.ipynb`, also with a folder for
+each student; and flat, `<student>_<assignment>.ipynb`. A notebook whose name tells nothing,
+`<student>.ipynb` or `<student>/notes (1).ipynb`, goes by the assignment that its own metadata name;
+if they name none, to the only one that is graded. Of several submissions by one student the newest
+(by the file's modification time, then by name) is graded and the others are reported. Links are
+never followed.
 """
 
 import contextlib
@@ -21,6 +22,7 @@ from typing import TypeGuard
 
 NOTEBOOK_BYTES = 2**24
 CODE_CELLS = 1000
+SHOWN = 3  # names of files, where there may be many
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
 
 
@@ -65,11 +67,22 @@ def find_submissions(folder: Path, assignments: Sequence[str]) -> list[Submissio
     return submissions
 
 
-def unplaced(folder: Path, assignments: Sequence[str]) -> list[str]:
-    """The notebooks in the folder that belong to none of the assignments."""
-    paths = _notebooks(folder)
-    strange = (path for path in paths if not _student_and_assignment(folder, path, assignments))
-    return [printable(str(path.relative_to(folder))) for path in strange]
+def left_out(folder: Path, assignments: Sequence[str]) -> list[str]:
+    """What is in the folder and is not graded, and why: a line for each reason."""
+    seen: set[str] = set()
+    strange: dict[str, list[str]] = {}
+    for path in _notebooks(folder):
+        name = path.relative_to(folder)
+        seen.add(name.parts[0])
+        if not _student_and_assignment(folder, path, assignments):
+            strange.setdefault(_claim(path), []).append(printable(str(name)))
+    hint = f"of no assignment (name it {' or '.join(f'{name}.ipynb' for name in assignments)})"
+    lines = [f"{hint}: {name}" for name in strange.pop("", [])]
+    for claim, names in sorted(strange.items()):
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        lines.append(f"of the assignment {claim}: {', '.join(names[:SHOWN])}{more}")
+    others = (n for n in sorted(os.listdir(folder)) if n not in seen and not n.startswith("."))
+    return lines + [f"{_why_nothing(folder / n)}: {printable(n)}" for n in others]
 
 
 def read_bytes(path: Path) -> bytes:
@@ -133,10 +146,10 @@ def printable(name: str) -> str:
 
 
 def _notebooks(folder: Path) -> Iterator[Path]:
-    """Files called notebooks at most three deep, in a fixed order; no hidden folder, no link."""
+    """Files called notebooks, in three levels of folders, in a fixed order; nothing hidden."""
     for directory, folders, files in os.walk(folder, followlinks=False):
         depth = len(Path(directory).relative_to(folder).parts)
-        folders[:] = sorted(f for f in folders if not f.startswith(".")) if depth < 2 else []
+        folders[:] = sorted(f for f in folders if not f.startswith(".")) if depth < 3 else []
         for name in sorted(files):
             if name.endswith(".ipynb") and not name.startswith("."):
                 yield Path(directory, name)
@@ -148,25 +161,45 @@ def _student_and_assignment(
     """Who handed in what, from the path inside the folder, or else from the notebook."""
     *folders, _ = path.relative_to(folder).parts
     stem = path.stem
-    if len(folders) == 2:
-        return (_student(folders[0]), folders[1]) if folders[1] in assignments else None
-    ending = [name for name in assignments if _is_suffix(name, stem)]
-    if not folders and ending:
-        longest = max(ending, key=len)
-        return _student(stem[: -len(longest) - 1]), longest
-    named = stem if stem in assignments else max(ending, key=len, default=None)
-    name = (named if folders else None) or _claimed(path, assignments)
-    return (_student(folders[0] if folders else stem), name) if name else None
+    ending = max((name for name in assignments if _is_suffix(name, stem)), key=len, default="")
+    rest = stem[: -len(ending) - 1] if ending else stem
+    if folders and folders[0] in assignments and folders[1:2] != folders[:1]:
+        return _student(folders[1] if len(folders) > 1 else rest), folders[0]
+    known = [name for name in folders[1:] if name in assignments]
+    known += [name for name in (stem if folders else "", ending) if name in assignments]
+    name = known[0] if known else _claimed(path, assignments)
+    return (_student(folders[0] if folders else rest), name) if name else None
 
 
 def _claimed(path: Path, assignments: Sequence[str]) -> str | None:
-    """The assignment that a notebook says it is, or the only one there is."""
+    """The assignment that a notebook says it is, or the only one if it says nothing."""
+    claim = _claim(path)
+    if claim in assignments:
+        return claim
+    return assignments[0] if len(assignments) == 1 and not claim else None
+
+
+def _claim(path: Path) -> str:
+    """What a notebook says it is an answer to, or ""."""
     with contextlib.suppress(UnreadableError, ValueError, RecursionError, AttributeError):
         metadata = json.loads(read_bytes(path)).get("metadata", {})
-        claimed = metadata.get("coursework", {}).get("assignment")
-        if claimed in assignments:
-            return str(claimed)
-    return assignments[0] if len(assignments) == 1 else None
+        claim = metadata.get("coursework", {}).get("assignment")
+        return printable(claim)[:50] if isinstance(claim, str) else ""
+    return ""
+
+
+def _why_nothing(path: Path) -> str:
+    """Why an entry of the folder gives no notebook."""
+    if path.is_symlink():
+        return "a link, which is not followed"
+    if not path.is_dir():
+        return "not a notebook"
+    try:
+        names = sorted(os.listdir(path))
+    except OSError:
+        return "a folder that cannot be opened"
+    held = ", ".join(map(printable, names[:SHOWN])) or "nothing"
+    return f"a folder without a notebook (it holds {held})"
 
 
 def _is_suffix(assignment: str, stem: str) -> bool:

@@ -230,7 +230,8 @@ def _make_repeatable() -> None:
 def _describe(error: BaseException) -> dict[str, Any]:
     """An exception as plain data; its own words are the student's and may fail as well."""
     try:
-        message = str(error)[:500]
+        # That of a syntax error ends with the place, which is told apart from it.
+        message = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
     except BaseException:
         message = ""
     where = None

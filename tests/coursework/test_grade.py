@@ -87,12 +87,65 @@ def test_the_columns_are_those_of_nbgrader(folder: Path) -> None:
 def test_every_layout_is_understood(tmp_path: Path) -> None:
     for name in ("ann/a1.ipynb", "bob/a1/any name.ipynb", "cleo_a1.ipynb", "d_e-a2.ipynb"):
         write(tmp_path, name, GOOD)
+    for name in ("a1/eve.ipynb", "a1/fay_a1.ipynb", "a2/gil/x.ipynb", "hal/a2/unzipped/x.ipynb"):
+        write(tmp_path, name, GOOD)
+    write(tmp_path, "ivo/unzipped/a1.ipynb", GOOD)
+    write(tmp_path, "a1/a1/x.ipynb", GOOD)  # a student who has the name of an assignment
     write(tmp_path, "ann/.ipynb_checkpoints/a1-checkpoint.ipynb", WRONG)
     write(tmp_path, "ann/notes.ipynb", WRONG)
     found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
     places = [(item.student, item.assignment) for item in found]
-    assert places == [("ann", "a1"), ("bob", "a1"), ("cleo", "a1"), ("d_e", "a2")]
-    assert submissions.unplaced(tmp_path / "in", list(ASSIGNMENTS)) == ["ann/notes.ipynb"]
+    assert places == [
+        ("a1", "a1"),
+        ("ann", "a1"),
+        ("bob", "a1"),
+        ("cleo", "a1"),
+        ("d_e", "a2"),
+        ("eve", "a1"),
+        ("fay", "a1"),
+        ("gil", "a2"),
+        ("hal", "a2"),
+        ("ivo", "a1"),
+    ]
+
+
+def test_what_is_not_graded_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, "ann/notes.ipynb", GOOD)
+    for student in "vwxyz":
+        other = notebook(*GOOD, metadata={"coursework": {"assignment": "a9"}})
+        write(folder, f"{student}/x.ipynb", GOOD).write_text(other)
+    for name in ("cleo/a1.ipynb.txt", "dan/a1.zip", "roster.csv", ".hidden/x"):
+        write(folder, name, GOOD)
+    (folder / "in" / "eve").mkdir()
+    (folder / "in" / "fay").symlink_to(folder / "in" / "ann")
+    assert run(folder) == 0
+    said = [
+        "of no assignment (name it a1.ipynb or a2.ipynb): ann/notes.ipynb",
+        "of the assignment a9: v/x.ipynb, w/x.ipynb, x/x.ipynb and 2 more",
+        "a folder without a notebook (it holds a1.ipynb.txt): cleo",
+        "a folder without a notebook (it holds a1.zip): dan",
+        "a folder without a notebook (it holds nothing): eve",
+        "a link, which is not followed: fay",
+        "not a notebook: roster.csv",
+    ]
+    assert capsys.readouterr().out.splitlines()[:-1] == [f"Not graded, {line}" for line in said]
+    soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
+    assert [item.text for item in soup.find_all("li")] == said
+
+
+def test_one_assignment_of_several_takes_no_other(tmp_path: Path) -> None:
+    for name in ("a1", "a2"):
+        text = notebook(*GOOD, metadata={"coursework": {"assignment": name}})
+        write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
+    [found] = submissions.find_submissions(tmp_path / "in", ["a1"])
+    assert found.path.name == "a1.ipynb"
+
+
+def test_no_name_is_a_formula(tmp_path: Path) -> None:
+    write(tmp_path, '=HYPERLINK("x")_a1.ipynb', GOOD)
+    run(tmp_path)
+    assert table(tmp_path)[0]["student"] == '\'=HYPERLINK("x")'
+    assert table(tmp_path, "grades-nbgrader.csv")[0]["student_id"] == '\'=HYPERLINK("x")'
 
 
 def test_a_notebook_of_another_name_is_known_by_its_metadata(tmp_path: Path) -> None:

@@ -65,8 +65,7 @@ def test_an_error_names_its_type_message_and_line(session: Session) -> None:
     answer = run(session, "x = 1\ny = x / 0")
     assert answer == Raised("ZeroDivisionError", "division by zero", ("<cell 1>", 2))
     answer = run(session, "x = 1\ny = (")
-    assert answer.type == "SyntaxError"
-    assert answer.where == ("<cell 1>", 2)
+    assert answer == Raised("SyntaxError", "'(' was never closed", ("<cell 1>", 2))
 
 
 def test_notebook_lines_do_nothing(session: Session) -> None:
