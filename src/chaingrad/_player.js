@@ -83,7 +83,12 @@
     );
     bar.append(back, toggle, next, slider, count, speed);
     const details = make("details", {}, "<summary>Entries of the arrays in this step</summary>");
-    const entries = make("div", { class: "cg-entries" });
+    const entries = make("div", {
+      class: "cg-entries",
+      tabindex: "0", // it scrolls on a phone
+      role: "group",
+      "aria-label": "Entries",
+    });
     details.append(entries);
     live.append(...(phases.length > 1 ? [top] : []), stage, words, bar);
     if (steps.some((step) => step[5].length)) live.append(details);
@@ -168,18 +173,15 @@
       // keep what happens in sight where the drawing is wider than its place
       const view = stage.getBoundingClientRect();
       if (stage.scrollWidth <= stage.clientWidth && stage.scrollHeight <= stage.clientHeight) return;
-      const boxes = step[2].map((node) => nodes[node]?.group.getBoundingClientRect());
-      const some = boxes.filter(Boolean);
-      if (!some.length || some.length > 2) {
-        if (step === steps[0]) stage.scrollTo(0, 0);
-        return;
-      }
-      const middle = (low, high) => (Math.min(...low) + Math.max(...high)) / 2;
-      const x = middle(some.map((b) => b.left), some.map((b) => b.right)) - view.left;
-      const y = middle(some.map((b) => b.top), some.map((b) => b.bottom)) - view.top;
+      const boxes = step[2].map((node) => nodes[node].group.getBoundingClientRect());
+      const off = (low, high, size) => {
+        const from = Math.min(...boxes.map((box) => box[low])) - view[low];
+        const room = view[size] - (Math.max(...boxes.map((box) => box[high])) - view[low] - from);
+        return from - Math.max(12, room / 2); // in the middle, or from where it begins
+      };
       stage.scrollBy({
-        left: x - view.width / 2,
-        top: y - view.height / 2,
+        left: off("left", "right", "width"),
+        top: off("top", "bottom", "height"),
         behavior: calm() ? "auto" : "smooth",
       });
     };
@@ -243,7 +245,7 @@
       if (event.altKey || event.ctrlKey || event.metaKey) return;
       const own = event.target.closest("button, select, summary, input, pre");
       const moves = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last };
-      if (event.key in moves && !event.target.closest("select, input")) {
+      if (event.key in moves && !event.target.closest("select, input, .cg-entries")) {
         pause();
         show(moves[event.key]);
       } else if (event.key === " " && (!own || own === slider)) {

@@ -1,4 +1,4 @@
-"""The player in a real browser: by keyboard, on paper, in a frame, on a phone, in JupyterLab."""
+"""The player in a real browser: by keyboard, on paper, on a phone, in JupyterLab, in a page."""
 
 import html
 import re
@@ -11,10 +11,13 @@ import pytest
 import torch
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
+from built import Site
 from chaingrad import Node
 from chaingrad.graph import toposort
 from chaingrad.step import play, play_toposort
+from support import lacking
 from test_lab import STARTS, Lab, lab, window  # noqa: F401 (fixtures)
+from tools import live
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
@@ -204,15 +207,17 @@ def test_each_step_is_announced(show: Show) -> None:
     assert heard == told[1:]
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(show: Show, theme: str) -> None:
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
+def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
     page = show(
         scalar().html,
         arrays().html,
         play_toposort(SORTED, "d").html,
         head=f' data-theme="{theme}"',
         reduced_motion="reduce",
+        viewport={"width": width, "height": 800},
     )
+    page.locator("summary").click()
     if theme == "dark":
         page.add_style_tag(content="body { background: #14181e; color: #eee }")
     page.evaluate(AXE)
@@ -368,6 +373,33 @@ def test_it_plays_in_jupyterlab(window: Page, lab: Lab) -> None:  # noqa: F811
         assert read_off(play_by_keyboard(window, output)) == expected()
     finally:
         path.unlink()
+
+
+def test_it_plays_in_a_live_cell(browser: Browser, site: Site, address: str) -> None:
+    with_runtime(site)
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(f"{address}/chapters/foundations/computational-graph.html")
+    cell = page.locator("div.cell:has(.live-run)").first
+    cell.locator(".live-edit").click()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(CELL)
+    cell.locator(".live-run").click()
+    player = cell.locator(".live-output .chaingrad-player")
+    stage = player.locator(".cg-live .cg-scroll")
+    stage.wait_for(timeout=120_000)  # Python starts
+    stage.focus()
+    assert read_off(play_by_keyboard(page, player)) == expected()
+    page.close()
+
+
+def with_runtime(site: Site) -> None:
+    if not (site.folder / "_live" / "runtime").is_dir():
+        try:
+            live.assemble()
+        except SystemExit:
+            lacking("the runtime of live cells, from PyPI")
+        live.publish(site.folder / "_live")
 
 
 PLACES = {
