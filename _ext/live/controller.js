@@ -1,11 +1,14 @@
 // Runs the cells of a page in a worker, and puts what comes back below them.
 
+const isShown = (element) => element.getClientRects().length > 0;
+
 class Cell {
   constructor(box, about, number) {
     this.box = box;
     this.about = about;
     this.name = `cell ${number}`;
     this.code = box.querySelector(".cell_input pre");
+    this.bar = box.querySelector(".live-bar");
     this.line = box.querySelector(".live-status");
     this.built = box.querySelector(":scope > .cell_output, :scope > details > .cell_output");
     this.gap = document.createComment("built output");
@@ -26,8 +29,15 @@ class Cell {
     this.line.textContent = text;
   }
 
+  /** Change what the cell is; a button that vanishes hands its focus to the first that is there. */
   mark(name, on) {
     this.box.classList.toggle(`live-${name}`, on);
+    if (this.bar.contains(document.activeElement) && !isShown(document.activeElement))
+      this.focusBar();
+  }
+
+  focusBar() {
+    [...this.bar.querySelectorAll("button")].find(isShown)?.focus();
   }
 
   freshOutput() {
@@ -112,9 +122,8 @@ class Cell {
     place.className = "live-editor";
     this.code.closest(".highlight").before(place);
     this.place_ = place;
-    const leave = () => this.box.querySelector(".live-run").focus();
     const text = this.code.textContent.replace(/\n$/, "");
-    this.editor = openEditor(place, text, run, leave);
+    this.editor = openEditor(place, text, run, () => this.focusBar());
     this.mark("editing", true);
     this.mark("changed", true);
   }
@@ -264,7 +273,7 @@ export function start(boxes, about, base) {
       const error = await python.ask(cell, { type: "run", source: cell.source, name: cell.name });
       if (error) cell.text("traceback", error);
       cell.hasRun = true;
-      cell.status("");
+      cell.status(error ? "Ended with an error." : "Done.");
       return !error || cell.about.raises;
     } catch (error) {
       for (const other of cells) other.hasRun = false;

@@ -167,7 +167,8 @@ def provide_graphviz():
     def lay_out(source, format):
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
-        return graphviz(source).encode()
+        # Of lists of fonts this Graphviz knows no widths.
+        return graphviz(source.replace(_graphviz.FONTS, "Arial")).encode()
 
     _graphviz._dot_program = lay_out
 

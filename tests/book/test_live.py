@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,11 @@ CELLS = {
     "taken out": "1 + 1",
 }
 OPTIONS = {"wrong": ":tags: [raises-exception]\n", "taken out": ":live: takes too long here\n"}
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+CHECK = """async () => (await axe.run('main')).violations.map((v) => ({
+    rule: v.id, impact: v.impact, where: v.nodes.map((node) => node.failureSummary),
+}))"""
 
 
 def write_book(folder: Path) -> None:
@@ -276,14 +282,9 @@ def test_a_cell_that_cannot_run_says_why(page: Page, name: str, why: str) -> Non
 
 
 def test_the_keyboard_is_enough(page: Page) -> None:
-    page.evaluate("document.activeElement.blur()")
-    for _ in range(100):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement === document.querySelector('.live-edit')"):
-            break
+    reach(page, ".live-edit")
     page.keyboard.press("Enter")
-    editor = cell(page, "six").locator(".cm-content")
-    expect(editor).to_be_focused()
+    expect(cell(page, "six").locator(".cm-content")).to_be_focused()
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text("'typed'")
     page.keyboard.press("Shift+Enter")
@@ -291,6 +292,47 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     finished(page, "six")
     page.keyboard.press("Escape")
     expect(cell(page, "six").locator(".live-run")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(cell(page, "six").locator(".live-reset")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(cell(page, "six").locator(".live-run")).to_be_focused()
+    expect(cell(page, "six").locator(".live-editor")).to_have_count(0)
+
+
+def test_the_focus_stays_with_the_cell_from_run_to_stop(page: Page) -> None:
+    write(page, "six", "print('begun')\nwhile True:\n    pass")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)
+    expect(cell(page, "six").locator(".live-stop")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(cell(page, "six").locator(".live-status")).to_contain_text("Stopped")
+    expect(cell(page, "six").locator(".live-run")).to_be_focused()
+
+
+def reach(page: Page, control: str) -> None:
+    """Press Tab until the first such control has the focus."""
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if page.evaluate(f"document.activeElement === document.querySelector('{control}')"):
+            return
+    raise AssertionError(f"{control} cannot be reached by Tab")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_what_appears(page: Page, theme: str) -> None:
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    for name in ("seven", "figure", "drawing", "progress", "wrong"):
+        run(page, name)
+    write(page, "six", "for i in range(3):  # with a comment\n    print(f'{i}', None)")
+    write(page, "import", "print('begun')\nwhile True:\n    pass")
+    page.keyboard.press("Shift+Enter")
+    expect(output(page, "import")).to_contain_text("begun", timeout=COLD)
+    page.evaluate(AXE)
+    found = page.evaluate(CHECK)
+    cell(page, "import").locator(".live-stop").click()
+    assert not [rule for rule in found if rule["impact"] in ("serious", "critical")]
 
 
 def test_from_a_file_the_button_says_what_to_do(browser: Browser, folder: Path) -> None:

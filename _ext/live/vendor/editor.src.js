@@ -27,7 +27,11 @@ const look = EditorView.theme({
   "&.cm-focused": { outline: "2px solid var(--pst-color-primary)", outlineOffset: "1px" },
   ".cm-content": { fontFamily: "var(--pst-font-family-monospace)", caretColor: "currentColor" },
   ".cm-cursor": { borderLeftColor: "currentColor" },
-  ".cm-gutters": { backgroundColor: "transparent", color: colour("comment"), border: "none" },
+  ".cm-gutters": {
+    backgroundColor: "var(--pst-color-surface)", // hides code that is scrolled below
+    color: colour("comment"),
+    border: "none",
+  },
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": {
     background: `${colour("selection")} !important`,
   },
