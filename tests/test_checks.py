@@ -111,6 +111,12 @@ def test_results_that_are_missing_or_no_dict() -> None:
     assert first_difference({"dW": 1.0}, {"dW": 1.0, "more": W}) is None
 
 
+def test_zero_is_shown_without_a_sign() -> None:
+    wrong = first_difference({"dZ": np.array([-0.0, 1])}, {"dZ": np.array([3.0, -0.0])})
+    assert wrong is not None
+    assert (wrong.expected, wrong.got) == ("0", "3")
+
+
 def test_hints_are_added() -> None:
     hints = {"dW": "mind the mean", "*": "mind everything"}
     assert difference(W, 2 * W, hints=hints).hint.endswith("expected; mind the mean")

@@ -153,7 +153,8 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
         place = ", ".join(map(str, index))
         problem = f"{wrong.sum()} of {wrong.size} entries are wrong, the first at [{place}]"
     hint = _value_hint(expected, array, rtol, atol)
-    return problem, f"{expected[index]:.8g}", f"{array[index]:.8g}", hint
+    # Added to 0, -0 is shown as 0.
+    return problem, f"{expected[index] + 0.0:.8g}", f"{array[index] + 0.0:.8g}", hint
 
 
 def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
