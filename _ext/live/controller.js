@@ -265,16 +265,16 @@ export function start(boxes, about, base) {
   let turn = Promise.resolve();
 
   async function runOne(cell) {
-    cell.freshOutput();
     cell.mark("busy", true);
     try {
       await python.started(cell);
+      cell.freshOutput();
       cell.status("Running …");
       const error = await python.ask(cell, { type: "run", source: cell.source, name: cell.name });
       if (error) cell.text("traceback", error);
-      cell.hasRun = true;
       cell.status(error ? "Ended with an error." : "Done.");
-      return !error || cell.about.raises;
+      cell.hasRun = !error || Boolean(cell.about.raises);
+      return cell.hasRun;
     } catch (error) {
       for (const other of cells) other.hasRun = false;
       cell.status(whyNot(error.message));

@@ -357,4 +357,5 @@ def test_without_a_runtime_the_button_says_what_to_do(
         cell(page, "six").locator(".live-run").click()
         status = cell(page, "six").locator(".live-status")
         expect(status).to_contain_text("make live", timeout=COLD)
+        expect(cell(page, "six").locator(".cell_output .output pre")).to_have_text("6\n")
     page.close()
