@@ -276,27 +276,39 @@ export function start(boxes, about, base) {
       cell.hasRun = !error || Boolean(cell.about.raises);
       return cell.hasRun;
     } catch (error) {
-      for (const other of cells) other.hasRun = false;
-      cell.status(whyNot(error.message));
+      lost(cell, error);
       return false;
     } finally {
       cell.mark("busy", false);
     }
   }
 
+  function lost(cell, error) {
+    for (const other of cells) other.hasRun = false;
+    cell.status(whyNot(error.message));
+  }
+
   /** Of a cell that cannot run here, give others the modules and functions that it defines. */
   async function defineKept(cell, asked) {
-    if (!cell.about.kept) return;
-    await python.started(asked);
-    await python.ask(asked, { type: "run", source: cell.about.kept, name: cell.name });
-    cell.hasRun = true;
+    asked.mark("busy", true);
+    try {
+      await python.started(asked);
+      await python.ask(asked, { type: "run", source: cell.about.kept, name: cell.name });
+      cell.hasRun = true;
+    } catch (error) {
+      lost(asked, error);
+    } finally {
+      asked.mark("busy", false);
+    }
+    return cell.hasRun;
   }
 
   async function runUpTo(i) {
     for (const cell of cells.slice(0, i)) {
-      if (cell.hasRun) continue;
-      if (!cell.runs) await defineKept(cell, cells[i]);
-      else if (!(await runOne(cell))) {
+      if (cell.hasRun || !(cell.runs || cell.about.kept)) continue;
+      if (!cell.runs) {
+        if (!(await defineKept(cell, cells[i]))) return;
+      } else if (!(await runOne(cell))) {
         cells[i].status(`${cell.name} above did not finish, so this one was not run.`);
         return;
       }

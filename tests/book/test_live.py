@@ -27,6 +27,7 @@ kernelspec: {name: python3, display_name: Python 3}
 # A page
 """
 CELLS = {
+    "torch": "import torch\ny = torch.ones(2)\nTHREE = 3",
     "six": "x = 6\nx",
     "seven": "x + 1",
     "wrong": "def fails():\n    return 1 / 0\n\nfails()",
@@ -38,8 +39,8 @@ CELLS = {
     'HTML(\'<p id="said">no</p><script>said.textContent = "yes"</script>\')',
     "module": "%%writefile local.py\nfrom chaingrad import Node\nNINE = 9",
     "import": "from local import NINE\nNINE",
-    "torch": "import torch\ny = torch.ones(2)",
     "builds on torch": "y + 1",
+    "kept": "THREE",
     "taken out": "1 + 1",
 }
 OPTIONS = {"wrong": ":tags: [raises-exception]\n", "taken out": ":live: takes too long here\n"}
@@ -191,7 +192,7 @@ def test_errors_are_tracebacks_of_the_readers_frames(page: Page) -> None:
 def test_an_error_ends_the_run_of_the_cells_below(page: Page) -> None:
     write(page, "six", "x = undefined_name")
     cell(page, "seven").locator(".live-run").click()
-    expect(cell(page, "seven").locator(".live-status")).to_contain_text("cell 1", timeout=COLD)
+    expect(cell(page, "seven").locator(".live-status")).to_contain_text("cell 2", timeout=COLD)
     expect(output(page, "six").locator(".traceback")).to_contain_text("NameError")
 
 
@@ -230,7 +231,7 @@ def test_a_figure_of_a_cell_that_fails_is_not_shown_by_the_next(page: Page) -> N
     write(page, "figure", "import matplotlib.pyplot as plt\nplt.plot([1])\nmissing")
     expect(run(page, "figure").locator(".traceback")).to_contain_text("NameError")
     expect(output(page, "figure").locator("img")).to_be_visible()
-    expect(run(page, "drawing").locator("img")).to_have_count(0)
+    expect(run(page, "six").locator("img")).to_have_count(0)
 
 
 def test_figures_appear(page: Page) -> None:
@@ -270,6 +271,10 @@ def test_a_module_that_a_cell_writes_is_imported_as_it_is_now(page: Page) -> Non
     write(page, "module", "%%writefile local.py\nNINE = 99")
     expect(run(page, "module")).to_contain_text("Overwriting local.py")
     expect(run(page, "import")).to_have_text("99")
+
+
+def test_definitions_of_a_cell_that_cannot_run_are_kept(page: Page) -> None:
+    expect(run(page, "kept")).to_have_text("3")
 
 
 @pytest.mark.parametrize(
@@ -358,4 +363,7 @@ def test_without_a_runtime_the_button_says_what_to_do(
         status = cell(page, "six").locator(".live-status")
         expect(status).to_contain_text("make live", timeout=COLD)
         expect(cell(page, "six").locator(".cell_output .output pre")).to_have_text("6\n")
+        cell(page, "seven").locator(".live-run").click()  # what failed once can be asked again
+        status = cell(page, "seven").locator(".live-status")
+        expect(status).to_contain_text("make live", timeout=COLD)
     page.close()
