@@ -16,3 +16,17 @@
     folded.forEach((details) => (details.open = false));
   });
 })();
+
+// A table that is wider than the page scrolls by itself: by keyboard, too.
+(() => {
+  const observer = new ResizeObserver((entries) =>
+    entries.forEach(({ target }) => {
+      if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+      else target.removeAttribute("tabindex");
+    }),
+  );
+
+  addEventListener("DOMContentLoaded", () =>
+    document.querySelectorAll("main table.dataframe").forEach((table) => observer.observe(table)),
+  );
+})();

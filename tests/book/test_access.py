@@ -10,10 +10,10 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 SEVERE = ("serious", "critical")
 # Nothing of the second theme but its colours is new. Formulas are pictures drawn by MathJax in
 # the colour of the text around them: looking at each of their pieces costs most of the time.
-CHECK = """async (colours) => {
+CHECK = """async (rules) => {
     if (document.querySelector('.math')) await MathJax.startup.promise;
     const options = { resultTypes: ['violations'] };
-    if (colours) options.runOnly = ['color-contrast'];
+    if (rules) options.runOnly = rules;
     const result = await axe.run({ exclude: [['mjx-container']] }, options);
     return result.violations.map((v) => ({
         rule: v.id, impact: v.impact,
@@ -54,16 +54,28 @@ def page(context: BrowserContext) -> Iterator[Page]:
     page.close()
 
 
-def severe(page: Page) -> list[dict]:
+def severe(page: Page, rules: list[str] | None = None) -> list[dict]:
+    """The violations of all of axe's rules, or of these."""
     page.evaluate(AXE)
-    dark = page.evaluate("document.documentElement.dataset.theme") == "dark"
-    return [v for v in page.evaluate(CHECK, dark) if v["impact"] in SEVERE]
+    if page.evaluate("document.documentElement.dataset.theme") == "dark":
+        rules = ["color-contrast"]
+    return [v for v in page.evaluate(CHECK, rules) if v["impact"] in SEVERE]
 
 
 def test_no_severe_violation(page: Page, address: str, document: str) -> None:
     page.goto(f"{address}/{document}.html")
     page.wait_for_load_state("networkidle")
     assert not severe(page)
+
+
+def test_what_scrolls_on_a_phone_takes_the_focus(
+    browser: Browser, address: str, document: str
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{address}/{document}.html")
+    page.wait_for_load_state("networkidle")
+    assert not severe(page, ["scrollable-region-focusable"])
+    page.close()
 
 
 @pytest.mark.parametrize("name", ["search", "genindex", "py-modindex"])
