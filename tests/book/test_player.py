@@ -403,6 +403,7 @@ def with_runtime(site: Site) -> None:
 
 
 PLACES = {
+    "intro": 1,
     "foundations/computational-graph": 1,
     "foundations/autograd-engine": 2,
     "foundations/bug-museum": 1,
