@@ -2,7 +2,7 @@
 
 Links to the repository come from one setting, ``repository.url`` in ``_config.yml``: their
 buttons are switched on here when it is set. What no reader's browser asks for (source maps,
-legacy fonts, translation catalogues) is dropped from the built site.
+legacy fonts, templates, logos of services, translation catalogues) is dropped from the built site.
 """
 
 import shutil
@@ -22,7 +22,14 @@ MATHJAX = (
     "output/chtml/fonts/woff-v2/*",
     *(f"input/tex/extensions/{name}.js" for name in EXTENSIONS.split()),
 )
-UNUSED = ("**/*.map", "**/*.ttf", "**/fa-brands-*", "locales")
+UNUSED = (
+    "**/*.map",
+    "**/*.ttf",
+    "**/*webpack-macros.html",
+    "**/fa-brands-*",
+    "images/logo_*",  # of services that the book does not launch
+    "locales",
+)
 STATUS_PAGE = "chapters/reference/status"
 
 
