@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from chaingrad import Node, concatenate, no_grad
 from chaingrad.account import Ledger, flops
+from chaingrad.rules import Rule
 
 DATA_OF_ARRAYS = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
 # NumPy's reuse of temporary arrays, which decides some peaks, is the same on every Linux.
@@ -85,6 +86,16 @@ def test_needed_bytes_are_what_pytorch_saves():
     ours = sum(row.bytes for row in arrays if row.role == "value" and row.needed)
     scalars = 8 * 4  # the numbers that PyTorch saves for the divisions and the products
     assert 0 <= values - ours <= scalars
+
+
+def test_what_the_backward_pass_of_an_unknown_rule_reads_is_all_there_is():
+    cube = Rule("cube", lambda a: a**3, (lambda g, out, a: 3 * g * a * a,))
+    x = Node(np.ones(4))
+    assert Ledger(cube(x * 1.0).sum()).needed_bytes == 2 * 4 * 8
+
+
+def test_no_operations_on_nothing():
+    assert flops(Node(np.zeros((0, 3))).squared_norm()) == 0
 
 
 def backward_peak(build, leaves, release):

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chaingrad import Node, check_gradients, grad, hessian, hvp, jvp, value_and_grad, vjp
+from chaingrad import Node, check_gradients, grad, hessian, hvp, jvp, no_grad, value_and_grad, vjp
 from chaingrad.rules import Rule, value
 
 W = np.random.default_rng(0).standard_normal((4, 3))
@@ -85,6 +85,49 @@ def test_an_inner_derivative_is_not_confused_with_an_outer_one():
     assert grad(lambda x: grad(lambda y: x * y**2)(x) * x)(2.0) == 24.0  # (2x³)'
 
 
+def test_an_inner_derivative_may_read_what_the_outer_one_is_taken_by():
+    """As in a gradient penalty, where the inner variable is plain data."""
+    penalty = lambda W: (grad(lambda x: our_loss(W, x))(X) ** 2).sum()  # noqa: E731
+    theirs = jax.grad(lambda W: (jax.grad(lambda x: their_loss(W, x))(X) ** 2).sum())
+    same(grad(penalty)(W), theirs(W))
+    assert grad(lambda x: x * grad(lambda y: x * y * y)(1.0))(3.0) == 12.0
+    assert grad(lambda x: x * vjp(lambda y: x * y * y, 1.0)[1](1.0)[0])(3.0) == 12.0
+    assert grad(lambda x: x * jvp(lambda y: x * y * y, [1.0], [1.0])[1])(3.0) == 12.0
+    assert grad(lambda x: x * hvp(lambda y: x * y**3, 1.0, 1.0))(3.0) == 36.0
+    assert grad(lambda x: value_and_grad(lambda y: x * y)(2.0)[0])(3.0) == 2.0
+    at = np.array([1.0, 2.0])
+    inner = lambda x: hessian(lambda y: (x * y**3).sum(), at).sum()  # noqa: E731
+    assert grad(inner)(3.0) == 18.0
+    with pytest.raises(ZeroDivisionError):
+        grad(lambda x: x * (1 // 0))(1.0)
+    assert grad(lambda y: y * y)(3.0) == 6.0  # a number again, after an error too
+
+
+def test_the_hessian_at_a_node_is_a_node():
+    x = Node(np.array([1.0, 2.0]))
+    full = hessian(lambda y: (y**3).sum(), x)
+    assert full.data.tolist() == [[6.0, 0.0], [0.0, 12.0]]
+    full.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+
+
+def test_derivatives_within_no_grad():
+    with no_grad():
+        assert grad(lambda x: x * x)(2.0) == 4.0
+        assert hessian(lambda x: x * x, 2.0) == 2.0
+        assert jvp(lambda x: x * x, [2.0], [1.0]) == (4.0, 4.0)
+        assert vjp(lambda x: x * x, 2.0)[1](1.0) == (4.0,)
+    constant = no_grad()(lambda x: x * x)
+    assert grad(lambda x: x + constant(x))(2.0) == 1.0
+
+
+def test_lists_are_arrays():
+    cube = lambda x: (x**3).sum()  # noqa: E731
+    assert hvp(cube, [1.0, 2.0], [1.0, 0.0]).tolist() == [6.0, 0.0]
+    assert jvp(cube, [[1.0, 2.0]], [np.array([1.0, 0.0])]) == (9.0, 3.0)
+    assert grad(cube, argnums=np.int64(0))([1.0, 2.0]).tolist() == [3.0, 12.0]
+
+
 def test_jvp_of_grad_is_hvp():
     x, v = np.array([0.3, -0.2]), np.array([1.0, 2.0])
     f = lambda x: (x.exp() * x).sum()  # noqa: E731
@@ -145,7 +188,9 @@ def test_an_argument_without_influence_has_gradient_zero():
         (lambda: hvp(lambda x: x, 1.0, np.ones(2)), ValueError, "v must have the shape"),
         (lambda: vjp(lambda x: x * 2, np.ones(2))[1](np.ones(3)), ValueError, r"\(2,\)"),
         (lambda: check_gradients(lambda x: x, 1.0, order=3), ValueError, "order"),
+        (lambda: hvp(lambda x: (x**3).sum(), [1.0, 2.0], [5.0]), ValueError, r"\(2,\) of x"),
         (lambda: check_gradients(lambda: Node(1.0)), ValueError, "arguments"),
+        (lambda: check_gradients(lambda x: x.sum(), np.zeros(0)), ValueError, "arguments"),
     ],
 )
 def test_misuse_is_explained(call, error, message):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from chaingrad import AnomalyError, Node, detect_anomaly, no_grad
+from chaingrad.optim import SGD
 from chaingrad.rules import Rule
 
 
@@ -90,6 +91,26 @@ def test_data_changed_between_the_passes_is_caught(create_graph):
         w.data = 4.0
         with pytest.raises(AnomalyError, match="'w' of shape"):
             square.backward()
+
+
+def test_a_result_that_its_rule_reads_is_watched_too():
+    x = Node(np.array([1.0, 2.0]))
+    with detect_anomaly():
+        y = x.exp()
+        y.data[0] = 5.0
+        with pytest.raises(AnomalyError, match=r"shape \(2,\) changed after it was computed"):
+            y.sum().backward()
+
+
+def test_steps_of_training_are_no_change():
+    w = Node(1.0, "w")
+    optimizer = SGD([w], 0.1)
+    with detect_anomaly():
+        for _ in range(3):
+            optimizer.zero_grad()
+            (w * w).backward()
+            optimizer.step()
+    assert w.data == pytest.approx(0.8**3)
 
 
 def test_what_is_right_passes():

@@ -1,5 +1,6 @@
 """Modules: what they hold, what they compute (against PyTorch), and what they say when misused."""
 
+import pickle
 import subprocess
 import sys
 
@@ -386,6 +387,11 @@ def test_dropout_while_predicting():
     for p in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="from 0 to 1"):
             Dropout(p)
+
+
+def test_a_model_can_be_pickled():
+    model = pickle.loads(pickle.dumps(MLP(2, [3, 1], rng=0)))
+    assert model([1.0, 2.0]).data == MLP(2, [3, 1], rng=0)([1.0, 2.0]).data
 
 
 def test_no_graph_under_no_grad():

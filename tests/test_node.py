@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaingrad import Node, concatenate, stack, where
+from chaingrad import Node, concatenate, no_grad, stack, where
 from chaingrad.backward import children_first, local_gradients
 from chaingrad.nn import Parameter
 from chaingrad.rules import Rule
@@ -515,6 +515,52 @@ def test_wrong_indices_are_named():
         Node(np.ones((4, 3)), "W")[9]
     with pytest.raises((TypeError, IndexError), match=r"getitem.*'s'"):
         Node(1.0, "s")[0]
+
+
+def test_a_gradient_of_none_is_a_gradient_of_zero():
+    a, b, W = Node(2.0), Node(3.0), Node(np.ones(2))
+    a.grad = b.grad = W.grad = None
+    (a * b * W.sum()).backward()
+    assert (a.grad, b.grad, W.grad.tolist()) == (6.0, 4.0, [6.0, 6.0])
+
+
+def test_an_interior_node_may_be_frozen():
+    x = Node(2.0)
+    y = x * 3.0
+    y.requires_grad = False
+    (y * x).backward()
+    assert (x.grad, y.grad, y._adjoint) == (6.0, 0.0, None)
+
+
+def test_the_graph_of_a_gradient_is_made_within_no_grad_too():
+    x = Node(3.0)
+    y = x**3
+    with no_grad():
+        y.backward(create_graph=True)
+        assert not (x * x).requires_grad
+    slope, x.grad = x.grad, 0.0
+    slope.backward()
+    assert x.grad == 18.0
+
+
+def test_an_index_changed_after_its_use_does_not_matter():
+    x, index = Node(np.zeros(3)), np.array([0, 1])
+    y = x[index]
+    index[:] = 2
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_a_gradient_with_a_graph_cannot_be_pickled():
+    x = Node(3.0, "x")
+    (x * x).backward(create_graph=True)
+    with pytest.raises(TypeError, match=r"'x' of shape .* its grad is a node"):
+        pickle.dumps(x)
+
+
+def test_a_mask_is_refused():
+    with pytest.raises(TypeError, match="mask"):
+        Node(np.ma.masked_equal([1.0, 2.0], 2.0))
 
 
 def test_nothing_to_join_is_an_error():

@@ -239,6 +239,14 @@ def test_clipping_what_is_not_finite():
         np.testing.assert_array_equal(nodes[0].grad, np.clip(bad, -1, 1))
 
 
+def test_the_norm_of_half_precision_does_not_overflow():
+    w = Node(np.zeros(4, np.float16))
+    w.grad = np.full(4, 400, np.float16)
+    assert clip_grad_norm([w], 1.0) == 800
+    assert w.grad.dtype == np.float16
+    np.testing.assert_allclose(w.grad, 0.5, rtol=1e-3)
+
+
 def test_the_norm_of_nothing_is_zero():
     nodes = [Node(0.0), Node(np.zeros(2))]
     assert clip_grad_norm(nodes, 1.0) == 0.0
@@ -286,6 +294,7 @@ def test_what_cannot_be_trained(take):
         (lambda p: SGD(p, lr=0.1, weight_decay=-1), "weight_decay must be"),
         (lambda p: SGD(p, lr=0.1, nesterov=True), "momentum above 0"),
         (lambda p: Adam(p, betas=(0.9, 1.0)), r"betas.*\(0.9, 1.0\)"),
+        (lambda p: Adam(p, betas=(0.9,)), r"betas must be two numbers"),
         (lambda p: Adam(p, eps=-1e-8), "eps must be"),
         (lambda p: clip_grad_norm(p, -1.0), "max_norm must be"),
         (lambda p: clip_grad_value(p, -1.0), "clip_value must be"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import chaingrad
-from chaingrad import Node, checkpoint, detect_anomaly, no_grad
+from chaingrad import Node, checkpoint, detect_anomaly, grad, no_grad
 from chaingrad.account import Ledger
 from chaingrad.nn import Dropout, Linear, Parameter, Sequential, Tanh
 
@@ -349,6 +349,15 @@ def test_a_deep_chain_of_checkpoints():
         y = checkpoint(lambda y: y * 1.0001 + 0.0, y)
     y.backward()
     assert x.grad == pytest.approx(1.0001**20_000)
+
+
+def test_derivatives_within_a_checkpoint():
+    """The step of gradient descent on another function, differentiated."""
+    inner = lambda x: x - 0.1 * grad(lambda y: y**4)(x)  # noqa: E731
+    x, twin = Node(0.5), Node(0.5)
+    checkpoint(inner, x).backward()
+    inner(twin).backward()
+    assert x.grad == twin.grad == 1 - 1.2 * 0.5**2
 
 
 def test_copy_and_pickle():

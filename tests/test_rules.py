@@ -1,5 +1,6 @@
 """Every rule against PyTorch in float64: values, gradients, gradients of gradients."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from hypothesis.extra.numpy import array_shapes, mutually_broadcastable_shapes
 
 from chaingrad import Node, check_gradients, concatenate, maximum, minimum, stack, where
 from chaingrad.backward import propagate
-from chaingrad.rules import RULES, rule, unbroadcast
+from chaingrad.rules import RULES, Rule, rule, unbroadcast, value
 
 
 @dataclass
@@ -171,6 +172,8 @@ def test_shapes_of_arrays(seed):
         (lambda a: a.reshape((6, 4)), lambda a: a.reshape(6, 4)),
         (lambda a: a.T, lambda a: a.permute(2, 1, 0)),
         (lambda a: a.transpose(1, 2, 0), lambda a: a.permute(1, 2, 0)),
+        (lambda a: a.transpose(1, -1, 0), lambda a: a.permute(1, 2, 0)),
+        (lambda a: a.transpose(0, -1, -2), lambda a: a.permute(0, 2, 1)),
         (lambda a: a.broadcast_to(5, 2, 3, 4), lambda a: a.broadcast_to(5, 2, 3, 4)),
         (lambda a: a[1], lambda a: a[1]),
         (lambda a: a[:, ::2, -1], lambda a: a[:, ::2, -1]),
@@ -276,9 +279,52 @@ def test_gradients_of_logsumexp_sum_to_one_at_any_offset():
     assert x.grad.sum() == pytest.approx(1.0, abs=1e-6)
 
 
-def test_nan_passes_through_relu():
-    assert np.isnan(Node(np.nan).relu().data)
-    assert np.isnan(Node(np.array([np.nan])).relu().data).all()
+@pytest.mark.parametrize("data", [np.nan, np.array([np.nan])])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_nan_passes_through_relu(data, create_graph):
+    x = Node(data)
+    y = x.relu()
+    y.backward(create_graph=create_graph)
+    assert np.isnan(y.data).all()
+    assert np.isnan(value(x.grad)).all()
+
+
+def test_the_mean_of_nothing_has_an_empty_gradient():
+    x = Node(np.zeros((0, 3)))
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x.mean().backward()
+    assert x.grad.shape == (0, 3)
+
+
+def test_a_number_is_summed_over_its_only_axis_without_a_warning():
+    x = Node(2.0)
+    x.sum(axis=0).backward()
+    assert x.grad == 1.0
+
+
+@pytest.mark.parametrize("data", [np.zeros((0, 3)), np.ones((1, 1, 1))])
+def test_shapes_that_cannot_be_broadcast(data):
+    with pytest.raises(ValueError, match="broadcast"):
+        Node(data).broadcast_to(2, 3)
+
+
+@pytest.mark.parametrize("join", [maximum, minimum, lambda a, b: where(a > b, a, b)])
+def test_integers_take_the_dtype_of_the_node_on_either_side(join):
+    node, integers = Node(np.ones(2, np.float32)), np.arange(2)
+    assert join(integers, node).dtype == join(node, integers).dtype == np.float32
+    assert concatenate([integers, node]).dtype == np.float32
+
+
+def test_where_of_numbers_is_a_number():
+    assert type(where(True, Node(1.0), 2.0).data) is float
+
+
+@pytest.mark.parametrize("shape", [(5, 2), (5,), (1, 2, 6), ()])
+def test_a_share_of_the_wrong_shape_is_refused(shape):
+    wrong = Rule("wrong", lambda a: a * 2, (lambda g, out, a: np.ones(shape)[()],))
+    with pytest.raises(ValueError, match=r"does not fit an operand of shape \(2, 5\)"):
+        wrong(Node(np.ones((2, 5)))).sum().backward()
 
 
 # --- the table ----------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ _EXPECTED = {
     "reshape": "the number of entries must stay the same",
     "concatenate": "all sizes but that of the axis must agree",
 }
+_BROADCASTING = {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "where", "broadcast_to"}
 
 
 def describe(node: Any) -> str:
@@ -35,8 +36,11 @@ def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
         )
     what = " and ".join(describe(node) for node in inputs[:6])
     options = ", ".join(f"{key}={_brief(option)}" for key, option in rule.options.items())
-    expected = _EXPECTED.get(rule.name, "shapes must broadcast: trailing sizes equal, or 1")
-    return type(error)(f"{rule.name}({options}) of {what} failed: {error}. Expected: {expected}.")
+    expected = _EXPECTED.get(rule.name)
+    if rule.name in _BROADCASTING:
+        expected = "shapes must broadcast: trailing sizes equal, or 1"
+    hint = f" Expected: {expected}." if expected else ""
+    return type(error)(f"{rule.name}({options}) of {what} failed: {error}.{hint}")
 
 
 def _brief(option: Any) -> str:

@@ -29,6 +29,10 @@ _READS = {
     "exp": ("o",), "sqrt": ("o",), "tanh": ("o",), "sigmoid": ("o",), "relu": ("o",),
     "max": ("ao",), "min": ("ao",), "logsumexp": ("a",), "squared_norm": ("a",),
 }  # fmt: skip
+_READS_NOTHING = {
+    "add", "sub", "neg", "alias", "cast", "sum", "mean", "where", "concatenate", "getitem",
+    "scatter", "reshape", "transpose", "broadcast_to",
+}  # fmt: skip
 
 # The inputs whose share of the gradient is the gradient itself, or a view of it: no new array.
 _PASSES_ON = {
@@ -78,7 +82,7 @@ def flops(node: Node) -> int:
     if not node.parents or node.op in _FREE:
         return 0
     count = _FLOPS.get(node.op)
-    return count(node, node.parents) if count else node.size
+    return max(count(node, node.parents), 0) if count else node.size
 
 
 @dataclass(frozen=True)
@@ -196,6 +200,7 @@ class Ledger:
 
         Counts values, gradients of computed values and gradients of parameters; not the parameters,
         the inputs and the optimizer's state. With ``release`` as `chaingrad.Node.backward` has it.
+        Not for graphs with `chaingrad.checkpoint`, whose second run it cannot see.
         """
         return _Replay(self, release).peak
 
@@ -366,11 +371,20 @@ def _needed(order: Sequence[Node]) -> set[Node]:
     read: set[Any] = set()
     for node in order:
         if node.parents and node.requires_grad:
-            data = {"a": node.parents[0], "b": node.parents[-1], "o": node}
-            for parent, letters in zip(node.parents, _READS.get(node.op, ()), strict=False):
+            for position, parent in enumerate(node.parents):
                 if parent.requires_grad:
-                    read |= {_buffer(data[letter]) for letter in letters}
+                    read |= {_buffer(x) for x in _read_for(node, position)}
     return {node for node in order if isinstance(node.data, np.ndarray) and _buffer(node) in read}
+
+
+def _read_for(node: Node, position: int) -> Sequence[Node]:
+    """What the VJP of that input reads; for a rule that is not known here, all there is."""
+    if node.op in _READS_NOTHING:
+        return ()
+    if node.op not in _READS:
+        return (*node.parents, node)
+    data = {"a": node.parents[0], "b": node.parents[-1], "o": node}
+    return [data[letter] for letter in _READS[node.op][position]]
 
 
 def _named(order: Iterable[Node]) -> Iterator[tuple[Node, str]]:

@@ -23,9 +23,10 @@ _one_pass_at_a_time = threading.RLock()  # marks and adjoints live on the nodes
 
 
 def children_first(root: Any) -> list[Any]:
-    """Sort the interior nodes that ``root`` depends on as `chaingrad.graph.toposort` does.
+    """Sort the interior nodes that ``root`` depends on, children before parents.
 
-    The mark of a visit is kept on the node, where its adjoint will be.
+    Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first. The mark of
+    a visit is kept on the node, where its adjoint will be.
     """
     order: list[Any] = []
     stack: list[Any] = [root] if root._rule else []
@@ -39,7 +40,7 @@ def children_first(root: Any) -> list[Any]:
             push(node)
             push(None)
             for parent in node.parents:
-                if parent._rule is not None and parent._adjoint is None:
+                if parent._rule is not None and parent._adjoint is None and parent.requires_grad:
                     push(parent)
     order.reverse()
     return order
@@ -88,7 +89,7 @@ def propagate(
                         if type(share) is not float or type(x) is not float:
                             _add(a, share, g, found)
                         elif a._rule is None:
-                            a.grad = a.grad + share
+                            a.grad = share if a.grad is None else a.grad + share
                         elif a._adjoint is REACHED:
                             a._adjoint = share
                         else:
@@ -98,7 +99,7 @@ def propagate(
                         if type(share) is not float or type(y) is not float:
                             _add(b, share, g, found)
                         elif b._rule is None:
-                            b.grad = b.grad + share
+                            b.grad = share if b.grad is None else b.grad + share
                         elif b._adjoint is REACHED:
                             b._adjoint = share
                         else:
@@ -115,8 +116,9 @@ def propagate(
                 # A view may show an array that another node holds; a gradient is one's own.
                 owned = g.copy() if type(g) is ndarray and g.base is not None else g
                 if wanted is None:
-                    untouched = type(node.grad) is float and node.grad == 0.0
-                    node.grad = owned if untouched else _sum(node.grad, owned)
+                    before = node.grad
+                    untouched = before is None or (type(before) is float and before == 0.0)
+                    node.grad = owned if untouched else _sum(before, owned)
                 else:
                     found[node] = owned
         except BaseException:

@@ -2,17 +2,21 @@
 
 The functions differentiated take nodes and give a node. Their arguments here are numbers, arrays or
 nodes: numbers and arrays give numbers and arrays back, nodes give nodes, so that derivatives can be
-nested. No ``grad`` attribute is touched.
+nested. Within a function that is being differentiated they always give nodes, since it may read
+what the outer derivative is taken by. No ``grad`` attribute is touched, and `chaingrad.no_grad`
+around a derivative does not switch it off; within the function it does.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from chaingrad import rules
+from chaingrad import modes, rules
 from chaingrad.backward import propagate
 from chaingrad.node import Node, as_data
+from chaingrad.ops import stack
 
 
 def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -33,7 +37,8 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
     >>> value_and_grad(lambda w, x: (w * x).tanh(), argnums=(0, 1))(0.5, 0.0)
     (0.0, (0.0, 0.5))
     """
-    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    one = isinstance(argnums, int | np.integer)
+    positions: tuple[Any, ...] = (argnums,) if one else tuple(argnums)  # type: ignore[arg-type]
 
     def both(*args: Any, **kwargs: Any) -> Any:
         for position in positions:
@@ -42,8 +47,10 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
                     f"argnums={argnums!r} asks for argument {position}, but the "
                     f"function was called with {len(args)}"
                 )
-        nested, inputs = _variables(args, [position % len(args) for position in positions])
-        out = _node(f(*inputs, **kwargs), f)
+        with modes.differentiating() as within:
+            nested, inputs = _variables(args, [position % len(args) for position in positions])
+            out = _node(f(*inputs, **kwargs), f)
+        nested = nested or within
         if out.size != 1:
             raise ValueError(
                 f"grad needs a function that gives one number; this one gave "
@@ -52,7 +59,7 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
         variables = [inputs[position] for position in positions]
         gradients = _pull(out, None, variables, nested)
         answer = out if nested else out.data
-        return answer, gradients[0] if isinstance(argnums, int) else gradients
+        return answer, gradients[0] if one else gradients
 
     return both
 
@@ -80,8 +87,10 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
     >>> pull(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    nested, inputs = _variables(primals, range(len(primals)))
-    out = _node(f(*inputs), f)
+    with modes.differentiating() as within:
+        nested, inputs = _variables(primals, range(len(primals)))
+        out = _node(f(*inputs), f)
+    nested = nested or within
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         return _pull(out, cotangent, inputs, nested or isinstance(cotangent, Node))
@@ -101,6 +110,9 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     >>> jvp(lambda x: x**2, [3.0], [1.0])
     (9.0, 6.0)
     """
+    primals, tangents = (
+        [x if isinstance(x, Node) else as_data(x) for x in xs] for xs in (primals, tangents)
+    )
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals need as many tangents; got {len(tangents)}")
     for i, (x, v) in enumerate(zip(primals, tangents, strict=True)):
@@ -110,17 +122,20 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
                 f"primal; got {rules.shape_of(v)}"
             )
     traced = any(isinstance(x, Node) for x in (*primals, *tangents))
-    inputs = [rules.alias(x) if isinstance(x, Node) else Node(x) for x in primals]
-    out = _node(f(*inputs), f)
+    with modes.differentiating() as within:
+        inputs = [rules.alias(x) if isinstance(x, Node) else Node(x) for x in primals]
+        out = _node(f(*inputs), f)
+    traced = traced or within
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
-        products = [
-            rules.sum_(pulled * (v if isinstance(v, Node) else as_data(v)))
-            for pulled, v in zip(_pull(out, u, inputs, True), tangents, strict=True)
-        ]
-        total = sum(products[1:], products[0])
+        with modes.recording():
+            products = [
+                rules.sum_(pulled * (v if isinstance(v, Node) else as_data(v)))
+                for pulled, v in zip(_pull(out, u, inputs, True), tangents, strict=True)
+            ]
+            total = sum(products[1:], products[0])
         tangent = _pull(total, None, [u], True)[0]
     return (out, tangent) if traced else (out.data, tangent.data)
 
@@ -138,11 +153,11 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     >>> hvp(lambda x: (x**3).sum(), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
+    x, v = (y if isinstance(y, Node) else as_data(y) for y in (x, v))
     if rules.shape_of(x) != rules.shape_of(v):
         raise ValueError(
             f"hvp: v must have the shape {rules.shape_of(x)} of x; got {rules.shape_of(v)}"
         )
-    v = v if isinstance(v, Node) else as_data(v)
     slope = grad(f)
     return grad(lambda x: rules.sum_(slope(x) * v))(x)
 
@@ -153,18 +168,22 @@ def hessian(f: Callable[[Node], Node], x: Any) -> Any:
     One backward pass builds the graph of the gradient; one more an entry of ``x`` pulls each row.
 
     Returns:
-        An array of shape ``x.shape + x.shape``; a float where ``x`` is a number.
+        An array (a node where ``x`` is one) of shape ``x.shape + x.shape``; a float where ``x`` is
+        a number.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1], np.array([3.0, 5.0]))
     array([[10.,  6.],
            [ 6.,  0.]])
     """
-    x = as_data(x)
-    shape = np.shape(x)
+    x = x if isinstance(x, Node) else as_data(x)
+    shape = rules.shape_of(x)
     slope, pull = vjp(grad(f), x)
     if not shape:
         return pull(1.0)[0]
-    rows = [pull(row.reshape(shape))[0] for row in np.eye(np.size(x), dtype=slope.dtype)]
+    unit_vectors = np.eye(math.prod(shape), dtype=slope.dtype)
+    rows = [pull(row.reshape(shape))[0] for row in unit_vectors]
+    if isinstance(slope, Node):
+        return stack(rows).reshape(shape + shape)
     return np.reshape(rows, shape + shape)
 
 
@@ -178,10 +197,10 @@ def check_gradients(
 ) -> float:
     """Check the gradient of ``f`` against central differences, in float64.
 
-    Each entry of each argument is moved by ±``step`` (times its size, where that is above 1). The
-    difference quotient errs by O(step²) plus rounding of about 1e-16/step, relative to the value:
-    below the tolerances for smooth functions of moderate size. A function with several outputs is
-    contracted with a fixed random vector, so its whole Jacobian takes part.
+    Each entry of each argument is moved by plus and minus ``step`` (times its size, where that is
+    above 1). The difference quotient errs by O(step²) plus rounding of about 1e-16/step, relative
+    to the value: below the tolerances for smooth functions of moderate size. A function with
+    several outputs is contracted with a fixed random vector, so its whole Jacobian takes part.
 
     Args:
         f: takes nodes, gives a node.
@@ -202,7 +221,7 @@ def check_gradients(
     if order not in (1, 2):
         raise ValueError(f"check_gradients: order must be 1 or 2; got {order!r}")
     points = [np.array(as_data(x), np.float64) for x in args]
-    if not points:
+    if not any(x.size for x in points):
         raise ValueError("check_gradients: give the arguments to differentiate by")
     with np.errstate(all="ignore"):
         worst = _check_first_order(f, points, step, rtol, atol)
@@ -253,7 +272,8 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
     """The gradients of ``out`` by ``variables``: nodes if ``keep``, numbers and arrays if not."""
     found: dict[Node, Any] = {}
     if out.requires_grad:
-        found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
+        with modes.recording():
+            found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
     gradients = []
     for variable in variables:
         g = found.get(variable)

@@ -20,6 +20,7 @@ _active_lock = threading.Lock()
 
 class _Modes(threading.local):
     paused = 0
+    depth = 0
     watch: "Watch | None" = None
 
 
@@ -28,7 +29,7 @@ _modes = _Modes()
 
 @contextlib.contextmanager
 def no_grad() -> Iterator[None]:
-    """Compute without recording: results inside are constants. Also works as a decorator.
+    """Compute without recording: results inside are constants. Also a decorator: ``@no_grad()``.
 
     >>> from chaingrad import Node
     >>> w = Node(2.0)
@@ -90,6 +91,18 @@ def recording() -> Iterator[None]:
         _modes.paused = before
 
 
+@contextlib.contextmanager
+def differentiating() -> Iterator[bool]:
+    """Record, also within `no_grad`; say whether this is within another derivative."""
+    within = _modes.depth > 0
+    _modes.depth += 1
+    try:
+        with recording():
+            yield within
+    finally:
+        _modes.depth -= 1
+
+
 def paused() -> bool:
     """Whether this thread computes without recording."""
     return _modes.paused > 0
@@ -104,23 +117,27 @@ class Watch:
     """Remembers what operands held when they were used."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, tuple[Any, int, str]] = {}  # by id; holding the node keeps its id
+        self._seen: dict[int, tuple[Any, list[int]]] = {}  # by id; holding the node keeps its id
+
+    def recorded(self, node: Any) -> None:
+        """Remember what a result and its operands held when it was computed."""
+        held = [_fingerprint(x.data) for x in (node, *node.parents)]
+        self._seen[id(node)] = (node, held)
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
-        """Check the result of a computation and remember its operands."""
-        for node in inputs:
-            self._seen.setdefault(id(node), (node, _fingerprint(node.data), rule.name))
+        """Check the result of a computation."""
         if not _finite(data) and all(_finite(node.data) for node in inputs):
             of = " and ".join(describe(node) for node in inputs)
             raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
 
     def unchanged(self, node: Any) -> None:
         """Check that the operands of ``node`` hold what they held when it was computed."""
-        for operand in node.parents:
-            _, before, used_by = self._seen.get(id(operand), (operand, None, ""))
-            if before is not None and before != _fingerprint(operand.data):
+        _, held = self._seen.get(id(node), (node, []))
+        for x, before in zip((node, *node.parents), held, strict=False):
+            if before != _fingerprint(x.data):
+                what = "it was computed" if x is node else f"{node.op} had used it"
                 raise AnomalyError(
-                    f"the data of {describe(operand)} changed after {used_by} had used it, so the "
+                    f"the data of {describe(x)} changed after {what}, so the "
                     "gradient would be that of another function; give the node new data only "
                     "after backward, or compute again"
                 )

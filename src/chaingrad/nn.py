@@ -27,7 +27,7 @@ _KNOWN: dict[str | None, Callable[[Node], Node]] = {
     "tanh": Node.tanh,
     "relu": Node.relu,
     "sigmoid": Node.sigmoid,
-    None: lambda x: x,
+    None: Node.__pos__,
 }
 
 

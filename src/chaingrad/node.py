@@ -1,5 +1,6 @@
 """The node: a value, and the operation and operands that it came from."""
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -77,6 +78,7 @@ def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
 
     method.__doc__ = doc
     method.__name__ = rule.name
+    method.__qualname__ = f"Node.{rule.name}"
     return method
 
 
@@ -96,13 +98,19 @@ class Node(Traced):
     Attributes:
         data: a Python float or a NumPy array of floats (the very array given: not a copy).
         grad: 0.0 until a backward pass reaches the node; then a float, an array of the shape and
-            dtype of ``data``, or a node (under ``create_graph``).
+            dtype of ``data``, or a node (under ``create_graph``). An interior node's may share
+            memory with another node's: copy it before changing it in place.
         parents: the operands, in order; empty for a leaf.
         label: a name, or None.
         requires_grad: whether gradients flow to this node.
 
+    Operators: ``+ - * / ** @``, unary ``-``, ``abs()`` and indexing. ``<``, ``<=``, ``>`` and
+    ``>=`` compare values and give booleans. ``==`` and ``in`` compare identity, so that nodes can
+    be keys: ``Node(3.0) == 3.0`` is False; compare ``data``. NumPy's functions do not take nodes:
+    write ``x.exp()`` for ``np.exp(x)``, and see `chaingrad.ops` for functions of several nodes.
+
     Raises:
-        TypeError: data that is not numeric, is complex, or is a node already.
+        TypeError: data that is not numeric, is complex or masked, or is a node already.
 
     >>> x = Node(3.0, label="x")
     >>> y = x * x + 2 * x
@@ -330,7 +338,7 @@ class Node(Traced):
         return self.apply(rules.cast, (self,), {"dtype": np.dtype(dtype)})
 
     def __getitem__(self, index: Any) -> "Node":
-        return self.apply(rules.getitem, (self,), {"index": index})
+        return self.apply(rules.getitem, (self,), {"index": copy.deepcopy(index)})
 
     def detach(self) -> "Node":
         """A constant with the same data, through which no gradient flows."""
@@ -349,9 +357,15 @@ class Node(Traced):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the graph as a list, leaves as objects: two losses share their leaves again."""
+        order = self.sorted_graph()[::-1]
+        for node in order:
+            if isinstance(node.grad, Node):
+                raise TypeError(
+                    f"{describe(node)} cannot be pickled: its grad is a node, with a graph that "
+                    "leads back to it (create_graph=True); set grad = 0.0 first"
+                )
         if not self.parents:
             return _rebuilt, (self._state(), ())
-        order = self.sorted_graph()[::-1]
         place = {node: i for i, node in enumerate(order)}
         rows = [
             (node._state(), [place[p] for p in node.parents]) if node.parents else node
@@ -398,7 +412,9 @@ class Node(Traced):
             raise ValueError(
                 "backward: release frees the graph that create_graph is to keep; choose one"
             )
-        propagate(self, self.seed(gradient, create_graph), create_graph, release)
+        seed = self.seed(gradient, create_graph)
+        with modes.recording() if create_graph else contextlib.nullcontext():
+            propagate(self, seed, create_graph, release)
 
     def seed(self, gradient: Any = None, create_graph: bool = False) -> Any:
         """Check and complete the argument ``gradient`` of `backward`, which says what it raises."""
@@ -433,7 +449,7 @@ def as_data(x: Any) -> Data:
     """Turn ``x`` into what a node holds: a Python float, or an array of floats.
 
     Raises:
-        TypeError: ``x`` is not numeric, is complex, or is a node.
+        TypeError: ``x`` is not numeric, is complex or masked, or is a node.
     """
     if type(x) is float:
         return x
@@ -444,6 +460,8 @@ def as_data(x: Any) -> Data:
         )
     if isinstance(x, int | float):
         return float(x)
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a node cannot hold a mask; give x.filled(...), and multiply by weights")
     try:
         array = np.asarray(x)
     except ValueError as error:
@@ -495,7 +513,7 @@ def _leaf(data: Data) -> Node:
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
-    kept = True
+    kept, watch = True, None
     if modes.active:
         if watch := modes.watch():
             watch.forward(rule, data, parents)
@@ -510,6 +528,8 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
                 node.parents = parents
                 node.requires_grad = True
                 node._rule = rule
+                if watch:
+                    watch.recorded(node)
                 return node
     node.parents = ()
     node.requires_grad = False

@@ -4,6 +4,7 @@ Numbers and arrays among the operands are constants. The other operations are me
 `chaingrad.Node`.
 """
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,12 +16,12 @@ from chaingrad.node import Node
 
 def maximum(a: Any, b: Any) -> Node:
     """The larger of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
-    return _node(a).apply(rules.maximum, (a, b), {})
+    return _among(a, b).apply(rules.maximum, (a, b), {})
 
 
 def minimum(a: Any, b: Any) -> Node:
     """The smaller of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
-    return _node(a).apply(rules.minimum, (a, b), {})
+    return _among(a, b).apply(rules.minimum, (a, b), {})
 
 
 def where(condition: Any, a: Any, b: Any) -> Node:
@@ -35,7 +36,7 @@ def where(condition: Any, a: Any, b: Any) -> Node:
     array([-0.1,  2. ])
     """
     chosen = np.asarray(rules.value(condition)).astype(bool)
-    return _node(a).apply(rules.where, (a, b), {"condition": chosen})
+    return _among(a, b).apply(rules.where, (a, b), {"condition": chosen})
 
 
 def concatenate(nodes: Sequence[Any], axis: int = 0) -> Node:
@@ -43,7 +44,9 @@ def concatenate(nodes: Sequence[Any], axis: int = 0) -> Node:
 
     Raises:
         ValueError: there is nothing to join, or the shapes differ on another axis.
+        TypeError: ``axis`` is not an integer.
     """
+    axis = operator.index(axis)
     return _some(nodes, "concatenate").apply(rules.concatenate, tuple(nodes), {"axis": axis})
 
 
@@ -66,7 +69,12 @@ def _node(x: Any) -> Node:
     return x if isinstance(x, Node) else Node(x, requires_grad=False)
 
 
+def _among(*operands: Any) -> Node:
+    """The first node, beside which integers take its dtype, or else a constant."""
+    return next((x for x in operands if isinstance(x, Node)), _node(operands[0]))
+
+
 def _some(nodes: Sequence[Any], what: str) -> Node:
     if not len(nodes):
         raise ValueError(f"{what}: give at least one node")
-    return _node(nodes[0])
+    return _among(*nodes)

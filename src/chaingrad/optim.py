@@ -139,8 +139,8 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(parameters, lr, weight_decay)
-        if not all(0 <= beta < 1 for beta in betas):
-            raise ValueError(f"Adam: betas must be from 0 to below 1; got {betas!r}")
+        if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+            raise ValueError(f"Adam: betas must be two numbers from 0 to below 1; got {betas!r}")
         self.betas = betas
         self.eps = at_least_zero("eps", eps)
         self._moments: list[tuple[Any, Any, int]] = [(0.0, 0.0, 0)] * len(self.parameters)
@@ -189,7 +189,7 @@ def clip_grad_norm(parameters: Iterable[Node], max_norm: float) -> float:
 
 
 def clip_grad_value(parameters: Iterable[Node], clip_value: float) -> None:
-    """Limit every entry of every gradient to the range ±``clip_value``.
+    """Limit every entry of every gradient to between ``-clip_value`` and ``clip_value``.
 
     Raises:
         ValueError: there are no parameters, or ``clip_value`` is negative.
@@ -230,7 +230,10 @@ def _reached(parameters: Iterable[Node]) -> Sequence[tuple[Node, Any]]:
 
 
 def _norm(gradient: Any) -> float:
-    return abs(gradient) if type(gradient) is float else float(np.linalg.norm(np.ravel(gradient)))
+    if type(gradient) is float:
+        return abs(gradient)
+    wide = np.result_type(gradient, np.float32)  # the squares of float16 overflow
+    return float(np.linalg.norm(np.ravel(gradient).astype(wide, copy=False)))
 
 
 def _like(data: Any, new: Any) -> Any:

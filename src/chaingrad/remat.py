@@ -31,7 +31,7 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     Args:
         f: gives a node. Called twice, it must give the same numbers twice: so no fresh random
             numbers, nothing kept from one call for the next, and no change of what it reads
-            before the backward pass. It takes no derivatives itself.
+            before the backward pass.
         args, kwargs: what ``f`` is called with, both times.
 
     Raises:
@@ -153,6 +153,10 @@ class _Reads(modes.Watch):
         self.nodes.update((node, None) for node in inputs if node.requires_grad)
         if self.before:
             self.before.forward(rule, data, inputs)
+
+    def recorded(self, node: Any) -> None:
+        if self.before:
+            self.before.recorded(node)
 
     def unchanged(self, node: Any) -> None:
         if self.before:

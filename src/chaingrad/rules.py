@@ -116,9 +116,14 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
 
     >>> unbroadcast(np.ones((4, 2, 3)), (2, 1)).tolist()
     [[12.0], [12.0]]
+
+    Raises:
+        ValueError: ``shape`` does not broadcast to that of ``g``: the VJP that gave ``g`` is wrong.
     """
     g_shape = shape_of(g)
     added = len(g_shape) - len(shape)
+    if added < 0 or any(n not in (1, m) for n, m in zip(shape, g_shape[added:], strict=True)):
+        raise ValueError(f"a share of shape {g_shape} does not fit an operand of shape {shape}")
     if added:
         g = sum_(g, axis=tuple(range(added)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 != g_shape[added + i])
@@ -220,11 +225,18 @@ def _relu(a: Any) -> Any:
 
 
 def _relu_vjp(g: Value, out: Value, a: Value) -> Value:
+    if type(out) is float:
+        return g * (out > 0) if out == out else out
     if type(out) is not np.ndarray:
-        return g * (out > 0)
+        return g * np.sign(value(out))
     share = np.sign(out)  # the slope of relu is its sign: quicker than a mask of booleans
     share *= g
     return share
+
+
+def _where(a: Any, b: Any, condition: Any) -> Any:
+    chosen: Any = np.where(condition, a, b)
+    return chosen[()]  # of numbers a number
 
 
 def _share(wins: Any, ties: Any) -> Any:
@@ -258,7 +270,7 @@ minimum: Rule = rule(
 )
 where: Rule = rule(
     "where",
-    lambda a, b, condition: np.where(condition, a, b),
+    _where,
     lambda g, out, a, b, condition: where(g, 0.0, condition=condition),
     lambda g, out, a, b, condition: where(0.0, g, condition=condition),
 )
@@ -270,7 +282,7 @@ cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
 
 
 def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
-    if np.size(a) > 1:
+    if np.ndim(a):
         return np.broadcast_to(a, shape)
     return _repeated(np.asarray(a), shape)
 
@@ -281,7 +293,7 @@ def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     if axis is None and not isinstance(g, Traced):
         return _broadcast(g, shape)
     if not keepdims and axis is not None:
-        axes = {i % len(shape) for i in np.atleast_1d(axis)}
+        axes = {i % max(len(shape), 1) for i in np.atleast_1d(axis)}
         g = reshape(g, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
     return broadcast_to(g, shape=shape)
 
@@ -315,7 +327,7 @@ def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) ->
 
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     count = np.size(value(a)) / max(np.size(value(out)), 1)
-    return _spread(g / count, a, axis, keepdims)
+    return _spread(_divide(g, count), a, axis, keepdims)
 
 
 def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -377,7 +389,9 @@ transpose: Rule = rule(
     "transpose",
     lambda a, axes=None: np.transpose(a, axes) if axes else getattr(a, "T", a),
     lambda g, out, a, axes=None: (
-        transpose(g, axes=np.argsort(axes).tolist()) if axes else getattr(g, "T", g)
+        transpose(g, axes=np.argsort(np.mod(axes, len(axes))).tolist())
+        if axes
+        else getattr(g, "T", g)
     ),
 )
 getitem: Rule = rule(
