@@ -62,7 +62,7 @@ def detect_anomaly() -> Iterator[None]:
     Traceback (most recent call last):
     chaingrad.modes.AnomalyError: log of node 'x' of shape () gave nan
     """
-    with watching(Watch()), np.errstate(all="ignore"):
+    with watching(_Anomalies()), np.errstate(all="ignore"):
         yield
 
 
@@ -114,24 +114,37 @@ def watch() -> "Watch | None":
 
 
 class Watch:
-    """Remembers what operands held when they were used."""
+    """What `watching` shows a computation to; by itself it looks away."""
+
+    def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
+        """See what ``rule`` made of ``inputs``."""
+
+    def recorded(self, node: Any) -> None:
+        """See the node of a result that depends on one that requires a gradient."""
+
+    def unchanged(self, node: Any) -> None:
+        """See a node before the backward pass uses its operands."""
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""
+
+
+class _Anomalies(Watch):
+    """Looks for the first number that is not finite, and for data that have changed."""
 
     def __init__(self) -> None:
         self._seen: dict[int, tuple[Any, list[int]]] = {}  # by id; holding the node keeps its id
 
-    def recorded(self, node: Any) -> None:
-        """Remember what a result and its operands held when it was computed."""
-        held = [_fingerprint(x.data) for x in (node, *node.parents)]
-        self._seen[id(node)] = (node, held)
-
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
-        """Check the result of a computation."""
         if not _finite(data) and all(_finite(node.data) for node in inputs):
             of = " and ".join(describe(node) for node in inputs)
             raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
 
+    def recorded(self, node: Any) -> None:
+        held = [_fingerprint(x.data) for x in (node, *node.parents)]
+        self._seen[id(node)] = (node, held)
+
     def unchanged(self, node: Any) -> None:
-        """Check that the operands of ``node`` hold what they held when it was computed."""
         _, held = self._seen.get(id(node), (node, []))
         for x, before in zip((node, *node.parents), held, strict=False):
             if before != _fingerprint(x.data):
@@ -143,7 +156,6 @@ class Watch:
                 )
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
-        """Check the share of the gradient that ``node`` sends to ``parent``."""
         if not _finite(value(share)) and _finite(value(g)):
             raise AnomalyError(
                 f"the backward pass of {node.op} gave {_first(value(share))} for {describe(parent)}"

@@ -145,7 +145,6 @@ class _Reads(modes.Watch):
     """Notes the operands that require a gradient, and shows all to the watch that was there."""
 
     def __init__(self, before: modes.Watch | None) -> None:
-        super().__init__()
         self.before = before
         self.nodes: dict[Node, None] = {}
 
