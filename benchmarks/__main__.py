@@ -91,13 +91,13 @@ def processor() -> str:
 
 def show(results: list[dict[str, Any]]) -> bool:
     """Print the table; True if every bound holds."""
-    print(f"\n{'work':36} {'peer':16} {'ours/peer':>9} {'quartiles':>15} {'bound':>6}")
+    print(f"\n{'work':36} {'peer':10} {'ours/peer':>9} {'quartiles':>15} {'bound':>6}")
     for r in results:
         low, high = r["quartiles"]
         bound = f"{r['bound']:6.2f}" if r["bound"] else "      "
         verdict = "" if not r["bound"] else "ok" if r["ratio"] <= r["bound"] else "MISSED"
         print(
-            f"{r['work']:36} {r['peer']:16} {r['ratio']:9.3f} {low:7.3f}–{high:.3f}  {bound} "
+            f"{r['work']:36} {r['peer']:10} {r['ratio']:9.3f} {low:7.3f}–{high:.3f}  {bound} "
             f"{verdict}"
         )
     return all(not r["bound"] or r["ratio"] <= r["bound"] for r in results)
