@@ -199,8 +199,8 @@ class Ledger:
         """Predict the most bytes alive at once in a forward and a backward pass.
 
         Counts values, gradients of computed values and gradients of parameters; not the parameters,
-        the inputs and the optimizer's state. With ``release`` as `chaingrad.Node.backward` has it.
-        Not for graphs with `chaingrad.checkpoint`, whose second run it cannot see.
+        the inputs and the optimizer's state. With ``release`` as `~chaingrad.node.Node.backward`
+        has it. Not for graphs with `~chaingrad.remat.checkpoint`, whose second run it cannot see.
         """
         return _Replay(self, release).peak
 

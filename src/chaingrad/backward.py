@@ -53,7 +53,7 @@ def propagate(
     release: bool = False,
     wanted: Collection[Any] | None = None,
 ) -> dict[Any, Any]:
-    """Run the backward pass that `chaingrad.Node.backward` describes.
+    """Run the backward pass that `~chaingrad.node.Node.backward` describes.
 
     Args:
         root: the node to differentiate.

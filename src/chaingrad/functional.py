@@ -3,8 +3,8 @@
 The functions differentiated take nodes and give a node. Their arguments here are numbers, arrays or
 nodes: numbers and arrays give numbers and arrays back, nodes give nodes, so that derivatives can be
 nested. Within a function that is being differentiated they always give nodes, since it may read
-what the outer derivative is taken by. No ``grad`` attribute is touched, and `chaingrad.no_grad`
-around a derivative does not switch it off; within the function it does.
+what the outer derivative is taken by. No ``grad`` attribute is touched, and a
+`~chaingrad.modes.no_grad` around a derivative does not switch it off; within the function it does.
 """
 
 import math

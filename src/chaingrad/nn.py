@@ -39,8 +39,8 @@ class _IsParameter(type):
 class Parameter(Node, metaclass=_IsParameter):
     """A leaf that an optimizer trains: `Module.parameters` finds it.
 
-    A `Node` with a mark, as in PyTorch, rather than of a class of its own: code that meets objects
-    of one class only is what Python's interpreter runs fastest.
+    A `~chaingrad.node.Node` with a mark, as in PyTorch, rather than of a class of its own: code
+    that meets objects of one class only is what Python's interpreter runs fastest.
 
     >>> Parameter(0.5, label="w")
     Parameter(0.5, label='w')

@@ -1,7 +1,7 @@
 """Operations on several nodes that are not written with an operator.
 
 Numbers and arrays among the operands are constants. The other operations are methods of
-`chaingrad.Node`.
+`chaingrad.node.Node`.
 """
 
 import operator

@@ -72,7 +72,7 @@ class SGD(Optimizer):
 
     Raises:
         ValueError: there are no parameters or one of them twice, a number is negative, or
-            ``nesterov`` comes without momentum; from `step`, a gradient of the wrong shape.
+            ``nesterov`` comes without momentum; from ``step``, a gradient of the wrong shape.
         TypeError: a parameter is not a node, or is not a leaf.
 
     >>> w = Node(1.0)

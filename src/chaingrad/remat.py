@@ -25,8 +25,8 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     every node that ``f`` reads, whether it is an argument, a parameter of a module, or taken from
     an enclosing scope. The nodes made within ``f`` are dropped, so they show no gradient.
 
-    Within `chaingrad.no_grad` this is ``f`` itself. Under ``create_graph`` the gradient is right
-    and the values are kept after all, being part of its graph.
+    Within `~chaingrad.modes.no_grad` this is ``f`` itself. Under ``create_graph`` the gradient is
+    right and the values are kept after all, being part of its graph.
 
     Args:
         f: gives a node. Called twice, it must give the same numbers twice: so no fresh random

@@ -86,7 +86,7 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(name: str, compute: Callable[..., Any], *vjps: Any, replace: bool = False) -> Rule:
-    """Make a rule and enter it in the table `RULES`.
+    """Make a rule and enter it in the table ``RULES``.
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
