@@ -238,11 +238,11 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         ),
         "recursion bomb": nb(relu("return relu_backward(dH, Z)"), 2, "RecursionError"),
         "stack bomb": nb(
-            relu("it = iter([1])\nfor _ in range(10**6): it = map(int, it)\nreturn next(it)"),
+            relu("it = iter([1])\nfor _ in range(150_000): it = map(int, it)\nreturn next(it)"),
             2,
             "SIGSEGV",
         ),
-        "memory bomb": nb(relu("return [bytearray(2**26) for _ in range(10**6)]"), 2, "Memory"),
+        "memory bomb": nb(relu("return [np.empty(2**23) for _ in range(10**6)]"), 2, "Memory"),
         "numpy memory bomb": nb((*GOOD, "x = np.ones(2**40)"), 5, "Memory"),
         "fork bomb": nb(("import os\nwhile True: os.fork()", *GOOD), 5, "not permitted"),
         "stubborn fork bomb": nb(
