@@ -134,6 +134,17 @@ def test_jvp_of_grad_is_hvp():
     same(jvp(grad(f), (x,), (v,))[1], hvp(f, x, v))
 
 
+def test_a_constant_node_is_a_point_like_any_other():
+    x = Node(3.0, requires_grad=False)
+    assert grad(lambda y: y * y)(x) == 6.0
+    assert jvp(lambda y: y * y, [x], [1.0]) == (9.0, 6.0)
+    assert hvp(lambda y: y**3, x, 1.0) == hessian(lambda y: y**3, x) == 18.0
+
+
+def test_keywords_go_to_the_function():
+    assert grad(lambda x, f, args: f * x + args)(2.0, f=3.0, args=1.0) == 3.0
+
+
 def test_jvp_of_nodes_gives_nodes():
     x = Node(3.0)
     out, tangent = jvp(lambda y: y**3, [x], [1.0])

@@ -12,8 +12,10 @@ _EXPECTED = {
     "getitem": "the index must fit the shape",
     "reshape": "the number of entries must stay the same",
     "concatenate": "all sizes but that of the axis must agree",
-}
-_BROADCASTING = {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "where", "broadcast_to"}
+} | dict.fromkeys(
+    ("add", "sub", "mul", "div", "pow", "maximum", "minimum", "where", "broadcast_to"),
+    "shapes must broadcast: trailing sizes equal, or 1",
+)
 
 
 def describe(node: Any) -> str:
@@ -37,8 +39,6 @@ def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
     what = " and ".join(describe(node) for node in inputs[:6])
     options = ", ".join(f"{key}={_brief(option)}" for key, option in rule.options.items())
     expected = _EXPECTED.get(rule.name)
-    if rule.name in _BROADCASTING:
-        expected = "shapes must broadcast: trailing sizes equal, or 1"
     hint = f" Expected: {expected}." if expected else ""
     return type(error)(f"{rule.name}({options}) of {what} failed: {error}.{hint}")
 

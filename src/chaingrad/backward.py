@@ -67,7 +67,7 @@ def propagate(
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
     unrolled = wanted is None and not create_graph and not modes.active
     order: list[Any] = []
-    with _one_pass_at_a_time:
+    with _one_pass_at_a_time, modes.recording():
         try:
             order = children_first(root)
             _add(root, seed, seed, found)

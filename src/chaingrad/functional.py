@@ -1,10 +1,11 @@
 """Derivatives of functions: gradients, products with Jacobians and Hessians, and their check.
 
 The functions differentiated take nodes and give a node. Their arguments here are numbers, arrays or
-nodes: numbers and arrays give numbers and arrays back, nodes give nodes, so that derivatives can be
-nested. Within a function that is being differentiated they always give nodes, since it may read
-what the outer derivative is taken by. No ``grad`` attribute is touched, and a
-`~chaingrad.modes.no_grad` around a derivative does not switch it off; within the function it does.
+nodes: numbers and arrays give numbers and arrays back, nodes that require a gradient give nodes, so
+that derivatives can be nested. Within a function that is being differentiated they always give
+nodes, since it may read what the outer derivative is taken by. No ``grad`` attribute is touched,
+and a `~chaingrad.modes.no_grad` around a derivative does not switch it off; within the function it
+does.
 """
 
 import math
@@ -47,10 +48,7 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
                     f"argnums={argnums!r} asks for argument {position}, but the "
                     f"function was called with {len(args)}"
                 )
-        with modes.differentiating() as within:
-            nested, inputs = _variables(args, [position % len(args) for position in positions])
-            out = _node(f(*inputs, **kwargs), f)
-        nested = nested or within
+        nested, inputs, out = _traced(f, args, [i % len(args) for i in positions], **kwargs)
         if out.size != 1:
             raise ValueError(
                 f"grad needs a function that gives one number; this one gave "
@@ -87,10 +85,7 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
     >>> pull(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    with modes.differentiating() as within:
-        nested, inputs = _variables(primals, range(len(primals)))
-        out = _node(f(*inputs), f)
-    nested = nested or within
+    nested, inputs, out = _traced(f, primals, range(len(primals)))
 
     def pull(cotangent: Any) -> tuple[Any, ...]:
         return _pull(out, cotangent, inputs, nested or isinstance(cotangent, Node))
@@ -110,9 +105,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     >>> jvp(lambda x: x**2, [3.0], [1.0])
     (9.0, 6.0)
     """
-    primals, tangents = (
-        [x if isinstance(x, Node) else as_data(x) for x in xs] for xs in (primals, tangents)
-    )
+    primals, tangents = [_given(x) for x in primals], [_given(v) for v in tangents]
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals need as many tangents; got {len(tangents)}")
     for i, (x, v) in enumerate(zip(primals, tangents, strict=True)):
@@ -121,23 +114,18 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
                 f"jvp: tangent {i} must have the shape {rules.shape_of(x)} of its "
                 f"primal; got {rules.shape_of(v)}"
             )
-    traced = any(isinstance(x, Node) for x in (*primals, *tangents))
-    with modes.differentiating() as within:
-        inputs = [rules.alias(x) if isinstance(x, Node) else Node(x) for x in primals]
-        out = _node(f(*inputs), f)
-    traced = traced or within
+    nested, inputs, out = _traced(f, primals, range(len(primals)))
+    nested = nested or any(isinstance(v, Node) for v in tangents)
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
         with modes.recording():
-            products = [
-                rules.sum_(pulled * (v if isinstance(v, Node) else as_data(v)))
-                for pulled, v in zip(_pull(out, u, inputs, True), tangents, strict=True)
-            ]
+            pulled = _pull(out, u, inputs, True)
+            products = [rules.sum_(g * v) for g, v in zip(pulled, tangents, strict=True)]
             total = sum(products[1:], products[0])
         tangent = _pull(total, None, [u], True)[0]
-    return (out, tangent) if traced else (out.data, tangent.data)
+    return (out, tangent) if nested else (out.data, tangent.data)
 
 
 def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
@@ -153,7 +141,7 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     >>> hvp(lambda x: (x**3).sum(), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    x, v = (y if isinstance(y, Node) else as_data(y) for y in (x, v))
+    x, v = _given(x), _given(v)
     if rules.shape_of(x) != rules.shape_of(v):
         raise ValueError(
             f"hvp: v must have the shape {rules.shape_of(x)} of x; got {rules.shape_of(v)}"
@@ -175,7 +163,7 @@ def hessian(f: Callable[[Node], Node], x: Any) -> Any:
     array([[10.,  6.],
            [ 6.,  0.]])
     """
-    x = x if isinstance(x, Node) else as_data(x)
+    x = _given(x)
     shape = rules.shape_of(x)
     slope, pull = vjp(grad(f), x)
     if not shape:
@@ -242,20 +230,31 @@ def check_gradients(
 # --- parts --------------------------------------------------------------------------------------
 
 
-def _variables(args: Sequence[Any], positions: Sequence[int]) -> tuple[bool, list[Any]]:
-    """Make a new variable of each argument at ``positions``; say whether one was a node.
+def _given(x: Any) -> Any:
+    return x if isinstance(x, Node) else as_data(x)
+
+
+def _traced(
+    f: Callable[..., Node], args: Sequence[Any], positions: Sequence[int], /, **kwargs: Any
+) -> tuple[bool, list[Any], Node]:
+    """Call ``f`` with a new variable for each argument at ``positions``.
 
     An alias of a node, not the node itself, so that a function that also uses the node by another
     name (a nested derivative) is not differentiated by that one too.
+
+    Returns:
+        Whether derivatives are to be nodes, what ``f`` was called with, and the node it gave.
     """
-    nested = any(isinstance(args[i], Node) and args[i].requires_grad for i in positions)
-    inputs = list(args)
-    for i in set(positions):
-        x = args[i]
-        inputs[i] = (
-            rules.alias(x) if isinstance(x, Node) and x.requires_grad else Node(rules.value(x))
-        )
-    return nested, inputs
+    with modes.differentiating() as nested:
+        inputs = list(args)
+        for i in set(positions):
+            x = args[i]
+            if isinstance(x, Node) and x.requires_grad:
+                nested = True
+                inputs[i] = rules.alias(x)
+            else:
+                inputs[i] = Node(rules.value(x))
+        return nested, inputs, _node(f(*inputs, **kwargs), f)
 
 
 def _node(out: Any, f: Callable[..., Any]) -> Node:
@@ -272,8 +271,7 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
     """The gradients of ``out`` by ``variables``: nodes if ``keep``, numbers and arrays if not."""
     found: dict[Node, Any] = {}
     if out.requires_grad:
-        with modes.recording():
-            found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
+        found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
     gradients = []
     for variable in variables:
         g = found.get(variable)

@@ -1,6 +1,5 @@
 """The node: a value, and the operation and operands that it came from."""
 
-import contextlib
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -412,9 +411,7 @@ class Node(Traced):
             raise ValueError(
                 "backward: release frees the graph that create_graph is to keep; choose one"
             )
-        seed = self.seed(gradient, create_graph)
-        with modes.recording() if create_graph else contextlib.nullcontext():
-            propagate(self, seed, create_graph, release)
+        propagate(self, self.seed(gradient, create_graph), create_graph, release)
 
     def seed(self, gradient: Any = None, create_graph: bool = False) -> Any:
         """Check and complete the argument ``gradient`` of `backward`, which says what it raises."""
