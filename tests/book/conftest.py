@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from built import Site, toc_documents
 from support import ROOT
+
+expect.set_options(timeout=30_000)  # how long the browser takes is no part of what is tested
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
