@@ -64,10 +64,13 @@ def propagate(
     Returns:
         The adjoints of the wanted nodes and of leaves, as far as the root depends on them.
     """
+    if create_graph and modes.paused():
+        with modes.recording():
+            return propagate(root, seed, create_graph, release, wanted)
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
     unrolled = wanted is None and not create_graph and not modes.active
     order: list[Any] = []
-    with _one_pass_at_a_time, modes.recording():
+    with _one_pass_at_a_time:
         try:
             order = children_first(root)
             _add(root, seed, seed, found)
