@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from chaingrad import Node, concatenate, no_grad
+from chaingrad import Node, concatenate, no_grad, where
 from chaingrad.account import Ledger, flops
 from chaingrad.rules import Rule
 
@@ -223,3 +223,12 @@ def test_the_table_names_each_node():
     assert "W1" in text
     assert "64×20" in text
     assert len(text.splitlines()) == 1 + len(objective(*mlp(*SIZES[0])).sorted_graph())
+
+
+def test_an_array_of_its_own_counts_although_numpy_shows_it_as_a_view():
+    x = Node(np.ones((100, 50)))
+    assert Ledger((where(x > 0, x, 0.0) * x).sum()).value_bytes == 2 * x.data.nbytes
+    assert Ledger(x.logsumexp(axis=1).sum()).value_bytes == 100 * 8
+    assert Ledger(x[:, np.arange(10)].sum()).value_bytes == 100 * 10 * 8
+    assert Ledger(x[:, :10].sum()).value_bytes == Ledger(x.T.sum()).value_bytes == 0
+    assert Ledger(Node(1.0).broadcast_to((9, 9)).sum()).value_bytes == 0

@@ -7,7 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from chaingrad import Node, check_gradients, grad, hessian, hvp, jvp, no_grad, value_and_grad, vjp
+from chaingrad import (
+    Node,
+    check_gradients,
+    detect_anomaly,
+    grad,
+    hessian,
+    hvp,
+    jvp,
+    no_grad,
+    value_and_grad,
+    vjp,
+)
 from chaingrad.rules import Rule, value
 
 W = np.random.default_rng(0).standard_normal((4, 3))
@@ -119,6 +130,42 @@ def test_derivatives_within_no_grad():
         assert vjp(lambda x: x * x, 2.0)[1](1.0) == (4.0,)
     constant = no_grad()(lambda x: x * x)
     assert grad(lambda x: x + constant(x))(2.0) == 1.0
+
+
+def test_within_no_grad_a_derivative_is_a_constant():
+    x = Node(2.0)
+    with no_grad():
+        slope = grad(lambda t: t**3)(x)
+        out, pull = vjp(lambda t: t**3, x)
+        results = [slope, out, *pull(1.0), *jvp(lambda t: t**3, [x], [1.0])]
+    assert [node.data for node in results] == [12.0, 8.0, 12.0, 8.0, 12.0]
+    assert not any(node.requires_grad for node in results)
+    constant = no_grad()(grad(lambda t: t**3))
+    assert grad(lambda x: x * constant(x))(2.0) == 12.0
+
+
+def test_a_derivative_leaves_the_history_of_its_point_alone():
+    x = Node(2.0) * 3.0
+    x.backward(release=True)
+    assert grad(lambda t: t * t)(x).data == 12.0
+    with detect_anomaly(), np.errstate(all="ignore"):
+        root = Node(np.array([0.0])).sqrt()  # whose slope is infinite
+        assert grad(lambda t: (t * t + t).sum())(root).data.tolist() == [1.0]
+
+
+def test_a_point_that_is_another_points_operand():
+    x = Node(2.0)
+    assert [g.data for g in vjp(lambda x, y: x * y, x, x * 3)[1](1.0)] == [6.0, 2.0]
+
+
+def test_the_product_depends_on_the_vector_too():
+    x, v = np.array([1.0, 2.0]), Node(np.array([1.0, 0.0]))
+    product = hvp(lambda x: (x**3).sum(), x, v)
+    product.sum().backward()
+    assert (product.data.tolist(), v.grad.tolist()) == ([6.0, 0.0], [6.0, 12.0])
+    constant = v.detach()
+    assert isinstance(hvp(lambda x: (x**3).sum(), x, constant), np.ndarray)
+    assert isinstance(jvp(lambda x: x**3, [x], [constant])[1], np.ndarray)
 
 
 def test_lists_are_arrays():

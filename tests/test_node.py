@@ -404,6 +404,16 @@ def test_release_frees_interior_values_as_the_pass_leaves_them():
         (x * x).sum().backward(create_graph=True, release=True)
 
 
+def test_what_was_released_stays_so_in_a_pickle():
+    x = Node(2.0)
+    y = x * x
+    y.backward(release=True)
+    twin = pickle.loads(pickle.dumps(y))
+    assert twin.data == 4.0
+    with pytest.raises(ValueError, match="freed"):
+        twin.backward()
+
+
 def test_release_peaks_lower():
     def peak(release):
         x = Node(np.ones(100_000))
@@ -530,6 +540,16 @@ def test_an_interior_node_may_be_frozen():
     y.requires_grad = False
     (y * x).backward()
     assert (x.grad, y.grad, y._adjoint) == (6.0, 0.0, None)
+
+
+def test_the_operand_of_a_function_may_be_frozen():
+    x = Node(2.0)
+    a = x * 3.0
+    y, z = x.exp(), a.exp()
+    x.requires_grad = a.requires_grad = False
+    y.backward()
+    z.backward()
+    assert (x.grad, a.grad, a._adjoint) == (0.0, 0.0, None)
 
 
 def test_the_graph_of_a_gradient_is_made_within_no_grad_too():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import chaingrad
-from chaingrad import Node, checkpoint, detect_anomaly, grad, no_grad
+from chaingrad import Node, checkpoint, detect_anomaly, grad, hvp, no_grad, vjp
 from chaingrad.account import Ledger
 from chaingrad.nn import Dropout, Linear, Parameter, Sequential, Tanh
 
@@ -305,6 +305,7 @@ def test_anomalies_are_seen_within():
         checkpoint(lambda x: x.log(), x)
     with detect_anomaly():
         checkpoint(lambda x: x.exp(), x).backward()
+        checkpoint(lambda x: x.exp() * x, Node(np.ones(2))).sum().backward()
 
 
 def test_threads_share_leaves():
@@ -358,6 +359,36 @@ def test_derivatives_within_a_checkpoint():
     checkpoint(inner, x).backward()
     inner(twin).backward()
     assert x.grad == twin.grad == 1 - 1.2 * 0.5**2
+
+
+def test_second_derivatives_with_a_derivative_within_a_checkpoint():
+    """The inner pass runs within the outer one, over some of its nodes."""
+    inner = lambda x: grad(lambda t: t**3)(x) * x  # noqa: E731
+    assert grad(grad(lambda x: checkpoint(inner, x)))(2.0) == grad(grad(inner))(2.0) == 36.0
+    assert hvp(lambda x: checkpoint(inner, x * 3), 2.0, 1.0) == 972.0
+    x = Node(2.0)
+    y = x * 3
+    checkpoint(inner, y).backward()
+    assert x.grad == 972.0
+
+
+def test_a_derivative_within_a_checkpoint_may_read_a_node_of_the_outer_graph():
+    w = Node(2.0)
+    x = w * 3
+    number = lambda: vjp(lambda t: (t * x).sum(), np.ones(2))[1](1.0)[0].sum()  # noqa: E731
+    checkpoint(lambda z: z * z * float(number()), x).backward()
+    assert w.grad == 432.0
+
+
+def test_a_checkpoint_within_a_derivative_stays_within_it():
+    f = lambda w: w * grad(lambda x: w * x * x)(2.0)  # noqa: E731
+    assert grad(lambda w: checkpoint(f, w))(3.0) == grad(f)(3.0) == 24.0
+
+
+def test_a_checkpoint_of_a_derivative_keeps_the_outer_node_alone():
+    x = Node(2.0)
+    y = checkpoint(lambda x: grad(lambda t: t**3)(x), x)
+    assert (y.op, y.parents) == ("checkpoint", (x,))
 
 
 def test_copy_and_pickle():

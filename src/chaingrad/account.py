@@ -108,6 +108,8 @@ class Row:
 class Ledger:
     """The account of the graph of ``root``, one row a node, parents before children.
 
+    A `~chaingrad.remat.checkpoint` is one node of it: what it computes within is not counted.
+
     Args:
         root: the loss.
         parameters: the nodes that are trained; by default the leaves that are
@@ -349,21 +351,29 @@ def _nbytes(data: Any) -> int:
     return data.nbytes if isinstance(data, np.ndarray) else 0
 
 
-def _buffer(node: Node) -> Any:
-    """What stands for the memory that holds a node's data: a view shares its base's."""
+def _memory(node: Node) -> Any:
+    """What holds a node's data: of a view the array that it shows."""
     data = node.data
     while isinstance(data, np.ndarray) and isinstance(data.base, np.ndarray):
         data = data.base
-    return id(data)
+    return data
+
+
+def _buffer(node: Node) -> int:
+    """What stands for the memory that holds a node's data."""
+    return id(_memory(node))
 
 
 def _owned(node: Node) -> int:
-    """The bytes of a node's array, 0 where it is a view of another's."""
-    return (
-        0
-        if isinstance(node.data, np.ndarray) and node.data.base is not None
-        else (_nbytes(node.data))
-    )
+    """The bytes of a node's array, 0 where it is a view of an operand's or of one given to it."""
+    memory = _memory(node)
+    if not isinstance(memory, np.ndarray) or memory.base is not None:
+        return 0  # a number, or one entry repeated
+    if node.parents:
+        is_view = _buffer(node) in map(_buffer, node.parents)
+    else:
+        is_view = memory is not node.data
+    return 0 if is_view else memory.nbytes
 
 
 def _needed(order: Sequence[Node]) -> set[Node]:

@@ -7,7 +7,7 @@ parents, a node is left when every child has sent its share, and each edge is pa
 
 import functools
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Set
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,34 @@ def children_first(root: Any) -> list[Any]:
     return order
 
 
+def _leading_to(wanted: Set[Any], root: Any) -> tuple[list[Any], set[Any]]:
+    """Sort as `children_first` the nodes that depend on a wanted node, no further than those.
+
+    From a wanted node it goes on to wanted parents alone: what came before is not asked for. The
+    nodes may be part of another pass, within which this one runs, so no mark is kept on them.
+
+    Returns:
+        The interior nodes in order; and the same with the wanted leaves, as a set.
+    """
+    leads = set(wanted)
+    order: list[Any] = []
+    seen = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            if node in wanted or not leads.isdisjoint(node.parents):
+                leads.add(node)
+                order.append(node)
+        elif node._rule is not None and node.requires_grad and node not in seen:
+            seen.add(node)
+            stack += (node, None)
+            stack += [p for p in node.parents if p in wanted] if node in wanted else node.parents
+    order.reverse()
+    return order, leads
+
+
 def propagate(
     root: Any,
     seed: Any,
@@ -60,9 +88,10 @@ def propagate(
         seed: its adjoint, of its shape and dtype; a node under ``create_graph``.
         create_graph, release: as there.
         wanted: nodes whose adjoints to return, leaving every ``grad`` as it was. None stores them.
+            Only nodes on the way to these are visited, and behind them only wanted ones.
 
     Returns:
-        The adjoints of the wanted nodes and of leaves, as far as the root depends on them.
+        The adjoints of the wanted nodes, or else of leaves, as far as the root depends on them.
     """
     if create_graph and modes.paused():
         with modes.recording():
@@ -70,9 +99,18 @@ def propagate(
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
     unrolled = wanted is None and not create_graph and not modes.active
     order: list[Any] = []
+    leads = None
     with _one_pass_at_a_time:
         try:
-            order = children_first(root)
+            if wanted is None:
+                order = children_first(root)
+            else:
+                wanted = set(wanted)
+                order, leads = _leading_to(wanted, root)
+                if root not in leads:
+                    return found
+                for node in order:
+                    node._adjoint = REACHED
             _add(root, seed, seed, found)
             for node in order:
                 g = node._adjoint
@@ -110,9 +148,10 @@ def propagate(
                 elif unrolled and len(parents) == 1:
                     (a,) = parents
                     (to_a,) = node._rule.vjps
-                    _add(a, to_a(g, node.data, a.data) if to_a else g, g, found)
+                    if a.requires_grad:
+                        _add(a, to_a(g, node.data, a.data) if to_a else g, g, found)
                 else:
-                    _send(node, g, create_graph, found)
+                    _send(node, g, create_graph, found, leads)
                 if release:
                     _release(node, keep_data=node is root)
             for node, g in found.items():
@@ -151,8 +190,13 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
     ]
 
 
-def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any]) -> None:
-    """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``."""
+def _send(
+    node: Any, g: Any, create_graph: bool, found: dict[Any, Any], leads: set[Any] | None
+) -> None:
+    """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``.
+
+    Where ``leads`` is given, only to the parents in it.
+    """
     rule, parents = node._rule, node.parents
     if rule.vjps is RELEASED:
         raise ValueError(
@@ -165,7 +209,7 @@ def _send(node: Any, g: Any, create_graph: bool, found: dict[Any, Any]) -> None:
     out = node if create_graph else node.data
     inputs = parents if create_graph else [parent.data for parent in parents]
     for parent, vjp in zip(parents, rule.vjps, strict=True):
-        if parent.requires_grad:
+        if parent.requires_grad and (leads is None or parent in leads):
             share = vjp(g, out, *inputs) if vjp else g
             if watch:
                 watch.backward(node, parent, share, g)
@@ -217,6 +261,13 @@ def _release(node: Any, keep_data: bool) -> None:
         node.grad = 0.0
 
 
+class _Released(Rule):
+    __slots__ = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _released, (self.name,)
+
+
 @functools.cache
 def _released(name: str) -> Rule:
-    return Rule(name, lambda *inputs: None, RELEASED)
+    return _Released(name, lambda *inputs: None, RELEASED)

@@ -3,14 +3,15 @@
 The functions differentiated take nodes and give a node. Their arguments here are numbers, arrays or
 nodes: numbers and arrays give numbers and arrays back, nodes that require a gradient give nodes, so
 that derivatives can be nested. Within a function that is being differentiated they always give
-nodes, since it may read what the outer derivative is taken by. No ``grad`` attribute is touched,
-and a `~chaingrad.modes.no_grad` around a derivative does not switch it off; within the function it
-does.
+nodes, since it may read what the outer derivative is taken by (not so in a thread that it starts).
+No ``grad`` attribute is touched. Within `~chaingrad.modes.no_grad` derivatives are computed as
+ever, and their results are constants.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 
@@ -18,6 +19,25 @@ from chaingrad import modes, rules
 from chaingrad.backward import propagate
 from chaingrad.node import Node, as_data
 from chaingrad.ops import stack
+
+P = ParamSpec("P")
+
+
+def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
+    """Let ``derivative`` record, as it has to, and cut its results off afterwards."""
+
+    @functools.wraps(derivative)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
+        result = derivative(*args, **kwargs)
+        return _detached(result) if modes.paused() else result
+
+    return wrapped
+
+
+def _detached(result: Any) -> Any:
+    if isinstance(result, tuple):
+        return tuple(map(_detached, result))
+    return result.detach() if isinstance(result, Node) else result
 
 
 def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
@@ -41,6 +61,7 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
     one = isinstance(argnums, int | np.integer)
     positions: tuple[Any, ...] = (argnums,) if one else tuple(argnums)  # type: ignore[arg-type]
 
+    @_constant_within_no_grad
     def both(*args: Any, **kwargs: Any) -> Any:
         for position in positions:
             if not -len(args) <= position < len(args):
@@ -74,6 +95,7 @@ def grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[.
     return lambda *args, **kwargs: both(*args, **kwargs)[1]
 
 
+@_constant_within_no_grad
 def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """Compute ``f(*primals)`` and the function that pulls a cotangent back through it.
 
@@ -87,12 +109,14 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
     """
     nested, inputs, out = _traced(f, primals, range(len(primals)))
 
+    @_constant_within_no_grad
     def pull(cotangent: Any) -> tuple[Any, ...]:
-        return _pull(out, cotangent, inputs, nested or isinstance(cotangent, Node))
+        return _pull(out, cotangent, inputs, nested or _is_variable(cotangent))
 
     return (out if nested else out.data), pull
 
 
+@_constant_within_no_grad
 def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """Compute ``f(*primals)`` and the Jacobian-vector product ∂out/∂primals · tangents.
 
@@ -115,7 +139,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
                 f"primal; got {rules.shape_of(v)}"
             )
     nested, inputs, out = _traced(f, primals, range(len(primals)))
-    nested = nested or any(isinstance(v, Node) for v in tangents)
+    nested = nested or any(map(_is_variable, tangents))
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
@@ -131,7 +155,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
 def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     """Compute the Hessian-vector product ∇²f(x) v, without the Hessian :cite:`pearlmutter1994`.
 
-    Reverse over reverse: the gradient of ⟨∇f(x), v⟩, for a small constant times the cost of ∇f.
+    Reverse over reverse: v is pulled back through ∇f, for a small constant times the cost of ∇f.
 
     Args:
         f: a scalar function of one argument.
@@ -146,8 +170,8 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
         raise ValueError(
             f"hvp: v must have the shape {rules.shape_of(x)} of x; got {rules.shape_of(v)}"
         )
-    slope = grad(f)
-    return grad(lambda x: rules.sum_(slope(x) * v))(x)
+    _, pull = vjp(grad(f), x)
+    return pull(v)[0]
 
 
 def hessian(f: Callable[[Node], Node], x: Any) -> Any:
@@ -234,6 +258,10 @@ def _given(x: Any) -> Any:
     return x if isinstance(x, Node) else as_data(x)
 
 
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, Node) and x.requires_grad
+
+
 def _traced(
     f: Callable[..., Node], args: Sequence[Any], positions: Sequence[int], /, **kwargs: Any
 ) -> tuple[bool, list[Any], Node]:
@@ -249,7 +277,7 @@ def _traced(
         inputs = list(args)
         for i in set(positions):
             x = args[i]
-            if isinstance(x, Node) and x.requires_grad:
+            if _is_variable(x):
                 nested = True
                 inputs[i] = rules.alias(x)
             else:
@@ -271,7 +299,8 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
     """The gradients of ``out`` by ``variables``: nodes if ``keep``, numbers and arrays if not."""
     found: dict[Node, Any] = {}
     if out.requires_grad:
-        found = propagate(out, out.seed(cotangent, keep), keep, wanted=variables)
+        seed = out.seed(cotangent if keep else rules.value(cotangent), keep)
+        found = propagate(out, seed, keep, wanted=variables)
     gradients = []
     for variable in variables:
         g = found.get(variable)

@@ -71,8 +71,8 @@ class AnomalyError(ArithmeticError):
 
 
 @contextlib.contextmanager
-def watching(watch: "Watch") -> Iterator[None]:
-    """Show ``watch`` all that this thread computes."""
+def watching(watch: "Watch | None") -> Iterator[None]:
+    """Show ``watch`` all that this thread computes; nothing to anyone if it is None."""
     with _one_more_mode():
         before, _modes.watch = _modes.watch, watch
         try:
@@ -94,13 +94,18 @@ def recording() -> Iterator[None]:
 @contextlib.contextmanager
 def differentiating() -> Iterator[bool]:
     """Record, also within `no_grad`; say whether this is within another derivative."""
-    within = _modes.depth > 0
+    within = is_differentiating()
     _modes.depth += 1
     try:
         with recording():
             yield within
     finally:
         _modes.depth -= 1
+
+
+def is_differentiating() -> bool:
+    """Whether this thread computes a function that is being differentiated."""
+    return _modes.depth > 0
 
 
 def paused() -> bool:

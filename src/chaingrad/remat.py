@@ -78,6 +78,7 @@ class _Segment:
     def __init__(self, run: Callable[[], Node], name: str) -> None:
         self.run = run
         self.name = name
+        self.within_derivative = modes.is_differentiating()
         self.outer: list[Node] = []
         self.shares: dict[int, Any] = {}  # of a pass that has begun and not yet asked for all
 
@@ -98,7 +99,7 @@ class _Segment:
 
     def _pull(self, g: Any, out: Any, inputs: Sequence[Any]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
-        with modes.recording():
+        with modes.differentiating() if self.within_derivative else modes.recording():
             again = self._checked(self.run())
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
@@ -147,13 +148,16 @@ class _Reads(modes.Watch):
     def __init__(self, before: modes.Watch | None) -> None:
         self.before = before
         self.nodes: dict[Node, None] = {}
+        self._made: set[Node] = set()  # by derivatives taken within, which record
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
-        self.nodes.update((node, None) for node in inputs if node.requires_grad)
+        read = (node for node in inputs if node.requires_grad and node not in self._made)
+        self.nodes.update(dict.fromkeys(read))
         if self.before:
             self.before.forward(rule, data, inputs)
 
     def recorded(self, node: Any) -> None:
+        self._made.add(node)
         if self.before:
             self.before.recorded(node)
 
@@ -168,7 +172,7 @@ class _Reads(modes.Watch):
 
 def _without_value(node: Node) -> Node:
     """An alias of ``node``, a root for the pass: what a pass keeps of it takes no memory."""
-    with modes.recording():
+    with modes.watching(None), modes.recording():
         root: Node = rules.alias(node)
     if node.ndim:
         root.data = np.broadcast_to(np.zeros((), node.dtype), node.shape)

@@ -236,7 +236,7 @@ def _relu_vjp(g: Value, out: Value, a: Value) -> Value:
 
 def _where(a: Any, b: Any, condition: Any) -> Any:
     chosen: Any = np.where(condition, a, b)
-    return chosen[()]  # of numbers a number
+    return chosen if chosen.ndim else chosen[()]  # of numbers a number
 
 
 def _share(wins: Any, ties: Any) -> Any:
