@@ -589,6 +589,13 @@ def test_nothing_to_join_is_an_error():
             join([])
 
 
+def test_integers_take_the_dtype_of_the_nodes_that_they_are_joined_to():
+    x = Node(np.ones(2, np.float32))
+    for join in (concatenate, stack):
+        assert join([np.array([1, 2]), x]).dtype == np.float32
+    assert stack([Node(np.float32(1.0)), 1]).dtype == np.float32
+
+
 # --- local gradients and import -----------------------------------------------------------------
 
 

@@ -58,10 +58,11 @@ def stack(nodes: Sequence[Any], axis: int = 0) -> Node:
     """
     _some(nodes, "stack")
     slices = []
-    for node in map(_node, nodes):
-        shape = list(node.shape)
-        shape.insert(axis if axis >= 0 else axis + node.ndim + 1, 1)
-        slices.append(node.reshape(shape))
+    for x in nodes:
+        operand = x if isinstance(x, Node) else np.asarray(x)
+        shape = list(operand.shape)
+        shape.insert(axis if axis >= 0 else axis + operand.ndim + 1, 1)
+        slices.append(operand.reshape(shape))
     return concatenate(slices, axis)
 
 
