@@ -19,6 +19,7 @@ from chaingrad import (
     value_and_grad,
     vjp,
 )
+from chaingrad.backward import propagate
 from chaingrad.rules import Rule, value
 
 W = np.random.default_rng(0).standard_normal((4, 3))
@@ -151,6 +152,33 @@ def test_a_derivative_leaves_the_history_of_its_point_alone():
     with detect_anomaly(), np.errstate(all="ignore"):
         root = Node(np.array([0.0])).sqrt()  # whose slope is infinite
         assert grad(lambda t: (t * t + t).sum())(root).data.tolist() == [1.0]
+
+
+def test_a_graph_that_was_freed_is_not_taken_for_a_constant():
+    kept = []
+
+    def f(x):
+        kept.append(x * x)
+        return kept[0].sin() + x
+
+    _, pull = vjp(f, 2.0)
+    kept[0].backward(release=True)
+    with pytest.raises(ValueError, match="freed"):
+        pull(1.0)
+    out, pull = vjp(lambda x: x * x, Node(2.0))
+    out.backward(release=True)
+    with pytest.raises(ValueError, match="freed"):
+        pull(1.0)
+
+
+def test_wanted_nodes_of_which_one_depends_on_another():
+    c = Node(1.0)
+    b = c.sin()
+    a = b * 3.0
+    found = propagate(b * a, 1.0, wanted=[a, b, c])
+    assert found[a] == b.data
+    assert found[c] == pytest.approx(6 * np.sin(1.0) * np.cos(1.0))
+    assert set(propagate(b * a, 1.0, wanted=[a])) == {a}
 
 
 def test_a_point_that_is_another_points_operand():

@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 
 import chaingrad
-from chaingrad import Node, checkpoint, detect_anomaly, grad, hvp, no_grad, vjp
+from chaingrad import (
+    Node,
+    checkpoint,
+    detect_anomaly,
+    grad,
+    hessian,
+    hvp,
+    no_grad,
+    value_and_grad,
+    vjp,
+)
 from chaingrad.account import Ledger
 from chaingrad.nn import Dropout, Linear, Parameter, Sequential, Tanh
 
@@ -383,6 +393,46 @@ def test_a_derivative_within_a_checkpoint_may_read_a_node_of_the_outer_graph():
 def test_a_checkpoint_within_a_derivative_stays_within_it():
     f = lambda w: w * grad(lambda x: w * x * x)(2.0)  # noqa: E731
     assert grad(lambda w: checkpoint(f, w))(3.0) == grad(f)(3.0) == 24.0
+
+
+def test_passes_that_want_different_inputs():
+    """What one pass did not ask for must not be taken by the next."""
+
+    def loss(w, run):
+        value, slope = value_and_grad(lambda x: run(lambda x, w: (x * w).sin(), x, w))(0.7)
+        return value * value + slope
+
+    for derivative in (grad, lambda f: functools.partial(hessian, f)):
+        ours = derivative(lambda w: loss(w, checkpoint))(0.4)
+        assert ours == pytest.approx(derivative(lambda w: loss(w, plainly))(0.4))
+
+
+def test_a_derivative_by_a_result_within_a_checkpoint():
+    x, twin = Node(np.array([0.3, 0.5])), Node(np.array([0.3, 0.5]))
+    slope = grad(lambda z: z.sin().sum())
+    checkpoint(lambda x: slope(x * 2.0), x).sum().backward()
+    slope(twin * 2.0).sum().backward()
+    np.testing.assert_allclose(x.grad, twin.grad)
+    assert x.grad.all()
+
+
+def test_a_node_that_a_derivative_hands_on_is_read():
+    X = np.array([0.3, 0.5])
+    f = lambda w: checkpoint(lambda: (vjp(lambda z: w, X)[0] * 2).sum())  # noqa: E731
+    assert grad(f)(X).tolist() == [2.0, 2.0]
+    f = lambda w: checkpoint(lambda w: vjp(lambda z: z + 1, X)[1](w)[0].sum(), w)  # noqa: E731
+    assert grad(f)(X).tolist() == [1.0, 1.0]
+
+
+def test_a_pull_within_a_pass_over_the_same_nodes():
+    def gradients(run):
+        x, u = Node(np.array([1.0, 2.0])), Node(np.array([0.3, 0.5]))
+        out, pull = vjp(lambda x: x.sin() * x, x)
+        ((out * out).sum() + run(lambda u: (pull(u)[0] * u).sum(), u)).backward()
+        return x.grad, u.grad
+
+    for ours, theirs in zip(gradients(checkpoint), gradients(plainly), strict=True):
+        np.testing.assert_allclose(ours, theirs)
 
 
 def test_a_checkpoint_of_a_derivative_keeps_the_outer_node_alone():

@@ -49,8 +49,9 @@ def children_first(root: Any) -> list[Any]:
 def _leading_to(wanted: Set[Any], root: Any) -> tuple[list[Any], set[Any]]:
     """Sort as `children_first` the nodes that depend on a wanted node, no further than those.
 
-    From a wanted node it goes on to wanted parents alone: what came before is not asked for. The
-    nodes may be part of another pass, within which this one runs, so no mark is kept on them.
+    From a wanted node it goes on to wanted parents alone: what came before is not asked for. A node
+    that was freed may have depended on one: it is there, for the pass to refuse. Some nodes may be
+    part of another pass, within which this one runs, so no mark of a visit is kept on them.
 
     Returns:
         The interior nodes in order; and the same with the wanted leaves, as a set.
@@ -63,7 +64,8 @@ def _leading_to(wanted: Set[Any], root: Any) -> tuple[list[Any], set[Any]]:
         node = stack.pop()
         if node is None:
             node = stack.pop()
-            if node in wanted or not leads.isdisjoint(node.parents):
+            freed = node._rule.vjps is RELEASED
+            if freed or node in wanted or not leads.isdisjoint(node.parents):
                 leads.add(node)
                 order.append(node)
         elif node._rule is not None and node.requires_grad and node not in seen:
@@ -99,7 +101,8 @@ def propagate(
     found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
     unrolled = wanted is None and not create_graph and not modes.active
     order: list[Any] = []
-    leads = None
+    leads: Set[Any] | None = None
+    held: list[tuple[Any, Any]] = []  # the adjoints of a pass within which this one runs
     with _one_pass_at_a_time:
         try:
             if wanted is None:
@@ -109,6 +112,7 @@ def propagate(
                 order, leads = _leading_to(wanted, root)
                 if root not in leads:
                     return found
+                held = [(node, node._adjoint) for node in order]
                 for node in order:
                     node._adjoint = REACHED
             _add(root, seed, seed, found)
@@ -151,7 +155,8 @@ def propagate(
                     if a.requires_grad:
                         _add(a, to_a(g, node.data, a.data) if to_a else g, g, found)
                 else:
-                    _send(node, g, create_graph, found, leads)
+                    only = wanted if wanted and node in wanted else leads
+                    _send(node, g, create_graph, found, only)
                 if release:
                     _release(node, keep_data=node is root)
             for node, g in found.items():
@@ -164,9 +169,13 @@ def propagate(
                 else:
                     found[node] = owned
         except BaseException:
-            for node in order or root.sorted_graph():
-                node._adjoint = None
+            if wanted is None:
+                for node in order or root.sorted_graph():
+                    node._adjoint = None
             raise
+        finally:
+            for node, adjoint in held:
+                node._adjoint = adjoint
     return found
 
 
@@ -191,11 +200,11 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
 
 
 def _send(
-    node: Any, g: Any, create_graph: bool, found: dict[Any, Any], leads: set[Any] | None
+    node: Any, g: Any, create_graph: bool, found: dict[Any, Any], only: Collection[Any] | None
 ) -> None:
     """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``.
 
-    Where ``leads`` is given, only to the parents in it.
+    Where ``only`` is given, only to the parents in it.
     """
     rule, parents = node._rule, node.parents
     if rule.vjps is RELEASED:
@@ -209,7 +218,7 @@ def _send(
     out = node if create_graph else node.data
     inputs = parents if create_graph else [parent.data for parent in parents]
     for parent, vjp in zip(parents, rule.vjps, strict=True):
-        if parent.requires_grad and (leads is None or parent in leads):
+        if parent.requires_grad and (only is None or parent in only):
             share = vjp(g, out, *inputs) if vjp else g
             if watch:
                 watch.backward(node, parent, share, g)

@@ -94,18 +94,13 @@ def recording() -> Iterator[None]:
 @contextlib.contextmanager
 def differentiating() -> Iterator[bool]:
     """Record, also within `no_grad`; say whether this is within another derivative."""
-    within = is_differentiating()
+    within = _modes.depth > 0
     _modes.depth += 1
     try:
         with recording():
             yield within
     finally:
         _modes.depth -= 1
-
-
-def is_differentiating() -> bool:
-    """Whether this thread computes a function that is being differentiated."""
-    return _modes.depth > 0
 
 
 def paused() -> bool:

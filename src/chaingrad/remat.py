@@ -5,7 +5,7 @@ pass records nothing and so keeps nothing but the result; its VJP runs the funct
 and pulls the gradient back through the graph that this makes, which is then dropped.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -31,7 +31,8 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     Args:
         f: gives a node. Called twice, it must give the same numbers twice: so no fresh random
             numbers, nothing kept from one call for the next, and no change of what it reads
-            before the backward pass.
+            before the backward pass. Derivatives that it takes are nodes, as within a function that
+            is being differentiated.
         args, kwargs: what ``f`` is called with, both times.
 
     Raises:
@@ -55,8 +56,7 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     out = segment.first_run()
     if out.requires_grad or not segment.outer:
         return out  # a node from outside as it was, or a constant
-    vjps = [partial(segment.share, i) for i in range(len(segment.outer))]
-    rule = _Recomputed("checkpoint", lambda *inputs: out.data, vjps)
+    rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment)
     return segment.outer[0].apply(rule, segment.outer, {})
 
 
@@ -78,28 +78,30 @@ class _Segment:
     def __init__(self, run: Callable[[], Node], name: str) -> None:
         self.run = run
         self.name = name
-        self.within_derivative = modes.is_differentiating()
         self.outer: list[Node] = []
-        self.shares: dict[int, Any] = {}  # of a pass that has begun and not yet asked for all
 
     def first_run(self) -> Node:
         """Run without recording; note the nodes read. Nothing made here requires a gradient."""
         reads = _Reads(modes.watch())
-        with modes.watching(reads), modes.no_grad():
+        with modes.watching(reads), modes.differentiating(), modes.no_grad():
             out = self._checked(self.run())
         self.outer = list(reads.nodes)
         return out
 
-    def share(self, position: int, g: Any, out: Any, *inputs: Any) -> Any:
-        """The VJP of one input; the first that a pass asks for pulls back to all of them."""
-        first = next(i for i, node in enumerate(self.outer) if node.requires_grad)
-        if position == first or position not in self.shares:
-            self.shares = dict(enumerate(self._pull(g, out, inputs)))
-        return self.shares.pop(position)
+    def __iter__(self) -> Iterator[Callable[..., Any]]:
+        """The VJPs of the inputs; the first that is asked for pulls back to all of them."""
+        shares: dict[int, Any] = {}
+
+        def share(position: int, g: Any, out: Any, *inputs: Any) -> Any:
+            if position not in shares:
+                shares.update(enumerate(self._pull(g, out, inputs)))
+            return shares.pop(position)
+
+        return (partial(share, position) for position in range(len(self.outer)))
 
     def _pull(self, g: Any, out: Any, inputs: Sequence[Any]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
-        with modes.differentiating() if self.within_derivative else modes.recording():
+        with modes.differentiating():
             again = self._checked(self.run())
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
