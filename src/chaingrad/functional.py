@@ -37,7 +37,8 @@ def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
 def _detached(result: Any) -> Any:
     if isinstance(result, tuple):
         return tuple(map(_detached, result))
-    return rules.alias(result) if isinstance(result, Node) else result  # which does not record
+    # By a rule, which does not record here, so that what watches sees the node read.
+    return rules.alias(result) if isinstance(result, Node) else result
 
 
 def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
