@@ -31,6 +31,12 @@ def node_list(parameters: Iterable[Node]) -> list[Node]:
     """
     if isinstance(parameters, Node):
         raise TypeError("parameters must be several nodes; for one node, pass [node]")
+    if not hasattr(parameters, "__iter__"):
+        called = "model.parameters()" if hasattr(parameters, "parameters") else "parameters()"
+        raise TypeError(
+            f"parameters must be several nodes: say {called}; got {type(parameters).__name__} "
+            f"{parameters!r:.60}"
+        )
     nodes = list(parameters)
     if not nodes:
         raise ValueError(

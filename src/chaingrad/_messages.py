@@ -7,16 +7,6 @@ import numpy as np
 
 from chaingrad.rules import Rule
 
-_EXPECTED = {
-    "matmul": "matmul (@) needs arrays whose inner sizes agree: (..., n, k) @ (..., k, m)",
-    "getitem": "the index must fit the shape",
-    "reshape": "the number of entries must stay the same",
-    "concatenate": "all sizes but that of the axis must agree",
-} | dict.fromkeys(
-    ("add", "sub", "mul", "div", "pow", "maximum", "minimum", "where", "broadcast_to"),
-    "shapes must broadcast: trailing sizes equal, or 1",
-)
-
 
 def describe(node: Any) -> str:
     """Name a node by its label, else by its operation, and give its shape."""
@@ -36,10 +26,15 @@ def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
             f"{rule.name}: a node that backward(release=True) freed cannot be used again; compute "
             "it anew"
         )
+    for node in inputs:
+        if not isinstance(node.data, float | np.ndarray | np.generic):
+            return TypeError(
+                f"{rule.name}: the data of a node must be a float or an array of floats; somebody "
+                f"gave {describe(node)} {kind(node.data)}: make an array of it, or a new Node"
+            )
     what = " and ".join(describe(node) for node in inputs[:6])
     options = ", ".join(f"{key}={_brief(option)}" for key, option in rule.options.items())
-    expected = _EXPECTED.get(rule.name)
-    hint = f" Expected: {expected}." if expected else ""
+    hint = f" Expected: {rule.facts.expects}." if rule.facts.expects else ""
     return type(error)(f"{rule.name}({options}) of {what} failed: {error}.{hint}")
 
 

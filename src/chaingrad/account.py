@@ -7,6 +7,8 @@ An operation on numbers is one FLOP, so a multiply-add is two and ``(n, k) @ (k,
 function such as exp is one an entry; moving, comparing and choosing entries is none.
 """
 
+import gc
+import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,63 +16,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chaingrad.backward import _one_pass_at_a_time as one_pass_at_a_time
-from chaingrad.backward import children_first, propagate
+from chaingrad._tree import leaves
+from chaingrad.backward import adjoints, children_first
 from chaingrad.node import Node
+from chaingrad.rules import RESULT, UNKNOWN, Facts
 
 Role = Literal["parameter", "input", "constant", "value"]
-Inputs = tuple[Node, ...]
 
-# What the VJP of each input reads: the first input "a", the second "b", the result "o".
-_READS = {
-    "mul": ("b", "a"), "matmul": ("b", "a"), "div": ("b", "bo"), "pow": ("ab", "abo"),
-    "maximum": ("ab", "ab"), "minimum": ("ab", "ab"),
-    "log": ("a",), "sin": ("a",), "cos": ("a",), "abs": ("a",),
-    "exp": ("o",), "sqrt": ("o",), "tanh": ("o",), "sigmoid": ("o",), "relu": ("o",),
-    "max": ("ao",), "min": ("ao",), "logsumexp": ("a",), "squared_norm": ("a",),
-}  # fmt: skip
-_READS_NOTHING = {
-    "add", "sub", "neg", "alias", "cast", "sum", "mean", "where", "concatenate", "getitem",
-    "scatter", "reshape", "transpose", "broadcast_to",
-}  # fmt: skip
-
-# The inputs whose share of the gradient is the gradient itself, or a view of it: no new array.
-_PASSES_ON = {
-    "add": (0, 1), "sub": (0,), "alias": (0,), "reshape": (0,), "transpose": (0,),
-    "broadcast_to": (0,), "sum": (0,), "mean": (0,),
-}  # fmt: skip
-
-# What a VJP holds beside its share while it computes, in arrays of the result's size. The second
-# number is for arrays so large that NumPy writes a result over a temporary operand.
 _LARGE = 256 * 1024  # bytes: NPY_MIN_ELIDE_BYTES
-_SCRATCH = {
-    ("div", 1): (1, 1), ("sqrt", 0): (1, 1), ("tanh", 0): (1, 1),
-    ("sigmoid", 0): (2, 1), ("sin", 0): (1, 0), ("cos", 0): (2, 1), ("abs", 0): (1, 0),
-    ("logsumexp", 0): (2, 1),
-}  # fmt: skip
-
 _STATE = {"sgd": 0, "momentum": 1, "adam": 2}  # arrays an optimizer keeps for each parameter
-
-_FREE = {
-    "alias", "broadcast_to", "cast", "concatenate", "getitem", "reshape", "transpose", "where",
-}  # fmt: skip
-
-
-_FLOPS: dict[str, Callable[[Node, Inputs], int]] = {
-    "matmul": lambda out, inputs: 2 * out.size * inputs[0].shape[-1],
-    "sum": lambda out, inputs: inputs[0].size - out.size,
-    "mean": lambda out, inputs: inputs[0].size,
-    "squared_norm": lambda out, inputs: 2 * inputs[0].size - 1,
-    "max": lambda out, inputs: 0,
-    "min": lambda out, inputs: 0,
-    "maximum": lambda out, inputs: 0,
-    "minimum": lambda out, inputs: 0,
-    "relu": lambda out, inputs: 0,
-    "abs": lambda out, inputs: 0,
-    # exp(a - max) of each entry and their sum, then log and + max of each result
-    "logsumexp": lambda out, inputs: 3 * inputs[0].size + out.size,
-    "scatter": lambda out, inputs: inputs[0].size,
-}
 
 
 def flops(node: Node) -> int:
@@ -79,10 +33,7 @@ def flops(node: Node) -> int:
     >>> flops(Node(np.ones((2, 3))) @ np.ones((3, 4)))
     48
     """
-    if not node.parents or node.op in _FREE:
-        return 0
-    count = _FLOPS.get(node.op)
-    return max(count(node, node.parents), 0) if count else node.size
+    return max(_facts(node).flops(node, *node.parents), 0) if node.parents else 0
 
 
 @dataclass(frozen=True)
@@ -222,7 +173,7 @@ class Ledger:
         """
         seed = Node(np.ones(self.root.shape, self.root.dtype) if self.root.ndim else 1.0)
         leaves = [row.node for row in self.rows if not row.node.parents]
-        found = propagate(self.root, seed, create_graph=True, wanted=set(leaves))
+        found = adjoints(self.root, seed, leaves, create_graph=True)
         seen = {row.node for row in self.rows}
         new: dict[Node, None] = {}
         todo = list(found.values())
@@ -261,7 +212,7 @@ class _Replay:
             if row.role == "value":
                 self.hold(_buffer(row.node), row.bytes)
         self.adjoint[ledger.root] = self.new(_nbytes(ledger.root.data))
-        for node in _backward_order(ledger.root):
+        for node in children_first(ledger.root):
             g = self.adjoint[node]
             for position, parent in enumerate(node.parents):
                 if parent.requires_grad:
@@ -293,8 +244,9 @@ class _Replay:
 
     def send(self, node: Node, position: int, parent: Node, g: Any) -> None:
         size = _nbytes(parent.data)
-        stretched = node.op in ("add", "sub", "mul", "div") and parent.shape != node.shape
-        passed = node.op == "concatenate" or position in _PASSES_ON.get(node.op, ())
+        facts = _facts(node)
+        stretched = facts.broadcasts and parent.shape != node.shape
+        passed = position in facts.passes_on
         if passed:
             share = g
             self.hold(share)
@@ -318,15 +270,6 @@ class _Replay:
         return new
 
 
-def _backward_order(root: Node) -> list[Node]:
-    """The computed nodes in the order in which the backward pass comes to them."""
-    with one_pass_at_a_time:
-        order: list[Node] = children_first(root)
-        for node in order:
-            node._adjoint = None
-    return order
-
-
 def _scratch(node: Node, position: int, incoming: int) -> int:
     """The bytes of temporary arrays beside the share while the VJP of one input computes.
 
@@ -336,7 +279,8 @@ def _scratch(node: Node, position: int, incoming: int) -> int:
     if node.op == "pow" and position == 0:  # the exponent times the gradient, and the power
         arrays = (incoming >= size) + (node.parents[1].data != 2.0)
         return int(size * max(0, arrays - (size >= _LARGE)))
-    return size * _SCRATCH.get((node.op, position), (0, 0))[size >= _LARGE]
+    scratch = _facts(node).scratch
+    return size * scratch[position][size >= _LARGE] if position < len(scratch) else 0
 
 
 def _role(node: Node, trained: set[Node]) -> Role:
@@ -388,13 +332,17 @@ def _needed(order: Sequence[Node]) -> set[Node]:
 
 
 def _read_for(node: Node, position: int) -> Sequence[Node]:
-    """What the VJP of that input reads; for a rule that is not known here, all there is."""
-    if node.op in _READS_NOTHING:
-        return ()
-    if node.op not in _READS:
+    """What the VJP of that input reads; for a rule of which nothing is known, all there is."""
+    reads = _facts(node).reads
+    if reads is None:
         return (*node.parents, node)
-    data = {"a": node.parents[0], "b": node.parents[-1], "o": node}
-    return [data[letter] for letter in _READS[node.op][position]]
+    if position >= len(reads):
+        return ()
+    return [node if i == RESULT else node.parents[i] for i in reads[position]]
+
+
+def _facts(node: Node) -> Facts:
+    return node._rule.facts if node._rule else UNKNOWN
 
 
 def _named(order: Iterable[Node]) -> Iterator[tuple[Node, str]]:
@@ -411,3 +359,84 @@ def _by_operation(nodes: Iterable[Node]) -> Counter[str]:
         if count := flops(node):
             total[node.op] += count
     return total
+
+
+# --- what engines keep ------------------------------------------------------------------------
+
+
+def saved_bytes(f: Callable[..., Any], *args: Any, given: Any = ()) -> int:
+    """Run a forward pass and count the bytes of arrays that it keeps for the backward pass.
+
+    Of nodes these are the arrays that the graph of the result holds, of PyTorch the tensors that
+    operations save, each storage once, and of JAX what ``jax.vjp`` hands to the pullback (a
+    compiler that is given both passes may decide otherwise). Arguments count for nothing, nor does
+    a result that is kept by nobody else.
+
+    Args:
+        f: a function of ``args`` that computes the loss.
+        args: nodes, tensors or JAX's arrays, or lists and dictionaries of them.
+        given: other arrays that exist anyway: parameters that ``f`` reads, examples.
+
+    Raises:
+        TypeError: no argument is of a known engine.
+
+    >>> W, X = Node(np.ones((10, 4)), "W"), np.ones((8, 4))
+    >>> saved_bytes(lambda W: (X @ W.T).tanh().sum(), W)
+    1280
+    """
+    known = [leaf for x in (*args, *given) for leaf in leaves(x)]
+    engines = {type(x).__module__.partition(".")[0] for x in known}
+    for engine, count in (("torch", _saved_by_torch), ("jaxlib", _saved_by_jax)):
+        if engine in engines:
+            return count(f, args, known)
+    if any(isinstance(x, Node) for x in known):
+        return _saved_by_nodes(f, args)
+    raise TypeError(
+        f"saved_bytes: expected nodes, PyTorch's tensors or JAX's arrays among the arguments; "
+        f"got {', '.join(sorted({type(x).__name__ for x in known})) or 'none'}"
+    )
+
+
+def _saved_by_nodes(f: Callable[..., Any], args: Sequence[Any]) -> int:
+    numpy_arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+
+    def alive() -> int:
+        snapshot = tracemalloc.take_snapshot().filter_traces([numpy_arrays])
+        return sum(trace.size for trace in snapshot.traces)
+
+    gc.collect()
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    try:
+        before = alive()
+        result = f(*args)
+        return alive() - before - _nbytes(result.data)
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+
+
+def _saved_by_torch(f: Callable[..., Any], args: Sequence[Any], known: Sequence[Any]) -> int:
+    import torch
+
+    saved: dict[int, Any] = {}
+
+    def pack(tensor: Any) -> Any:
+        storage = tensor.untyped_storage()
+        saved[storage.data_ptr()] = storage
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        _result = f(*args)  # while it lives, no address is used again
+    own = {x.untyped_storage().data_ptr() for x in known if isinstance(x, torch.Tensor)}
+    return sum(storage.nbytes() for address, storage in saved.items() if address not in own)
+
+
+def _saved_by_jax(f: Callable[..., Any], args: Sequence[Any], known: Sequence[Any]) -> int:
+    import jax
+
+    _, pullback = jax.vjp(f, *args)
+    kept = {id(x): x for x in jax.tree.leaves(pullback)}
+    own = {id(x) for x in known}
+    return sum(x.nbytes for key, x in kept.items() if key not in own)

@@ -3,180 +3,172 @@
 The gradient of the root with respect to a node, its adjoint, is the sum over the node's children of
 the child's adjoint times the local gradient :cite:`linnainmaa1976`. Sorted with children before
 parents, a node is left when every child has sent its share, and each edge is passed once.
+
+`backward_pass` stores the adjoints in the nodes, `adjoints` returns those of some. Both run
+`accumulate`; where plain numbers and arrays are asked for, its quick twin in ``_fast.py``.
 """
 
+import contextlib
 import functools
-import threading
-from collections.abc import Collection, Set
+from collections.abc import Collection, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
 
-from chaingrad import modes
-from chaingrad._messages import describe
+from chaingrad import _fast, modes
+from chaingrad._messages import describe, kind
 from chaingrad.rules import Rule, Traced, cast, shape_of, unbroadcast
 
 ndarray = np.ndarray
-REACHED: Any = object()  # the adjoint of a node that the sort has seen and no share has reached
-RELEASED: Any = object()  # the VJPs of a node that was freed
-_one_pass_at_a_time = threading.RLock()  # marks and adjoints live on the nodes
 
 
-def children_first(root: Any) -> list[Any]:
-    """Sort the interior nodes that ``root`` depends on, children before parents.
+def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: bool = False) -> None:
+    """Store the adjoint of every node, as `~chaingrad.node.Node.backward` describes.
 
-    Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first. The mark of
-    a visit is kept on the node, where its adjoint will be.
-    """
-    order: list[Any] = []
-    stack: list[Any] = [root] if root._rule else []
-    push, pop = stack.append, stack.pop
-    while stack:
-        node = pop()
-        if node is None:  # the parents of the node below have all been pushed
-            order.append(pop())
-        elif node._adjoint is None:
-            node._adjoint = REACHED
-            push(node)
-            push(None)
-            for parent in node.parents:
-                if parent._rule is not None and parent._adjoint is None and parent.requires_grad:
-                    push(parent)
-    order.reverse()
-    return order
-
-
-def _leading_to(wanted: Set[Any], root: Any) -> tuple[list[Any], set[Any]]:
-    """Sort as `children_first` the nodes that depend on a wanted node, no further than those.
-
-    From a wanted node it goes on to wanted parents alone: what came before is not asked for. A node
-    that was freed may have depended on one: it is there, for the pass to refuse. Some nodes may be
-    part of another pass, within which this one runs, so no mark of a visit is kept on them.
-
-    Returns:
-        The interior nodes in order; and the same with the wanted leaves, as a set.
-    """
-    leads = set(wanted)
-    order: list[Any] = []
-    seen = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node is None:
-            node = stack.pop()
-            freed = node._rule.vjps is RELEASED
-            if freed or node in wanted or not leads.isdisjoint(node.parents):
-                leads.add(node)
-                order.append(node)
-        elif node._rule is not None and node.requires_grad and node not in seen:
-            seen.add(node)
-            stack += (node, None)
-            stack += [p for p in node.parents if p in wanted] if node in wanted else node.parents
-    order.reverse()
-    return order, leads
-
-
-def propagate(
-    root: Any,
-    seed: Any,
-    create_graph: bool = False,
-    release: bool = False,
-    wanted: Collection[Any] | None = None,
-) -> dict[Any, Any]:
-    """Run the backward pass that `~chaingrad.node.Node.backward` describes.
+    A pass that fails or is interrupted changes no gradient.
 
     Args:
         root: the node to differentiate.
         seed: its adjoint, of its shape and dtype; a node under ``create_graph``.
         create_graph, release: as there.
-        wanted: nodes whose adjoints to return, leaving every ``grad`` as it was. None stores them.
-            Only nodes on the way to these are visited, and behind them only wanted ones.
+    """
+    if not (create_graph or release or modes.watch()) and _fast.store(root, seed, fitted, _total):
+        return
+    with modes.recording() if create_graph else contextlib.nullcontext():
+        order = children_first(root)
+        kept = [root] if release and order else order
+        found = accumulate(root, seed, order, kept, create_graph, release)
+        with _fast.lock:
+            new = [found[x] if x._rule else _total(x.grad, found[x]) for x in found]
+            _fast.set_all(found, "grad", new)
+
+
+def adjoints(
+    root: Any,
+    seed: Any,
+    wanted: Collection[Any],
+    create_graph: bool = False,
+    release: bool = False,
+    independent: bool = False,
+) -> dict[Any, Any]:
+    """Return the adjoints of the ``wanted`` nodes that the root depends on; store none.
+
+    Only nodes on the way to these are visited.
+
+    Args:
+        root, seed, create_graph, release: as in `backward_pass`.
+        wanted: nodes.
+        independent: None of the wanted nodes depends on another, as the inputs of a function: what
+            lies beyond them need not be searched.
+    """
+    wanted = set(wanted)
+    found: dict[Any, Any] | None = None
+    if independent and not (create_graph or release or modes.watch()):
+        found = _fast.find(root, seed, fitted, wanted)
+    if found is None:
+        with modes.recording() if create_graph else contextlib.nullcontext():
+            order, leads = _leading_to(wanted, root, independent)
+            found = {}
+            if root in leads:
+                found = accumulate(root, seed, order, wanted, create_graph, release, leads)
+    return {node: _own(g) for node, g in found.items()}
+
+
+def accumulate(
+    root: Any,
+    seed: Any,
+    order: Sequence[Any],
+    kept: Collection[Any],
+    create_graph: bool = False,
+    release: bool = False,
+    only: Set[Any] | None = None,
+) -> dict[Any, Any]:
+    """Add up the adjoint of each node, x̄ = Σ c̄ ∂c/∂x over its children c.
+
+    Args:
+        root, seed, create_graph, release: as in `backward_pass`.
+        order: the interior nodes, children before parents.
+        kept: those of them whose adjoints to keep; the others' are dropped when they are sent.
+        only: the nodes that take a share; by default all that require a gradient.
 
     Returns:
-        The adjoints of the wanted nodes, or else of leaves, as far as the root depends on them.
+        The adjoints of leaves and of the kept nodes.
     """
-    if create_graph and modes.paused():
-        with modes.recording():
-            return propagate(root, seed, create_graph, release, wanted)
-    found: dict[Any, Any] = {}  # of the wanted nodes, and of leaves
-    unrolled = wanted is None and not create_graph and not modes.active
+    kept = set(kept)
+    adjoint = {root: seed}
+    for node in order:
+        g = adjoint[node] if node in kept else adjoint.pop(node)
+        for parent, share in shares(node, g, create_graph, only):
+            adjoint[parent] = _sum(adjoint[parent], share) if parent in adjoint else share
+        if release:
+            _release(node, keep_data=node is root)
+    return adjoint
+
+
+def shares(
+    node: Any, g: Any, create_graph: bool = False, only: Set[Any] | None = None
+) -> Iterator[tuple[Any, Any]]:
+    """Yield the parents that take a share of the adjoint ``g`` of ``node``, each with its share."""
+    parents = node.parents
+    needed = [p.requires_grad and (only is None or p in only) for p in parents]
+    out = node if create_graph else node.data
+    inputs = parents if create_graph else [parent.data for parent in parents]
+    watch = modes.watch()
+    if watch:
+        watch.unchanged(node)
+    pulled = node._rule.pull(g, out, inputs, needed)
+    for parent, share, takes in zip(parents, pulled, needed, strict=True):
+        if takes:
+            if watch:
+                watch.backward(node, parent, share, g)
+            share = fitted(share, parent, node)
+            # through a view, what is the child's can be told from what is the parent's own
+            yield parent, share.view() if share is g and type(g) is ndarray else share
+
+
+def children_first(root: Any) -> list[Any]:
+    """Sort the interior nodes that ``root`` depends on, children before parents.
+
+    Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first.
+    """
     order: list[Any] = []
-    leads: Set[Any] | None = None
-    held: list[tuple[Any, Any]] = []  # the adjoints of a pass within which this one runs
-    with _one_pass_at_a_time:
-        try:
-            if wanted is None:
-                order = children_first(root)
-            else:
-                wanted = set(wanted)
-                order, leads = _leading_to(wanted, root)
-                if root not in leads:
-                    return found
-                held = [(node, node._adjoint) for node in order]
-                for node in order:
-                    node._adjoint = REACHED
-            _add(root, seed, seed, found)
-            for node in order:
-                g = node._adjoint
-                node._adjoint = None
-                if wanted is None:
-                    node.grad = g
-                elif node in wanted:
-                    found[node] = g
-                parents = node.parents
-                if unrolled and len(parents) == 2:
-                    # What _send does, for the kind of node that a scalar graph has most of.
-                    a, b = parents
-                    out, x, y = node.data, a.data, b.data
-                    to_a, to_b = node._rule.vjps
-                    if a.requires_grad:
-                        share = to_a(g, out, x, y) if to_a else g
-                        if type(share) is not float or type(x) is not float:
-                            _add(a, share, g, found)
-                        elif a._rule is None:
-                            a.grad = share if a.grad is None else a.grad + share
-                        elif a._adjoint is REACHED:
-                            a._adjoint = share
-                        else:
-                            a._adjoint = a._adjoint + share
-                    if b.requires_grad:
-                        share = to_b(g, out, x, y) if to_b else g
-                        if type(share) is not float or type(y) is not float:
-                            _add(b, share, g, found)
-                        elif b._rule is None:
-                            b.grad = share if b.grad is None else b.grad + share
-                        elif b._adjoint is REACHED:
-                            b._adjoint = share
-                        else:
-                            b._adjoint = b._adjoint + share
-                elif unrolled and len(parents) == 1:
-                    (a,) = parents
-                    (to_a,) = node._rule.vjps
-                    if a.requires_grad:
-                        _add(a, to_a(g, node.data, a.data) if to_a else g, g, found)
-                else:
-                    only = wanted if wanted and node in wanted else leads
-                    _send(node, g, create_graph, found, only)
-                if release:
-                    _release(node, keep_data=node is root)
-            for node, g in found.items():
-                # A view may show an array that another node holds; a gradient is one's own.
-                owned = g.copy() if type(g) is ndarray and g.base is not None else g
-                if wanted is None:
-                    before = node.grad
-                    untouched = before is None or (type(before) is float and before == 0.0)
-                    node.grad = owned if untouched else _sum(before, owned)
-                else:
-                    found[node] = owned
-        except BaseException:
-            if wanted is None:
-                for node in order or root.sorted_graph():
-                    node._adjoint = None
-            raise
-        finally:
-            for node, adjoint in held:
-                node._adjoint = adjoint
-    return found
+    seen = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:  # the parents of the node below have all been pushed
+            order.append(stack.pop())
+        elif node._rule is not None and node.requires_grad and node not in seen:
+            seen.add(node)
+            stack += (node, None, *node.parents)
+    order.reverse()
+    return order
+
+
+def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[Any], set[Any]]:
+    """Sort as `children_first` the nodes that depend on a wanted node.
+
+    A node that was freed may have depended on one: it is there, for the pass to refuse.
+
+    Returns:
+        The interior nodes in order; and the same with the wanted ones, as a set.
+    """
+    leads = set(wanted)
+    order: list[Any] = []
+    seen = set(wanted) if independent else set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node is None:
+            node = stack.pop()
+            if node in wanted or _is_released(node) or not leads.isdisjoint(node.parents):
+                leads.add(node)
+                order.append(node)
+        elif node._rule is not None and node.requires_grad and node not in seen:
+            seen.add(node)
+            stack += (node, None, *node.parents)
+    order.reverse()
+    return order, leads
 
 
 def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
@@ -191,75 +183,61 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
     [('a', 3.0), ('b', 2.0)]
     """
     inputs = [parent.data for parent in node.parents]
+    needed = [p.requires_grad and node.ndim == p.ndim == 0 for p in node.parents]
+    found = node._rule.pull(1.0, node.data, inputs, needed) if inputs else ()
     return [
-        (parent, float(vjp(1.0, node.data, *inputs)) if vjp else 1.0)
-        if parent.requires_grad and node.ndim == parent.ndim == 0
-        else (parent, None)
-        for parent, vjp in zip(node.parents, node._rule.vjps if inputs else (), strict=True)
+        (parent, float(local) if takes else None)
+        for parent, local, takes in zip(node.parents, found, needed, strict=True)
     ]
 
 
-def _send(
-    node: Any, g: Any, create_graph: bool, found: dict[Any, Any], only: Collection[Any] | None
-) -> None:
-    """Send each parent that requires a gradient its share of the adjoint ``g`` of ``node``.
+# --- shares and gradients -----------------------------------------------------------------------
 
-    Where ``only`` is given, only to the parents in it.
+
+def fitted(share: Any, parent: Any, child: Any) -> Any:
+    """Bring a share to the shape and dtype of the parent, undoing broadcasting.
+
+    Raises:
+        TypeError, ValueError: it is not numeric, or of a shape that no broadcasting explains: the
+            VJP of the child's rule is wrong.
     """
-    rule, parents = node._rule, node.parents
-    if rule.vjps is RELEASED:
-        raise ValueError(
-            f"backward: {describe(node)} was freed by backward(release=True); compute it again, or "
-            "leave release out of the earlier call"
-        )
-    watch = modes.watch() if modes.active else None
-    if watch:
-        watch.unchanged(node)
-    out = node if create_graph else node.data
-    inputs = parents if create_graph else [parent.data for parent in parents]
-    for parent, vjp in zip(parents, rule.vjps, strict=True):
-        if parent.requires_grad and (only is None or parent in only):
-            share = vjp(g, out, *inputs) if vjp else g
-            if watch:
-                watch.backward(node, parent, share, g)
-            _add(parent, share, g, found)
-
-
-def _add(parent: Any, share: Any, g: Any, found: dict[Any, Any]) -> None:
-    """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
     data = parent.data
-    if type(data) is not ndarray:
-        if type(share) is not float:
-            share = _fitted(share, data)
-    elif type(share) is not ndarray or share.dtype is not data.dtype or share.shape != data.shape:
-        share = _fitted(share, data)
-    if parent._rule is not None:
-        known = parent._adjoint
-        parent._adjoint = share if known is REACHED else _sum(known, share)
-    elif parent in found:
-        found[parent] = _sum(found[parent], share)
-    else:
-        found[parent] = share.view() if share is g and type(g) is ndarray else share
+    if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
+        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
+    if not isinstance(share, Traced | ndarray | np.generic | float | int):
+        raise TypeError(
+            f"the VJP of {child.op} for {describe(parent)} must give a number, an array or a node; "
+            f"it gave {kind(share)}"
+        )
+    shape = shape_of(data)
+    if shape_of(share) != shape:
+        try:
+            share = unbroadcast(share, shape)
+        except ValueError as error:
+            raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
+    if isinstance(share, Traced):
+        same = type(data) is float or np.result_type(share.data) == data.dtype
+        return share if same else cast(share, dtype=data.dtype)
+    return np.asarray(share, data.dtype) if isinstance(data, ndarray) else float(share)
 
 
 def _sum(known: Any, share: Any) -> Any:
     total = known + share
-    return (
-        total if type(total) is ndarray or not isinstance(total, np.generic) else np.asarray(total)
-    )
+    return np.asarray(total) if isinstance(total, np.generic) else total
 
 
-def _fitted(share: Any, data: Any) -> Any:
-    """Bring ``share`` to the shape and dtype of ``data``, undoing broadcasting."""
-    if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
-        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
-    shape = shape_of(data)
-    if shape_of(share) != shape:
-        share = unbroadcast(share, shape)
-    if isinstance(share, Traced):
-        same = type(data) is float or np.result_type(share.data) == data.dtype
-        return share if same else cast(share, dtype=data.dtype)
-    return np.asarray(share, data.dtype) if isinstance(data, np.ndarray) else float(share)
+def _own(g: Any) -> Any:
+    """``g``, or a copy if it is a view: it may show an array that another node holds."""
+    return g.copy() if type(g) is ndarray and g.base is not None else g
+
+
+def _total(before: Any, g: Any) -> Any:
+    """The gradient of a leaf, of what was there and what a pass has found."""
+    untouched = before is None or (type(before) is float and before == 0.0)
+    return _own(g) if untouched else _sum(before, g)
+
+
+# --- release ------------------------------------------------------------------------------------
 
 
 def _release(node: Any, keep_data: bool) -> None:
@@ -271,7 +249,15 @@ def _release(node: Any, keep_data: bool) -> None:
 
 
 class _Released(Rule):
+    """The rule of a node that was freed."""
+
     __slots__ = ()
+
+    def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> Any:
+        raise ValueError(
+            f"backward: a node {self.name} was freed by backward(release=True); compute it again, "
+            "or leave release out of the earlier call"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _released, (self.name,)
@@ -279,4 +265,8 @@ class _Released(Rule):
 
 @functools.cache
 def _released(name: str) -> Rule:
-    return _Released(name, lambda *inputs: None, RELEASED)
+    return _Released(name, lambda *inputs: None, ())
+
+
+def _is_released(node: Any) -> bool:
+    return isinstance(node._rule, _Released)

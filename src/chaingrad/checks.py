@@ -7,6 +7,8 @@ copied whole into a notebook.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from reprlib import Repr
 from textwrap import wrap
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +64,7 @@ def first_difference(
         return Difference("result", "not a dict of results", ", ".join(expected), _show(got))
     for name, wanted in expected.items():
         if name not in got:
-            return Difference(name, "is missing", _show(wanted), ", ".join(map(str, got)))
+            return Difference(name, "is missing", _show(wanted), _show_names(got))
         found = _compare(wanted, got[name], rtol, atol)
         if found:
             told = hints or {}
@@ -134,11 +136,8 @@ def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found |
 
 
 def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) -> Found | None:
-    try:
-        array = np.asarray(got)
-    except Exception:
-        array = np.asarray(None)
-    if array.dtype.kind not in "biufc":
+    array = _as_numbers(got)
+    if array is None:
         kind = "an array" if np.ndim(expected) else "a number"
         return f"is not {kind}", _show(expected), f"{type(got).__name__} {_show(got)}", ""
     if array.shape != expected.shape:
@@ -157,15 +156,30 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
     return problem, f"{expected[index] + 0.0:.8g}", f"{array[index] + 0.0:.8g}", hint
 
 
+def _as_numbers(value: Any) -> np.ndarray | None:
+    """The value as an array of numbers, or None; text is refused before NumPy pads it."""
+    try:
+        array = None if _holds_text(value) else np.asarray(value)
+    except Exception:
+        return None
+    return array if array is not None and array.dtype.kind in "biufc" else None
+
+
+def _holds_text(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_text, value))
+    return isinstance(value, (str, bytes))
+
+
 def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
     if got.ndim > 1 and got.shape == expected.shape[::-1]:
         return "it has the shape of the transpose"
     if got.size == expected.size:
         return "the number of entries is right"
-    if got.ndim == expected.ndim + 1:
+    if got.ndim == expected.ndim + 1 and got.shape[1:] == expected.shape:
         for how, reduce in (("summed", np.sum), ("averaged", np.mean)):
             reduced = reduce(got, axis=0)
-            if reduced.shape == expected.shape and np.allclose(reduced, expected, rtol, atol):
+            if np.allclose(reduced, expected, rtol, atol):
                 return f"{how} over the first axis it would be right"
     return ""
 
@@ -187,9 +201,30 @@ def _value_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float)
     return ""
 
 
+class _Short(Repr):
+    """Values in a line, whose cost does not grow with the value."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 2
+        self.maxlist = self.maxtuple = self.maxdict = 30
+        self.maxstring = self.maxother = 100
+
+    def repr_ndarray(self, array: np.ndarray, level: int) -> str:
+        """Its entries where they are few, else its shape."""
+        if array.ndim > 2 and array.size > 64:
+            return f"an array of shape {array.shape} and dtype {array.dtype}"
+        return np.array2string(array, threshold=12)
+
+
 def _show(value: Any) -> str:
     try:
-        text = np.array2string(value, threshold=12) if isinstance(value, np.ndarray) else str(value)
+        brief = isinstance(value, (np.ndarray, list, tuple, dict))
+        text = _Short().repr(value) if brief else str(value)
     except Exception:
         text = f"a {type(value).__name__}"
     return text if len(text) <= 200 else text[:200] + " …"
+
+
+def _show_names(got: Mapping[Any, Any]) -> str:
+    return _show(", ".join(_show(name) for name in islice(got, 30)))

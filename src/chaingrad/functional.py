@@ -15,8 +15,9 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
-from chaingrad import modes, rules
-from chaingrad.backward import propagate
+from chaingrad import _tree, modes, rules
+from chaingrad._messages import kind
+from chaingrad.backward import adjoints
 from chaingrad.node import Node, as_data
 from chaingrad.ops import stack
 
@@ -35,22 +36,27 @@ def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
 
 
 def _detached(result: Any) -> Any:
-    if isinstance(result, tuple):
-        return tuple(map(_detached, result))
+    if _tree.is_container(result):
+        return _tree.rebuilt(result, map(_detached, _tree.leaves(result)))
     # By a rule, which does not record here, so that what watches sees the node read.
     return rules.alias(result) if isinstance(result, Node) else result
 
 
-def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """Make a function that gives the value of ``f`` and its gradient.
 
     Args:
         f: gives a scalar node.
-        argnums: the position of the argument to differentiate by, or several of them.
+        argnums: the position of the argument to differentiate by, or several of them. An argument
+            may be a list, tuple or dictionary of arrays, nested too; so is its gradient then.
+        has_aux: ``f`` gives ``(node, more)``, of which the node is differentiated.
 
     Returns:
-        A function of the arguments of ``f`` that gives ``(value, gradient)``; the gradient is a
-        tuple where ``argnums`` is a sequence. Each gradient has the shape of its argument.
+        A function of the arguments of ``f`` that gives ``(value, gradient)``, or
+        ``((value, more), gradient)``; the gradient is a tuple where ``argnums`` is a sequence. Each
+        gradient has the shape of its argument.
 
     Raises:
         ValueError: (from the function) ``f`` does not give a scalar, or an argument is missing.
@@ -58,8 +64,18 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
 
     >>> value_and_grad(lambda w, x: (w * x).tanh(), argnums=(0, 1))(0.5, 0.0)
     (0.0, (0.0, 0.5))
+    >>> value_and_grad(lambda p: (p["w"] * p["b"]).sum())({"w": np.array([1.0, 2.0]), "b": 3.0})
+    (9.0, {'w': array([3., 3.]), 'b': 3.0})
     """
+    if not callable(f):
+        raise TypeError(
+            f"grad takes a function and gives one: grad(f)(x); the first argument was {kind(f)}"
+        )
     one = isinstance(argnums, int | np.integer)
+    if not one and not isinstance(argnums, Sequence):
+        raise TypeError(
+            f"argnums must be a position or several, say grad(f, 0)(x); got {kind(argnums)}"
+        )
     positions: tuple[Any, ...] = (argnums,) if one else tuple(argnums)  # type: ignore[arg-type]
 
     @_constant_within_no_grad
@@ -70,30 +86,39 @@ def value_and_grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> 
                     f"argnums={argnums!r} asks for argument {position}, but the "
                     f"function was called with {len(args)}"
                 )
-        nested, inputs, out = _traced(f, args, [i % len(args) for i in positions], **kwargs)
+        places = [i % len(args) for i in positions]
+        nested, inputs, out, aux = _traced(f, args, places, has_aux, **kwargs)
         if out.size != 1:
             raise ValueError(
                 f"grad needs a function that gives one number; this one gave "
                 f"shape {out.shape}: reduce it, say with .sum(), or use vjp"
             )
-        variables = [inputs[position] for position in positions]
-        gradients = _pull(out, None, variables, nested)
+        gradients = _pull(out, None, [inputs[position] for position in positions], nested)
         answer = out if nested else out.data
-        return answer, gradients[0] if one else gradients
+        return (answer, aux) if has_aux else answer, gradients[0] if one else gradients
 
     return both
 
 
-def grad(f: Callable[..., Node], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
-    """Make a function that gives the gradient of ``f``; see `value_and_grad`.
+def grad(
+    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Make a function that gives the gradient of ``f``, or ``(gradient, more)`` with ``has_aux``.
+
+    The arguments are those of `value_and_grad`.
 
     >>> grad(lambda x: x**3)(2.0)
     12.0
     >>> grad(grad(lambda x: x**3))(2.0)
     12.0
     """
-    both = value_and_grad(f, argnums)
-    return lambda *args, **kwargs: both(*args, **kwargs)[1]
+    both = value_and_grad(f, argnums, has_aux)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        answer, gradients = both(*args, **kwargs)
+        return (gradients, answer[1]) if has_aux else gradients
+
+    return gradient
 
 
 @_constant_within_no_grad
@@ -108,7 +133,7 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
     >>> pull(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    nested, inputs, out = _traced(f, primals, range(len(primals)))
+    nested, inputs, out, _ = _traced(f, primals, range(len(primals)))
 
     @_constant_within_no_grad
     def pull(cotangent: Any) -> tuple[Any, ...]:
@@ -130,6 +155,9 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     >>> jvp(lambda x: x**2, [3.0], [1.0])
     (9.0, 6.0)
     """
+    for what, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, list | tuple):
+            raise TypeError(f"jvp: {what} must be a list, one for each argument; got {kind(given)}")
     primals, tangents = [_given(x) for x in primals], [_given(v) for v in tangents]
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals need as many tangents; got {len(tangents)}")
@@ -139,7 +167,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
                 f"jvp: tangent {i} must have the shape {rules.shape_of(x)} of its "
                 f"primal; got {rules.shape_of(v)}"
             )
-    nested, inputs, out = _traced(f, primals, range(len(primals)))
+    nested, inputs, out, _ = _traced(f, primals, range(len(primals)))
     nested = nested or any(map(_is_variable, tangents))
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
@@ -166,13 +194,21 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     >>> hvp(lambda x: (x**3).sum(), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    x, v = _given(x), _given(v)
-    if rules.shape_of(x) != rules.shape_of(v):
-        raise ValueError(
-            f"hvp: v must have the shape {rules.shape_of(x)} of x; got {rules.shape_of(v)}"
-        )
-    _, pull = vjp(grad(f), x)
-    return pull(v)[0]
+    xs, vs = (list(map(_given, _tree.leaves(t))) for t in (x, v))
+    shapes = [list(map(rules.shape_of, t)) for t in (xs, vs)]
+    if shapes[0] != shapes[1]:
+        shown = [s[0] if len(s) == 1 else s for s in shapes]
+        raise ValueError(f"hvp: v must have the shape {shown[0]} of x; got {shown[1]}")
+    if not _tree.is_container(x):
+        return vjp(grad(f), xs[0])[1](vs[0])[0]
+    like = x
+
+    def slope_along(*points: Node) -> Any:
+        slopes = grad(f)(_tree.rebuilt(like, iter(points)))
+        products = [rules.sum_(g * u) for g, u in zip(_tree.leaves(slopes), vs, strict=True)]
+        return sum(products[1:], products[0])
+
+    return _tree.rebuilt(x, iter(grad(slope_along, argnums=range(len(xs)))(*xs)))
 
 
 def hessian(f: Callable[[Node], Node], x: Any) -> Any:
@@ -198,6 +234,30 @@ def hessian(f: Callable[[Node], Node], x: Any) -> Any:
     if isinstance(slope, Node):
         return stack(rows).reshape(shape + shape)
     return np.reshape(rows, shape + shape)
+
+
+def jacobian(f: Callable[[Node], Node], x: Any) -> Any:
+    """Compute the matrix of first derivatives of a function of one argument, row by row.
+
+    One backward pass for each entry of the result; where that has more entries than ``x``, `jvp`
+    with each unit vector takes fewer.
+
+    Returns:
+        An array (a node where ``x`` is one) of shape ``out.shape + x.shape``.
+
+    >>> jacobian(lambda x: x**2, np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    """
+    x = _given(x)
+    out, pull = vjp(f, x)
+    shape = rules.shape_of(out)
+    if not shape:
+        return pull(1.0)[0]
+    unit_vectors = np.eye(math.prod(shape), dtype=out.dtype)
+    rows = [pull(row.reshape(shape))[0] for row in unit_vectors]
+    whole = shape + rules.shape_of(x)
+    return stack(rows).reshape(whole) if isinstance(out, Node) else np.reshape(rows, whole)
 
 
 def check_gradients(
@@ -264,44 +324,78 @@ def _is_variable(x: Any) -> bool:
 
 
 def _traced(
-    f: Callable[..., Node], args: Sequence[Any], positions: Sequence[int], /, **kwargs: Any
-) -> tuple[bool, list[Any], Node]:
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    positions: Sequence[int],
+    has_aux: bool = False,
+    /,
+    **kwargs: Any,
+) -> tuple[bool, list[Any], Node, Any]:
     """Call ``f`` with a new variable for each argument at ``positions``.
 
     An alias of a node, not the node itself, so that a function that also uses the node by another
     name (a nested derivative) is not differentiated by that one too.
 
     Returns:
-        Whether derivatives are to be nodes, what ``f`` was called with, and the node it gave.
+        Whether derivatives are to be nodes, what ``f`` was called with, the node it gave, and what
+        it gave beside with ``has_aux``.
     """
     with modes.differentiating() as nested:
         inputs = list(args)
         for i in set(positions):
-            x = args[i]
-            if _is_variable(x):
-                nested = True
-                inputs[i] = rules.alias(x)
-            else:
-                inputs[i] = Node(rules.value(x))
-        return nested, inputs, _node(f(*inputs, **kwargs), f)
+            given = [args[i]] if _is_single(args[i]) else _tree.leaves(args[i])
+            nested = nested or any(map(_is_variable, given))
+            new = map(_variable, given)
+            inputs[i] = next(new) if _is_single(args[i]) else _tree.rebuilt(args[i], new)
+        out, aux = f(*inputs, **kwargs), None
+        if has_aux:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise TypeError(
+                    f"with has_aux, {_name(f)} must give (node, more); it gave {out!r:.60}"
+                )
+            out, aux = out
+        return nested, inputs, _node(out, f), aux if nested else _tree_values(aux)
+
+
+def _is_single(x: Any) -> bool:
+    return isinstance(x, float | np.ndarray | Node)
+
+
+def _variable(x: Any) -> Node:
+    if _is_variable(x):
+        return rules.alias(x)  # type: ignore[no-any-return]
+    return Node(rules.value(x))
+
+
+def _tree_values(aux: Any) -> Any:
+    """What a function gave beside its node, with nodes as numbers and arrays."""
+    return _tree.rebuilt(aux, map(rules.value, _tree.leaves(aux)))
+
+
+def _name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", repr(f))
 
 
 def _node(out: Any, f: Callable[..., Any]) -> Node:
     if not isinstance(out, Node):
-        name = getattr(f, "__name__", repr(f))
         raise TypeError(
-            f"{name} must give a node; it gave {type(out).__name__}. Compute with the "
+            f"{_name(f)} must give a node; it gave {type(out).__name__}. Compute with the "
             "nodes it is called with, not with their .data"
         )
     return out
 
 
-def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> tuple[Any, ...]:
-    """The gradients of ``out`` by ``variables``: nodes if ``keep``, numbers and arrays if not."""
+def _pull(out: Node, cotangent: Any, points: Sequence[Any], keep: bool) -> tuple[Any, ...]:
+    """The gradients of ``out`` by ``points``, which are variables or containers of them.
+
+    They are nodes if ``keep``, numbers and arrays if not.
+    """
+    single = all(map(_is_single, points))
+    variables = points if single else [leaf for point in points for leaf in _tree.leaves(point)]
     found: dict[Node, Any] = {}
     if out.requires_grad:
         seed = out.seed(cotangent if keep else rules.value(cotangent), keep)
-        found = propagate(out, seed, keep, wanted=variables)
+        found = adjoints(out, seed, variables, keep, independent=True)
     gradients = []
     for variable in variables:
         g = found.get(variable)
@@ -309,7 +403,10 @@ def _pull(out: Node, cotangent: Any, variables: Sequence[Node], keep: bool) -> t
             zero = np.zeros_like(variable.data) if type(variable.data) is not float else 0.0
             g = Node(zero, requires_grad=False) if keep else zero
         gradients.append(g)
-    return tuple(gradients)
+    if single:
+        return tuple(gradients)
+    each = iter(gradients)
+    return tuple(_tree.rebuilt(point, each) for point in points)
 
 
 def _contracted(f: Callable[..., Node], points: Sequence[Any]) -> Callable[..., Node]:

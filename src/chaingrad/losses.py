@@ -79,8 +79,36 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
     """
     logits = as_node(logits)
     labels = _checked_labels(labels, logits.shape)
-    shifted = _shifted(logits, axis=1)
-    return (shifted.logsumexp(axis=1) - shifted[np.arange(len(labels)), labels]).mean()
+    loss: Node = logits.apply(rules.cross_entropy, (logits,), {"labels": labels.copy()})
+    return loss
+
+
+def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
+    """The mean of -y log p - (1 - y) log(1 - p), where p is the logistic function of the logits.
+
+    Finite for logits of any size, as log(1 + exp(-z)) + (1 - y) z.
+
+    Args:
+        logits: a node (or an array) of any shape.
+        labels: numbers from 0 to 1, of the same shape.
+
+    Raises:
+        ValueError: the shapes differ, or a label is not from 0 to 1.
+
+    >>> binary_cross_entropy_with_logits(np.array([0.0, 1e4, -1e4]), [1, 1, 0]).data
+    0.23104906018664842
+    """
+    node = as_node(logits)
+    target = np.asarray(rules.value(labels), node.dtype)
+    if target.shape != node.shape:
+        raise ValueError(
+            f"binary_cross_entropy_with_logits: logits {node.shape} and labels {target.shape} must "
+            "have one shape"
+        )
+    if not np.all((target >= 0) & (target <= 1)):
+        raise ValueError("binary_cross_entropy_with_logits: labels must be from 0 to 1")
+    loss: Node = node.apply(rules.binary_cross_entropy, (node,), {"labels": target.copy()})
+    return loss
 
 
 def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
@@ -97,7 +125,7 @@ def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
     >>> l2_penalty([Node(3.0), Node(np.array([1.0, 2.0]))], 0.5).data
     3.5
     """
-    squares = [W * W if W.ndim == 0 else (W * W).sum() for W in node_list(parameters)]
+    squares = [W.squared_norm() for W in node_list(parameters)]
     return sum(squares[1:], squares[0]) * (0.5 * at_least_zero("weight_decay", weight_decay))
 
 

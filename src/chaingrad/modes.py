@@ -14,8 +14,8 @@ import numpy as np
 from chaingrad._messages import describe
 from chaingrad.rules import Rule, value
 
-active = 0  # how many modes are on in all threads together: 0 spares a look-up
-_active_lock = threading.Lock()
+pauses = watches = 0  # how many are on in all threads together: 0 spares a look-up
+_count_lock = threading.Lock()
 
 
 class _Modes(threading.local):
@@ -38,7 +38,7 @@ def no_grad() -> Iterator[None]:
     >>> y.requires_grad, y.parents
     (False, ())
     """
-    with _one_more_mode():
+    with _counted("pauses"):
         _modes.paused += 1
         try:
             yield
@@ -52,7 +52,8 @@ def detect_anomaly() -> Iterator[None]:
 
     Watched are the first operation that makes a NaN or an infinity of finite operands, forward or
     backward; and data changed in place (or exchanged) between the forward and the backward pass,
-    which would make the gradients those of another function. It takes time and memory: use it to
+    which would make the gradients those of another function; and plain numbers made of nodes, by
+    ``float(x)`` or ``math.exp(x)``, which lose the graph. It takes time and memory: use it to
     look for an error.
 
     >>> from chaingrad import Node
@@ -73,7 +74,7 @@ class AnomalyError(ArithmeticError):
 @contextlib.contextmanager
 def watching(watch: "Watch | None") -> Iterator[None]:
     """Show ``watch`` all that this thread computes; nothing to anyone if it is None."""
-    with _one_more_mode():
+    with _counted("watches"):
         before, _modes.watch = _modes.watch, watch
         try:
             yield
@@ -105,12 +106,35 @@ def differentiating() -> Iterator[bool]:
 
 def paused() -> bool:
     """Whether this thread computes without recording."""
-    return _modes.paused > 0
+    return pauses > 0 and _modes.paused > 0
 
 
 def watch() -> "Watch | None":
     """What watches this thread's computation, if anything does."""
-    return _modes.watch
+    return _modes.watch if watches else None
+
+
+def refuse_loss(node: Any, how: str) -> None:
+    """Stop what would make a plain number of ``node`` and lose its graph in a derivative.
+
+    Raises:
+        TypeError: within a function that is being differentiated.
+        AnomalyError: within `detect_anomaly`.
+    """
+    if not node.requires_grad or paused():
+        return
+    if _modes.depth:
+        raise TypeError(_loss(node, how))
+    if watched := watch():
+        watched.lost(node, how)
+
+
+def _loss(node: Any, how: str) -> str:
+    return (
+        f"{how} of {describe(node)} gives a plain number, through which no gradient flows. Compute "
+        "with nodes: x.exp() or np.exp(x) for math.exp(x), chaingrad.stack([x, y]) to put nodes "
+        "into an array. Where only the value is meant, say x.item() or x.data"
+    )
 
 
 class Watch:
@@ -124,6 +148,9 @@ class Watch:
 
     def unchanged(self, node: Any) -> None:
         """See a node before the backward pass uses its operands."""
+
+    def lost(self, node: Any, how: str) -> None:
+        """See that a plain number is made of a node that requires a gradient."""
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""
@@ -139,6 +166,9 @@ class _Anomalies(Watch):
         if not _finite(data) and all(_finite(node.data) for node in inputs):
             of = " and ".join(describe(node) for node in inputs)
             raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
+
+    def lost(self, node: Any, how: str) -> None:
+        raise AnomalyError(_loss(node, how))
 
     def recorded(self, node: Any) -> None:
         held = [_fingerprint(x.data) for x in (node, *node.parents)]
@@ -163,15 +193,16 @@ class _Anomalies(Watch):
 
 
 @contextlib.contextmanager
-def _one_more_mode() -> Iterator[None]:
-    global active
-    with _active_lock:
-        active += 1
+def _counted(name: str) -> Iterator[None]:
+    def add(one: int) -> None:
+        with _count_lock:
+            globals()[name] += one
+
+    add(1)
     try:
         yield
     finally:
-        with _active_lock:
-            active -= 1
+        add(-1)
 
 
 def _fingerprint(data: Any) -> int:

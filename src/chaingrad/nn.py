@@ -172,7 +172,7 @@ class Neuron(Module):
     'tanh'
     """
 
-    def __init__(self, n_in: int, activation: str | None = "tanh", rng: Rng = None) -> None:
+    def __init__(self, n_in: int, activation: str | None = "tanh", *, rng: Rng = None) -> None:
         rng = np.random.default_rng(rng)
         bound = 1 / math.sqrt(_positive("n_in", n_in))
         *weights, bias = rng.uniform(-bound, bound, n_in + 1).tolist()
@@ -216,11 +216,11 @@ class Layer(Module):
     """
 
     def __init__(
-        self, n_in: int, n_out: int, activation: str | None = "tanh", rng: Rng = None
+        self, n_in: int, n_out: int, activation: str | None = "tanh", *, rng: Rng = None
     ) -> None:
         rng = np.random.default_rng(rng)
         neurons = range(_positive("n_out", n_out))
-        self.neurons = [Neuron(n_in, activation, rng) for _ in neurons]
+        self.neurons = [Neuron(n_in, activation, rng=rng) for _ in neurons]
 
     def forward(self, inputs: Iterable[Any]) -> list[Node]:
         """Compute the outputs for one example; ``inputs`` as in `Neuron.forward`."""
@@ -257,6 +257,7 @@ class MLP(Module):
         n_in: int,
         sizes: Sequence[int],
         activation: str | None = "tanh",
+        *,
         output_activation: str | None = None,
         rng: Rng = None,
     ) -> None:
@@ -266,7 +267,7 @@ class MLP(Module):
         fan_in = [n_in, *sizes[:-1]]
         kinds = [activation] * (len(sizes) - 1) + [output_activation]
         self.layers = [
-            Layer(n, m, kind, rng) for n, m, kind in zip(fan_in, sizes, kinds, strict=True)
+            Layer(n, m, kind, rng=rng) for n, m, kind in zip(fan_in, sizes, kinds, strict=True)
         ]
 
     def forward(self, inputs: Iterable[Any]) -> Any:
@@ -313,6 +314,7 @@ class Linear(Module):
         self,
         n_in: int,
         n_out: int,
+        *,
         bias: bool = True,
         rng: Rng = None,
         init: str = "uniform",
@@ -328,7 +330,7 @@ class Linear(Module):
     def forward(self, x: Any) -> Node:
         """Map ``x`` of shape (..., n_in), a node or an array, to shape (..., n_out)."""
         n_out, n_in = self.weight.shape
-        shape = rules.shape_of(x)
+        shape = np.shape(rules.value(x))
         if not shape or shape[-1] != n_in:
             raise ValueError(
                 f"Linear({n_in}, {n_out}) expected an input of shape (..., {n_in}); got {shape}"
@@ -378,7 +380,7 @@ class Dropout(Module):
     array([2., 2., 0., 2., 0., 0.])
     """
 
-    def __init__(self, p: float = 0.5, rng: Rng = None) -> None:
+    def __init__(self, p: float = 0.5, *, rng: Rng = None) -> None:
         if not 0 <= p <= 1:
             raise ValueError(f"Dropout: p must be a probability, from 0 to 1; got {p!r}")
         self.p = float(p)

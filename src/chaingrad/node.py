@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import modes, rules
+from chaingrad import _numpy, composed, modes, rules
 from chaingrad._messages import describe, explained, kind
-from chaingrad.backward import propagate
+from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
-from chaingrad.rules import Rule, Traced
+from chaingrad.rules import JointRule, Rule, Traced
 
 Data = float | npt.NDArray[np.floating[Any]]
 Operator = Callable[["Node", Any], "Node"]
 
 ndarray = np.ndarray
 _new_object = object.__new__
-_USUAL = {float, int, np.ndarray}  # the operands beside nodes that need no look-up
+_PLAIN_TYPES = {float, int, np.ndarray}  # the operands that most often stand beside a node
 
 
 def _operator(rule: Rule) -> tuple[Operator, Operator]:
@@ -29,7 +29,7 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         if not isinstance(other, Node):
             if type(other) is float:
                 other = _leaf(other)
-            elif type(other) in _USUAL or _is_operand(other):
+            elif type(other) in _PLAIN_TYPES or _is_operand(other):
                 other = _constant(other, self.data)
             else:
                 return NotImplemented  # type: ignore[no-any-return]
@@ -37,27 +37,27 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self, other)) from None
-        if modes.active:
+        if modes.watches:
             return _record(rule, data, (self, other))
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
         node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
         node.grad = 0.0
         node.label = node._adjoint = None
-        if self.requires_grad or other.requires_grad:
-            node.parents = (self, other)
+        if (self.requires_grad or other.requires_grad) and not (modes.pauses and modes.paused()):
+            node._left = self
+            node._right = other
             node.requires_grad = True
             node._rule = rule
         else:
-            node.parents = ()
+            node._left = node._right = node._rule = None
             node.requires_grad = False
-            node._rule = None
         return node
 
     def reflected(self: "Node", other: Any) -> "Node":
         if type(other) is float:
             return forward(_leaf(other), self)
-        if type(other) not in _USUAL and not _is_operand(other):
+        if type(other) not in _PLAIN_TYPES and not _is_operand(other):
             return NotImplemented  # type: ignore[no-any-return]
         return forward(_constant(other, self.data), self)
 
@@ -99,14 +99,13 @@ class Node(Traced):
         grad: 0.0 until a backward pass reaches the node; then a float, an array of the shape and
             dtype of ``data``, or a node (under ``create_graph``). An interior node's may share
             memory with another node's: copy it before changing it in place.
-        parents: the operands, in order; empty for a leaf.
         label: a name, or None.
         requires_grad: whether gradients flow to this node.
 
     Operators: ``+ - * / ** @``, unary ``-``, ``abs()`` and indexing. ``<``, ``<=``, ``>`` and
-    ``>=`` compare values and give booleans. ``==`` and ``in`` compare identity, so that nodes can
-    be keys: ``Node(3.0) == 3.0`` is False; compare ``data``. NumPy's functions do not take nodes:
-    write ``x.exp()`` for ``np.exp(x)``, and see `chaingrad.ops` for functions of several nodes.
+    ``>=`` compare values and give booleans. ``==`` compares identity, so that nodes can be keys,
+    and refuses numbers and arrays: compare ``data``. NumPy's functions take nodes, as
+    ``np.exp(x)`` for ``x.exp()``, or say that they have no derivative here.
 
     Raises:
         TypeError: data that is not numeric, is complex or masked, or is a node already.
@@ -121,32 +120,52 @@ class Node(Traced):
     __slots__ = (
         "_adjoint",
         "_is_parameter",
+        "_left",
+        "_right",
         "_rule",
         "data",
         "grad",
         "label",
-        "parents",
         "requires_grad",
     )
-    __array_ufunc__ = None  # array * node asks the node
-
     data: Any
     grad: Any
-    parents: tuple["Node", ...]
     label: str | None
     requires_grad: bool
+    _left: Any
+    _right: Any
     _is_parameter: bool  # set on parameters alone
 
     def __init__(self, data: Any, label: str | None = None, requires_grad: bool = True) -> None:
         self.data = as_data(data)
         self.grad = 0.0
-        self.parents = ()
+        self._left = self._right = None
         self.label = label
         self.requires_grad = requires_grad
         self._rule: Rule | None = None
         self._adjoint: Any = None
 
     # --- what a node is -------------------------------------------------------------------------
+
+    @property
+    def parents(self) -> tuple["Node", ...]:
+        """The operands, in order; empty for a leaf.
+
+        One or two are held apart, without the tuple: of a scalar graph it would take a third of the
+        memory, and of the collector's time half. More are held as a tuple on the right.
+        """
+        left, right = self._left, self._right
+        if left is None:
+            return right or ()
+        return (left,) if right is None else (left, right)
+
+    @parents.setter
+    def parents(self, operands: Sequence["Node"]) -> None:
+        self._left = self._right = None
+        if len(operands) > 2:
+            self._right = tuple(operands)
+        elif operands:
+            self._left, self._right = operands[0], (operands[1] if len(operands) == 2 else None)
 
     @property
     def op(self) -> str:
@@ -207,7 +226,24 @@ class Node(Traced):
         return f"{kind}({', '.join(parts)})"
 
     def __float__(self) -> float:
+        modes.refuse_loss(self, "float()")
         return self.item()
+
+    def __int__(self) -> int:
+        modes.refuse_loss(self, "int()")
+        return int(self.item())
+
+    def __round__(self, digits: int | None = None) -> float:
+        modes.refuse_loss(self, "round()")
+        return round(self.item(), digits)
+
+    def __format__(self, spec: str) -> str:
+        """Format the value: a number as Python does, an array entry by entry."""
+        if not spec:
+            return str(self)
+        if self.ndim == 0:
+            return format(self.item(), spec)
+        return np.array2string(self.data, formatter={"float_kind": lambda x: format(x, spec)})
 
     def __bool__(self) -> bool:
         if self.size != 1:
@@ -230,8 +266,29 @@ class Node(Traced):
             "use node.data for its value, or chaingrad.stack to join nodes"
         )
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        reflected = _REFLECTED.get(ufunc)
+        if reflected and not options and type(inputs[0]) is ndarray and method == "__call__":
+            return reflected(self, inputs[0])  # array @ node
+        return _numpy.ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _numpy.function(function, args, kwargs)
+
     # Comparisons look at values and give plain booleans; == and hash() stay those of identity, so
     # that nodes can be members of sets and keys of dictionaries.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if isinstance(other, float | int | ndarray | np.generic):
+            raise TypeError(
+                f"== of {describe(self)} compares identity, not values: compare its data, "
+                "say x.data == 2.0"
+            )
+        return False
+
     def __lt__(self, other: Any) -> Any:
         return self.data < rules.value(other)
 
@@ -256,11 +313,16 @@ class Node(Traced):
         nodes = tuple([x if isinstance(x, Node) else _constant(x, self.data) for x in inputs])
         if options:
             rule = rule.bind(options, len(nodes))
+        if len(rule.vjps) != len(nodes) and not isinstance(rule, JointRule):
+            raise TypeError(
+                f"the rule {rule.name} has {len(rule.vjps)} VJPs, one for each input; it was "
+                f"called with {len(nodes)} inputs"
+            )
         try:
             data = rule.compute(*[node.data for node in nodes])
         except (ValueError, TypeError, IndexError) as error:
             raise explained(error, rule, nodes) from None
-        return _record(rule, data, nodes)
+        return _record(rule, _numeric(data, rule), nodes)
 
     __add__, __radd__ = _operator(rules.add)
     __sub__, __rsub__ = _operator(rules.sub)
@@ -313,6 +375,66 @@ class Node(Traced):
         """log(sum(exp(x))) along ``axis``, computed without overflow :cite:`blanchard2021`."""
         return self.apply(rules.logsumexp, (self,), {"axis": axis, "keepdims": keepdims})
 
+    def var(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> "Node":
+        """The mean square distance from the mean along ``axis``, over n - ``ddof`` entries."""
+        return composed.var(self, axis, ddof, keepdims)  # type: ignore[no-any-return]
+
+    def std(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> "Node":
+        """The root of `var`; its slope where that is 0 is taken as 0."""
+        return composed.root(self.var(axis, ddof, keepdims))  # type: ignore[no-any-return]
+
+    def norm(self, axis: Any = None, keepdims: bool = False) -> "Node":
+        """The root of the sum of squares along ``axis``; its slope at 0 is taken as 0."""
+        return composed.norm(self, axis, keepdims)  # type: ignore[no-any-return]
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> "Node":
+        """The product along ``axis``; gradients are right also where factors are 0."""
+        return composed.prod(self, axis, keepdims)  # type: ignore[no-any-return]
+
+    def cumsum(self, axis: int | None = None) -> "Node":
+        """The sums up to each entry along ``axis``; None runs through all entries in a row."""
+        x = self.flatten() if axis is None else self
+        return x.apply(rules.cumsum, (x,), {"axis": 0 if axis is None else axis})
+
+    def sort(self, axis: int = -1) -> "Node":
+        """A node with the entries in rising order along ``axis``; this one stays as it is."""
+        return composed.sort(self, axis)  # type: ignore[no-any-return]
+
+    def clip(self, low: Any = None, high: Any = None) -> "Node":
+        """Entries limited to ``low`` and ``high``; the slope is 1 from bound to bound, 0 beyond."""
+        return composed.clip(self, low, high)  # type: ignore[no-any-return]
+
+    log1p = _function(rules.log1p, "log(1 + x) of each entry, precise near 0.")
+    expm1 = _function(rules.expm1, "exp(x) - 1 of each entry, precise near 0.")
+
+    def softplus(self) -> "Node":
+        """log(1 + exp(x)) of each entry, a smooth positive part, without overflow."""
+        return composed.softplus(self)  # type: ignore[no-any-return]
+
+    def logsigmoid(self) -> "Node":
+        """The logarithm of `sigmoid` of each entry, without overflow."""
+        return composed.logsigmoid(self)  # type: ignore[no-any-return]
+
+    def argmax(self, axis: int | None = None) -> Any:
+        """Where the largest entry is, as plain integers: there is nothing to differentiate."""
+        return np.argmax(self.data, axis)
+
+    def argmin(self, axis: int | None = None) -> Any:
+        """Where the smallest entry is, as plain integers."""
+        return np.argmin(self.data, axis)
+
+    def flatten(self) -> "Node":
+        """All entries along one axis."""
+        return composed.flatten(self)  # type: ignore[no-any-return]
+
+    def squeeze(self, axis: Any = None) -> "Node":
+        """Drop the axes of size 1, or those named."""
+        return composed.squeeze(self, axis)  # type: ignore[no-any-return]
+
+    def expand_dims(self, axis: Any) -> "Node":
+        """Insert an axis of size 1 at each place named."""
+        return composed.expand_dims(self, axis)  # type: ignore[no-any-return]
+
     def reshape(self, *shape: Any) -> "Node":
         """The same entries in another shape: ``x.reshape(2, 3)`` or ``x.reshape((2, 3))``."""
         return self.apply(rules.reshape, (self,), {"shape": _unpacked(shape)})
@@ -337,7 +459,13 @@ class Node(Traced):
         return self.apply(rules.cast, (self,), {"dtype": np.dtype(dtype)})
 
     def __getitem__(self, index: Any) -> "Node":
-        return self.apply(rules.getitem, (self,), {"index": copy.deepcopy(index)})
+        return self.apply(rules.getitem, (self,), {"index": _kept(index)})
+
+    def __setitem__(self, index: Any, new: Any) -> None:
+        raise TypeError(
+            f"{describe(self)} cannot be changed entry by entry: make a new node with "
+            "chaingrad.where or chaingrad.concatenate, or give a leaf new data"
+        )
 
     def detach(self) -> "Node":
         """A constant with the same data, through which no gradient flows."""
@@ -411,7 +539,7 @@ class Node(Traced):
             raise ValueError(
                 "backward: release frees the graph that create_graph is to keep; choose one"
             )
-        propagate(self, self.seed(gradient, create_graph), create_graph, release)
+        backward_pass(self, self.seed(gradient, create_graph), create_graph, release)
 
     def seed(self, gradient: Any = None, create_graph: bool = False) -> Any:
         """Check and complete the argument ``gradient`` of `backward`, which says what it raises."""
@@ -440,6 +568,16 @@ class Node(Traced):
             return gradient
         data = gradient.data
         return float(data) if type(self.data) is float else np.array(data, self.dtype)
+
+
+_REFLECTED: dict[Any, Operator] = {
+    np.add: Node.__radd__,
+    np.subtract: Node.__rsub__,
+    np.multiply: Node.__rmul__,
+    np.divide: Node.__rtruediv__,
+    np.power: Node.__rpow__,
+    np.matmul: Node.__rmatmul__,
+}
 
 
 def as_data(x: Any) -> Data:
@@ -502,24 +640,21 @@ def _leaf(data: Data) -> Node:
     node = _new_object(Node)
     node.data = data
     node.grad = 0.0
-    node.label = node._adjoint = node._rule = None
-    node.parents = ()
+    node.label = node._adjoint = node._rule = node._left = node._right = None
     node.requires_grad = False
     return node
 
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     """Make the node of a result, which depends on its parents if one of them takes a gradient."""
-    kept, watch = True, None
-    if modes.active:
-        if watch := modes.watch():
-            watch.forward(rule, data, parents)
-        kept = not modes.paused()
+    watch = modes.watch() if modes.watches else None
+    if watch:
+        watch.forward(rule, data, parents)
     node = _new_object(Node)
     node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
     node.grad = 0.0
     node.label = node._adjoint = None
-    if kept:
+    if not (modes.pauses and modes.paused()):
         for parent in parents:
             if parent.requires_grad:
                 node.parents = parents
@@ -528,10 +663,21 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
                 if watch:
                     watch.recorded(node)
                 return node
-    node.parents = ()
+    node._left = node._right = node._rule = None
     node.requires_grad = False
-    node._rule = None
     return node
+
+
+def _numeric(data: Any, rule: Rule) -> Any:
+    """What a rule computed, which may be one from elsewhere, as a float or an array of floats."""
+    if type(data) is float or (type(data) is ndarray and data.dtype.kind == "f"):
+        return data
+    try:
+        return data if isinstance(data, np.floating) else as_data(data)
+    except TypeError:
+        raise TypeError(
+            f"the rule {rule.name} must compute a float or an array of floats; it gave {kind(data)}"
+        ) from None
 
 
 def _settled(data: Any) -> Data:
@@ -557,6 +703,18 @@ def _rebuilt_graph(rows: Sequence[Any]) -> Node:
 
 _sum_of_all = _function(rules.sum_)
 _transposed = _function(rules.transpose)
+
+
+def _kept(index: Any) -> Any:
+    """An index that stays as it is, whatever becomes of the arrays and lists in it."""
+    if isinstance(index, Node):
+        raise TypeError(
+            f"an index must be made of integers, slices or booleans; got {describe(index)}: use "
+            "its data as integers, x.data.astype(int)"
+        )
+    if type(index) is tuple:
+        return tuple(map(_kept, index))
+    return copy.deepcopy(index) if isinstance(index, ndarray | list) else index
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:

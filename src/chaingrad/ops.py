@@ -47,6 +47,8 @@ def concatenate(nodes: Sequence[Any], axis: int = 0) -> Node:
         TypeError: ``axis`` is not an integer.
     """
     axis = operator.index(axis)
+    if any(not (rules.shape_of(x) if isinstance(x, Node) else np.shape(x)) for x in nodes):
+        raise ValueError("concatenate: a number has no axis to join along; use stack")
     return _some(nodes, "concatenate").apply(rules.concatenate, tuple(nodes), {"axis": axis})
 
 
@@ -57,6 +59,9 @@ def stack(nodes: Sequence[Any], axis: int = 0) -> Node:
     array([1., 2.])
     """
     _some(nodes, "stack")
+    shapes = [rules.shape_of(x) if isinstance(x, Node) else np.shape(x) for x in nodes]
+    if len(set(shapes)) > 1:
+        raise ValueError(f"stack: all must have one shape; got {', '.join(map(str, shapes[:6]))}")
     slices = []
     for x in nodes:
         operand = x if isinstance(x, Node) else np.asarray(x)
@@ -64,6 +69,28 @@ def stack(nodes: Sequence[Any], axis: int = 0) -> Node:
         shape.insert(axis if axis >= 0 else axis + operand.ndim + 1, 1)
         slices.append(operand.reshape(shape))
     return concatenate(slices, axis)
+
+
+def logaddexp(a: Any, b: Any) -> Node:
+    """log(exp(a) + exp(b)), entry by entry, without overflow."""
+    return _among(a, b).apply(rules.logaddexp, (a, b), {})
+
+
+def einsum(subscripts: str, *operands: Any) -> Node:
+    """Sums of products over indices, as ``np.einsum`` writes them.
+
+    Args:
+        subscripts: such as "ij,jk->ik"; ``...`` stands for further axes.
+        operands: nodes, arrays and numbers.
+
+    Raises:
+        ValueError: the terms do not fit the operands, or an operand's index repeats, as in "ii".
+
+    >>> einsum("i,i->", Node(np.array([1.0, 2.0])), np.array([3.0, 4.0])).data
+    11.0
+    """
+    _some(operands, "einsum")
+    return _among(*operands).apply(rules.einsum, operands, {"subscripts": subscripts})
 
 
 def _node(x: Any) -> Node:

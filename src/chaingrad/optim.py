@@ -9,7 +9,8 @@ afterwards it would mix new values with old ones.
 
 A gradient of 0.0 at an array means that no backward pass has reached it. Such a parameter is
 skipped, as PyTorch skips one whose gradient is None: neither momentum nor weight decay moves it. At
-a scalar 0.0 is a gradient like any other.
+a scalar 0.0 is a gradient like any other. A frozen parameter (``requires_grad`` is False) never
+moves.
 """
 
 import math
@@ -46,10 +47,12 @@ class Optimizer:
         for i, parameter in enumerate(self.parameters):
             gradient = _gradient(parameter)
             if gradient is not None:
-                if self.weight_decay:
-                    gradient = gradient + self.weight_decay * parameter.data
-                change = self._change(i, gradient)
+                change = self._change(i, self._decayed(gradient, parameter.data))
                 parameter.data = _like(parameter.data, parameter.data - change)
+
+    def _decayed(self, gradient: Any, data: Any) -> Any:
+        """The gradient of the loss with the penalty λ/2 ‖p‖²."""
+        return gradient + self.weight_decay * data if self.weight_decay else gradient
 
     def _change(self, i: int, gradient: Any) -> Any:
         """What to subtract from parameter ``i``."""
@@ -110,7 +113,7 @@ class Adam(Optimizer):
 
     m ← β₁m + (1 - β₁)g and v ← β₂v + (1 - β₂)g²; after t steps, m̂ = m/(1 - β₁ᵗ) and
     v̂ = v/(1 - β₂ᵗ), the step is p ← p - lr·m̂/(√v̂ + ε). Weight decay λ adds λp to g, so that it
-    is scaled as well; ``torch.optim.AdamW``, which does otherwise, is not this.
+    is scaled as well; `AdamW` lets it shrink the parameter by itself.
 
     Args:
         parameters: nodes; a generator is fine.
@@ -153,6 +156,37 @@ class Adam(Optimizer):
         self._moments[i] = m, v, t + 1
         unbiased_root = v**0.5 / math.sqrt(1 - beta2 ** (t + 1))
         return float(self.lr) / (1 - beta1 ** (t + 1)) * m / (unbiased_root + self.eps)
+
+
+class AdamW(Adam):
+    """`Adam` with weight decay apart from the gradient :cite:`loshchilov2019`.
+
+    A step first takes p to p - lr·λp, and then makes Adam's step with g = ∇J(p).
+
+    >>> w = Node(1.0)
+    >>> optimizer = AdamW([w], lr=0.1, weight_decay=0.5)
+    >>> (w * 3.0).backward()
+    >>> optimizer.step()
+    >>> round(w.data, 6)
+    0.85
+    """
+
+    def __init__(
+        self,
+        parameters: Iterable[Node],
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+    ) -> None:
+        super().__init__(parameters, lr, betas, eps, weight_decay)
+
+    def _decayed(self, gradient: Any, data: Any) -> Any:
+        return gradient
+
+    def _change(self, i: int, gradient: Any) -> Any:
+        decay = float(self.lr) * self.weight_decay * self.parameters[i].data
+        return decay + super()._change(i, gradient)
 
 
 # --- clipping -----------------------------------------------------------------------------------
@@ -210,7 +244,9 @@ def clip_grad_value(parameters: Iterable[Node], clip_value: float) -> None:
 
 
 def _gradient(parameter: Node) -> Any:
-    """The gradient as a number or an array, None where no backward pass has been."""
+    """The gradient as a number or an array, None where no pass has been or none is wanted."""
+    if not parameter.requires_grad:
+        return None
     gradient, data = value(parameter.grad), parameter.data
     if type(gradient) is type(data) is float:
         return gradient

@@ -5,17 +5,17 @@ pass records nothing and so keeps nothing but the result; its VJP runs the funct
 and pulls the gradient back through the graph that this makes, which is then dropped.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from chaingrad import modes, rules
-from chaingrad.backward import propagate
+from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.node import Node
-from chaingrad.rules import Rule, Traced
+from chaingrad.rules import JointRule, Rule, Traced
 
 
 def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
@@ -56,11 +56,11 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     out = segment.first_run()
     if out.requires_grad or not segment.outer:
         return out  # a node from outside as it was, or a constant
-    rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment)
+    rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment.pull)
     return segment.outer[0].apply(rule, segment.outer, {})
 
 
-class _Recomputed(Rule):
+class _Recomputed(JointRule):
     """The rule of one checkpoint, which stands in no table."""
 
     __slots__ = ()
@@ -88,18 +88,7 @@ class _Segment:
         self.outer = list(reads.nodes)
         return out
 
-    def __iter__(self) -> Iterator[Callable[..., Any]]:
-        """The VJPs of the inputs; the first that is asked for pulls back to all of them."""
-        shares: dict[int, Any] = {}
-
-        def share(position: int, g: Any, out: Any, *inputs: Any) -> Any:
-            if position not in shares:
-                shares.update(enumerate(self._pull(g, out, inputs)))
-            return shares.pop(position)
-
-        return (partial(share, position) for position in range(len(self.outer)))
-
-    def _pull(self, g: Any, out: Any, inputs: Sequence[Any]) -> list[Any]:
+    def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
         with modes.differentiating():
             again = self._checked(self.run())
@@ -114,7 +103,7 @@ class _Segment:
         if again.requires_grad:
             root = inner.get(again, again) if keep else _without_value(inner.get(again, again))
             del again  # so that the pass, which releases the segment, frees its result too
-            found = propagate(root, g, keep, release=not keep, wanted=set(inner.values()))
+            found = adjoints(root, g, list(inner.values()), keep, release=not keep)
         shares = [found.get(leaf, _zero(leaf, keep)) for leaf in inner.values()]
         if keep:  # second derivatives go on from the leaves to the nodes outside
             for leaf, node in zip(inner.values(), inputs, strict=True):
@@ -166,6 +155,10 @@ class _Reads(modes.Watch):
     def unchanged(self, node: Any) -> None:
         if self.before:
             self.before.unchanged(node)
+
+    def lost(self, node: Any, how: str) -> None:
+        if self.before:
+            self.before.lost(node, how)
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         if self.before:

@@ -4,7 +4,7 @@ A rule holds one vector-Jacobian product (VJP) for each input. It is called with
 of the final output with respect to the operation's result, the result ``out`` and the inputs, and
 returns that input's share of the gradient. VJPs are written with operators and other rules, so that
 fed numbers and arrays they give gradients, and fed nodes they give the graph of the gradient, which
-can be differentiated again.
+can be differentiated again. What else is known of an operation stands beside it, as `Facts`.
 
 A VJP may return its share in the broadcast shape: `unbroadcast` sums it back in one place. None
 stands for the VJP that passes ``g`` on as it is.
@@ -12,16 +12,28 @@ Formulas not derived in the comments are standard derivatives; :cite:`griewank20
 them. At kinks the values follow PyTorch: relu'(0) = 0, abs'(0) = 0, ties share equally.
 """
 
-import itertools
 import math
 import operator
-from collections.abc import Callable, Iterator, Sequence
+import string
+import sys
+from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from chaingrad._fast import one_entry, stretched
+
 Value = Any  # a float, an array, or a Traced
+Vjp = Callable[..., Value]
+Vjps = tuple[Vjp | None, ...]
+Flops = Callable[..., int]
+
+INPUT = LEFT = 0  # operands by their position, and what was made of them
+RIGHT = 1
+RESULT = -1
+EVERY = range(sys.maxsize)
 
 
 class Traced:
@@ -33,6 +45,54 @@ class Traced:
     def apply(self, rule: "Rule", inputs: Sequence[Value], options: dict[str, Any]) -> "Traced":
         """Record ``rule`` applied to ``inputs``, of which this is one."""
         raise NotImplementedError
+
+
+def flops_a_result(out: Value, *inputs: Value) -> int:
+    """One operation for each entry of the result."""
+    return int(np.size(value(out)))
+
+
+def no_flops(out: Value, *inputs: Value) -> int:
+    """Entries are moved, compared and chosen, but not computed."""
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an operation beside how it computes; tests hold it to the truth.
+
+    Attributes:
+        reads: for the VJP of each input, the positions of the operands whose data it reads, and
+            RESULT where it reads the result's; none for inputs beyond the last. None where that is
+            unknown, and may be all.
+        passes_on: the inputs whose share is the gradient itself or a view of it: no new array.
+        scratch: for the VJP of each input, how many arrays of the result's size it holds beside its
+            share while it computes; and how many where the arrays are so large that NumPy writes a
+            result over a temporary operand.
+        flops: counts the floating-point operations, called with the result and the inputs.
+        broadcasts: whether the operands' shapes broadcast to the result's.
+        commutes: whether the order of the operands does not matter.
+        expects: what the operands must be, for messages.
+        symbol: the sign that Python writes it with.
+        formula: how it is written in its operands {0}, {1}, as HTML; ``:f`` for an operand that
+            stands as a factor, ``:b`` as a base, ``:e`` as an exponent.
+        shares: how the share of each input is written: {g} the result's gradient, {a} and {b} the
+            operands, {y} the result.
+    """
+
+    reads: tuple[tuple[int, ...], ...] | None = None
+    passes_on: Container[int] = ()
+    scratch: tuple[tuple[int, int], ...] = ()
+    flops: Flops = flops_a_result
+    broadcasts: bool = False
+    commutes: bool = False
+    expects: str = ""
+    symbol: str = ""
+    formula: str = ""
+    shares: tuple[str, ...] = ()
+
+
+UNKNOWN = Facts()
 
 
 class Rule:
@@ -48,12 +108,15 @@ class Rule:
     3.0
     """
 
-    __slots__ = ("compute", "name", "options", "vjps")
+    __slots__ = ("compute", "facts", "name", "options", "vjps")
 
-    def __init__(self, name: str, compute: Callable[..., Any], vjps: Any) -> None:
+    def __init__(
+        self, name: str, compute: Callable[..., Any], vjps: Sequence[Vjp | None], **facts: Any
+    ) -> None:
         self.name = name
         self.compute = compute
-        self.vjps = vjps
+        self.vjps: Vjps = tuple(vjps)
+        self.facts = Facts(**facts) if facts else UNKNOWN
         self.options: dict[str, Any] = {}
 
     def __call__(self, *inputs: Value, **options: Any) -> Value:
@@ -66,37 +129,84 @@ class Rule:
         """Fix the options, such as the axis of a sum, for ``arity`` inputs."""
         if not options:
             return self
-        vjps = tuple(vjp and partial(vjp, **options) for vjp in itertools.islice(self.vjps, arity))
+        vjps = [vjp and partial(vjp, **options) for vjp in self.vjps]
         bound = Rule(self.name, partial(self.compute, **options), vjps)
+        bound.facts = self.facts
         bound.options = options
         return bound
+
+    def pull(
+        self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]
+    ) -> Iterator[Value]:
+        """Yield the share of ``g`` that each input takes, and None for one that needs none."""
+        for vjp, takes in zip(self.vjps, needed, strict=True):
+            yield (vjp(g, out, *inputs) if vjp else g) if takes else None
 
     def __repr__(self) -> str:
         return f"<rule {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.name, self.options, len(self.vjps) if self.options else 0)
+        return _restore, (self.name, self.options, len(self.vjps))
 
 
 def _restore(name: str, options: dict[str, Any], arity: int) -> Rule:
     return RULES[name].bind(options, arity)
 
 
+class JointRule(Rule):
+    """An operation on any number of inputs, whose shares are found together by one function."""
+
+    __slots__ = ("pull_all",)
+
+    def __init__(
+        self, name: str, compute: Callable[..., Any], pull_all: Callable[..., Any], **facts: Any
+    ) -> None:
+        super().__init__(name, compute, (), **facts)
+        self.pull_all = pull_all
+
+    def bind(self, options: dict[str, Any], arity: int) -> "Rule":
+        """Fix the options."""
+        bound = type(self)(
+            self.name, partial(self.compute, **options), partial(self.pull_all, **options)
+        )
+        bound.facts = self.facts
+        bound.options = options
+        return bound
+
+    def pull(
+        self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]
+    ) -> Iterator[Value]:
+        """Yield the share of ``g`` that each input takes, and None for one that needs none."""
+        yield from self.pull_all(g, out, inputs, needed)
+
+
 RULES: dict[str, Rule] = {}
 
 
-def rule(name: str, compute: Callable[..., Any], *vjps: Any, replace: bool = False) -> Rule:
-    """Make a rule and enter it in the table ``RULES``.
+def rule(
+    name: str, compute: Callable[..., Any], *vjps: Vjp | None, replace: bool = False, **facts: Any
+) -> Rule:
+    """Make a rule and enter it in the table ``RULES``; keywords are those of `Facts`.
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
+        TypeError: a fact has no place in `Facts`.
     """
-    if name in RULES and not replace:
+    return _entered(Rule(name, compute, vjps, **facts), replace)
+
+
+def _entered(new: Rule, replace: bool = False) -> Rule:
+    if new.name in RULES and not replace:
         raise ValueError(
-            f"there is a rule named {name!r} already; choose another name, or pass replace=True"
+            f"there is a rule named {new.name!r} already; choose another name, or pass replace=True"
         )
-    RULES[name] = Rule(name, compute, vjps)
-    return RULES[name]
+    RULES[new.name] = new
+    return new
+
+
+def facts_of(name: str) -> Facts:
+    """The facts of the rule of that name; none are known of a name that no rule has."""
+    return RULES[name].facts if name in RULES else UNKNOWN
 
 
 def value(x: Value) -> Any:
@@ -141,32 +251,27 @@ def _divide(a: Any, b: Any) -> Any:
 
 
 def _power(a: Any, b: Any) -> Any:
+    if type(b) is float:
+        if b == 2.0:
+            return a * a
+        if b == 3.0:  # pow() takes many times as long
+            return a * a * a
+        if b == 0.5:
+            return sqrt.compute(a)  # as NumPy takes it, for numbers and arrays alike
     if type(a) is type(b) is float:
         try:
             return math.pow(a, b)
         except (ValueError, OverflowError):
             return np.power(a, b)
-    return a * a if type(b) is float and b == 2.0 else a**b
-
-
-def _repeated(entry: Any, shape: tuple[int, ...]) -> Any:
-    """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
-    return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
-
-
-def _entry(g: Value) -> Value:
-    """The entry of a gradient that has one, or repeats it, as a float: quick to multiply with."""
-    if type(g) is np.ndarray:
-        base: Any = g.base
-        if g.ndim == 0 or (type(base) is bytes and len(base) == g.itemsize and g.size):
-            return g.item(0)
-    return g
+    return a**b
 
 
 def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/da = b a^(b-1), but 0 wherever b = 0: a^0 is 1 for every a, and 0 * 0^-1 would be nan.
+    if type(b) is float and b == 0.5:
+        return _divide(0.5 * g, sqrt(a))
     if type(b) is float and b:
-        return (b * _entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
+        return (b * one_entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
     sloped = np.not_equal(value(b), 0)
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
@@ -177,17 +282,40 @@ def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
     return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
 
 
-add: Rule = rule("add", operator.add, None, None)
-sub: Rule = rule("sub", operator.sub, None, lambda g, out, a, b: -g)
-mul: Rule = rule("mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out, a, b: g * a)
+BROADCASTS: dict[str, Any] = {
+    "broadcasts": True,
+    "expects": "shapes must broadcast: trailing sizes equal, or 1",
+}
+
+add: Rule = rule(
+    "add", operator.add, None, None,
+    reads=((), ()), passes_on=(LEFT, RIGHT), commutes=True, **BROADCASTS,
+    symbol="+", formula="{0} + {1:f}",
+)  # fmt: skip
+sub: Rule = rule(
+    "sub", operator.sub, None, lambda g, out, a, b: -g,
+    reads=((), ()), passes_on=(LEFT,), **BROADCASTS,
+    symbol="−", formula="{0} − {1:f}", shares=("", "−{g}"),
+)  # fmt: skip
+mul: Rule = rule(
+    "mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out, a, b: g * a,
+    reads=((RIGHT,), (LEFT,)), commutes=True, **BROADCASTS,
+    symbol="×", formula="{0:f} ⊙ {1:f}", shares=("{g} ⊙ {b}", "{g} ⊙ {a}"),
+)  # fmt: skip
 div: Rule = rule(
-    "div",
-    _divide,
-    lambda g, out, a, b: _divide(g, b),
-    lambda g, out, a, b: _divide(-g * out, b),
-)
-pow_: Rule = rule("pow", _power, _power_base, _power_exponent)
-neg: Rule = rule("neg", operator.neg, lambda g, out, a: -g)
+    "div", _divide, lambda g, out, a, b: _divide(g, b), lambda g, out, a, b: _divide(-g * out, b),
+    reads=((RIGHT,), (RIGHT, RESULT)), scratch=((0, 0), (1, 1)), **BROADCASTS,
+    symbol="÷", formula="{0:f} / {1:f}", shares=("{g} / {b}",),
+)  # fmt: skip
+pow_: Rule = rule(
+    "pow", _power, _power_base, _power_exponent,
+    reads=((LEFT, RIGHT), (LEFT, RIGHT, RESULT)), **BROADCASTS,
+    symbol="^", formula="{0:b}<sup>{1:e}</sup>", shares=("{g} ⊙ {p}",),
+)  # fmt: skip
+neg: Rule = rule(
+    "neg", operator.neg, lambda g, out, a: -g,
+    reads=((),), symbol="−", formula="−{0:f}", shares=("−{g}",),
+)  # fmt: skip
 
 
 # --- elementwise functions ----------------------------------------------------------------------
@@ -218,6 +346,38 @@ def _float_sigmoid(a: float) -> float:
     return math.exp(a) / (1.0 + math.exp(a))
 
 
+def _sigmoid(a: Any) -> Any:
+    power = np.negative(a, out=np.empty_like(a))
+    with np.errstate(over="ignore"):  # 1 / (1 + inf) is 0, as it should be
+        np.exp(power, out=power)
+    power += 1.0
+    return np.reciprocal(power, out=power)
+
+
+def _tanh_vjp(g: Value, out: Value, a: Value) -> Value:
+    if type(g) is not np.ndarray or not g.ndim:
+        return g * (1.0 - out * out)
+    share = out * out  # the same in one array
+    np.subtract(1.0, share, out=share)
+    share *= g
+    return share
+
+
+def _sigmoid_vjp(g: Value, out: Value, a: Value) -> Value:
+    if type(g) is not np.ndarray or not g.ndim:
+        return g * out * (1.0 - out)
+    share = np.subtract(1.0, out)  # the same in one array
+    share *= out
+    share *= g
+    return share
+
+
+def _distance(a: Value, b: Value) -> Value:
+    """``a - b``, and 0 between equal infinities."""
+    alike = np.isinf(value(a)) & np.equal(value(a), value(b))
+    return where(0.0, a - b, condition=alike) if np.any(alike) else a - b
+
+
 def _relu(a: Any) -> Any:
     if type(a) is float:
         return 0.0 if a <= 0 else a
@@ -239,43 +399,86 @@ def _where(a: Any, b: Any, condition: Any) -> Any:
     return chosen if chosen.ndim else chosen[()]  # of numbers a number
 
 
-def _share(wins: Any, ties: Any) -> Any:
-    return wins + 0.5 * ties
+def _unless_beaten(beaten: Any, ties: Any) -> Any:
+    return 1.0 - beaten - 0.5 * ties  # nan is beaten by nothing, and beats nothing
 
 
-exp: Rule = rule("exp", _elementwise(math.exp, np.exp), lambda g, out, a: g * out)
-log: Rule = rule("log", _elementwise(math.log, np.log), lambda g, out, a: _divide(g, a))
-sqrt: Rule = rule("sqrt", _elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out))
-sin: Rule = rule("sin", _elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a))
-cos: Rule = rule("cos", _elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a))
-tanh: Rule = rule("tanh", _elementwise(math.tanh, np.tanh), lambda g, out, a: g * (1.0 - out * out))
+exp: Rule = rule(
+    "exp", _elementwise(math.exp, np.exp), lambda g, out, a: g * out,
+    reads=((RESULT,),), formula="e<sup>{0}</sup>", shares=("{g} ⊙ {y}",),
+)  # fmt: skip
+log: Rule = rule(
+    "log", _elementwise(math.log, np.log), lambda g, out, a: _divide(g, a),
+    reads=((INPUT,),), shares=("{g} / {a}",),
+)  # fmt: skip
+sqrt: Rule = rule(
+    "sqrt", _elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out),
+    reads=((RESULT,),), scratch=((1, 1),), formula="√{0:f}",
+)  # fmt: skip
+sin: Rule = rule(
+    "sin", _elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a),
+    reads=((INPUT,),), scratch=((1, 0),),
+)  # fmt: skip
+cos: Rule = rule(
+    "cos", _elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a),
+    reads=((INPUT,),), scratch=((2, 1),),
+)  # fmt: skip
+tanh: Rule = rule(
+    "tanh", _elementwise(math.tanh, np.tanh), _tanh_vjp,
+    reads=((RESULT,),), shares=("{g} ⊙ (1 − {y}²)",),
+)  # fmt: skip
 sigmoid: Rule = rule(
-    "sigmoid",
-    _elementwise(_float_sigmoid, lambda a: np.exp(-np.logaddexp(0, -a))),
-    lambda g, out, a: g * out * (1.0 - out),
-)
-relu: Rule = rule("relu", _relu, _relu_vjp)
-abs_: Rule = rule("abs", abs, lambda g, out, a: g * np.sign(value(a)))
+    "sigmoid", _elementwise(_float_sigmoid, _sigmoid), _sigmoid_vjp,
+    reads=((RESULT,),),
+    formula="σ({0})", shares=("{g} ⊙ {y} ⊙ (1 − {y})",),
+)  # fmt: skip
+relu: Rule = rule(
+    "relu", _relu, _relu_vjp,
+    reads=((RESULT,),), flops=no_flops, formula="max(0, {0})", shares=("{g} ⊙ [{a} > 0]",),
+)  # fmt: skip
+abs_: Rule = rule(
+    "abs", abs, lambda g, out, a: g * np.sign(value(a)),
+    reads=((INPUT,),), scratch=((1, 0),), flops=no_flops, formula="|{0}|",
+)  # fmt: skip
+log1p: Rule = rule(
+    "log1p", _elementwise(math.log1p, np.log1p), lambda g, out, a: _divide(g, 1.0 + a),
+    reads=((INPUT,),), scratch=((1, 1),), formula="log(1 + {0})",
+)  # fmt: skip
+expm1: Rule = rule(
+    "expm1", _elementwise(math.expm1, np.expm1), lambda g, out, a: g * (out + 1.0),
+    reads=((RESULT,),), scratch=((1, 1),), formula="e<sup>{0}</sup> − 1",
+)  # fmt: skip
+logaddexp: Rule = rule(
+    "logaddexp", np.logaddexp,
+    lambda g, out, a, b: g * sigmoid(_distance(a, b)),
+    lambda g, out, a, b: g * sigmoid(_distance(b, a)),
+    reads=((LEFT, RIGHT), (LEFT, RIGHT)), commutes=True, **BROADCASTS,
+    formula="log(e<sup>{0}</sup> + e<sup>{1}</sup>)",
+)  # fmt: skip
 maximum: Rule = rule(
-    "maximum",
-    np.maximum,
-    lambda g, out, a, b: g * _share(value(a) > value(b), value(a) == value(b)),
-    lambda g, out, a, b: g * _share(value(b) > value(a), value(a) == value(b)),
-)
+    "maximum", np.maximum,
+    lambda g, out, a, b: g * _unless_beaten(value(a) < value(b), value(a) == value(b)),
+    lambda g, out, a, b: g * _unless_beaten(value(b) < value(a), value(a) == value(b)),
+    reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
+    formula="max({0}, {1})",
+)  # fmt: skip
 minimum: Rule = rule(
-    "minimum",
-    np.minimum,
-    lambda g, out, a, b: g * _share(value(a) < value(b), value(a) == value(b)),
-    lambda g, out, a, b: g * _share(value(b) < value(a), value(a) == value(b)),
-)
+    "minimum", np.minimum,
+    lambda g, out, a, b: g * _unless_beaten(value(a) > value(b), value(a) == value(b)),
+    lambda g, out, a, b: g * _unless_beaten(value(b) > value(a), value(a) == value(b)),
+    reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
+    formula="min({0}, {1})",
+)  # fmt: skip
 where: Rule = rule(
-    "where",
-    _where,
+    "where", _where,
     lambda g, out, a, b, condition: where(g, 0.0, condition=condition),
     lambda g, out, a, b, condition: where(0.0, g, condition=condition),
+    reads=((), ()), flops=no_flops, **BROADCASTS,
+)  # fmt: skip
+alias: Rule = rule(
+    "alias", lambda a: a, None, reads=((),), passes_on=(INPUT,), flops=no_flops, formula="{0}"
 )
-alias: Rule = rule("alias", lambda a: a, None)
-cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
+cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None, reads=((),), flops=no_flops)
 
 
 # --- reductions ---------------------------------------------------------------------------------
@@ -284,7 +487,7 @@ cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None)
 def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
     if np.ndim(a):
         return np.broadcast_to(a, shape)
-    return _repeated(np.asarray(a), shape)
+    return stretched(np.asarray(a), shape)
 
 
 def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
@@ -304,7 +507,10 @@ def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
         share = best / np.sum(best, axis=axis, keepdims=True)
         return _spread(g, a, axis, keepdims) * share
 
-    return rule(name, lambda a, axis, keepdims: of_array(a, axis=axis, keepdims=keepdims), vjp)
+    def compute(a: Any, axis: Any, keepdims: bool) -> Any:
+        return of_array(a, axis=axis, keepdims=keepdims)
+
+    return rule(name, compute, vjp, reads=((INPUT, RESULT),), flops=no_flops)
 
 
 def _finite_top(a: Any, axis: Any) -> Any:
@@ -335,56 +541,147 @@ def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 sum_: Rule = rule(
-    "sum",
-    _sum,
-    lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
-)
+    "sum", _sum, lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
+    reads=((),), passes_on=(INPUT,), flops=lambda out, a: np.size(value(a)) - np.size(value(out)),
+    formula="Σ {0}", shares=("{g} · {1} for each entry summed",),
+)  # fmt: skip
 squared_norm: Rule = rule(
     "squared_norm",
     lambda a: a * a if type(a) is float else np.vdot(a, a),
-    lambda g, out, a: 2.0 * _entry(g) * a,
-)
+    lambda g, out, a: 2.0 * one_entry(g) * a,
+    reads=((INPUT,),), flops=lambda out, a: 2 * np.size(value(a)) - 1,
+    formula="‖{0}‖²", shares=("{g} · 2 {a}",),
+)  # fmt: skip
 mean: Rule = rule(
-    "mean",
-    lambda a, axis, keepdims: np.mean(a, axis=axis, keepdims=keepdims),
-    _mean_vjp,
-)
+    "mean", lambda a, axis, keepdims: np.mean(a, axis=axis, keepdims=keepdims), _mean_vjp,
+    reads=((),), passes_on=(INPUT,), flops=lambda out, a: np.size(value(a)),
+    formula="mean {0}", shares=("{g} · {1/n} for each entry averaged",),
+)  # fmt: skip
 max_ = _extremum("max", np.max)
 min_ = _extremum("min", np.min)
-logsumexp: Rule = rule("logsumexp", _logsumexp, _logsumexp_vjp)
+logsumexp: Rule = rule(
+    "logsumexp", _logsumexp, _logsumexp_vjp,
+    # exp(a - max) of each entry and their sum, then log and + max of each result
+    reads=((INPUT,),), flops=lambda out, a: 3 * np.size(value(a)) + np.size(value(out)),
+    scratch=((2, 1),), formula="log Σ e<sup>{0}</sup>",
+)  # fmt: skip
+
+
+def _cross_entropy(a: Any, labels: Any) -> Any:
+    shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
+    picked = shifted[np.arange(len(labels)), labels]
+    return np.mean(np.log(np.exp(shifted, out=shifted).sum(axis=1)) - picked)
+
+
+def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any) -> Value:
+    # (softmax(a) - 1 at the label) / n
+    n = len(labels)
+    rows = np.arange(n)
+    top = value(a).max(axis=1, keepdims=True, initial=-np.inf)
+    if isinstance(a, Traced) or isinstance(g, Traced):
+        powers = exp(a - top)
+        softmax = powers / sum_(powers, axis=1, keepdims=True)
+        ones = np.zeros(shape_of(a), value(a).dtype)
+        ones[rows, labels] = 1.0
+        return (g / n) * (softmax - ones)
+    share = a - top  # the same in one array
+    np.exp(share, out=share)
+    scale = one_entry(g) / n
+    share *= (scale / share.sum(axis=1, keepdims=True)).astype(share.dtype, copy=False)
+    share[rows, labels] -= scale
+    return share
+
+
+cross_entropy: Rule = rule(
+    "cross_entropy", _cross_entropy, _cross_entropy_vjp,
+    reads=((INPUT,),), flops=lambda out, a: 4 * np.size(value(a)),
+    expects="logits of shape (n, c) and n labels",
+)  # fmt: skip
+
+
+def _binary_cross_entropy(a: Any, labels: Any) -> Any:
+    # -y log p - (1 - y) log(1 - p) = log(1 + exp(-a)) + (1 - y) a
+    return np.mean(np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a))) + (1.0 - labels) * a)
+
+
+binary_cross_entropy: Rule = rule(
+    "binary_cross_entropy", _binary_cross_entropy,
+    lambda g, out, a, labels: (g / max(np.size(labels), 1)) * (sigmoid(a) - labels),
+    reads=((INPUT,),), flops=lambda out, a: 8 * np.size(value(a)),
+    expects="logits and labels of one shape",
+)  # fmt: skip
+
+
+def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
+    # each entry is in all sums that come after it: the sums of g from the other end
+    backwards = (*[slice(None)] * (axis % len(shape_of(a))), slice(None, None, -1))
+    return getitem(cumsum(getitem(g, index=backwards), axis=axis), index=backwards)
+
+
+cumsum: Rule = rule("cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_vjp, reads=((),))
 
 
 # --- shapes -------------------------------------------------------------------------------------
 
 
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros with the entries of ``a`` added where the index points: twice, if it does so twice."""
     out = np.zeros(shape, np.result_type(a))
-    np.add.at(out, index, a)  # an element indexed twice gets both
+    rows = index[0] if type(index) is tuple and len(index) == 1 else index
+    if isinstance(rows, list):
+        rows = np.asarray(rows)
+    if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
+        _add_rows(out, rows, a)
+    elif _may_repeat(index):
+        np.add.at(out, index, a)
+    else:
+        out[index] = a
     return out
 
 
-class _Concatenated:
-    """The VJPs of concatenate: one for each input, however many there are."""
+def _add_rows(out: Any, rows: Any, a: Any) -> None:
+    """Add ``a[i]`` to ``out[rows[i]]``, in place; rows that come again are added up first."""
+    rows = np.where(rows < 0, rows + len(out), rows).reshape(-1)
+    a = np.reshape(a, (rows.size, *out.shape[1:]))
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    if len(starts) < len(rows):
+        out[rows[starts]] = np.add.reduceat(a[order], starts, axis=0)
+    else:
+        out[rows] = a[order]
 
-    def __iter__(self) -> Iterator[Callable[..., Value]]:
-        bounds: list[int] = []  # where each input starts and stops; found once for all of them
 
-        def of_input(position: int, g: Value, out: Value, *inputs: Value, axis: int) -> Value:
-            if not bounds:
-                sizes = (shape_of(x)[axis] for x in inputs)
-                bounds.extend(itertools.accumulate(sizes, initial=0))
-            before = (slice(None),) * (axis % len(shape_of(out)))
-            return getitem(g, index=(*before, slice(*bounds[position : position + 2])))
+def _may_repeat(index: Any) -> bool:
+    """Whether an entry may be picked twice: only integers in arrays or lists can do that."""
+    parts = index if type(index) is tuple else (index,)
+    return any(
+        np.asarray(part).dtype.kind in "iu" for part in parts if isinstance(part, np.ndarray | list)
+    )
 
-        return (partial(of_input, position) for position in itertools.count())
+
+def _pieces(
+    g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], axis: int
+) -> Iterator[Value]:
+    """The piece of ``g`` that came from each of the arrays joined."""
+    before = (slice(None),) * (axis % len(shape_of(out)))
+    start = 0
+    for x, takes in zip(inputs, needed, strict=True):
+        stop = start + shape_of(x)[axis]
+        yield getitem(g, index=(*before, slice(start, stop))) if takes else None
+        start = stop
 
 
 reshape: Rule = rule(
-    "reshape",
-    lambda a, shape: np.reshape(a, shape),
+    "reshape", lambda a, shape: np.reshape(a, shape),
     lambda g, out, a, shape: reshape(g, shape=shape_of(a)),
-)
-broadcast_to: Rule = rule("broadcast_to", _broadcast, None)
+    reads=((),), passes_on=(INPUT,), flops=no_flops,
+    expects="the number of entries must stay the same",
+)  # fmt: skip
+broadcast_to: Rule = rule(
+    "broadcast_to", _broadcast, None,
+    reads=((),), passes_on=(INPUT,), flops=no_flops, expects=BROADCASTS["expects"],
+)  # fmt: skip
 transpose: Rule = rule(
     "transpose",
     lambda a, axes=None: np.transpose(a, axes) if axes else getattr(a, "T", a),
@@ -393,15 +690,29 @@ transpose: Rule = rule(
         if axes
         else getattr(g, "T", g)
     ),
-)
+    reads=((),), passes_on=(INPUT,), flops=no_flops,
+    symbol="T", formula="{0}ᵀ", shares=("({g})ᵀ",),
+)  # fmt: skip
 getitem: Rule = rule(
-    "getitem",
-    lambda a, index: a[index],
+    "getitem", lambda a, index: a[index],
     lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a)),
+    reads=((),), flops=no_flops, expects="the index must fit the shape",
+)  # fmt: skip
+scatter: Rule = rule(
+    "scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index),
+    reads=((),), flops=lambda out, a: np.size(value(a)),
+)  # fmt: skip
+concatenate: Rule = _entered(
+    JointRule(
+        "concatenate",
+        lambda *inputs, axis: np.concatenate(inputs, axis=axis),
+        _pieces,
+        reads=(),
+        passes_on=EVERY,
+        flops=no_flops,
+        expects="all sizes but that of the axis must agree",
+    )
 )
-scatter: Rule = rule("scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index))
-concatenate: Rule = rule("concatenate", lambda *inputs, axis: np.concatenate(inputs, axis=axis))
-concatenate.vjps = _Concatenated()
 
 
 # --- matrix products ----------------------------------------------------------------------------
@@ -435,6 +746,8 @@ def _matmul_left(g: Value, out: Value, a: Value, b: Value) -> Value:
 def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
     if a.ndim == b.ndim == 2:
         return (g.T @ a).T if _by_columns(b) else a.T @ g
+    if a.ndim == 2 and b.ndim == 1:
+        return a.T @ g
     was_vector = len(shape_of(b)) == 1
     g, a, _ = _as_matrices(g, a, b)
     share = _swap(a) @ g
@@ -448,4 +761,73 @@ def _by_columns(x: Value) -> bool:
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.
-matmul: Rule = rule("matmul", operator.matmul, _matmul_left, _matmul_right)
+matmul: Rule = rule(
+    "matmul", operator.matmul, _matmul_left, _matmul_right,
+    reads=((RIGHT,), (LEFT,)), flops=lambda out, a, b: 2 * np.size(value(out)) * shape_of(a)[-1],
+    expects="matmul (@) needs arrays whose inner sizes agree: (..., n, k) @ (..., k, m)",
+    symbol="@", formula="{0:f} {1:f}", shares=("{g} {b}ᵀ", "{a}ᵀ {g}"),
+)  # fmt: skip
+
+
+# --- sums of products over indices --------------------------------------------------------------
+
+
+def _terms(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> list[str]:
+    """The letters of each operand and of the result, with those that ``...`` stands for.
+
+    Raises:
+        ValueError: there are not as many terms as operands, or one has a letter twice.
+    """
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError(f"{len(terms)} terms in {subscripts!r} for {len(shapes)} operands")
+    free = [c for c in string.ascii_letters if c not in subscripts]
+    spare = max(len(s) - len(t.replace("...", "")) if "..." in t else 0
+                for t, s in zip(terms, shapes, strict=True))  # fmt: skip
+    rest = "".join(free[:spare])
+    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
+        count = len(shape) - len(term.replace("...", ""))
+        terms[i] = term.replace("...", rest[len(rest) - count :] if count > 0 else "")
+        if len(set(terms[i])) < len(terms[i]):
+            raise ValueError(
+                f"the index of term {term!r} repeats; take the diagonal first: "
+                "x[np.arange(n), np.arange(n)]"
+            )
+    if not arrow:
+        letters = "".join(terms)
+        right = rest + "".join(sorted(c for c in set(letters) - set(rest) if letters.count(c) == 1))
+    return [*terms, right.replace("...", rest)]
+
+
+def _einsum(*inputs: Any, subscripts: str) -> Any:
+    *terms, result = _terms(subscripts, [np.shape(x) for x in inputs])
+    return np.einsum(f"{','.join(terms)}->{result}", *inputs)
+
+
+def _einsum_shares(
+    g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], subscripts: str
+) -> Iterator[Value]:
+    # the sum is linear in each operand: its share is the sum of products of g and the others
+    *terms, result = _terms(subscripts, [shape_of(x) for x in inputs])
+    for i, (term, x) in enumerate(zip(terms, inputs, strict=True)):
+        if not needed[i]:
+            yield None
+            continue
+        others = [(t, y) for k, (t, y) in enumerate(zip(terms, inputs, strict=True)) if k != i]
+        known = result + "".join(t for t, _ in others)
+        target = "".join(c for c in term if c in known)
+        left = ",".join([result, *[t for t, _ in others]])
+        share = einsum(g, *[y for _, y in others], subscripts=f"{left}->{target}")
+        if target != term:  # summed over an index that nothing else has: one entry for all
+            shape = shape_of(share)
+            sizes = dict(zip(target, shape, strict=True))
+            share = reshape(share, shape=tuple(sizes.get(c, 1) for c in term))
+            full = zip(term, shape_of(x), strict=True)
+            share = broadcast_to(share, shape=tuple(sizes.get(c, n) for c, n in full))
+        yield share
+
+
+einsum: Rule = _entered(
+    JointRule("einsum", _einsum, _einsum_shares, expects="einsum(subscripts, *operands)")
+)

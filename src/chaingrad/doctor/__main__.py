@@ -1,0 +1,155 @@
+"""Examine an engine in a process of its own: ``python -m chaingrad.doctor my_engine.py:Value``.
+
+The process may crash, hang or end: the probe it was at is a finding, and another goes on.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from chaingrad.doctor.examination import adapted, outcomes
+from chaingrad.doctor.probes import ENDLESS, PROBES
+from chaingrad.doctor.report import Outcome, Report
+
+_START = 60.0  # seconds for the engine's module to be imported
+_REFUSED = 3
+
+
+def load(target: str) -> Any:
+    """The engine at ``file.py:Name`` or ``module:Name``.
+
+    Raises:
+        ValueError: the target has another form, or there is no such file, module or name.
+    """
+    place, colon, name = target.rpartition(":")
+    if not colon or not name.isidentifier():
+        raise ValueError(f"say where the engine is, as in my_engine.py:Value; got {target!r}")
+    if place.endswith(".py"):
+        path = Path(place).resolve()
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        if spec is None or spec.loader is None or not path.exists():
+            raise ValueError(f"there is no file {place}")
+        sys.path.insert(0, str(path.parent))
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module
+        spec.loader.exec_module(module)
+    else:
+        try:
+            module = importlib.import_module(place)
+        except ModuleNotFoundError as error:
+            raise ValueError(f"there is no module {place}: {error}") from None
+    if not hasattr(module, name):
+        raise ValueError(f"{place} has no {name}")
+    return getattr(module, name)
+
+
+def within(target: str, results: str, first: int, seconds: float) -> int:
+    """Examine in this process, from probe ``first`` on; write a line for each outcome."""
+    with open(results, "a", encoding="utf-8") as file:
+        try:
+            adapter = adapted(load(target))
+        except BaseException as error:
+            print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
+            return _REFUSED
+        print(json.dumps({"name": adapter.name}), file=file, flush=True)
+        for outcome in outcomes(adapter, PROBES[first:], seconds):
+            print(json.dumps(asdict(outcome)), file=file, flush=True)
+    return 0
+
+
+def apart(target: str, seconds: float) -> Report:
+    """Examine in other processes, a new one after each that does not come to its end.
+
+    Raises:
+        ValueError: the engine cannot be loaded.
+    """
+    found: list[Outcome] = []
+    name = target
+    while len(found) < len(PROBES):
+        lines, end = _process(target, len(found), seconds)
+        for line in lines:
+            if "refused" in line:
+                raise ValueError(f"{target} cannot be examined: {line['refused']}")
+            if "name" in line:
+                name = line["name"]
+            else:
+                found.append(Outcome(**line))
+        if not lines:
+            raise ValueError(f"{target} cannot be examined: {end} while it was imported")
+        if len(found) < len(PROBES):
+            probe = PROBES[len(found)]
+            verdict = "remark" if probe.only_remark else "wrong"
+            found.append(Outcome(probe.text, verdict, "", end, probe.right()))
+    return Report(name, found)
+
+
+def _process(target: str, first: int, seconds: float) -> tuple[list[dict[str, Any]], str]:
+    """What one process wrote, and how it came to its end."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder, "results")
+        results.touch()
+        options = ["--results", str(results), "--first", str(first), "--seconds", str(seconds)]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "chaingrad.doctor", target, *options],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            end = _awaited(process, results, seconds)
+        finally:
+            process.kill()
+            process.wait()
+        return list(_lines(results)), end
+
+
+def _awaited(process: "subprocess.Popen[bytes]", results: Path, seconds: float) -> str:
+    """Wait until the process ends, or has written nothing for too long."""
+    size, since = 0, time.monotonic()
+    while process.poll() is None:
+        time.sleep(0.02)
+        grown = results.stat().st_size
+        if grown > size:
+            size, since = grown, time.monotonic()
+        if time.monotonic() - since > (2 * seconds + 5 if size else _START):
+            return ENDLESS
+    return f"the process ended with status {process.returncode}"
+
+
+def _lines(results: Path) -> Iterator[dict[str, Any]]:
+    for line in results.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:  # cut short when the process ended
+            return
+
+
+def main() -> int:
+    """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if there is none."""
+    parser = argparse.ArgumentParser(prog="python -m chaingrad.doctor", description=__doc__)
+    parser.add_argument("engine", help="my_engine.py:Value, a module's name for the file, or an "
+                        "Adapter's name for the class")  # fmt: skip
+    parser.add_argument("--seconds", type=float, default=5.0, help="the limit of each probe")
+    parser.add_argument("--results", help=argparse.SUPPRESS)
+    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.results:
+        return within(options.engine, options.results, options.first, options.seconds)
+    try:
+        report = apart(options.engine, options.seconds)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(report)
+    return 0 if report.is_sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

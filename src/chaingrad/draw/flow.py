@@ -1,0 +1,137 @@
+"""What each edge of a graph carries backward, drawn."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from chaingrad.backward import local_gradients
+from chaingrad.draw.boxes import BACK, BARE, Direction, box, new_graph
+from chaingrad.draw.dot import Markup, escape, font, row
+from chaingrad.draw.items import Item, describe, digits, is_tensor, number, read, title
+from chaingrad.draw.jaxpr import is_jaxpr
+from chaingrad.draw.palette import LIGHT
+from chaingrad.draw.svg import Drawing
+from chaingrad.graph import GraphNode
+from chaingrad.node import Node
+
+LocalGradient = Callable[[Any, int], Any]
+_UNKNOWN = object()
+
+
+def draw_gradient_flow(
+    root: GraphNode,
+    *,
+    local_gradient: LocalGradient | None = None,
+    parameters: Iterable[Any] = (),
+    direction: Direction = "LR",
+    max_nodes: int = 300,
+    alt: str | None = None,
+) -> Drawing:
+    """Draw what flows back along each edge after ``root.backward()``.
+
+    A node shows the gradient of the root with respect to it (blue, ∂root/∂node). An edge shows the
+    local gradient (red, ∂child/∂parent) and below it what it passes back: the child's gradient
+    times the local one. A node's gradient is the sum of what its edges pass to it.
+
+    Args:
+        root: the node that ``backward`` was called on.
+        local_gradient: gives ∂node/∂operand for a node and the operand's position; needed for
+            nodes of another engine, whose edges are bare without it.
+        parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
+            of another class of that name.
+        direction: which way the data flows, in Graphviz's terms.
+        max_nodes: a larger graph is refused.
+        alt: words to use instead of the generated alt text.
+
+    Raises:
+        TypeError: ``root`` is not a node.
+        ValueError: the graph has more than ``max_nodes`` nodes.
+        CycleError: a node depends on itself.
+    """
+    if is_tensor(root) or is_jaxpr(root) or isinstance(root, list | tuple):
+        raise TypeError(
+            f"draw_gradient_flow expected one node, and got {type(root).__name__}; draw_graph "
+            "draws lists, and PyTorch tensors and jaxprs, which do not keep local gradients"
+        )
+    graph = new_graph(direction)
+    items = read(root, "draw_gradient_flow", max_nodes, parameters)
+    items = [replace(item, label=item.name) for item in items]  # the ∂ need a name for each
+    by_id = {item.id: item for item in items}
+    top = items[-1].name
+    ran = items[-1].reached  # or else the gradients are those of another root
+    for item in items:
+        blue = [(f"∂{top}/∂{item.name} =", item.gradient)] if ran and item.gradient else []
+        graph.node(item.id, **box(item, [(item.fact, item.value), *blue]))
+    flows = []
+    for item in items:
+        for position, (parent, local) in enumerate(_local_gradients(item, local_gradient)):
+            flow = _Flow(item, by_id[parent], position, local, ran)
+            graph.edge(parent, item.id, **flow.look(BACK[direction]))
+            flows.append(flow)
+    words = describe(
+        "Gradient flow through a graph", items, True, ran, [flow.words for flow in flows]
+    )
+    return Drawing(graph.source, alt or words, {item.id: title(item) for item in items})
+
+
+def _local_gradients(item: Item, given: LocalGradient | None) -> list[tuple[str, Any]]:
+    """Give ∂item/∂operand for each operand: a number, None for an array, or `_UNKNOWN`."""
+    if given is not None:
+        found = [given(item.node, position) for position in range(len(item.parents))]
+    elif isinstance(item.node, Node):
+        found = [local for _, local in local_gradients(item.node)]
+    else:
+        found = [_UNKNOWN] * len(item.parents)
+    return list(zip(item.parents, found, strict=True))
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """What one edge carries from a child back to one of its parents."""
+
+    child: Item
+    parent: Item
+    position: int
+    local: Any
+    ran: bool
+
+    @property
+    def _known(self) -> bool:
+        return self.local is not _UNKNOWN and getattr(self.parent.node, "requires_grad", True)
+
+    @property
+    def _local(self) -> str:
+        symbol = f"∂{self.child.name}/∂{self.parent.name}"
+        if self.child.parents.count(self.parent.id) > 1:
+            symbol += f" (operand {self.position + 1})"
+        local = number(self.local)
+        if local is not None:
+            return f"{symbol} = {digits(local)}"
+        shapes = [tuple(getattr(i.node.data, "shape", ())) for i in (self.child, self.parent)]
+        return f"{symbol}: VJP {shapes[0]} → {shapes[1]}"
+
+    @property
+    def _passed(self) -> tuple[str, str, str] | None:
+        """The child's gradient, the local gradient and their product."""
+        local, above = number(self.local), number(getattr(self.child.node, "grad", None))
+        if not self.ran or local is None or above is None:
+            return None
+        return digits(above), digits(local), digits(above * local)
+
+    def look(self, arrow: str) -> dict[str, str]:
+        """Give the edge's label, as attributes: none if nothing is known to flow."""
+        if not self._known:
+            return {}
+        rows = row(font(escape(self._local), LIGHT["local"]))
+        if self._passed:
+            above, local, product = self._passed
+            above, local = font(above, LIGHT["global"]), font(local, LIGHT["local"])
+            rows += row(f"{arrow} {above} × {local} = {product}")
+        return {"label": Markup(f"{BARE}{rows}</TABLE>")}
+
+    @property
+    def words(self) -> str:
+        """Say the same for the alt text."""
+        if not self._known:
+            return ""
+        return self._local + (f", passes {self._passed[2]}" if self._passed else "")

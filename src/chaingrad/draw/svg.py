@@ -1,0 +1,179 @@
+"""What a drawing is, and Graphviz's SVG made fit for a page: themed colours, alt text, no ids.
+
+A drawing is written in the light colours of `COLORS`. Inline, each becomes a CSS custom property
+with the light colour as its fallback, and a small style sheet inside the SVG gives the dark ones
+where the page is dark. A page may set the same properties to have colours of its own.
+"""
+
+import math
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from chaingrad.draw.dot import FONTS, layout, printable
+from chaingrad.draw.palette import NAME, style, themed
+
+_SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+_LEGIBLE = 11.0  # pixels: a wide drawing shrinks until its smallest type has this size
+_PHONE = 320.0  # pixels: what is no wider never needs to scroll
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A drawing that shows itself in a notebook, a page, LaTeX or a terminal.
+
+    Attributes:
+        source: the graph in the DOT language.
+        alt: what the drawing shows, in words.
+        titles: the tooltip of each node, by its id.
+    """
+
+    source: str
+    alt: str
+    titles: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Drawing: {self.alt}>"
+
+    @cached_property
+    def _laid_out(self) -> bytes:
+        return layout(self.source, "svg")
+
+    def svg(self, theme: bool = True) -> str:
+        """Give the drawing as SVG.
+
+        With ``theme``, for a page: an ``<svg>`` element whose colours follow the page's theme and
+        whose nodes carry ``data-node="n0"``, ``"n1"``, …. Without, a file of its own.
+
+        Raises:
+            GraphvizMissingError: there is no Graphviz to lay the drawing out.
+        """
+        rewrite = inline if theme else standalone
+        return rewrite(self._laid_out, self.alt, self.titles)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the drawing to a ``.svg``, ``.pdf``, ``.png`` or ``.dot`` file.
+
+        Raises:
+            ValueError: the file's suffix is another one.
+        """
+        path = Path(path)
+        path.write_bytes(self._as(path.suffix.removeprefix(".")))
+        return path
+
+    def _as(self, format: str) -> bytes:
+        if format == "svg":
+            return self.svg(theme=False).encode()
+        if format == "dot":
+            return self.source.encode()
+        if format == "pdf":
+            return layout(self.source, "pdf")
+        if format == "png":
+            return layout(self.source.replace("{", "{ dpi=192", 1), "png")
+        raise ValueError(f"cannot save a drawing as {format!r}: expected .svg, .pdf, .png or .dot")
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        bundle: dict[str, Any] = {
+            "text/html": scrolling(self.svg()),
+            "image/svg+xml": self.svg(theme=False),
+            "text/plain": self.alt,
+        }
+        if include is not None and "application/pdf" in include:
+            bundle["application/pdf"] = self._as("pdf")
+        return bundle
+
+
+def inline(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
+    """Rewrite Graphviz's SVG for a page: themed, without ids, no wider than its place."""
+    root = _clean(svg, alt, titles)
+    used = set()
+    for element in root.iter():
+        for attribute in {"fill", "stroke"} & element.attrib.keys():
+            color = element.attrib[attribute]
+            used.add(NAME.get(color, "paper"))
+            element.set(attribute, themed(color))
+    root.set("style", f"max-width:100%;min-width:{_smallest_width(root)}px;height:auto")
+    sheet = ET.Element("style")
+    sheet.text = style(sorted(used))
+    root.insert(0, sheet)
+    return _write(root)
+
+
+def _smallest_width(root: ET.Element) -> int:
+    """The width, in pixels, below which the drawing's smallest type could not be read."""
+    sizes = [float(text.attrib["font-size"]) for text in root.iter("text")]
+    return math.ceil(float(root.attrib["width"]) * _LEGIBLE / min(sizes, default=_LEGIBLE))
+
+
+def scrolling(svg: str) -> str:
+    """Put an inline SVG in a box of its own that scrolls where the drawing is too wide.
+
+    The box can be reached by the keyboard only if a phone may need to scroll it.
+    """
+    smallest = int(svg.partition("min-width:")[2].partition("px")[0])
+    reach = ' tabindex="0" role="group" aria-label="Drawing"' if smallest > _PHONE else ""
+    return f'<div class="chaingrad-drawing" style="overflow-x:auto"{reach}>{svg}</div>'
+
+
+def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
+    """Rewrite Graphviz's SVG as a file of its own, in the light colours."""
+    root = _clean(svg, alt, titles)
+    root.set("xmlns", "http://www.w3.org/2000/svg")
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + _write(root) + "\n"
+
+
+def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
+    """Drop what a page does not need, and say in ``data-`` attributes what each group draws."""
+    root = ET.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        for attribute in ("id", "font-family", _SPACE):
+            element.attrib.pop(attribute, None)
+        for blank in [e for e in element if e.tag.endswith("text") and not (e.text or "").strip()]:
+            element.remove(blank)
+        if element.tag == "text":
+            text = (element.text or "").rstrip()
+            indent = len(text) - len(text.lstrip())  # which a browser would drop
+            element.text = "\N{NO-BREAK SPACE}" * indent + text.lstrip()
+            element.set("font-size", f"{float(element.get('font-size', 14)):g}")
+    for group in root.iter("g"):
+        _name(group, titles)
+    *_, width, height = root.attrib["viewBox"].split()
+    root.attrib = {
+        "class": "chaingrad",
+        "role": "img",
+        "aria-label": printable(alt),
+        "width": f"{float(width):.0f}",  # one point of Graphviz is one pixel here
+        "height": f"{float(height):.0f}",
+        "viewBox": f"0 0 {float(width):g} {float(height):g}",
+        "font-family": FONTS,
+        "text-rendering": "geometricPrecision",  # widths as Graphviz measured them
+    }
+    return root
+
+
+def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
+    title = group.find("title")
+    name = (title.text or "") if title is not None else ""
+    if title is not None:
+        group.remove(title)
+    tail, _, head = (node.removesuffix("_op") for node in name.partition("->"))
+    if group.get("class") == "node":
+        group.set("data-node", tail)
+        if tail in titles:
+            tooltip = ET.Element("title")
+            tooltip.text = printable(titles[tail])
+            group.insert(0, tooltip)
+    elif group.get("class") == "edge":
+        group.set("data-from", tail)
+        group.set("data-to", head)
+
+
+def _write(root: ET.Element) -> str:
+    return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))

@@ -1,0 +1,12 @@
+"""A player that steps through a graph: the forward pass, the sort, and the backward pass.
+
+`play` draws the graph as `chaingrad.draw.draw_graph` does and adds what happens in it, one message
+at a time, with numbers. `play_toposort` does the same for a topological sort. The player is a piece
+of HTML that holds its own script: it needs no server, no network and no library, and where scripts
+do not run, or on paper, three key frames stand in its place. Keys: the arrows make one step, space
+plays and pauses, Home and End go to the ends.
+"""
+
+from chaingrad.step.player import Player, play, play_toposort
+
+__all__ = ["Player", "play", "play_toposort"]

@@ -1,0 +1,210 @@
+"""What an engine does while it sorts and differentiates a graph, noted as it happens.
+
+Nodes of `chaingrad` are watched through their rules: for the time of one pass each interior node
+has a copy of its rule whose VJPs note what went in and what came out. Nodes of another engine are
+watched through their attribute ``grad``: for the time of a run each write to it is noted. Either
+way every gradient, rule and class is put back, also when the run fails.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chaingrad.backward import adjoints, fitted
+from chaingrad.graph import toposort
+from chaingrad.rules import Rule
+
+Sent = Callable[[Any, int, Any, Any, float | None], None]
+
+
+@dataclass(frozen=True)
+class Message:
+    """The share that a child sent to one of its parents, and what the parent then had."""
+
+    child: Any
+    parent: Any
+    position: int  # of the parent among the child's operands
+    above: Any  # the child's gradient
+    local: float | None  # where child and parent are numbers
+    share: Any
+    known: Any  # what had reached the parent before; None if nothing had
+    total: Any
+
+
+@dataclass(frozen=True)
+class Written:
+    """A gradient that was set, and not sent: the root's 1, or a reset to 0."""
+
+    node: Any
+    value: Any
+
+
+Event = Message | Written
+
+
+def sort_events(root: Any) -> list[tuple[str, Any]]:
+    """The visits and pushes of the engine's sort, which takes the last operand first.
+
+    Only nodes with a rule take part: leaves send nothing, so the engine need not sort them.
+    """
+    events: list[tuple[str, Any]] = []
+
+    def senders(node: Any) -> list[Any]:
+        return [parent for parent in reversed(node.parents) if parent._rule is not None]
+
+    toposort(root, senders, trace=lambda event, node: events.append((event, node)))
+    return events
+
+
+def backward_events(root: Any) -> tuple[list[Event], dict[Any, Any]]:
+    """Run the engine's backward pass from ``root``; its messages, and the gradients it found."""
+    seed = root.seed()
+    events: list[Event] = [Written(root, seed)]
+    reached = {root: seed}
+
+    def sent(child: Any, position: int, above: Any, share: Any, local: float | None) -> None:
+        parent = child.parents[position]
+        share = fitted(share, parent, child)
+        known = reached.get(parent)
+        total = reached[parent] = share if known is None else known + share
+        events.append(Message(child, parent, position, above, local, share, known, total))
+
+    nodes = root.sorted_graph()
+    with _recorded([node for node in nodes if node._rule], sent):
+        found = adjoints(root, seed, nodes)
+    return events, found
+
+
+@contextmanager
+def _recorded(nodes: Sequence[Any], sent: Sent) -> Iterator[None]:
+    rules = [node._rule for node in nodes]
+    try:
+        for node, rule in zip(nodes, rules, strict=True):
+            node._rule = _Recording(node, rule, sent)
+        yield
+    finally:
+        for node, rule in zip(nodes, rules, strict=True):
+            node._rule = rule
+
+
+class _Recording(Rule):
+    """A rule whose shares are those of the ``rule`` of ``node``, and are told to ``sent``."""
+
+    __slots__ = ("_node", "_rule", "_sent")
+
+    def __init__(self, node: Any, rule: Rule, sent: Sent) -> None:
+        super().__init__(rule.name, rule.compute, ())
+        self.facts, self.options = rule.facts, rule.options
+        self._node, self._rule, self._sent = node, rule, sent
+
+    def pull(
+        self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]
+    ) -> Iterator[Any]:
+        for position, share in enumerate(self._rule.pull(g, out, inputs, needed)):
+            if needed[position]:
+                self._sent(self._node, position, g, share, self._local(position, out, inputs))
+            yield share
+
+    def _local(self, position: int, out: Any, inputs: Sequence[Any]) -> float | None:
+        if np.ndim(out) or np.ndim(inputs[position]):
+            return None
+        only = [i == position for i in range(len(inputs))]
+        with np.errstate(all="ignore"):
+            return float(list(self._rule.pull(1.0, out, inputs, only))[position])
+
+
+# --- other engines ------------------------------------------------------------------------------
+
+
+def foreign_events(
+    nodes: Sequence[Any],
+    run: Callable[[], object],
+    local_gradient: Callable[[Any, int], Any] | None = None,
+) -> list[Event]:
+    """Run another engine's backward pass, from gradients of 0.0, and note how it fills ``grad``.
+
+    Who sent a share? The engine has just read the gradient of the sender, a child of the node that
+    it writes to.
+    """
+    watch = _Watch(nodes, local_gradient)
+    kinds = [type(node) for node in nodes]
+    before = [node.grad for node in nodes]
+    watched = {kind: _watched(kind, watch) for kind in set(kinds)}
+    try:
+        for node, kind in zip(nodes, kinds, strict=True):
+            node.grad = 0.0
+            node.__class__ = watched[kind]
+        run()
+    finally:
+        for node, kind, grad in zip(nodes, kinds, before, strict=True):
+            node.__class__ = kind
+            node.grad = grad
+    return watch.events
+
+
+class _Watch:
+    def __init__(
+        self, nodes: Sequence[Any], local_gradient: Callable[[Any, int], Any] | None
+    ) -> None:
+        self.events: list[Event] = []
+        self._root = nodes[-1]
+        self._local_gradient = local_gradient
+        self._asking = False
+        self._last_read: list[Any] = []
+        self._sent: dict[tuple[int, int], int] = {}
+
+    def read(self, node: Any) -> None:
+        if not self._asking:
+            self._last_read = [*self._last_read[-1:], node]
+
+    def write(self, node: Any, known: Any, total: Any) -> None:
+        if self._asking:
+            return
+        senders = [
+            child
+            for child in reversed(self._last_read)
+            if any(parent is node for parent in child.parents)
+        ]
+        self._last_read = []
+        if senders:
+            self._send(senders[0], node, known, total)
+        elif not np.array_equal(known, total) or (node is self._root and np.any(total)):
+            self.events.append(Written(node, total))
+
+    def _send(self, child: Any, parent: Any, known: Any, total: Any) -> None:
+        places = [i for i, operand in enumerate(child.parents) if operand is parent]
+        turn = self._sent.get((id(child), id(parent)), 0)
+        self._sent[id(child), id(parent)] = turn + 1
+        position = places[turn % len(places)]
+        self._asking = True
+        try:
+            above = child.grad
+            local = self._local_gradient(child, position) if self._local_gradient else None
+        finally:
+            self._asking = False
+        share = total - known if local is None else above * local
+        if not (np.allclose(known + share, total) or np.allclose(share, total)):
+            share = total - known  # what the engine sent, whatever it should have been
+        self.events.append(Message(child, parent, position, above, local, share, known, total))
+
+
+def _watched(kind: type, watch: _Watch) -> type:
+    """A subclass that tells of each read and write of ``grad``."""
+    slot: Any = getattr(kind, "grad", None)  # a descriptor, if the class has __slots__
+
+    def get(node: Any) -> Any:
+        watch.read(node)
+        return slot.__get__(node) if hasattr(slot, "__get__") else vars(node)["grad"]
+
+    def put(node: Any, value: Any) -> None:
+        known = slot.__get__(node) if hasattr(slot, "__get__") else vars(node)["grad"]
+        if hasattr(slot, "__set__"):
+            slot.__set__(node, value)
+        else:
+            vars(node)["grad"] = value
+        watch.write(node, known, value)
+
+    return type(kind.__name__, (kind,), {"__slots__": (), "grad": property(get, put)})

@@ -1,0 +1,190 @@
+"""Named results compared: which is the first wrong one, what is wrong, and what it looks like."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chaingrad.checks import Difference, check_results, first_difference
+
+W = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
+SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
+
+
+def difference(expected: Any, got: Any, **options: Any) -> Difference:
+    found = first_difference({"dW": expected}, {"dW": got}, **options)
+    assert found is not None
+    assert found.name == "dW"
+    return found
+
+
+class Strange:
+    """What no comparison should trip over."""
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("no array")
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (W, W * (1 + 1e-9)),
+        (W, W.tolist()),
+        (W, W.astype(np.float32)),
+        (2.0, np.float64(2)),
+        (2, 2.0),
+        (np.nan, np.nan),
+        (np.array([np.inf, 0.0]), np.array([np.inf, 1e-12])),
+        ("relu", "relu"),
+        (True, np.True_),
+        (None, None),
+        (["a", 1.0, [2.0]], ("a", 1, [2])),
+        (np.zeros((0, 3)), np.zeros((0, 3))),
+    ],
+)
+def test_what_agrees(expected: Any, got: Any) -> None:
+    assert first_difference({"dW": expected}, {"dW": got}) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "problem", "hint"),
+    [
+        (W, W.T, "the shape is wrong", "it has the shape of the transpose"),
+        (W, W.ravel(), "the shape is wrong", "the number of entries is right"),
+        (W, W[0], "the shape is wrong", ""),
+        (SQUARE, SQUARE.T, "2 of 4 entries are wrong, the first at [0, 1]", "it is the transpose"),
+        (W, 3 * W, "6 of 6 entries are wrong, the first at [0, 0]", "every entry is 3 times"),
+        (W, W / 4, "6 of 6 entries", "every entry is 0.25 times"),
+        (W, -W, "6 of 6 entries", "the sign is wrong"),
+        (W, 0 * W, "6 of 6 entries", "it is 0 everywhere"),
+        (W, W * np.nan, "6 of 6 entries", "there is a nan or inf in it"),
+        (W, W + 1, "6 of 6 entries", ""),
+        (2.0, 4.0, "the value is wrong", ""),
+        (np.array(2.0), [2.0], "the shape is wrong", "the number of entries is right"),
+        (W[0], np.stack([W[0] / 2] * 2), "the shape is wrong", "summed over the first axis"),
+        (W[0], np.stack([W[0]] * 2), "the shape is wrong", "averaged over the first axis"),
+        (W, None, "is not an array", ""),
+        (2.0, "2", "is not a number", ""),
+        (W, Strange(), "is not an array", ""),
+        (W, [[1.0, 2.0], [3.0]], "is not an array", ""),
+        ("relu", "tanh", "is not what it should be", ""),
+        ("relu", Strange(), "is not what it should be", ""),
+        (True, 1, "is not what it should be", ""),
+        (None, 0, "is not what it should be", ""),
+        (["a", "b"], "ab", "is not a list", ""),
+        (["a", "b"], ["a"], "has 1 items, not 2", ""),
+        (["a", "b"], ["a", "c"], "item 1: is not what it should be", ""),
+        ([1.0, W], [1.0, W.T], "item 1: the shape is wrong", "it has the shape of the transpose"),
+    ],
+)
+def test_what_differs(expected: Any, got: Any, problem: str, hint: str) -> None:
+    found = difference(expected, got)
+    assert found.problem.startswith(problem)
+    assert found.hint.startswith(hint)
+    assert bool(found.hint) == bool(hint)
+    assert str(found)
+
+
+def test_the_first_wrong_one_is_named() -> None:
+    expected = {"dO": W, "dW2": W, "dW1": W}
+    found = first_difference(expected, {"dW1": 2 * W, "dW2": W + 1, "dO": W})
+    assert found is not None
+    assert (found.name, found.expected, found.got) == ("dW2", "1", "2")
+
+
+def test_results_that_are_missing_or_no_dict() -> None:
+    assert first_difference({"dW": W}, {"dw": W}) == Difference(
+        "dW", "is missing", str(W), "dw", ""
+    )
+    found = first_difference({"dO": 1.0, "dW": W}, [W])
+    assert found is not None
+    assert (found.problem, found.expected) == ("not a dict of results", "dO, dW")
+    assert first_difference({"dW": 1.0}, {"dW": 1.0, "more": W}) is None
+
+
+def test_zero_is_shown_without_a_sign() -> None:
+    wrong = first_difference({"dZ": np.array([-0.0, 1])}, {"dZ": np.array([3.0, -0.0])})
+    assert wrong is not None
+    assert (wrong.expected, wrong.got) == ("0", "3")
+
+
+def test_hints_are_added() -> None:
+    hints = {"dW": "mind the mean", "*": "mind everything"}
+    assert difference(W, 2 * W, hints=hints).hint.endswith("expected; mind the mean")
+    assert difference(W, W + 1, hints={"*": "mind everything"}).hint == "mind everything"
+
+
+def test_tolerances() -> None:
+    assert first_difference({"a": 1.0}, {"a": 1.01}, rtol=0.1) is None
+    assert first_difference({"a": 0.0}, {"a": 0.01}, atol=0.1) is None
+    assert first_difference({"a": 1.0}, {"a": 1 + 1e-8}, rtol=1e-12, atol=0) is not None
+
+
+def test_long_words_are_wrapped() -> None:
+    text = str(Difference("dW", "the value is wrong", "1", "2", "word " * 40))
+    assert max(map(len, text.splitlines())) <= 76
+    assert text.splitlines()[1:3] == ["  expected  1", "  got       2"]
+
+
+def inputs(rng: np.random.Generator) -> dict[str, float]:
+    return {"x": float(rng.normal())}
+
+
+def double(x: float) -> float:
+    return x + x
+
+
+def driver(student: SimpleNamespace, inputs: dict[str, float]) -> dict[str, float]:
+    return {"y": student.double(inputs["x"])}
+
+
+def test_a_notebook_is_checked_by_its_own_names(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check_results(inputs, driver, lambda inputs: {"y": 2 * inputs["x"]})
+    assert capsys.readouterr().out == "Right on 5 random inputs.\n"
+    monkeypatch.setitem(driver.__globals__, "double", lambda x: x * x)
+    with pytest.raises(AssertionError, match=r"the first wrong result is\ny: the value is wrong"):
+        check_results(inputs, driver, lambda inputs: {"y": 2 * inputs["x"]})
+
+
+def test_stored_results_belong_to_their_seeds() -> None:
+    seeds = [3, 5]
+    stored = [{"y": 2 * np.random.default_rng(seed).normal()} for seed in seeds]
+    check_results(inputs, driver, stored, seeds=seeds)
+    with pytest.raises(AssertionError):
+        check_results(inputs, driver, stored[::-1], seeds=seeds)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "problem"),
+    [
+        (np.ones(3), np.empty((0, 2**40)), "the shape is wrong"),
+        (np.ones((2, 3)), np.empty((0, 2**40, 3)), "the shape is wrong"),
+        (np.ones(3), ["x" * 10**6] + ["a"] * 10**6, "is not an array"),
+        (["a"], np.zeros((2,) * 24, np.int8), "is not a list"),
+        (["a"], [np.zeros((2,) * 24, np.int8)], "item 0: is not what it should be"),
+        (1.0, [[["x"] * 99] * 99] * 99, "is not a number"),
+    ],
+)
+def test_large_results_cost_no_more_than_small_ones(expected: Any, got: Any, problem: str) -> None:
+    """Each of these would take minutes, or all memory, were it summed, padded or printed."""
+    found = difference(expected, got)
+    assert found.problem == problem
+    assert len(found.got) < 250
+
+
+def test_names_are_cut() -> None:
+    found = first_difference({"dW": 1.0}, {"L" * 5000: 1.0, 3: 2.0})
+    assert found is not None
+    assert found.got.startswith("LLL")
+    assert len(found.got) < 210

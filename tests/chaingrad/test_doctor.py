@@ -1,0 +1,370 @@
+"""The doctor: engines with known faults are named rightly, and sound ones have a clean bill."""
+
+import ast
+import contextlib
+import math
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from micrograd.engine import Value as Micrograd
+
+from chaingrad import Node
+from chaingrad.doctor import PROBES, Adapter, examine, probes
+from chaingrad.doctor.probes import _OF_FLOATS
+from chaingrad.functional import grad
+from chaingrad.graph import toposort
+from tests.support import ROOT
+
+MUSEUM = ROOT / "chapters/foundations/bug-museum.md"
+RULE_OF_TANH = "a rule: tanh"
+
+
+def museum():
+    """The classes of the page, by their names."""
+    found = {"math": math, "toposort": toposort}
+    for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", MUSEUM.read_text(), re.DOTALL):
+        code = re.sub(r"\A(---\n.*?---\n|(:[^\n]*\n)+)", "", cell, flags=re.DOTALL)
+        for part in ast.parse(code).body:
+            if isinstance(part, ast.ClassDef):
+                exec(compile(ast.Module([part], []), MUSEUM.name, "exec"), found)
+    return found
+
+
+ENGINES = museum()
+
+
+def bugs(report):
+    return [finding.bug for finding in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("Overwrites", probes.OVERWRITES),
+        ("Unsorted", probes.UNSORTED),
+        ("Unreversed", probes.UNSORTED),
+        ("Stale", probes.STALE),
+        ("OneShare", probes.ONE_SHARE),
+        ("Recursive", probes.RECURSION),
+        ("ExpOfInput", probes.EXP),
+        ("ExpForgets", probes.FORGETS),
+        ("ZeroPower", probes.ZERO_POWER),
+        ("Mystery", probes.EQUAL),
+    ],
+)
+def test_engines_of_the_museum_are_named(name, first):
+    report = examine(ENGINES[name], seconds=3)
+    assert bugs(report)[0] == first
+    assert set(bugs(report)[1:]) <= {probes.RECURSION, probes.SLOW}
+    assert not report.is_sound
+
+
+def test_every_path_of_the_museum_has_several_bugs():
+    found = bugs(examine(ENGINES["EveryPath"]))
+    assert {probes.UNSORTED, probes.STALE, probes.RECURSION} < set(found)
+
+
+def test_the_museum_is_covered():
+    tested = {"Value", "Versioned", "EveryPath", "Moved"}
+    named = test_engines_of_the_museum_are_named.pytestmark[0].args[1]
+    classes = {name for name, thing in ENGINES.items() if isinstance(thing, type)}
+    assert classes == tested | {name for name, _ in named}
+
+
+def test_sound_engines_have_a_clean_bill():
+    for engine in (Node, ENGINES["Value"], ENGINES["Versioned"], Sound):
+        report = examine(engine)
+        assert report.is_sound, str(report)
+        assert report.findings == []
+    assert [x.bug for x in examine(ENGINES["Value"]).remarks] == [probes.CHANGED]
+    assert examine(ENGINES["Versioned"]).remarks == examine(Sound).remarks == []
+    assert examine(Node).missing == []
+
+
+def test_micrograd():
+    report = examine(Micrograd)
+    assert set(bugs(report)) == {probes.ZERO_POWER, probes.STALE, probes.RECURSION}
+    (stale,) = (f for f in report.findings if f.bug == probes.STALE)
+    assert (stale.outcome.found, stale.outcome.right) == ("42", "21")
+    assert "a.exp()" in report.missing
+    assert "a.exp() * c" not in report.missing
+    assert "0.0 cannot be raised to a negative power" in str(report)
+
+
+# --- engines written for this test --------------------------------------------------------------
+
+
+class Sound:
+    """Keeps local gradients beside the operands; the classes below change a part of it."""
+
+    def __init__(self, data, edges=()):
+        self.data, self.grad, self.edges = data, 0.0, edges
+
+    def of(self, data, *edges):
+        return type(self)(data, edges)
+
+    def node(self, other):
+        return other if isinstance(other, Sound) else type(self)(float(other))
+
+    def __add__(self, other):
+        other = self.node(other)
+        return self.of(self.data + other.data, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        other = self.node(other)
+        return self.of(self.data * other.data, (self, other.data), (other, self.data))
+
+    def __neg__(self):
+        return self.of(-self.data, (self, -1.0))
+
+    def __sub__(self, other):
+        other = self.node(other)
+        return self.of(self.data - other.data, (self, 1.0), (other, -1.0))
+
+    def __rsub__(self, other):
+        return self.node(other) - self
+
+    def __truediv__(self, other):
+        x, y = self.data, self.node(other).data
+        return self.of(x / y, (self, 1 / y), (self.node(other), -x / y**2))
+
+    def __pow__(self, n):
+        return self.of(self.data**n, (self, n * self.data ** (n - 1) if n else 0.0))
+
+    def tanh(self):
+        y = math.tanh(self.data)
+        return self.of(y, (self, 1 - y * y))
+
+    def relu(self):
+        return self.of(max(self.data, 0.0), (self, float(self.data > 0)))
+
+    def log(self):
+        return self.of(math.log(self.data), (self, 1 / self.data))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def order(self):
+        return toposort(self, lambda node: [parent for parent, _ in node.edges])
+
+    def start(self, order):
+        for node in order:
+            if node.edges:
+                node.grad = 0.0
+        self.grad += 1.0
+
+    def backward(self):
+        order = self.order()
+        self.start(order)
+        for node in order:
+            for parent, local in node.edges:
+                parent.grad += node.grad * local
+
+
+class SeedsOnTop(Sound):  # and nothing starts afresh
+    def start(self, order):
+        self.grad += 1.0
+
+
+class OnATape(Sound):  # which never ends
+    tape: ClassVar = []
+
+    def __init__(self, data, edges=()):
+        super().__init__(data, edges)
+        self.tape.append(self)
+
+    def order(self):
+        return self.tape[::-1]
+
+    def start(self, order):
+        self.grad = 1.0
+
+
+class WrongRules(Sound):
+    def __rsub__(self, other):
+        return self - other
+
+    def __iadd__(self, other):
+        self.data += self.node(other).data
+        return self
+
+    def relu(self):
+        return self.of(max(self.data, 0.0), (self, 1.0))
+
+    def tanh(self):
+        e = math.exp(2 * self.data)
+        y = (e - 1) / (e + 1)
+        return self.of(y, (self, 1 - y))
+
+    def __truediv__(self, other):
+        x, y = self.data, self.node(other).data
+        return self.of(x / y, (self, 1 / y), (self.node(other), x / y**2))
+
+
+class ByValue(Sound):
+    def __eq__(self, other):
+        return self.data == other.data
+
+    def __hash__(self):
+        return hash(self.data)
+
+
+class WholeNumbers(Sound):
+    def __init__(self, data, edges=()):
+        super().__init__(np.asarray(data), edges)
+        self.grad = np.zeros_like(self.data)
+
+
+class Unruly(Sound):
+    def __neg__(self):
+        print("in the way")
+        return super().__neg__()
+
+    def __sub__(self, other):
+        sys.exit("no")
+
+    def log(self):
+        while True:
+            with contextlib.suppress(Exception):
+                time.sleep(0.01)
+
+
+def test_engines_with_other_faults():
+    assert bugs(examine(SeedsOnTop)) == [probes.STALE]
+    assert probes.STALE in bugs(examine(OnATape))
+    assert set(bugs(examine(WrongRules))) == {
+        "a number beside a node", "+= changes the operand", "a rule: relu", RULE_OF_TANH,
+        "overflow", "a rule: /",
+    }  # fmt: skip
+    assert probes.EQUAL in bugs(examine(ByValue))
+    assert bugs(examine(WholeNumbers)) == ["whole numbers"]
+
+
+def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
+    report = examine(Unruly, seconds=4)
+    assert bugs(report) == ["a rule: -", "a rule: log"]
+    came = {finding.bug: finding.outcome.found for finding in report.findings}
+    assert came == {"a rule: -": "SystemExit: no", "a rule: log": probes.ENDLESS}
+    assert capsys.readouterr().out == ""
+
+
+def test_beside_the_main_thread_the_clock_stops_it():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(examine(Unruly, seconds=4)))
+    thread.start()
+    thread.join()
+    assert bugs(found[0]) == ["a rule: -", "a rule: log"]
+
+
+# --- the probes themselves ----------------------------------------------------------------------
+
+
+def test_the_right_numbers_are_those_of_central_differences():
+    h = 1e-5
+    for probe in PROBES:
+        if not hasattr(probe.right, "args"):
+            continue
+        f, _, at = probe.right.args
+        if f(*at) == 0 and 0.0 in at and "**" in probe.text:
+            continue
+        for i, g in enumerate(grad(f, argnums=range(len(at)))(*at)):
+            low, high = ([x + by * (i == j) for j, x in enumerate(at)] for by in (-h, h))
+            assert g == pytest.approx((f(*high) - f(*low)) / (2 * h), rel=1e-5, abs=1e-8)
+
+
+def test_probes_are_told_apart_and_need_smaller_ones():
+    texts = [probe.text for probe in PROBES]
+    assert len(set(texts)) == len(texts) >= 20
+    for i, probe in enumerate(PROBES):
+        assert set(probe.needs) <= set(texts[:i])
+    assert set(_OF_FLOATS) == {t[2:].partition("(")[0] for t in texts if t.startswith("a.")}
+
+
+def test_an_engine_with_another_interface_needs_an_adapter():
+    torch = pytest.importorskip("torch")
+
+    class Torch(Adapter):
+        def leaf(self, value):
+            return torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+
+        def clear(self, leaf):
+            leaf.grad = None
+
+        def backward(self, root):
+            root.backward(retain_graph=True)
+
+    report = examine(Torch())
+    assert set(bugs(report)) <= {"+= changes the operand"}  # torch refuses it for a leaf
+    assert report.name == "Torch"
+
+
+def test_what_is_no_engine_is_refused():
+    with pytest.raises(TypeError, match="examine needs a class such as Value"):
+        examine(3.0)
+    with_nothing = type("Empty", (), {"__init__": lambda self, data: None})
+    assert not examine(with_nothing).is_sound
+
+
+# --- the command line ---------------------------------------------------------------------------
+
+FILE = """
+import ctypes, os
+from tests.chaingrad.test_doctor import Sound
+
+print("imported")
+
+class Value(Sound):
+    def log(self):
+        os._exit(7)
+
+    def relu(self):
+        ctypes.PyDLL(None).pause()  # compiled code, and the interpreter's lock held
+
+class Other(Sound):
+    pass
+"""
+
+
+def command(*arguments, cwd):
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    return subprocess.run(
+        [sys.executable, "-m", "chaingrad.doctor", *arguments],
+        capture_output=True, text=True, cwd=cwd, env={**os.environ, "PYTHONPATH": paths},
+        check=False,
+    )  # fmt: skip
+
+
+def test_on_the_command_line_an_engine_may_end_its_process(tmp_path):
+    (tmp_path / "mine.py").write_text(FILE)
+    run = command("mine.py:Value", "--seconds", "4", cwd=tmp_path)
+    assert run.returncode == 1, run.stderr
+    assert "the process ended with status 7" in run.stdout
+    assert probes.ENDLESS in run.stdout
+    assert "imported" not in run.stdout
+    sound = command("mine:Other", cwd=tmp_path)
+    assert sound.returncode == 0, sound.stderr
+    assert "no bug found" in sound.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("mine.py", "say where the engine is"),
+        ("other.py:Value", "there is no file other.py"),
+        ("nothing_like_it:Value", "there is no module nothing_like_it"),
+        ("mine.py:Valeu", "mine.py has no Valeu"),
+        ("broken.py:Value", "SyntaxError"),
+    ],
+)
+def test_targets_that_are_not_there(target, message, tmp_path):
+    (tmp_path / "mine.py").write_text("Value = float")
+    (tmp_path / "broken.py").write_text("class Value(:")
+    run = command(target, cwd=tmp_path)
+    assert run.returncode == 2
+    assert message in run.stderr

@@ -1,0 +1,142 @@
+"""The fast pass beside the general one: the same gradients, and none from a pass that fails."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chaingrad import Node, _fast, checkpoint, concatenate, grad
+from chaingrad.backward import accumulate, adjoints, children_first, fitted
+from chaingrad.nn import MLP
+from chaingrad.rules import Rule
+from tests.chaingrad.test_fuzz import grow
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def general(root):
+    """The adjoints of all nodes, by the pass that reads like the formula."""
+    order = children_first(root)
+    return accumulate(root, root.seed(), order, order)
+
+
+@given(seed=seeds)
+def test_both_passes_give_one_gradient_on_random_graphs(seed):
+    leaves, root, _ = grow(np.random.default_rng(seed))
+    expected = general(root)
+    root.backward()
+    for node, g in expected.items():
+        assert type(node.grad) is type(g)
+        np.testing.assert_allclose(node.grad, g, rtol=1e-12, atol=1e-14)
+    nodes = [leaf for leaf, _ in leaves][::2]
+    found = _fast.find(root, root.seed(), fitted, set(nodes))
+    assert set(found) == set(nodes) & set(expected)
+    for node, g in found.items():
+        np.testing.assert_allclose(g, expected[node], rtol=1e-12, atol=1e-14)
+    assert all(node._adjoint is None for node in root.sorted_graph())
+
+
+@given(seed=seeds)
+def test_scalar_networks_too(seed):
+    random = np.random.default_rng(seed)
+    model = MLP(3, [4, 4, 1], rng=random)
+    x = [Node(v) for v in random.uniform(-1, 1, 3).tolist()]
+    loss = (model(x) - 1.0) ** 2 + sum(w * w for w in model.parameters())
+    expected = general(loss)
+    loss.backward()
+    for node, g in expected.items():
+        assert node.grad == pytest.approx(g, rel=1e-12, abs=1e-15)
+
+
+@pytest.mark.parametrize("independent", [False, True])
+def test_several_wanted_nodes_get_their_total_derivatives(independent):
+    w, v = Node(3.0), Node(5.0)
+    m = 2 * w
+    h = 3 * m
+    loss = h * h + w * v
+    everything = adjoints(loss, 1.0, [w, m, h, v])
+    assert everything == {w: 6 * 36.0 + 5.0, m: 108.0, h: 36.0, v: 3.0}
+    assert adjoints(loss, 1.0, [w, v], independent=independent) == {w: 221.0, v: 3.0}
+    assert adjoints(loss, 1.0, [h, v], independent=independent) == {h: 36.0, v: 3.0}
+    assert adjoints(h, 1.0, [v], independent=independent) == {}
+
+
+# --- passes that fail ---------------------------------------------------------------------------
+
+
+def stop(g, out, a):
+    raise KeyboardInterrupt
+
+
+def grown(number, broken):
+    """A graph whose pass is stopped on its way, after leaves on both sides have had shares."""
+    a, b, c = (Node(number(k)) for k in (1.0, 2.0, 3.0))
+    stopper = Rule("stopper", lambda x: x * 1.0, (stop,)) if broken else (lambda x: x * 1.0)
+    loss = (a * 3 + stopper(b * 2) * c + a.exp() + concatenate([a, c]).sum()
+            if number is not float else a * 3 + stopper(b * 2) * c + a.exp())  # fmt: skip
+    return (a, b, c), loss if number is float else loss.sum()
+
+
+@pytest.mark.parametrize("number", [float, lambda k: np.full(3, k)], ids=["numbers", "arrays"])
+@pytest.mark.parametrize("way", [{}, {"create_graph": True}], ids=["fast", "general"])
+def test_a_pass_that_is_interrupted_changes_no_gradient(number, way):
+    _, loss = grown(number, broken=True)
+    for node in loss.sorted_graph():
+        node.grad = 7.0
+    with pytest.raises(KeyboardInterrupt):
+        loss.backward(**way)
+    assert all(type(node.grad) is float and node.grad == 7.0 for node in loss.sorted_graph())
+    assert all(node._adjoint is None for node in loss.sorted_graph())
+    if number is float:
+        again, right = grown(number, broken=False)
+        for node in again:
+            node.grad = 7.0
+        right.backward()
+        assert again[0].grad == pytest.approx(7 + 3 + np.exp(1.0))
+
+
+def test_an_interrupted_derivative_leaves_no_mark():
+    def f(x):
+        return Rule("stopper", lambda a: a * 1.0, (stop,))(x * 2) * y
+
+    y = Node(3.0)
+    with pytest.raises(KeyboardInterrupt):
+        grad(f)(1.0)
+    assert y._adjoint is None
+    (y * y).backward()
+    assert y.grad == 6.0
+
+
+def test_a_pass_within_a_pass():
+    inner = Node(2.0)
+
+    def vjp(g, out, a):
+        (inner * inner * 3.0).backward()
+        return g * grad(lambda t: t**2 * inner)(a)
+
+    x = Node(5.0)
+    (Rule("outer", lambda a: a * a * 2.0, (vjp,))(x) * inner).backward()
+    assert x.grad == 2 * 10.0 * 2.0
+    assert inner.grad == 12.0 + 50.0
+
+
+def test_a_checkpoint_on_numbers():
+    x, w = Node(0.5), Node(2.0)
+    y = checkpoint(lambda x: (x * w).tanh() * w, x) + x
+    y.backward()
+    plain_x, plain_w = Node(0.5), Node(2.0)
+    ((plain_x * plain_w).tanh() * plain_w + plain_x).backward()
+    assert (x.grad, w.grad) == pytest.approx((plain_x.grad, plain_w.grad))
+
+
+# --- one entry for all --------------------------------------------------------------------------
+
+
+def test_an_array_that_repeats_one_entry_is_known_by_its_strides():
+    assert _fast.one_entry(_fast.stretched(np.array(2.5), (3, 4))) == 2.5
+    assert _fast.one_entry(np.broadcast_to(2.5, (3, 4))) == 2.5
+    assert _fast.one_entry(np.array(2.5)) == 2.5
+    for other in (np.full(3, 2.5), np.broadcast_to([1.0, 2.0], (3, 2)), np.zeros((0, 3))):
+        assert _fast.one_entry(other) is other
+    empty = np.broadcast_to(np.array(1.0), (0, 3))
+    assert _fast.one_entry(empty) is empty

@@ -1,0 +1,140 @@
+"""Random graphs against PyTorch, for FUZZ_SECONDS (5 by default) and with FUZZ_SEED (0)."""
+
+import os
+import time
+
+import numpy as np
+import torch
+
+from chaingrad import Node, concatenate, maximum, where
+from chaingrad.backward import adjoints
+
+
+def largest(a):
+    return a.max(axis=-1, keepdims=True)
+
+
+def choose(a, b):
+    return where(a > b, a, b * 2)
+
+
+UNARY = [
+    (lambda a: a.tanh(), torch.tanh),
+    (Node.relu, torch.relu),
+    (lambda a: a.sigmoid(), torch.sigmoid),
+    (lambda a: a.sin(), torch.sin),
+    (Node.abs, torch.abs),
+    (lambda a: a**2, lambda a: a**2),
+    (lambda a: (a * a + 1).sqrt(), lambda a: (a * a + 1).sqrt()),
+    (lambda a: (a.tanh() + 2).log(), lambda a: (a.tanh() + 2).log()),
+    (lambda a: 1 - a, lambda a: 1 - a),
+    (lambda a: a.sum(), lambda a: a.sum()),
+    (lambda a: a.mean(), lambda a: a.mean()),
+]
+AXIS = [
+    (lambda a: a.sum(axis=0), lambda a: a.sum(dim=0)),
+    (largest, lambda a: a.amax(dim=-1, keepdim=True)),
+    (lambda a: a.logsumexp(axis=0), lambda a: a.logsumexp(dim=0)),
+    (lambda a: a.reshape(-1), lambda a: a.reshape(-1)),
+    (lambda a: a[0], lambda a: a[0]),
+    (lambda a: a.T, lambda a: a.permute(*reversed(range(a.ndim)))),
+]
+BINARY = [
+    (lambda a, b: a + b, lambda a, b: a + b),
+    (lambda a, b: a - b, lambda a, b: a - b),
+    (lambda a, b: a * b, lambda a, b: a * b),
+    (lambda a, b: a / (b * b + 1), lambda a, b: a / (b * b + 1)),
+    (maximum, torch.maximum),
+    (choose, lambda a, b: torch.where(a > b, a, b * 2)),
+]
+# How far operands are from a kink. Within rounding of one, two engines may take different sides.
+MARGINS = {
+    Node.relu: np.abs,
+    Node.abs: np.abs,
+    largest: lambda a: np.diff(np.sort(a, axis=-1), axis=-1)[..., -1:],
+    maximum: np.subtract,
+    choose: np.subtract,
+}
+
+
+def fits(a, b):
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return True
+
+
+def clear(operation, *operands):
+    """Whether each entry is off the operation's kinks, or on one exactly, for both engines."""
+    if operation not in MARGINS:
+        return True
+    margin = MARGINS[operation]
+    ours = np.abs(margin(*(x.data for x, _ in operands)))
+    theirs = np.abs(margin(*(t.numpy(force=True) for _, t in operands)))
+    return np.all((ours > 1e-9) | ((ours == 0) & (theirs == 0)))
+
+
+def grow(random):
+    """Leaves and a scalar result, of both engines, that went through the same random operations."""
+    size = random.integers(1, 4)
+    shapes = [(), (size,), (2, size), (2, 1), (1, size), (3, 2)]
+    leaves = []
+    for shape in random.permutation(len(shapes))[: random.integers(1, 5)]:
+        data = random.uniform(-1, 1, shapes[shape])
+        leaves.append((Node(data), torch.tensor(data, requires_grad=True)))
+    things = list(leaves)
+    for _ in range(random.integers(1, 25)):
+        a, b = (things[i] for i in random.integers(0, len(things), 2))
+        kind = random.random()
+        if kind < 0.55 and (kind < 0.35 or a[0].ndim):
+            table = UNARY if kind < 0.35 else AXIS
+            ours, theirs = table[random.integers(len(table))]
+            if not clear(ours, a):
+                continue
+            new = ours(a[0]), theirs(a[1])
+        elif kind < 0.65 and a[0].ndim == 2 and b[0].ndim and a[0].shape[1] == b[0].shape[0]:
+            new = a[0] @ b[0], a[1] @ b[1]
+        elif kind < 0.7 and a[0].ndim and a[0].shape[1:] == b[0].shape[1:] and b[0].ndim:
+            new = concatenate([a[0], b[0]]), torch.cat([a[1], b[1]])
+        elif fits(a[0], b[0]):
+            ours, theirs = BINARY[random.integers(len(BINARY))]
+            if not clear(ours, a, b):
+                continue
+            new = ours(a[0], b[0]), theirs(a[1], b[1])
+        else:
+            continue
+        if new[0].size < 200 and np.all(np.abs(new[0].data) < 1e3):
+            things.append(new)
+    ours = sum((x.tanh().sum() for x, _ in things), Node(0.0, requires_grad=False))
+    theirs = sum(t.tanh().sum() for _, t in things)
+    return leaves, ours, theirs
+
+
+def test_random_graphs():
+    seed = int(os.environ.get("FUZZ_SEED", "0"))
+    end = time.monotonic() + float(os.environ.get("FUZZ_SECONDS", "5"))
+    while time.monotonic() < end:
+        compare(seed)
+        seed += 1
+
+
+def compare(seed):
+    leaves, ours, theirs = grow(np.random.default_rng(seed))
+    nodes, tensors = [x for x, _ in leaves], [t for _, t in leaves]
+    ours.backward()
+    first = torch.autograd.grad(theirs, tensors, create_graph=True)
+    for node, t in zip(nodes, first, strict=True):
+        np.testing.assert_allclose(node.grad, t.detach(), rtol=1e-8, atol=1e-10, err_msg=f"{seed}")
+        assert np.shape(node.grad) == node.shape
+
+    graph = adjoints(ours, ours.seed(None, True), nodes, create_graph=True)
+    total = sum((g * g).sum() for g in graph.values())
+    t_total = sum((t * t).sum() for t in first)
+    second = adjoints(total, total.seed(), nodes)
+    expected = torch.autograd.grad(t_total, tensors, allow_unused=True)
+    for node, t in zip(nodes, expected, strict=True):
+        wanted = np.zeros(node.shape) if t is None else t.numpy(force=True)
+        got = second.get(node, np.zeros(node.shape))
+        scale = max(1.0, np.abs(wanted).max(initial=0.0))
+        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-8 * scale, err_msg=f"{seed}")

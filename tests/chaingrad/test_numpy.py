@@ -1,0 +1,144 @@
+"""NumPy's own functions on nodes, and what would lose a graph without a word."""
+
+import math
+
+import numpy as np
+import pytest
+
+from chaingrad import AnomalyError, Node, detect_anomaly, grad, no_grad
+
+V = np.array([0.5, 1.5, 2.5])
+M = np.arange(6.0).reshape(2, 3) + 0.5
+
+ON_A_VECTOR = [
+    np.exp, np.log, np.sqrt, np.square, np.sin, np.cos, np.tanh, np.log1p, np.expm1, np.abs,
+    np.negative, np.positive, np.reciprocal, np.sum, np.mean, np.max, np.min, np.var, np.std,
+    np.prod, np.cumsum, np.sort, np.ravel, np.linalg.norm,
+    lambda v: np.maximum(v, 1.0), lambda v: np.minimum(1.0, v), lambda v: np.logaddexp(v, V),
+    lambda v: np.where(V > 1, v, 0.0), lambda v: np.where(v > 1, V, v),
+    lambda v: np.concatenate([V, v]), lambda v: np.stack([v, V], axis=1),
+    lambda v: np.reshape(v, (3, 1)), lambda v: np.expand_dims(v, 0), lambda v: np.outer(V, v),
+    lambda v: np.dot(M, v), lambda v: np.matmul(M, v), lambda v: np.einsum("ij,j->i", M, v),
+    lambda v: np.clip(v, 1, 2), lambda v: np.broadcast_to(v, (2, 3)), lambda v: np.power(v, 3.0),
+    lambda v: V + v, lambda v: V - v, lambda v: V * v, lambda v: V / v, lambda v: V**v,
+    lambda v: M @ v, lambda v: np.float32(2) * v, lambda v: np.float64(2) - v,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", ON_A_VECTOR)
+def test_a_function_gives_a_node_with_numpys_value(f):
+    node = f(Node(V))
+    assert isinstance(node, Node)
+    assert node.requires_grad
+    np.testing.assert_allclose(node.data, f(V), rtol=1e-15)
+    slope = grad(lambda v: np.sum(f(v)))(V)
+    assert isinstance(slope, np.ndarray)
+    grad(lambda v: np.sum(grad(lambda u: np.sum(f(u)))(v) ** 2))(V)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda m: np.sum(m, axis=0), lambda m: np.mean(m, 1), lambda m: np.max(m, axis=1),
+        lambda m: np.transpose(m), lambda m: np.squeeze(m[:1]), lambda m: np.var(m, 0, ddof=1),
+        lambda m: np.std(m, axis=1, keepdims=True), lambda m: np.cumsum(m, axis=1),
+        lambda m: np.linalg.norm(m, axis=1), lambda m: V @ m.T,
+    ],
+)  # fmt: skip
+def test_options_are_numpys(f):
+    if f(M).shape:
+        np.testing.assert_allclose(f(Node(M)).data, f(M), rtol=1e-15)
+
+
+def test_questions_about_values_have_plain_answers():
+    v = Node(V)
+    assert np.array_equal(V, v)
+    assert np.array_equal(v, V)
+    assert not np.array_equal(v, V + 1)
+    assert np.array_equiv(V, v)
+    assert np.allclose(v, V)
+    assert (np.ones(3) < v).tolist() == [False, True, True]
+    assert np.isfinite(v).all()
+    assert np.argmax(v) == v.argmax() == 2
+    assert np.argmin(v) == v.argmin() == 0
+    assert np.shape(v) == (3,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda v: np.arctan(v), r"np\.arctan of a node has no derivative"),
+        (lambda v: np.round(v), r"no derivative here\. Write it"),
+        (lambda v: np.sinh(v), r"nearest there is: np\.sin"),
+        (lambda v: np.median(v), r"np\.median of a node"),
+        (lambda v: np.add.reduce(v), r"np\.add\.reduce"),
+        (lambda v: np.sum(v, dtype=np.float32), "dtype="),
+        (lambda v: np.add(v, 1.0, out=np.zeros(3)), r"a = a \+ x"),
+        (lambda v: np.exp(v, where=V > 1), "where="),
+        (lambda v: np.sum(v, 0, False, 1, 2, 3, 4, 5), "sum"),
+        (lambda v: np.asarray(v), r"use node\.data"),
+        (lambda v: np.array([v, v]), r"use node\.data"),
+        (lambda v: np.add.at(np.zeros(3), [0], v), "write a node|no derivative|np.add"),
+    ],
+)
+def test_what_has_no_rule_is_refused_by_name(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(Node(V))
+
+
+def test_an_array_is_not_changed_by_a_node():
+    array = np.zeros(3)
+    with pytest.raises(TypeError, match=r"a = a \+ x instead of a \+= x"):
+        array += Node(V)
+    with pytest.raises(TypeError, match="entry by entry"):
+        Node(V)[0] = 1.0
+
+
+# --- plain numbers ------------------------------------------------------------------------------
+
+
+def assigned(x):
+    array = np.zeros(2)
+    array[0] = x
+    return x * array[0]
+
+
+LOSING = [
+    lambda x: math.exp(x) * x, lambda x: math.sqrt(x) * x, lambda x: float(x) * x,
+    lambda x: int(x) * x, lambda x: round(x) * x, lambda x: np.float64(x) * x, assigned,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", LOSING)
+def test_what_loses_the_graph_within_a_derivative_raises(f):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        grad(f)(2.0)
+    messages = f"{caught.value} {caught.value.__cause__}"
+    assert "no gradient flows" in messages or "losing its graph" in messages
+
+
+@pytest.mark.parametrize("f", LOSING[:5])
+def test_detect_anomaly_catches_it_under_backward(f):
+    x = Node(2.0, "x")
+    with detect_anomaly(), pytest.raises(AnomalyError, match=r"'x'.*no gradient flows"):
+        f(x)
+
+
+def test_the_value_alone_may_be_asked_for():
+    assert grad(lambda x: x * x.item())(3.0) == 3.0
+    x = Node(2.5)
+    assert (float(x), int(x), round(x), round(x, 1), math.floor(x)) == (2.5, 2, 2, 2.5, 2)
+
+    def f(x):
+        with no_grad():
+            assert float(x) == 3.0
+        assert float(Node(1.0, requires_grad=False)) == 1.0
+        return x * x
+
+    assert grad(f)(3.0) == 6.0
+
+
+def test_nodes_are_formatted_as_their_values():
+    x, v = Node(2.0), Node(np.array([1.0, 2.5]))
+    assert f"{x:.3f} {x:>6.1f}|{v:.2f}" == "2.000    2.0|[1.00 2.50]"
+    assert f"{x}" == "Node(2.0)"
