@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coursework import grade, release
-from coursework.problems import Assignment, Problem, ProblemError, load, read_problems, verify
+from coursework.problems import Assignment, Problem, load, read_problems, verify
+from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
+SECRET = ".coursework-secret"
 DESCRIPTION = f"""\
 Check the book's coding exercises, release assignments made of them, and grade what comes back.
 
@@ -98,9 +100,9 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--secret",
         type=Path,
-        default=Path(".coursework-secret"),
         metavar="FILE",
-        help="what the inputs of the checks that count are drawn from (default: %(default)s)",
+        help="what the inputs of the checks that count are drawn from "
+        f"(default: {SECRET} in the folder of the book)",
     )
 
 
@@ -115,19 +117,19 @@ def _check(options: argparse.Namespace) -> int:
     assignments = _load(options)
     print(f"\n{len(problems)} exercises, {len(assignments)} assignments.")
     if wrong:
-        print(f"{wrong} checks are not passed by the reference answer.", file=sys.stderr)
+        print(f"Checks that the reference answer does not pass: {wrong}.", file=sys.stderr)
     return 1 if wrong else 0
 
 
 def _complaints(problem: Problem, draws: int | None) -> list[str]:
     try:
         return list(verify(problem, draws=draws))
-    except Exception as error:
-        return [f"{problem.where}, {problem.id}: {type(error).__name__}: {error}"]
+    except ProblemError as error:
+        return [f"{problem.where}, {error}"]
 
 
 def _release(options: argparse.Namespace) -> int:
-    secret = _secret(options.secret) if options.source else None
+    secret = _secret(options) if options.source else None
     for assignment in _chosen(options).values():
         path = release.write(assignment, options.to, options.book, secret)
         print(f"{path}: {len(assignment.problems)} exercises, {assignment.points:g} points")
@@ -135,7 +137,10 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    return grade.run(options, _chosen(options), _secret(options.secret))
+    secret, known = _secret(options), list(_load(options))
+    hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
+    hidden += [path for path in (_private(options), options.assignments) if path]
+    return grade.run(options, _chosen(options), secret, known, hidden)
 
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
@@ -172,8 +177,9 @@ def _private(options: argparse.Namespace) -> Path | None:
     return Path(options.private) if options.private else None
 
 
-def _secret(path: Path) -> str:
+def _secret(options: argparse.Namespace) -> str:
     """The teacher's secret, made where there is none."""
+    path: Path = options.secret or options.book / SECRET
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")

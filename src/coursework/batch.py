@@ -12,7 +12,8 @@ import os
 import queue
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,16 +27,19 @@ from coursework import examine
 from coursework.examine import Key
 from coursework.marks import Mark, from_json, to_json
 from coursework.problems import Assignment
-from coursework.sandbox import Limits, Sandbox
+from coursework.sandbox import jail
+from coursework.sandbox.host import Limits, Sandbox
 from coursework.submissions import (
+    Stray,
     Submission,
     UnreadableError,
-    find_submissions,
+    collect,
     read_bytes,
-    read_cells,
+    read_notebook,
 )
 
-MODULES = ("examine", "jail", "marks", "sandbox", "submissions", "wire", "worker")
+# What of the grader decides a mark.
+DECIDING = ("examine.py", "marks.py", "submissions.py", "sandbox/*.py")
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,14 @@ class Graded:
 
     submission: Submission
     mark: Mark
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What was graded, and what was found and was not."""
+
+    graded: list[Graded]
+    strays: list[Stray]
 
 
 def grade_folder(
@@ -57,7 +69,10 @@ def grade_folder(
     isolate: bool = True,
     shard: tuple[int, int] = (1, 1),
     progress: bool = True,
-) -> list[Graded]:
+    known: Sequence[str] = (),
+    hidden: Sequence[Path] = (),
+    who: Callable[[str], str] = str,
+) -> Batch:
     """Grade every submission in a folder; each mark is kept in `output` as soon as it is known.
 
     Args:
@@ -70,25 +85,37 @@ def grade_folder(
         isolate: False runs submissions with all the rights of whoever grades.
         shard: (i, n) grades only the i-th of every n submissions, i from 1 to n.
         progress: whether to draw a bar.
+        known: the names of all assignments that there are, where some are not graded now.
+        hidden: what else no submission may read, such as the secret; refused where one could.
+        who: tells the student that a folder or a file is named for.
 
     Raises:
         IsolationError: this machine cannot isolate submissions.
+        ValueError: a folder lies where submissions can read it.
+        ProblemError: a reference answer fails, or takes too long.
         KeyboardInterrupt: stopped from the keyboard; the marks that were finished are kept.
     """
     limits = limits or Limits()
     keys = {name: Key(assignment, secret) for name, assignment in assignments.items()}
-    found = find_submissions(submissions, list(assignments))[shard[0] - 1 :: shard[1]]
+    collection = collect(submissions, list(assignments), known, who)
+    found = collection.submissions[shard[0] - 1 :: shard[1]]
     store = _Store(output / "marks", keys, f"{_fingerprint()} {limits} {isolate}")
-    known = {submission: store.find(submission) for submission in found}
-    marks = {submission: mark for submission, mark in known.items() if mark}
+    kept = {submission: store.find(submission) for submission in found}
+    marks = {submission: mark for submission, mark in kept.items() if mark}
     todo = [submission for submission in found if submission not in marks]
     jobs = min(jobs or _cores(), len(todo))
-    with _Pool(jobs, limits, isolate) as pool:
-        pool.keep_hidden([submissions, output])
-        done = pool.grade(todo, store)
-        bar = tqdm(done, "grading", len(found), initial=len(marks), disable=not progress)
-        marks.update(bar)
-    return [Graded(submission, marks[submission]) for submission in found]
+    # Warnings of students' code and values are none of the teacher's concern. All threads share
+    # Python's filters, so these are set before any starts.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in {submission.assignment for submission in todo}:
+            _ = keys[name].draws
+        with _Pool(jobs, limits, isolate) as pool:
+            pool.keep_hidden([submissions, output, *hidden])
+            done = pool.grade(todo, store)
+            bar = tqdm(done, "grading", len(found), initial=len(marks), disable=not progress)
+            marks.update(bar)
+    return Batch([Graded(submission, marks[submission]) for submission in found], collection.strays)
 
 
 class _Store:
@@ -125,19 +152,36 @@ class _Pool:
     """Threads, each with a sandbox of its own."""
 
     def __init__(self, jobs: int, limits: Limits, isolate: bool) -> None:
+        self._limits = limits
+        self._isolate = isolate
         self._threads = ThreadPoolExecutor(max(1, jobs))
         self._free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
-        self._sandboxes: list[Sandbox] = []
+        self._opened: list[Sandbox] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self.visible: tuple[Path, ...] = ()
+        self._adopts = not isolate and sys.platform == "linux"
+        if self._adopts:  # what a submission starts ends with the run, even if it kills its server
+            jail.adopt_orphans()
+            self._own = jail.children()
         try:
             for _ in range(jobs):
-                sandbox = Sandbox(limits, isolate=isolate)
-                self._sandboxes.append(sandbox)
+                sandbox = self._open()
                 self._free.put(sandbox)
+                self.visible = sandbox.visible
                 with sandbox.session():
                     pass  # can it isolate here? better asked before anything starts
         except BaseException:
             self.close()
             raise
+
+    def _open(self) -> Sandbox:
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool is closed")
+            sandbox = Sandbox(self._limits, isolate=self._isolate)
+            self._opened.append(sandbox)
+            return sandbox
 
     def __enter__(self) -> Self:
         return self
@@ -148,14 +192,18 @@ class _Pool:
     def close(self) -> None:
         """Drop what waits, end what runs (its marks are not kept), wait for the threads."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-        for sandbox in self._sandboxes:
-            sandbox.close()
+        with self._lock:
+            self._closed = True
+            for sandbox in self._opened:
+                sandbox.close()
         self._threads.shutdown()
+        if self._adopts:
+            jail.end_orphans(self._own)
 
     def keep_hidden(self, folders: Iterable[Path]) -> None:
         """Refuse folders that a submission could read, being where libraries are."""
         for path in folders:
-            for visible in self._sandboxes[0].visible if self._sandboxes else ():
+            for visible in self.visible:
                 if path.resolve().is_relative_to(visible):
                     raise ValueError(
                         f"{path} lies in {visible}, which submissions can read; move it elsewhere"
@@ -173,13 +221,35 @@ class _Pool:
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
         content = _read(submission)
+        key = store.keys[submission.assignment]
         sandbox = self._free.get()
         try:
-            mark = _mark(content, store.keys[submission.assignment], sandbox)
+            mark, sandbox = self._try_twice(content, key, sandbox)
         finally:
             self._free.put(sandbox)
-        store.keep(submission, content, mark)
+        if not mark.fault:
+            store.keep(submission, content, mark)
         return mark
+
+    def _try_twice(
+        self, content: bytes | UnreadableError, key: Key, sandbox: Sandbox
+    ) -> tuple[Mark, Sandbox]:
+        """The mark, and the sandbox for the next: where grading fails, it starts over in a new one.
+
+        If it fails again, that is the mark of this submission and of no other.
+        """
+        try:
+            return _mark(content, key, sandbox), sandbox
+        except Exception as error:
+            first = error
+        try:
+            sandbox.close()
+            sandbox = self._open()
+            return _mark(content, key, sandbox), sandbox
+        except Exception:
+            if self._closed:
+                raise
+            return examine.ungraded(key, first), sandbox
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -193,10 +263,10 @@ def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:
     try:
         if isinstance(content, UnreadableError):
             raise content
-        cells = read_cells(content)
+        notebook = read_notebook(content)
     except UnreadableError as error:
         return examine.unreadable(key, str(error))
-    return examine.examine(cells, key, sandbox)
+    return examine.examine(notebook, key, sandbox)
 
 
 def _read(submission: Submission) -> bytes | UnreadableError:
@@ -209,7 +279,8 @@ def _read(submission: Submission) -> bytes | UnreadableError:
 def _fingerprint() -> str:
     """Changes whenever this grader, or the engine that submissions use, could mark differently."""
     own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
-    files = [own / f"{module}.py" for module in MODULES] + sorted(engine.glob("*.py"))
+    decide = [path for pattern in DECIDING for path in sorted(own.glob(pattern))]
+    files = [*decide, *sorted(engine.rglob("*.py"))]
     sources = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
     return f"{sources} {sys.version} {np.__version__}"
 

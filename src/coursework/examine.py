@@ -14,24 +14,22 @@ Comparing happens in this process, with values that are plain data by now, again
 reference answer that no submission can reach.
 """
 
+import ast
 import functools
 import hashlib
 import json
 import re
 import signal
-import threading
-import time
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from chaingrad.checks import Difference, first_difference
-from coursework import wire
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict
-from coursework.problems import Assignment, Part, Problem
-from coursework.sandbox import (
+from coursework.problems import DEFINITIONS, Assignment, Part, Problem
+from coursework.sandbox import wire
+from coursework.sandbox.host import (
+    Ending,
     Raised,
     Sandbox,
     Session,
@@ -39,36 +37,53 @@ from coursework.sandbox import (
     SessionLostError,
     signal_name,
 )
-from coursework.submissions import Cell
-from coursework.worker import CELL_NAME
+from coursework.sandbox.worker import CELL_NAME
+from coursework.submissions import Cell, Notebook, printable
 
 LOSSES = 4
 CELL_CHARACTERS = 100_000
 CODE_CHARACTERS = 20_000
 QUOTED = 800  # characters of what a submission says
+# Comparing costs what the answer's size allows: that of the right one decides how much it may have.
+RESULT_BYTES, RESULT_RATIO = 2**18, 16
 REMARKS = 12
 GIVEN = Cell(0, "")  # stands for what every student is given
 GIVEN_UP = "the submission had used up its time, or its processes, before this was asked"
 
 
+@dataclass(frozen=True)
+class Draw:
+    """Inputs, the reference's results, and the bytes that an answer may have at most."""
+
+    inputs: Any
+    expected: dict[str, Any]
+    most: int
+
+
 class Key:
-    """The inputs of an assignment's checks and the reference's results, made once a batch."""
+    """The inputs of an assignment's checks and the reference's results, made once a batch.
+
+    The reference answers run in this process, and some checks measure what all of it does, such as
+    the memory it takes: ask for `draws` before other threads run.
+    """
 
     def __init__(self, assignment: Assignment, secret: str) -> None:
         self.assignment = assignment
         self._secret = secret
-        self._lock = threading.Lock()
-        self._known: dict[tuple[str, str, int], tuple[Any, Any]] = {}
 
-    def draw(self, problem: Problem, part: Part, k: int) -> tuple[Any, Any]:
-        """The inputs of a draw, and what the reference answer makes of them."""
-        name = (problem.id, part.name, k)
-        with self._lock:
-            if name not in self._known:
-                inputs = part.draw(self._secret, k)
-                expected = wire.decode(wire.encode(problem.expected(part, inputs)))
-                self._known[name] = (inputs, expected)
-            return self._known[name]
+    @functools.cached_property
+    def draws(self) -> dict[tuple[str, str], list[Draw]]:
+        """{problem and part: what it is asked}."""
+        return {
+            (problem.id, part.name): [self._draw(problem, part, k) for k in range(part.draws)]
+            for problem in self.assignment.problems
+            for part in problem.parts
+        }
+
+    def _draw(self, problem: Problem, part: Part, k: int) -> Draw:
+        inputs = part.draw(self._secret, k)
+        message = wire.encode(problem.expected(part, inputs))
+        return Draw(inputs, wire.decode(message), RESULT_BYTES + RESULT_RATIO * len(message))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -78,46 +93,61 @@ class Key:
         return hashlib.sha256(f"{self._secret}\n{described}".encode()).hexdigest()
 
 
-def examine(cells: Sequence[Cell], key: Key, sandbox: Sandbox) -> Mark:
-    """The mark of a submission with these code cells."""
-    examination = _Examination(cells, key, sandbox)
+def examine(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
+    """The mark of a submission."""
+    examination = _Examination(notebook, key, sandbox)
     examination.run()
     return examination.mark()
 
 
 def unreadable(key: Key, reason: str) -> Mark:
     """The mark of a file that is not a notebook."""
-    problems = []
-    for problem in key.assignment.problems:
-        parts = (_no_points(part, "missing", "there is nothing to grade") for part in problem.parts)
-        problems.append(ProblemMark(problem.id, problem.title, tuple(parts)))
-    return Mark(tuple(problems), (f"The file could not be read: {reason}.",))
+    nothing = _nothing(key, "there is nothing to grade")
+    return Mark(nothing, (f"The file could not be read: {reason}.",))
+
+
+def ungraded(key: Key, error: Exception) -> Mark:
+    """The mark of a submission at which the grader itself failed."""
+    nothing = _nothing(key, "the grader failed before this was asked")
+    fault = printable(f"{type(error).__name__}: {error}")[:QUOTED]
+    return Mark(nothing, ("This has not been graded: the grader failed.",), fault=fault)
+
+
+def _nothing(key: Key, why: str) -> tuple[ProblemMark, ...]:
+    return tuple(
+        ProblemMark(p.id, p.title, tuple(_no_points(part, "missing", why) for part in p.parts))
+        for p in key.assignment.problems
+    )
 
 
 class _Examination:
     """The state that outlives the processes a submission loses."""
 
-    def __init__(self, cells: Sequence[Cell], key: Key, sandbox: Sandbox) -> None:
-        self._cells = cells
+    def __init__(self, notebook: Notebook, key: Key, sandbox: Sandbox) -> None:
+        self._cells = notebook.cells
+        self._words = notebook.words
         self._key = key
         self._sandbox = sandbox
         self._failed: dict[int, str] = {}  # cells that raised, by number
         self._left_out: dict[int, str] = {}  # cells that took their process with them
         self._answers: dict[tuple[str, str], PartMark] = {}
+        self._code: dict[str, str] = {}  # what was called, by problem
         self._at: Cell | tuple[Problem, Part] = GIVEN
         self._seconds = 0.0
 
     def run(self) -> None:
         """Go through cells and checks, in as many processes as that takes."""
-        end = time.monotonic() + self._sandbox.limits.life
+        limits = self._sandbox.limits
+        life = limits.life
         for _ in range(LOSSES + 1):
-            lost = self._run_once(end)
-            status, seconds = self._sandbox.ending
-            self._seconds += seconds
+            lost = self._run_once(life)
+            ending = self._sandbox.ending
+            life -= ending.clock
+            self._seconds += ending.cpu
             if lost is None:
                 return
-            self._note_loss(_reason(lost, status))
-            if self._seconds > self._sandbox.limits.total or time.monotonic() > end:
+            self._note_loss(_reason(lost, ending))
+            if self._seconds > limits.total or life <= 0:
                 return
 
     def mark(self) -> Mark:
@@ -129,11 +159,13 @@ class _Examination:
                 self._answers.get((problem.id, part.name), nothing)
                 for part, nothing in zip(problem.parts, given_up, strict=True)
             )
-            problems.append(ProblemMark(problem.id, problem.title, parts, self._code(problem)))
+            code = self._code.get(problem.id, "")
+            words = tuple(text for name, text in self._words if _belongs(name, problem.id))
+            problems.append(ProblemMark(problem.id, problem.title, parts, code, words))
         return Mark(tuple(problems), tuple(self._remarks()), round(self._seconds, 3))
 
-    def _run_once(self, end: float) -> SessionLostError | None:
-        with self._sandbox.session(end) as session:
+    def _run_once(self, life: float) -> SessionLostError | None:
+        with self._sandbox.session(life) as session:
             try:
                 self._run_cells(session)
                 self._ask_all(session)
@@ -167,17 +199,18 @@ class _Examination:
     def _ask(self, session: Session, problem: Problem, part: Part) -> PartMark:
         """The mark of one part: its driver is called with every input, and the results compared."""
         names = list(problem.names)
-        defined = session.request("defined", names=names)
-        if not isinstance(defined, list) or not set(names) & set(map(str, defined)):
+        places = _places(session.request("defined", names=names), names)
+        if not places:
             return _no_points(part, "missing", self._why_missing(names))
-        for k in range(part.draws):
-            inputs, expected = self._key.draw(problem, part, k)
-            got = session.request("call", driver=part.driver, entry="driver", inputs=inputs)
+        self._code[problem.id] = self._source(places)
+        for draw in self._key.draws[problem.id, part.name]:
+            call = {"driver": part.driver, "entry": "driver", "inputs": draw.inputs}
+            got = session.request("call", most=draw.most, **call)
             if isinstance(got, Raised):
                 if got.type == "NotImplementedError":
                     return _no_points(part, "missing", "it still raises NotImplementedError")
                 return _no_points(part, "failed", self._quote(got))
-            wrong = _compare(part, expected, got)
+            wrong = _compare(part, draw.expected, got)
             if wrong:
                 return _no_points(part, "wrong", **asdict(wrong))
         return PartMark(part.name, part.points, part.points, "right")
@@ -213,11 +246,22 @@ class _Examination:
                         return f"{what} not defined: cell {cell.number} {fault}"
         return f"{what} not defined in any cell that ran"
 
-    def _code(self, problem: Problem) -> str:
-        """The last cells that define the problem's names."""
-        last = {n: c for c in self._cells for n in problem.names if _defines(c, [n])}
-        chosen = sorted({cell.number: cell.source for cell in last.values()}.items())
-        return "\n\n".join(source for _, source in chosen)[:CODE_CHARACTERS]
+    def _source(self, places: dict[str, tuple[str, int]]) -> str:
+        """The cells in which stand what is called by these names; a remark for what stands in none.
+
+        Places are what the submission's process says; a cell is shown if it does define the name
+        there.
+        """
+        shown: dict[int, str] = {}
+        hidden = []
+        for name, (file, line) in places.items():
+            cell = next((c for c in self._cells if CELL_NAME.format(c.number) == file), None)
+            if cell is not None and _stands_at(cell, name, line):
+                shown[cell.number] = cell.source
+            else:
+                hidden.append(f"# {name} is defined in a way that cannot be shown here")
+        sources = (source for _, source in sorted(shown.items()))
+        return "\n\n".join([*sources, *hidden])[:CODE_CHARACTERS]
 
     def _remarks(self) -> list[str]:
         faults = {n: f"Cell {n} {fault}." for n, fault in self._failed.items()}
@@ -227,18 +271,51 @@ class _Examination:
         return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
 
 
-def _reason(lost: SessionLostError, status: int) -> str:
+def _reason(lost: SessionLostError, ending: Ending) -> str:
     if not isinstance(lost, SessionEndedError):
         return str(lost)
-    if status == -signal.SIGKILL:
+    if ending.forced:
+        return "it closed its connection to the grader"
+    if ending.status == -signal.SIGKILL:
         return "the submission used up its processor time or memory"
-    return f"it ended the process ({signal_name(status)})"
+    return f"it ended the process ({signal_name(ending.status)})"
+
+
+def _places(answer: Any, names: Sequence[str]) -> dict[str, tuple[str, int]]:
+    """{name: file and line} of an answer; what is not in that form is not believed."""
+    found = {}
+    for item in answer if isinstance(answer, list) else []:
+        match item:
+            case [str(name), str(file), int(line)] if name in names:
+                found[name] = (file, line)
+    return found
+
+
+def _stands_at(cell: Cell, name: str, line: int) -> bool:
+    """Whether a definition of the name, however deep, covers this line of the cell."""
+    try:
+        tree = ast.parse(cell.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _defines(cell, [name])  # lines that only a notebook understands
+    for node in ast.walk(tree):
+        named = isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef)) and node.name == name
+        if isinstance(node, ast.Assign):
+            named = any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        if named and isinstance(node, ast.stmt):
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            if first <= line <= (node.end_lineno or 0):
+                return True
+    return False
+
+
+def _belongs(grade_id: str, problem: str) -> bool:
+    """Whether a cell of this name is one of the problem's."""
+    return grade_id == problem or grade_id.startswith(f"{problem}-")
 
 
 def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | None:
     try:
-        with np.errstate(all="ignore"):
-            return first_difference(expected, got, part.rtol, part.atol, part.hints)
+        return first_difference(expected, got, part.rtol, part.atol, part.hints)
     except Exception as error:  # whatever came, it is this part that is wrong and not the batch
         return Difference("result", f"cannot be compared: {type(error).__name__}", "", "")
 

@@ -8,26 +8,32 @@ not grade again.
 
 import argparse
 import sys
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from coursework.batch import grade_folder
-from coursework.jail import IsolationError
+from coursework.batch import Batch, grade_folder
 from coursework.problems import Assignment
 from coursework.report import write_reports
-from coursework.sandbox import Limits
-from coursework.submissions import left_out
+from coursework.results import rows
+from coursework.roster import Roster, read_changes
+from coursework.sandbox.host import Limits
+from coursework.sandbox.jail import IsolationError
 
 MIB = 2**20
 REFUSAL = """\
 Submissions cannot be isolated here: {reason}.
 A submission that is not isolated may read, change and send whatever you may yourself.
-Grade on Linux with user namespaces; WSL and virtual machines have them. Most containers and some
-distributions keep them from programs: on Ubuntu, an administrator gives them back with
-    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
-Where you trust every submission, or the machine holds nothing of worth, --no-isolation goes on
-without."""
+Grade on Linux 5.12 or newer with user namespaces. An administrator allows them so:
+    Debian    sudo sysctl -w kernel.unprivileged_userns_clone=1
+    Ubuntu    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+    Fedora    sudo sysctl -w user.max_user_namespaces=15000
+In a container, start it with
+    podman run --security-opt seccomp=unconfined --security-opt unmask=ALL ...
+    docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined \\
+        --security-opt systempaths=unconfined ...
+On macOS and Windows, grade in such a container, in a virtual machine, or in WSL 2. The page
+"Teaching with this course" tells more. Where you trust every submission, or the machine holds
+nothing of worth, --no-isolation goes on without."""
 LAYOUT = """\
 SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects),
 ASSIGNMENT/STUDENT.ipynb or STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is
@@ -49,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("submissions", type=Path, help="the folder that holds the submissions")
     add("--output", type=Path, default=Path("grades"), help="where marks go (default: grades)")
+    add(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="a table of id, name, mail (default: roster.csv in SUBMISSIONS, if there)",
+    )
     add("--jobs", type=_positive, help="how many to grade at a time (default: one a core)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="grade every N-th alone")
     add("--no-isolation", action="store_true", help="run submissions with your own rights")
@@ -74,56 +86,92 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def run(options: argparse.Namespace, assignments: Mapping[str, Assignment], secret: str) -> int:
-    """Grade as the options say; returns the exit status."""
+def run(
+    options: argparse.Namespace,
+    assignments: Mapping[str, Assignment],
+    secret: str,
+    known: Sequence[str] = (),
+    hidden: Sequence[Path] = (),
+) -> int:
+    """Grade as the options say; returns the exit status.
+
+    `known` are the names of all assignments, where some are not graded now; `hidden` is what no
+    submission may read.
+    """
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
-    # What NumPy has to say of values that students return is none of the teacher's concern.
-    warnings.simplefilter("ignore", RuntimeWarning)
+    isolate = not options.no_isolation
     try:
-        graded = grade_folder(
+        roster = Roster(_roster(options))
+        changes = read_changes(options.output / "changes.csv", assignments)
+        batch = grade_folder(
             options.submissions,
             options.output,
             assignments,
             secret,
             limits=limits,
             jobs=options.jobs,
-            isolate=not options.no_isolation,
+            isolate=isolate,
             shard=options.shard,
+            known=known,
+            hidden=hidden,
+            who=lambda name: roster.find(name).id,
         )
     except IsolationError as error:
         print(REFUSAL.format(reason=error), file=sys.stderr)
         return 2
-    except (FileNotFoundError, ValueError) as error:
+    except (OSError, ValueError) as error:
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print(f"Stopped. What was finished is in {options.output}; run it again to go on.")
         return 130
-    stray = left_out(options.submissions, list(assignments))
-    for line in stray:
-        print(f"Not graded, {line}")
+    for line in _notes(batch):
+        print(line)
+    count = len(batch.graded)
     if options.shard != (1, 1):
-        print(f"{len(graded)} marks are in {options.output}; a run without --shard collects them.")
+        print(f"Marks in {options.output}: {count}; a run without --shard collects them.")
         return 0
-    write_reports(options.output, graded, assignments, stray)
-    print(f"{len(graded)} submissions are graded: see {options.output / 'summary.html'}")
+    found = rows(batch, assignments, roster, changes)
+    write_reports(options.output, found, batch.strays, isolated=isolate)
+    print(f"Submissions graded: {count}; see {options.output / 'summary.html'}.")
     return 0
 
 
+def _notes(batch: Batch) -> Iterator[str]:
+    """What the teacher should know at once."""
+    for graded in batch.graded:
+        if graded.mark.fault:
+            who = f"{graded.submission.student}, {graded.submission.assignment}"
+            yield f"The grader failed at {who}, and went on: {graded.mark.fault}"
+    for stray in batch.strays:
+        yield f"Not graded, {stray}"
+
+
+def _roster(options: argparse.Namespace) -> Path | None:
+    """The roster that is named, or the one that lies with the submissions."""
+    beside: Path = options.submissions / "roster.csv"
+    named: Path | None = options.roster
+    return named or (beside if beside.exists() else None)
+
+
 def _positive(text: str) -> int:
-    if (number := int(text)) < 1:
-        raise ValueError
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _seconds(text: str) -> float:
-    if not 0 < (number := float(text)) < 1e6:
-        raise ValueError
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1e6:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return number
 
 
 def _shard(text: str) -> tuple[int, int]:
     first, _, count = text.partition("/")
-    if not 1 <= int(first) <= int(count):
-        raise ValueError
+    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 2/8")
     return int(first), int(count)

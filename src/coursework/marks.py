@@ -32,15 +32,20 @@ class PartMark:
 
 @dataclass(frozen=True)
 class ProblemMark:
-    """One exercise: its parts, and the code that was graded."""
+    """One exercise: its parts, the code that was called, and the sentences beside it."""
 
     id: str
     title: str
     parts: tuple[PartMark, ...]
     code: str = ""
+    words: tuple[str, ...] = ()
+    given: float | None = None  # points given by hand, and why
+    why: str = ""
 
     @property
     def points(self) -> float:
+        if self.given is not None:
+            return self.given
         return tidy(sum(part.points for part in self.parts))
 
     @property
@@ -56,11 +61,13 @@ class Mark:
         remarks: what its author should know beside the marks: cells that failed, a file that
             could not be read.
         seconds: processor time that it took.
+        fault: what went wrong in the grader, for the teacher; then there is no mark yet.
     """
 
     problems: tuple[ProblemMark, ...]
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
+    fault: str = ""
 
     @property
     def points(self) -> float:
@@ -93,4 +100,5 @@ def from_json(text: str) -> Mark:
 
 def _problem(data: Mapping[str, Any]) -> ProblemMark:
     parts = tuple(PartMark(**part) for part in data["parts"])
-    return ProblemMark(data["id"], data["title"], parts, data["code"])
+    words = tuple(data["words"])
+    return ProblemMark(data["id"], data["title"], parts, data["code"], words)

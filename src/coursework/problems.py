@@ -64,15 +64,16 @@ check_results(inputs, driver, oracle)
   `python -m coursework check`. A grader compares with the answer.
 - The options of a check, beside `role: check`: `part` (its name), `points` (its weight in the
   exercise, 1), `draws` (how many inputs, 5), `rtol` (1e-6), `atol` (1e-9), `hints` ({name of a
-  result, or "*" for all others: what to think of if it is wrong}), `visible` (true; false keeps it
-  from students' copies).
+  result, or "*" for all others: what to think of if it is wrong}), `visible` (true, or in a
+  private folder false: whether students have it in their notebook).
 - A check imports what it needs, in its cell, and uses no other name of the page. Statements at its
   top level that are neither imports, definitions nor assignments belong to the page alone, and so
   do imports from `chaingrad.checks`.
 
 A private folder holds pages of the same format, outside the book. An exercise there is like any
 other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
-the exercise of the book. Checks from a private folder are never shown to students.
+the exercise of the book. Checks from a private folder are shown to students only where they say
+`visible: true`.
 
 In a notebook, nbgrader's ``grade_id`` of the answer's cell is the exercise's label; a check's is
 `LABEL-check-1`, and so on; those of given cells start with `LABEL-given` and `setup`.
@@ -106,16 +107,15 @@ from typing import Any
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 
+from coursework.sandbox import wire
+from coursework.trusted import ProblemError, named, run
+
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 LABEL = re.compile(r"^:label: *(\S+)", re.MULTILINE)
 LEVEL = re.compile(r"^(★{1,3}) +")
 FOREIGN = re.compile(r"\{[a-z:-]+\}`|^:::|\]\((?!https?://)|^\([\w-]+\)=", re.MULTILINE)
 OPTIONS = {"role", "part", "points", "draws", "rtol", "atol", "hints", "visible"}
 PAGE_ONLY = "chaingrad.checks"
-
-
-class ProblemError(ValueError):
-    """A page or an assignment file is not what it should be; says where and what to do."""
 
 
 @dataclass(frozen=True)
@@ -156,8 +156,11 @@ class Part:
         return self.inputs_from(self.seed(secret, k))
 
     def inputs_from(self, seed: int) -> Any:
-        """The inputs that a generator with this seed draws."""
-        return _run(self.inputs)["inputs"](np.random.default_rng(seed))
+        """The inputs that a generator with this seed draws; raises `ProblemError`."""
+        with named(f"{self.problem}, {self.name!r}: inputs(rng)"):
+            drawn = run(self.inputs)["inputs"](np.random.default_rng(seed))
+            wire.encode(drawn)  # refuses what cannot be sent to a submission
+        return drawn
 
 
 @dataclass(frozen=True)
@@ -204,12 +207,19 @@ class Problem:
 
     def reference(self) -> SimpleNamespace:
         """The names of the given code and of the answer, as a driver's ``student``."""
-        return SimpleNamespace(**_run(self.given, self.answer))
+        return SimpleNamespace(**run(self.given, self.answer))
 
     def expected(self, part: Part, inputs: Any) -> dict[str, Any]:
-        """The results of the reference answer, which leaves the inputs as they are."""
-        driver = _run(part.driver)["driver"]
-        return dict(driver(self.reference(), copy.deepcopy(inputs)))
+        """The results of the reference answer, which leaves the inputs as they are.
+
+        Raises:
+            ProblemError: it fails, takes too long, or gives something else than plain data.
+        """
+        with named(f"{self.id}, {part.name!r}: the reference answer"):
+            driver = run(part.driver)["driver"]
+            results = dict(driver(self.reference(), copy.deepcopy(inputs)))
+            wire.encode(results)
+        return results
 
 
 @dataclass(frozen=True)
@@ -308,17 +318,22 @@ def function_bodies(source: str) -> list[tuple[int, int, str]]:
 
 
 def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> Iterator[str]:
-    """What is wrong with the reference answer, by its checks; nothing if all is well."""
+    """What is wrong with the reference answer, by its checks; nothing if all is well.
+
+    Raises:
+        ProblemError: some code of the problem fails, or takes too long.
+    """
     from chaingrad.checks import first_difference
 
     for part in problem.parts:
-        if not part.oracle:
-            continue
-        oracle = _run(part.oracle)["oracle"]
         for k in range(draws or part.draws):
             drawn = part.draw(seed, k)
             got = problem.expected(part, drawn)
-            wrong = first_difference(oracle(copy.deepcopy(drawn)), got, part.rtol, part.atol)
+            if not part.oracle:
+                continue
+            with named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
+                wanted = run(part.oracle)["oracle"](copy.deepcopy(drawn))
+            wrong = first_difference(wanted, got, part.rtol, part.atol)
             if wrong:
                 yield f"{problem.where}, {problem.id}, {part.name!r}, draw {k}: {wrong}"
                 break
@@ -523,7 +538,7 @@ def _part(label: str, options: dict[str, Any], source: str, where: str, private:
         rtol=float(options.get("rtol", 1e-6)),
         atol=float(options.get("atol", 1e-9)),
         hints=dict(options.get("hints", {})),
-        visible=bool(options.get("visible", True)) and not private,
+        visible=bool(options.get("visible", not private)),
         private=private,
     )
 
@@ -555,14 +570,6 @@ def _without(functions: dict[str, str], *names: str) -> str:
             text += (gap if text else "") + source
             before = name
     return text
-
-
-def _run(*sources: str) -> dict[str, Any]:
-    """The names that trusted sources define, run one after another."""
-    space: dict[str, Any] = {"__name__": "problem"}
-    for source in sources:
-        exec(compile(source, "<problem>", "exec"), space)
-    return space
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:

@@ -123,6 +123,21 @@ def visible_check(problem: Problem, part: Part) -> str:
     return f"{title}\n{part.source}\n\n\n{call}"
 
 
+def page_exercise(problem: Problem) -> dict[str, Any]:
+    """What the exercise's page runs on an answer: the code and the checks of the notebook."""
+    return {
+        "id": problem.id,
+        "title": problem.title,
+        "given": problem.given,
+        "names": list(problem.names),
+        "checks": [
+            {"name": part.name, "source": visible_check(problem, part)}
+            for part in problem.parts
+            if part.visible
+        ],
+    }
+
+
 def hidden_check(problem: Problem, part: Part, secret: str) -> str:
     """The same check on the inputs that come from the secret, for nbgrader to take out."""
     seeds = [part.seed(secret, k) for k in range(part.draws)]

@@ -1,12 +1,14 @@
-"""Find the submissions in a folder and read their cells, whatever they are.
+r"""Find the submissions in a folder, and whatever in it is not graded; read their cells.
 
-Layouts, which may be mixed: `<student>/<assignment>.ipynb`; nbgrader's own
-`<student>/<assignment>/<any name>.ipynb`; `<assignment>/<student>.ipynb`, also with a folder for
-each student; and flat, `<student>_<assignment>.ipynb`. A notebook whose name tells nothing,
-`<student>.ipynb` or `<student>/notes (1).ipynb`, goes by the assignment that its own metadata name;
-if they name none, to the only one that is graded. Of several submissions by one student the newest
-(by the file's modification time, then by name) is graded and the others are reported. Links are
-never followed.
+Layouts, which may be mixed: `STUDENT/ASSIGNMENT.ipynb`; nbgrader's `STUDENT/ASSIGNMENT/*.ipynb`;
+`ASSIGNMENT/STUDENT.ipynb`, also with a folder for each student; flat, `STUDENT_ASSIGNMENT.ipynb`;
+and what learning platforms export (`coursework.names`). A notebook whose name tells nothing goes by
+the assignment that its own metadata name; if they name none, to the only one that there is.
+
+Of several notebooks by one student, one that has the assignment's name comes before one that says
+so inside, and that before all others; of equals the newest counts (by the file's modification
+time, then by name). The others are reported, and so is everything else that may be somebody's work:
+archives, notebooks saved as text, empty and hidden folders, links, which are never followed.
 """
 
 import contextlib
@@ -14,16 +16,27 @@ import json
 import os
 import re
 import stat
+import threading
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
+
+from coursework import names
 
 NOTEBOOK_BYTES = 2**24
+CONTAINERS = 400_000  # lists and dicts in a notebook: each takes many times its two characters
 CODE_CELLS = 1000
+WORDS_CHARACTERS = 2000
 SHOWN = 3  # names of files, where there may be many
+DEPTH = 4  # folders within folders
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
+# What systems and programs leave behind, which is nobody's work.
+DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"}
+EXPECTED = {"timestamp.txt", names.GRADESCOPE, "roster.csv"}
+_PARSING = threading.Lock()  # one notebook at a time is in memory as a whole
 
 
 class UnreadableError(ValueError):
@@ -32,13 +45,26 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """One file of one student; `older` are the files that it replaces."""
+    """One file of one student; `others` are files that are not graded beside it."""
 
     student: str
     assignment: str
     path: Path
     timestamp: str = ""
-    older: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Stray:
+    """What is not graded, and why; whose it is and for what, where its name says so."""
+
+    path: str
+    why: str
+    student: str = ""
+    assignment: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.why}"
 
 
 @dataclass(frozen=True)
@@ -50,39 +76,196 @@ class Cell:
     is_check: bool = False
 
 
-def find_submissions(folder: Path, assignments: Sequence[str]) -> list[Submission]:
-    """The submission of each student to each assignment, in a fixed order."""
+@dataclass(frozen=True)
+class Notebook:
+    """Code cells, and the student's own Markdown: (the last exercise named before it, text)."""
+
+    cells: tuple[Cell, ...]
+    words: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass
+class Collection:
+    """What a folder holds."""
+
+    submissions: list[Submission] = field(default_factory=list)
+    strays: list[Stray] = field(default_factory=list)
+
+
+class _Place(NamedTuple):
+    student: str
+    assignment: str
+    rank: int  # how sure it is: 2 by the file's name, 1 by what is written in it, 0 by default
+    number: str = ""  # tells two students of one name apart
+
+
+def collect(
+    folder: Path,
+    assignments: Sequence[str],
+    known: Sequence[str] = (),
+    who: Callable[[str], str] = str,
+) -> Collection:
+    """Every student's submission to each of the assignments, in a fixed order, and the strays.
+
+    `known` are the names of all assignments that there are, also of those not asked for; `who`
+    tells the student that a folder or a file is named for.
+    """
     if not folder.is_dir():
-        raise FileNotFoundError(f"no folder {folder}; it should hold <student>/<assignment>.ipynb")
-    found: dict[tuple[str, str], list[Path]] = {}
-    for path in _notebooks(folder):
-        if place := _student_and_assignment(folder, path, assignments):
-            found.setdefault(place, []).append(path)
-    submissions = []
-    for (student, assignment), paths in sorted(found.items()):
-        *older, newest = sorted(paths, key=lambda path: (path.lstat().st_mtime_ns, path))
-        names = tuple(printable(str(path.relative_to(folder))) for path in older)
-        stamp = _timestamp(newest.parent) if newest.parent != folder else ""
-        submissions.append(Submission(student, assignment, newest, stamp, names))
-    return submissions
+        raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
+    scan = _Scan(folder, [*dict.fromkeys([*assignments, *known])], who)
+    scan.folder(folder, 0)
+    kept = {place for place in scan.found if place[1] in assignments}
+    submissions = [_newest(folder, *place, scan.found[place]) for place in sorted(kept)]
+    strays = [s for s in scan.strays if not s.assignment or s.assignment in assignments]
+    return Collection(submissions, sorted(strays, key=lambda stray: stray.path))
 
 
-def left_out(folder: Path, assignments: Sequence[str]) -> list[str]:
-    """What is in the folder and is not graded, and why: a line for each reason."""
-    seen: set[str] = set()
-    strange: dict[str, list[str]] = {}
-    for path in _notebooks(folder):
-        name = path.relative_to(folder)
-        seen.add(name.parts[0])
-        if not _student_and_assignment(folder, path, assignments):
-            strange.setdefault(_claim(path), []).append(printable(str(name)))
-    hint = f"of no assignment (name it {' or '.join(f'{name}.ipynb' for name in assignments)})"
-    lines = [f"{hint}: {name}" for name in strange.pop("", [])]
-    for claim, names in sorted(strange.items()):
-        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-        lines.append(f"of the assignment {claim}: {', '.join(names[:SHOWN])}{more}")
-    others = (n for n in sorted(os.listdir(folder)) if n not in seen and not n.startswith("."))
-    return lines + [f"{_why_nothing(folder / n)}: {printable(n)}" for n in others]
+def _newest(
+    folder: Path, student: str, assignment: str, found: Sequence[tuple[int, Path]]
+) -> Submission:
+    ranked = sorted(found, key=lambda item: (item[0], item[1].lstat().st_mtime_ns, item[1]))
+    *others, (_, chosen) = ranked
+    left = tuple(printable(str(path.relative_to(folder))) for _, path in others)
+    stamp = _timestamp(chosen.parent) if chosen.parent != folder else ""
+    return Submission(student, assignment, chosen, stamp, left)
+
+
+class _Scan:
+    """A walk through a folder, which gives every file and folder to somebody or says why not."""
+
+    def __init__(self, root: Path, known: Sequence[str], who: Callable[[str], str]) -> None:
+        self._root = root
+        self._known = known
+        self._who = who
+        self._platform = names.gradescope(root)
+        self._numbers: dict[tuple[str, str], set[str]] = {}
+        self.found: dict[tuple[str, str], list[tuple[int, Path]]] = {}
+        self.strays: list[Stray] = []
+
+    def folder(self, folder: Path, depth: int) -> bool:
+        """Look through a folder; whether it holds a notebook."""
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self._leave(folder, "a folder that cannot be opened")
+            return True
+        entries = [entry for entry in entries if entry.name not in DEBRIS]
+        notebooks = [e for e in entries if _is_notebook(e)]
+        for entry in notebooks:
+            self._notebook(Path(entry.path))
+        held = bool(notebooks)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                held |= self._subfolder(Path(entry.path), depth)
+        files = [e for e in entries if e not in notebooks and not e.is_dir(follow_symlinks=False)]
+        others = [e for e in files if e.name not in EXPECTED]
+        alone = not held and depth > 0
+        everyones = depth == 0 or (depth == 1 and self._named(folder.name) != "")
+        for entry in others:
+            why = _why_not(entry)
+            if why or everyones or alone:
+                self._leave(Path(entry.path), why or "not a notebook")
+        if alone and not others:
+            self._leave(folder, "an empty folder")
+        return held or bool(others) or alone
+
+    def _subfolder(self, folder: Path, depth: int) -> bool:
+        if folder.name.startswith("."):
+            self._leave(folder, "a hidden folder: rename it without the dot")
+        elif depth >= DEPTH:
+            self._leave(folder, f"a folder more than {DEPTH} levels deep")
+        else:
+            return self.folder(folder, depth + 1)
+        return True
+
+    def _notebook(self, path: Path) -> None:
+        if path.name.startswith("."):
+            self._leave(path, "a hidden file: rename it without the dot")
+            return
+        place = self._place(path, look_inside=True)
+        if place is None:
+            claim = _claim(path)
+            right = " or ".join(f"{name}.ipynb" for name in self._known)
+            unknown = f"of no assignment: name it {right}"
+            self._leave(path, f"of the assignment {claim}" if claim else unknown)
+            return
+        student = self._who(self._apart(place))
+        self.found.setdefault((student, place.assignment), []).append((place.rank, path))
+
+    def _apart(self, place: _Place) -> str:
+        """Two students who share a name keep the platform's numbers."""
+        numbers = self._numbers.setdefault((place.student, place.assignment), set())
+        numbers.add(place.number)
+        if len(numbers) == 1 or not place.number:
+            return place.student
+        return f"{place.student}_{place.number}"
+
+    def _leave(self, path: Path, why: str) -> None:
+        place = self._place(path, look_inside=False)
+        student, assignment = (place.student, place.assignment) if place else ("", "")
+        name = printable(str(path.relative_to(self._root)))
+        self.strays.append(Stray(name, why, student, assignment))
+
+    def _place(self, path: Path, *, look_inside: bool) -> _Place | None:
+        """Who handed in what, from the path inside the folder, or else from the notebook."""
+        *folders, last = path.relative_to(self._root).parts
+        stem = names.stem(last)
+        folders = [self._platform.get(name, name) for name in folders]
+        by_name = self._named(stem) or _ending(stem, self._known)
+        if not folders and self._named(stem) and not look_inside:
+            return _Place("", self._named(stem), 0)
+        if folders and folders[0] in self._known and folders[1:2] != folders[:1]:
+            inside = folders[1] if len(folders) > 1 else _before(stem, [folders[0]])
+            owner, right = names.owner(inside), len(folders) == 1 or by_name == folders[0]
+            return _Place(_student(owner.name), folders[0], 2 * right, owner.number)
+        owner = names.owner(folders[0] if folders else _before(stem, self._known))
+        for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self._known)):
+            if assignment := self._named(name):
+                right = by_name == assignment
+                return _Place(_student(owner.name), assignment, 2 * right, owner.number)
+        if not look_inside:
+            known = bool(folders) or path.is_dir()
+            return _Place(_student(owner.name), "", 0, owner.number) if known else None
+        claim = _claim(path)
+        if claim in self._known:
+            return _Place(_student(owner.name), claim, 1, owner.number)
+        if len(self._known) == 1 and not claim:
+            return _Place(_student(owner.name), self._known[0], 0, owner.number)
+        return None
+
+    def _named(self, name: str) -> str:
+        """The assignment with this name, written in whatever case; or ""."""
+        found = [known for known in self._known if known.casefold() == name.casefold()]
+        return found[0] if found else ""
+
+
+def _is_notebook(entry: os.DirEntry[str]) -> bool:
+    return entry.name.lower().endswith(".ipynb") and not entry.is_dir(follow_symlinks=False)
+
+
+def _why_not(entry: os.DirEntry[str]) -> str:
+    """Why a file that may be somebody's work is not graded, or ""."""
+    name = entry.name.lower()
+    if entry.is_symlink():
+        return "a link, which is not followed"
+    if name.endswith(ARCHIVES):
+        return "an archive: unpack it"
+    if ".ipynb" in name:
+        return "not a notebook by its name: rename it so that it ends in .ipynb"
+    return ""
+
+
+def _ending(stem: str, known: Sequence[str]) -> str:
+    """The assignment at the end of `STUDENT_ASSIGNMENT`, or ""."""
+    low = stem.casefold()
+    ends = (n for n in known for sign in "_-" if low.endswith(sign + n.casefold()))
+    found = max(ends, key=len, default="")
+    return found if len(stem) > len(found) + 1 else ""
+
+
+def _before(stem: str, known: Sequence[str]) -> str:
+    ending = _ending(stem, known)
+    return stem[: -len(ending) - 1] if ending else stem
 
 
 def read_bytes(path: Path) -> bytes:
@@ -104,14 +287,28 @@ def read_bytes(path: Path) -> bytes:
     return content
 
 
-def read_cells(content: bytes) -> list[Cell]:
-    """The code cells of a notebook in format 3 or 4; raises `UnreadableError`."""
+def read_notebook(content: bytes) -> Notebook:
+    """The cells of a notebook in format 3 or 4; raises `UnreadableError`."""
+    with _PARSING:
+        return _read(_parse(content))
+
+
+def _parse(content: bytes) -> dict[str, object]:
+    if content.count(b"{") + content.count(b"[") > CONTAINERS:
+        raise UnreadableError(
+            "the notebook holds too much: clear its outputs (Edit, Clear Outputs of All Cells) "
+            "and hand it in again"
+        )
     try:
         notebook = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise UnreadableError("this is not a Jupyter notebook: the file is not JSON") from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise UnreadableError("this is not a Jupyter notebook: it names no notebook format")
+    return notebook
+
+
+def _read(notebook: Mapping[str, object]) -> Notebook:
     if notebook["nbformat"] == 4:
         cells = _list(notebook.get("cells"))
     elif notebook["nbformat"] == 3:
@@ -124,11 +321,20 @@ def read_cells(content: bytes) -> list[Cell]:
             f"its notebook format{named} is not known here; "
             "save it as format 4, the one that Jupyter writes"
         )
-    numbered = ((i, cell) for i, cell in enumerate(cells, 1) if _is_mapping(cell))
-    code = [_cell(i, cell) for i, cell in numbered if cell.get("cell_type") == "code"]
+    code: list[Cell] = []
+    words: list[tuple[str, str]] = []
+    last = ""
+    for number, cell in enumerate(cells, 1):
+        if not _is_mapping(cell):
+            continue
+        last = _grade_id(cell) or last
+        if cell.get("cell_type") == "code":
+            code.append(Cell(number, _source(cell), _is_check(cell)))
+        elif cell.get("cell_type") == "markdown" and not _grade_id(cell):
+            words.append((last, _source(cell).strip()[:WORDS_CHARACTERS]))
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
-    return code
+    return Notebook(tuple(code), tuple(item for item in words if item[1])[:CODE_CELLS])
 
 
 def writable(text: str) -> str:
@@ -136,79 +342,36 @@ def writable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def printable(name: str) -> str:
-    r"""A name with what a terminal would obey, and what UTF-8 cannot write, spelled out.
+def printable(text: str) -> str:
+    r"""The text with what a terminal would obey, and what UTF-8 cannot write, spelled out.
 
-    >>> printable("Zoë\x1b[2J")
-    'Zoë\\x1b[2J'
+    Spaces and joiners that scripts need stay.
+
+    >>> printable("Zoë\x1b[2J"), printable("山田\u3000太郎")
+    ('Zoë\\x1b[2J', '山田\u3000太郎')
     """
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+    return "".join(c if _is_harmless(c) else ascii(c)[1:-1] for c in text)
 
 
-def _notebooks(folder: Path) -> Iterator[Path]:
-    """Files called notebooks, in three levels of folders, in a fixed order; nothing hidden."""
-    for directory, folders, files in os.walk(folder, followlinks=False):
-        depth = len(Path(directory).relative_to(folder).parts)
-        folders[:] = sorted(f for f in folders if not f.startswith(".")) if depth < 3 else []
-        for name in sorted(files):
-            if name.endswith(".ipynb") and not name.startswith("."):
-                yield Path(directory, name)
-
-
-def _student_and_assignment(
-    folder: Path, path: Path, assignments: Sequence[str]
-) -> tuple[str, str] | None:
-    """Who handed in what, from the path inside the folder, or else from the notebook."""
-    *folders, _ = path.relative_to(folder).parts
-    stem = path.stem
-    ending = max((name for name in assignments if _is_suffix(name, stem)), key=len, default="")
-    rest = stem[: -len(ending) - 1] if ending else stem
-    if folders and folders[0] in assignments and folders[1:2] != folders[:1]:
-        return _student(folders[1] if len(folders) > 1 else rest), folders[0]
-    known = [name for name in folders[1:] if name in assignments]
-    known += [name for name in (stem if folders else "", ending) if name in assignments]
-    name = known[0] if known else _claimed(path, assignments)
-    return (_student(folders[0] if folders else rest), name) if name else None
-
-
-def _claimed(path: Path, assignments: Sequence[str]) -> str | None:
-    """The assignment that a notebook says it is, or the only one if it says nothing."""
-    claim = _claim(path)
-    if claim in assignments:
-        return claim
-    return assignments[0] if len(assignments) == 1 and not claim else None
+def _is_harmless(character: str) -> bool:
+    if character.isprintable() or character in "\u200c\u200d":
+        return True
+    return unicodedata.category(character) == "Zs"
 
 
 def _claim(path: Path) -> str:
     """What a notebook says it is an answer to, or ""."""
-    with contextlib.suppress(UnreadableError, ValueError, RecursionError, AttributeError):
-        metadata = json.loads(read_bytes(path)).get("metadata", {})
-        claim = metadata.get("coursework", {}).get("assignment")
+    with contextlib.suppress(UnreadableError), _PARSING:
+        own = _parse(read_bytes(path)).get("metadata")
+        given = own.get("coursework") if _is_mapping(own) else None
+        claim = given.get("assignment") if _is_mapping(given) else None
         return printable(claim)[:50] if isinstance(claim, str) else ""
     return ""
 
 
-def _why_nothing(path: Path) -> str:
-    """Why an entry of the folder gives no notebook."""
-    if path.is_symlink():
-        return "a link, which is not followed"
-    if not path.is_dir():
-        return "not a notebook"
-    try:
-        names = sorted(os.listdir(path))
-    except OSError:
-        return "a folder that cannot be opened"
-    held = ", ".join(map(printable, names[:SHOWN])) or "nothing"
-    return f"a folder without a notebook (it holds {held})"
-
-
-def _is_suffix(assignment: str, stem: str) -> bool:
-    return stem.endswith(("_" + assignment, "-" + assignment)) and len(stem) > len(assignment) + 1
-
-
 def _student(name: str) -> str:
     """One spelling for names that some systems write with combining characters."""
-    return unicodedata.normalize("NFC", printable(name))
+    return unicodedata.normalize("NFC", printable(name.lstrip(".")))
 
 
 def _timestamp(folder: Path) -> str:
@@ -217,17 +380,30 @@ def _timestamp(folder: Path) -> str:
         text = read_bytes(folder / "timestamp.txt")[:100].decode(errors="replace").strip()
     except UnreadableError:
         return ""
-    return text if TIMESTAMP.fullmatch(text) else ""
+    return text.removesuffix(" UTC") if TIMESTAMP.fullmatch(text) else ""
 
 
-def _cell(number: int, cell: Mapping[str, object]) -> Cell:
+def _source(cell: Mapping[str, object]) -> str:
     source = cell.get("source", cell.get("input", ""))
     if isinstance(source, list):
         source = "".join(line for line in source if isinstance(line, str))
+    return writable(source) if isinstance(source, str) else ""
+
+
+def _nbgrader(cell: Mapping[str, object]) -> Mapping[str, object]:
     metadata = cell.get("metadata")
     own = metadata.get("nbgrader") if _is_mapping(metadata) else None
-    is_check = _is_mapping(own) and own.get("grade") is True and own.get("solution") is not True
-    return Cell(number, writable(source) if isinstance(source, str) else "", is_check)
+    return own if _is_mapping(own) else {}
+
+
+def _grade_id(cell: Mapping[str, object]) -> str:
+    name = _nbgrader(cell).get("grade_id")
+    return name[:100] if isinstance(name, str) else ""
+
+
+def _is_check(cell: Mapping[str, object]) -> bool:
+    own = _nbgrader(cell)
+    return own.get("grade") is True and own.get("solution") is not True
 
 
 def _list(value: object) -> Iterable[object]:

@@ -122,7 +122,7 @@ frame = sys._getframe()
 while 'request' not in frame.f_locals:
     frame = frame.f_back
 answer = {'nonce': frame.f_locals['request']['nonce'], 'value': {'verdict': 'right', 'points': 99}}
-os.write(3, sys.modules['coursework.wire'].encode(answer))
+os.write(3, sys.modules['coursework.sandbox.wire'].encode(answer))
 os._exit(0)"""
 
 
@@ -339,7 +339,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "huge result": nb(relu("return np.broadcast_to(0.0, (10**5, 10**5))"), 2, "too large"),
         "forged answer": nb(
             (
-                "import os, sys\nwire = sys.modules['coursework.wire']",
+                "import os, sys\nwire = sys.modules['coursework.sandbox.wire']",
                 "os.write(3, wire.encode({'value': {'dZ': 1}, 'nonce': '0'}) * 9)",
                 *WRONG,
             ),
@@ -348,12 +348,28 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "forged marks": nb(
             (
                 *WRONG,
-                "import sys\nw = sys.modules['coursework.worker']\n"
-                "w._Student.call = lambda self, r: {'points': 99, 'dZ': 0, 'verdict': 'right'}",
+                "import sys\nframe = sys._getframe()\nwhile 'request' not in frame.f_locals:\n"
+                "    frame = frame.f_back\nstudent = type(frame.f_locals['self'])\n"
+                "student.call = lambda self, r: {'points': 99, 'dZ': 0, 'verdict': 'right'}",
             ),
             0,
             "dZ",
         ),
+        "number of arrays": nb(
+            (
+                *GOOD,
+                "import os, sys\nw = sys.modules['coursework.sandbox.wire']\n"
+                "os.write(3, w.encode({'nonce': np.zeros(2)}))",
+            ),
+            5,
+            "not asked",
+        ),
+        "empty array of many rows": nb(
+            relu("return np.empty((0, 2**31, 4))"), 2, "the shape is wrong"
+        ),
+        "long texts": nb(relu("return ['x' * 10**5] + ['a'] * 9_999"), 2, "is not an array"),
+        "many axes": nb(relu("return np.zeros((2,) * 18, 'i1')"), 2, "the shape is wrong"),
+        "long words": nb(relu("raise ValueError('L' * 5000)"), 2, "L" * 500),
         "number, array, all that agrees": nb(
             relu(
                 "class Yes:\n    __array__ = lambda *a, **k: dH * (Z > 0)\n"
@@ -398,7 +414,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         ),
         "wire on stdout": nb(
             (
-                "import os, sys\nwire = sys.modules['coursework.wire']",
+                "import os, sys\nwire = sys.modules['coursework.sandbox.wire']",
                 "for fd in (0, 1, 2): os.write(fd, wire.encode({'value': 1, 'nonce': '0'}))",
                 *WRONG,
             ),
@@ -448,7 +464,8 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "empty": Case(b"", 0, "not a Jupyter notebook"),
         "picture": Case(b"\x89PNG\r\n\x1a\n" + bytes(99), 0, "not a Jupyter notebook"),
         "json": Case("[1, 2]", 0, "not a Jupyter notebook"),
-        "deep json": Case("[" * 10**6, 0, "not a Jupyter notebook"),
+        "deep json": Case("[" * 10**5, 0, "not a Jupyter notebook"),
+        "many brackets": Case("[" * 10**6, 0, "holds too much"),
         "format nan": Case(
             notebook(*GOOD, nbformat=float("nan")), 0, "notebook format is not known"
         ),

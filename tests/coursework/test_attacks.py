@@ -1,20 +1,28 @@
 """One batch of honest, broken and hostile submissions: every mark, and none changes another's."""
 
-import html
 import os
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
+from markupsafe import escape
 
+from coursework import batch as batch_module
 from coursework.batch import Graded, grade_folder
 from coursework.report import write_reports
-from coursework.sandbox import Limits, why_not_isolated
-from support import lacking
+from coursework.results import rows
+from coursework.roster import Roster
+from coursework.sandbox.host import Limits, why_not_isolated
+from coursework.submissions import Notebook
+from tests.coursework.attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
+from tests.support import lacking
+
+pytestmark = pytest.mark.slow
 
 LIMITS = Limits(memory=1 << 30, cpu=1.5, wall=60, total=12)
 SLEEPS = ["import time; time.sleep(0.5)"] * 40
@@ -30,8 +38,9 @@ class Batch:
         (folder / "secret.txt").write_text(SECRET)
         for student, case in self.cases.items():
             hand_in(folder / "in" / student / "a1.ipynb", case)
-        graded = grade(folder)
-        write_reports(folder / "out", graded, {"a1": ASSIGNMENT})
+        batch = batch_of(folder)
+        write_reports(folder / "out", rows(batch, {"a1": ASSIGNMENT}, Roster()))
+        graded = batch.graded
         self.graded = {item.submission.student: item for item in graded}
 
 
@@ -65,7 +74,7 @@ def test_the_mark(batch: Batch, student: str) -> None:
 def test_the_feedback_says_why(batch: Batch, student: str) -> None:
     page = (batch.folder / "out" / "feedback" / f"{student}.html").read_text(encoding="utf-8")
     words = batch.cases[student].words
-    assert words in page or html.escape(words) in page
+    assert words in page or escape(words) in page
 
 
 def test_nothing_was_written_outside(batch: Batch) -> None:
@@ -130,6 +139,58 @@ def test_a_signal_of_any_number_stops_nothing(tmp_path: Path, number: int) -> No
     assert [g.mark.points for g in grade(tmp_path, isolate=False)] == [2, 5]
 
 
+def test_a_failure_of_the_grader_is_one_students(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    for student in ("ann", "bob", "zoe"):
+        hand_in(tmp_path / "in" / student / "a1.ipynb", Case(notebook(*GOOD, f"# {student}"), 5))
+    honestly = batch_module.examine.examine
+
+    def fails(notebook: Notebook, *others: Any) -> Any:
+        if any("# bob" in cell.source for cell in notebook.cells):
+            raise ZeroDivisionError("nothing\x1b[2J")
+        return honestly(notebook, *others)
+
+    monkeypatch.setattr(batch_module.examine, "examine", fails)
+    ann, bob, zoe = (g.mark for g in grade(tmp_path))
+    assert (ann.points, bob.points, zoe.points) == (5, 0, 5)
+    assert bob.fault == r"ZeroDivisionError: nothing\x1b[2J"
+    monkeypatch.undo()
+    assert [g.mark.points for g in grade(tmp_path)] == [5, 5, 5]  # it was not kept
+
+
+def test_a_server_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    """Isolated, a submission cannot reach it; here it can."""
+    killed = (*GOOD, "import os\nos.kill(os.getppid(), 9)")
+    hand_in(tmp_path / "in" / "bob" / "a1.ipynb", Case(notebook(*killed), 0))
+    for student in ("ann", "zoe"):
+        hand_in(tmp_path / "in" / student / "a1.ipynb", Case(notebook(*GOOD), 5))
+    ann, bob, zoe = (g.mark for g in grade(tmp_path, isolate=False, jobs=1))
+    assert (ann.points, zoe.points) == (5, 5)
+    assert bob.fault
+
+
+def test_without_isolation_nothing_outlives_the_run(tmp_path: Path) -> None:
+    """A daemon of its own session, and one whose server is killed as well."""
+    if sys.platform != "linux":
+        pytest.skip("processes are adopted on Linux alone")
+    note = tmp_path / "pids"
+    daemon = (
+        "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n"
+        f"        open({str(note)!r}, 'a').write(f'{{os.getpid()}}\\n')\n        time.sleep(600)\n"
+        "    os._exit(0)\ntime.sleep(0.5)"
+    )
+    kill = "os.kill(os.getppid(), 9)"
+    hand_in(tmp_path / "in" / "ann" / "a1.ipynb", Case(notebook(*GOOD, daemon), 5))
+    hand_in(tmp_path / "in" / "bob" / "a1.ipynb", Case(notebook(*GOOD, daemon, kill), 0))
+    grade(tmp_path, isolate=False, jobs=1)
+    pids = note.read_text().split()
+    assert len(pids) >= 2
+    assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
+
+
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     hand_in(tmp_path / "elsewhere" / "x" / "a1.ipynb", Case(notebook(*GOOD), 5))
     (tmp_path / "in").mkdir()
@@ -137,9 +198,13 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     assert not grade(tmp_path)
 
 
-def grade(
+def grade(folder: Path, **options: Any) -> list[Graded]:
+    return batch_of(folder, **options).graded
+
+
+def batch_of(
     folder: Path, *, isolate: bool = True, jobs: int | None = None, limits: Limits = LIMITS
-) -> list[Graded]:
+) -> batch_module.Batch:
     return grade_folder(
         folder / "in",
         folder / "out",

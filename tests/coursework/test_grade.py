@@ -7,19 +7,33 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from attacks import ASSIGNMENT, GOOD, KINK, SECRET, WRONG, WRONG_LAYER, notebook
 from bs4 import BeautifulSoup
 
 import coursework
-from coursework import batch, grade, jail, marks, submissions
-from coursework.problems import Assignment, parse
-from coursework.sandbox import why_not_isolated
-from support import lacking
+from coursework import batch, grade, marks, submissions
+from coursework.problems import Assignment, Problem, parse
+from coursework.sandbox import jail
+from coursework.sandbox.host import why_not_isolated
+from tests.coursework.attacks import (
+    ASSIGNMENT,
+    GOOD,
+    KINK,
+    RELU,
+    SECRET,
+    WRONG,
+    WRONG_LAYER,
+    notebook,
+)
+from tests.support import lacking
+
+pytestmark = pytest.mark.slow
 
 OTHER = Assignment("a2", "Layers", ASSIGNMENT.problems[1:])
 ASSIGNMENTS = {"a1": ASSIGNMENT, "a2": OTHER}
@@ -68,7 +82,7 @@ def test_the_table_has_each_student_and_assignment(folder: Path) -> None:
         ("bob", "a2", "2", "2"),
     ]
     assert [row["ex-relu"] for row in table(folder)] == ["3", "2", "", ""]
-    assert table(folder)[2]["remarks"] == "nothing handed in"
+    assert table(folder)[2]["remarks"] == "Nothing handed in."
 
 
 def test_the_columns_are_those_of_nbgrader(folder: Path) -> None:
@@ -79,7 +93,7 @@ def test_the_columns_are_those_of_nbgrader(folder: Path) -> None:
     assert text.splitlines()[:3] == [
         "assignment,duedate,timestamp,student_id,last_name,first_name,email,"
         "raw_score,late_submission_penalty,score,max_score",
-        "a1,,2026-11-20 08:30:00.5 UTC,ann,,,,5.0,0.0,5.0,5.0",
+        "a1,,2026-11-20 08:30:00.5,ann,,,,5.0,0.0,5.0,5.0",
         "a1,,,bob,,,,2.0,0.0,2.0,5.0",
     ]
 
@@ -93,7 +107,7 @@ def test_every_layout_is_understood(tmp_path: Path) -> None:
     write(tmp_path, "a1/a1/x.ipynb", GOOD)  # a student who has the name of an assignment
     write(tmp_path, "ann/.ipynb_checkpoints/a1-checkpoint.ipynb", WRONG)
     write(tmp_path, "ann/notes.ipynb", WRONG)
-    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
     places = [(item.student, item.assignment) for item in found]
     assert places == [
         ("a1", "a1"),
@@ -109,35 +123,11 @@ def test_every_layout_is_understood(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_not_graded_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, "ann/notes.ipynb", GOOD)
-    for student in "vwxyz":
-        other = notebook(*GOOD, metadata={"coursework": {"assignment": "a9"}})
-        write(folder, f"{student}/x.ipynb", GOOD).write_text(other)
-    for name in ("cleo/a1.ipynb.txt", "dan/a1.zip", "roster.csv", ".hidden/x"):
-        write(folder, name, GOOD)
-    (folder / "in" / "eve").mkdir()
-    (folder / "in" / "fay").symlink_to(folder / "in" / "ann")
-    assert run(folder) == 0
-    said = [
-        "of no assignment (name it a1.ipynb or a2.ipynb): ann/notes.ipynb",
-        "of the assignment a9: v/x.ipynb, w/x.ipynb, x/x.ipynb and 2 more",
-        "a folder without a notebook (it holds a1.ipynb.txt): cleo",
-        "a folder without a notebook (it holds a1.zip): dan",
-        "a folder without a notebook (it holds nothing): eve",
-        "a link, which is not followed: fay",
-        "not a notebook: roster.csv",
-    ]
-    assert capsys.readouterr().out.splitlines()[:-1] == [f"Not graded, {line}" for line in said]
-    soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
-    assert [item.text for item in soup.find_all("li")] == said
-
-
 def test_one_assignment_of_several_takes_no_other(tmp_path: Path) -> None:
     for name in ("a1", "a2"):
         text = notebook(*GOOD, metadata={"coursework": {"assignment": name}})
         write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
-    [found] = submissions.find_submissions(tmp_path / "in", ["a1"])
+    [found] = submissions.collect(tmp_path / "in", ["a1"], ["a1", "a2"]).submissions
     assert found.path.name == "a1.ipynb"
 
 
@@ -155,7 +145,7 @@ def test_a_notebook_of_another_name_is_known_by_its_metadata(tmp_path: Path) -> 
         write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
     write(tmp_path, "bob.ipynb", GOOD).write_text("[1]")
     write(tmp_path, "cleo.ipynb", GOOD).write_text('{"metadata": [1]}')
-    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
     places = [(item.student, item.assignment, item.path.name) for item in found]
     assert places == [("ann", "a1", "one (1).ipynb"), ("ann", "a2", "two.ipynb")]
 
@@ -163,14 +153,14 @@ def test_a_notebook_of_another_name_is_known_by_its_metadata(tmp_path: Path) -> 
 def test_one_assignment_needs_no_name(tmp_path: Path) -> None:
     for name in ("ann.ipynb", "bob/anything.ipynb", "cleo_a1.ipynb"):
         write(tmp_path, name, GOOD)
-    found = submissions.find_submissions(tmp_path / "in", ["a1"])
+    found = submissions.collect(tmp_path / "in", ["a1"]).submissions
     assert [item.student for item in found] == ["ann", "bob", "cleo"]
 
 
 def test_two_spellings_of_a_name_are_one_student(tmp_path: Path) -> None:
     write(tmp_path, "Zoe\u0308/a1.ipynb", GOOD)
     write(tmp_path, "Zoë_a2.ipynb", GOOD)
-    found = submissions.find_submissions(tmp_path / "in", list(ASSIGNMENTS))
+    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
     assert {item.student for item in found} == {"Zoë"}
 
 
@@ -182,24 +172,290 @@ def test_a_name_that_is_not_text_is_graded_too(tmp_path: Path) -> None:
     assert table(tmp_path)[0]["score"] == "5"
 
 
+def page(folder: Path, student: str) -> BeautifulSoup:
+    text = (folder / "out" / "feedback" / f"{student}.html").read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
 def test_of_two_submissions_the_newest_counts(tmp_path: Path) -> None:
     old = write(tmp_path, "ann/a1.ipynb", GOOD)
-    new = write(tmp_path, "ann/a1/again.ipynb", WRONG)
+    new = write(tmp_path, "ann/a1 (1).ipynb", WRONG)
     for seconds, path in enumerate((old, new)):
         os.utime(path, (seconds, seconds))
     run(tmp_path)
     [row] = table(tmp_path)
     assert row["score"] == "0"
-    assert row["remarks"] == "not graded, being older: ann/a1.ipynb"
-    assert "the newest counts, not ann/a1.ipynb" in page(tmp_path, "ann").text
+    assert row["remarks"] == "Not graded beside it: ann/a1.ipynb."
+    assert "This is graded, and not ann/a1.ipynb" in page(tmp_path, "ann").text
     os.utime(old, (9, 9))
     run(tmp_path)
     assert table(tmp_path)[0]["score"] == "5"
 
 
-def page(folder: Path, student: str) -> BeautifulSoup:
-    text = (folder / "out" / "feedback" / f"{student}.html").read_text(encoding="utf-8")
-    return BeautifulSoup(text, "html.parser")
+@pytest.mark.parametrize("only", [["a1"], ["a1", "a2"]])
+def test_the_right_name_comes_before_a_newer_file(tmp_path: Path, only: list[str]) -> None:
+    right = write(tmp_path, "eve/a1/a1.ipynb", GOOD)
+    write(tmp_path, "eve/a1/Untitled.ipynb", WRONG)
+    write(tmp_path, "ann/a1.ipynb", GOOD)
+    write(tmp_path, "ann/a2.ipynb", WRONG)
+    os.utime(right, (1, 1))
+    found = submissions.collect(tmp_path / "in", only, list(ASSIGNMENTS)).submissions
+    paths = [str(item.path.relative_to(tmp_path / "in")) for item in found]
+    assert [path for path in paths if "a2.ipynb" not in path] == ["ann/a1.ipynb", "eve/a1/a1.ipynb"]
+    assert [item.others for item in found if item.student == "eve"] == [("eve/a1/Untitled.ipynb",)]
+
+
+def test_what_is_not_graded_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(folder, "ann/notes.ipynb", GOOD)
+    write(folder, "v/x.ipynb", GOOD).write_text(
+        notebook(*GOOD, metadata={"coursework": {"assignment": "a9"}})
+    )
+    for name in ("cleo/a1.ipynb.txt", "dan/a1.zip", "list.csv", ".fay/a1.ipynb", "a1/gil.zip"):
+        write(folder, name, GOOD)
+    for name in ("ann/a2.ipynb.txt", "a1/hal/a1.tar.gz", "a1/ida.pdf", "kim/work.py"):
+        write(folder, name, GOOD)
+    write(folder, "ann/data.csv", GOOD)  # lies beside a notebook, and is no answer
+    for name in ("eve", "a1/lea", "__MACOSX", "ann/.ipynb_checkpoints"):
+        (folder / "in" / name).mkdir()
+    (folder / "in" / "mia").symlink_to(folder / "in" / "ann")
+    assert run(folder) == 0
+    said = [
+        ".fay: a hidden folder: rename it without the dot",
+        "a1/gil.zip: an archive: unpack it",
+        "a1/hal/a1.tar.gz: an archive: unpack it",
+        "a1/ida.pdf: not a notebook",
+        "a1/lea: an empty folder",
+        "ann/a2.ipynb.txt: not a notebook by its name: rename it so that it ends in .ipynb",
+        "ann/notes.ipynb: of no assignment: name it a1.ipynb or a2.ipynb",
+        "cleo/a1.ipynb.txt: not a notebook by its name: rename it so that it ends in .ipynb",
+        "dan/a1.zip: an archive: unpack it",
+        "eve: an empty folder",
+        "kim/work.py: not a notebook",
+        "list.csv: not a notebook",
+        "mia: a link, which is not followed",
+        "v/x.ipynb: of the assignment a9",
+    ]
+    assert capsys.readouterr().out.splitlines()[:-1] == [f"Not graded, {line}" for line in said]
+    soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
+    assert [item.text for item in soup.find_all("li")] == said
+    rows = {row["student"]: row for row in table(folder) if row["assignment"] == "a1"}
+    for student in ("cleo", "dan", "eve", "fay", "gil", "hal", "ida", "kim", "lea", "mia"):
+        assert rows[student]["score"] == "0"
+        assert "Nothing handed in. Not graded, " in rows[student]["remarks"]
+    assert "list" not in rows
+
+
+def test_endings_may_be_capital(tmp_path: Path) -> None:
+    write(tmp_path, "a1/eve/a1.IPYNB", GOOD)
+    write(tmp_path, "ann/A1.Ipynb", GOOD)
+    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
+    assert [(item.student, item.assignment) for item in found] == [("ann", "a1"), ("eve", "a1")]
+
+
+def test_platforms_names_are_understood(tmp_path: Path) -> None:
+    for name in (
+        "Ada Lovelace_4711_assignsubmission_file/a1.ipynb",
+        "Ada Lovelace_4899_assignsubmission_file_/a2.ipynb",
+        "Bo Li_1_assignsubmission_file_a1.ipynb",
+        "lovelaceada_LATE_12345_67890_a1-1.ipynb",
+        "lovelaceada_12345_77777_a2.ipynb",
+        "ada_a1 (1).ipynb",
+        "submission_99/a1.ipynb",
+        "山田\u3000太郎/a1.ipynb",
+        "علی\u200cرضا_a1.ipynb",
+    ):
+        write(tmp_path, name, GOOD)
+    (tmp_path / "in" / "submission_metadata.yml").write_text(
+        "submission_99:\n  :submitters:\n  - :name: Cy Twombly\n    :sid: c77\n"
+    )
+    collection = submissions.collect(tmp_path / "in", list(ASSIGNMENTS))
+    assert not collection.strays
+    assert {(item.student, item.assignment) for item in collection.submissions} == {
+        ("Ada Lovelace", "a1"),
+        ("Ada Lovelace", "a2"),
+        ("Bo Li", "a1"),
+        ("ada", "a1"),
+        ("c77", "a1"),
+        ("lovelaceada_12345", "a1"),
+        ("lovelaceada_12345", "a2"),
+        ("علی\u200cرضا", "a1"),
+        ("山田\u3000太郎", "a1"),
+    }
+
+
+def test_one_student_by_two_names_is_graded_once(folder: Path) -> None:
+    """By the number, and as Canvas writes the name: the newest counts, the other is named."""
+    (folder / "in" / "roster.csv").write_text("id,name,mail\nu1,Ann Ames,ann@example.org\n")
+    os.utime(folder / "in" / "ann" / "a1.ipynb", (1, 1))
+    write(folder, "u1/a1.ipynb", WRONG)
+    os.utime(write(folder, "amesann_7_8_a1.ipynb", GOOD), (2, 2))
+    assert run(folder) == 0
+    [row] = [r for r in table(folder) if (r["student"], r["assignment"]) == ("u1", "a1")]
+    assert row["score"] == "0"
+    others = ("ann/a1.ipynb", "amesann_7_8_a1.ipynb")
+    assert row["remarks"] == " ".join(f"Not graded beside it: {name}." for name in others)
+    assert "This is graded, and not ann/a1.ipynb, amesann_7_8_a1.ipynb." in page(folder, "u1").text
+
+
+def test_two_students_of_one_name_stay_two(tmp_path: Path) -> None:
+    for number in (11, 12):
+        write(tmp_path, f"Ada Li_{number}_assignsubmission_file/a1.ipynb", GOOD)
+    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
+    assert [item.student for item in found] == ["Ada Li", "Ada Li_12"]
+
+
+ROSTER = """\
+id,name,mail
+u1,Ann Ames,ann@example.org
+u2,Bob Boole,bob@example.org
+u3,Cleo Cantor,cleo@example.org
+"""
+
+
+def test_the_roster_tells_who_is_absent(folder: Path) -> None:
+    write(folder, "zoe/a1.ipynb", GOOD)
+    (folder / "in" / "roster.csv").write_text(ROSTER)
+    assert run(folder) == 0
+    rows = [r for r in table(folder) if r["assignment"] == "a1"]
+    assert [(r["student"], r["name"], r["score"], r["remarks"]) for r in rows] == [
+        ("u1", "Ann Ames", "5", ""),
+        ("u2", "Bob Boole", "2", ""),
+        ("u3", "Cleo Cantor", "0", "Nothing handed in."),
+        ("zoe", "", "5", "Not on the roster."),
+    ]
+    assert "Ann Ames (u1)" in page(folder, "u1").text
+    soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
+    links = {a.text.strip(): a["href"] for a in soup.find_all("a")}
+    assert "Cleo Cantor (u3)" in soup.text
+    assert set(links) == {"Ann Ames (u1)", "Bob Boole (u2)", "zoe"}
+    assert all((folder / "out" / link).exists() for link in links.values())
+    moodle = (folder / "out" / "grades-moodle.csv").read_text().splitlines()
+    assert moodle[:3] == [
+        "ID number,Full name,Email address,Backward passes,Layers",
+        "u1,Ann Ames,ann@example.org,5,0",
+        "u2,Bob Boole,bob@example.org,2,2",
+    ]
+    canvas = (folder / "out" / "grades-canvas.csv").read_text().splitlines()
+    assert canvas[0] == "Student,ID,SIS User ID,SIS Login ID,Section,Backward passes,Layers"
+    assert canvas[1:3] == ["Points Possible,,,,,5,2", "Ann Ames,,u1,ann@example.org,,5,0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,mail\na,b\n", "has no column 'id'"),
+        ("id,name,mail\n1,a,\n1,b,\n", "line 3: the id 1 for the second time"),
+        ("id,name,mail\n,a,\n", "line 2: no id"),
+    ],
+)
+def test_a_wrong_roster_is_refused(
+    folder: Path, text: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "in" / "roster.csv").write_text(text)
+    assert run(folder) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_points_given_by_hand_stay(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(folder)
+    changes = folder / "out" / "changes.csv"
+    assert changes.read_text() == "student,assignment,exercise,points,why\n"
+    changes.write_text(
+        changes.read_text() + "bob,a1,ex-layer,1.5,a typing error\nkim,a1,ex-relu,3,was ill\n"
+    )
+    for _ in range(2):
+        assert run(folder) == 0
+        rows = {r["student"]: r for r in table(folder) if r["assignment"] == "a1"}
+        assert (rows["bob"]["score"], rows["bob"]["ex-layer"]) == ("3.5", "1.5")
+        assert rows["bob"]["remarks"] == "ex-layer: points given by hand. a typing error"
+        assert (rows["kim"]["score"], rows["kim"]["ex-relu"]) == ("3", "3")
+    assert "given by hand. a typing error" in page(folder, "bob").text
+    summary = (folder / "out" / "summary.html").read_text()
+    assert "2 handed in; mean 4.25" in summary  # kim did not
+    changes.write_text(changes.read_text().replace("ex-layer", "ex-leyer"))
+    assert run(folder) == 2
+    said = capsys.readouterr().err
+    assert "line 2: a1 has no exercise 'ex-leyer'; it has ex-relu, ex-layer" in said
+
+
+DECOY = "def relu_backward(dH, Z):\n    return 'decoy'"
+INDENTED = RELU.replace("\n", "\n    ")
+
+
+@pytest.mark.parametrize(
+    ("cells", "checks", "shown"),
+    [
+        ((f"exec({RELU!r})",), (DECOY,), "cannot be shown"),
+        ((f"if True:\n    {INDENTED}",), (), "if True:"),
+        ((RELU, f"1 / 0\n{DECOY}"), (), "(Z > 0)"),
+    ],
+    ids=["exec", "in a block", "a failed cell"],
+)
+def test_what_came_is_what_ran(
+    tmp_path: Path, cells: tuple[str, ...], checks: tuple[str, ...], shown: str
+) -> None:
+    text = notebook("import numpy as np", *cells, checks=checks)
+    write(tmp_path, "ann/a1.ipynb", ()).write_text(text)
+    run(tmp_path)
+    came = page(tmp_path, "ann").find_all("details")[1].text
+    assert shown in came
+    assert "decoy" not in came
+    assert table(tmp_path)[0]["ex-relu"] == "3"
+
+
+def test_sentences_beside_an_answer_are_shown(tmp_path: Path) -> None:
+    data = json.loads(notebook(*GOOD))
+    mine = {"cell_type": "markdown", "metadata": {}, "source": "The kink, <b>because</b>."}
+    named = {"nbgrader": {"grade_id": "ex-relu", "grade": False, "solution": True}}
+    data["cells"][1]["metadata"] = named
+    data["cells"].insert(2, mine)
+    write(tmp_path, "ann/a1.ipynb", ()).write_text(json.dumps(data))
+    run(tmp_path)
+    whole = BeautifulSoup((tmp_path / "out" / "summary.html").read_text(), "html.parser")
+    for soup in (page(tmp_path, "ann"), whole):
+        assert "The kink, <b>because</b>." in soup.text
+
+
+LONG = """\
+def layer_backward(dO, X, W):
+    rows = [sum(o * x for o, x in zip(a, b)) for a in dO.T for b in X.T]
+    dW = np.array(rows).reshape(W.shape)
+    if dW.shape != W.shape:
+        raise ValueError("shapes")
+    return dW, dO @ W
+"""
+
+
+def test_answers_that_are_alike_are_reported(tmp_path: Path) -> None:
+    renamed = LONG.replace("rows", "lines").replace("    if", "    # mine\n    if")
+    for student, code in {"ann": LONG, "bob": renamed, "cleo": LONG.replace("@", "@ 1 @")}.items():
+        write(tmp_path, f"{student}/a1.ipynb", (RELU, "import numpy as np", code))
+    run(tmp_path)
+    text = (tmp_path / "out" / "summary.html").read_text()
+    soup = BeautifulSoup(text, "html.parser")
+    assert [p.text for p in soup.find_all("p") if p.text.startswith("Alike")] == ["Alike: ann, bob"]
+    assert "no proof" in soup.text
+
+
+def test_tables_are_safe_in_every_program(tmp_path: Path) -> None:
+    nasty = "x;=cmd|' /C calc'!A0;\n=HYPERLINK(1)\x1b]0;a\x07\u202e" + "y" * 5000
+    write(tmp_path, "ann/a1.ipynb", (*GOOD, f"raise ValueError({nasty!r})"))
+    write(tmp_path, "a;=1+1;b/a1.ipynb", GOOD)
+    run(tmp_path)
+    for path in (tmp_path / "out").glob("grades*.csv"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert len(lines) == 3 + (path.name == "grades-canvas.csv")
+        assert all(c.isprintable() for line in lines for c in line)
+        for separator in ",;\t|":
+            for row in csv.reader(lines, delimiter=separator):
+                assert not [cell for cell in row if cell.startswith(("=", "+", "-", "@"))]
+                assert max(map(len, row)) < 1200
+
+
+def test_without_isolation_every_page_says_so(folder: Path) -> None:
+    run(folder, "--no-isolation")
+    for path in [folder / "out" / "summary.html", *(folder / "out" / "feedback").iterdir()]:
+        assert "ran without isolation" in path.read_text()
 
 
 def test_feedback_says_what_was_asked_what_came_and_what_is_wrong(folder: Path) -> None:
@@ -312,6 +568,22 @@ def test_marks_repeat(folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         assert (other / "out" / "feedback" / path.name).read_bytes() == path.read_bytes()
 
 
+def test_no_thread_runs_beside_the_reference_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some checks measure what the whole process does, such as the memory it takes."""
+    expected, beside = Problem.expected, []
+
+    def watched(*arguments: Any) -> dict[str, Any]:
+        beside.append([thread.name for thread in threading.enumerate()])
+        return expected(*arguments)
+
+    monkeypatch.setattr(Problem, "expected", watched)
+    assert run(folder, "--jobs", "2") == 0
+    assert beside
+    assert not [name for names in beside for name in names if "ThreadPool" in name]
+
+
 def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for shard in ("1/2", "2/2"):
         assert run(folder, "--shard", shard) == 0
@@ -333,7 +605,7 @@ def test_it_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     for name in ("sleepy", "slow", "zoe"):
         write(tmp_path, f"{name}/a1.ipynb", ("import time\ntime.sleep(60)", *GOOD))
     program = (
-        "import signal, sys, test_grade as t\n"
+        "import signal, sys, tests.coursework.test_grade as t\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in background jobs
         "sys.exit(t.run(t.Path(sys.argv[1]), '--jobs', '2'))"
     )

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 PREFIX = struct.Struct(">IQ")  # bytes of the tree, bytes of the arrays
-TREE_BYTES = 2**20
-ARRAY_BYTES = 2**26
+MOST_BYTES = 2**26  # of a message, where no smaller bound is given
 DEPTH = 24
 KEY_BOUND = 2**53
 
@@ -29,20 +28,17 @@ class WireError(ValueError):
     """What should cross is not plain data, or too large, or not a message at all."""
 
 
-def encode(value: Any) -> bytes:
-    """The message for `value`.
+def encode(value: Any, most: int = MOST_BYTES) -> bytes:
+    """The message for `value`; raises `WireError` if that is not plain data or above `most` bytes.
 
     >>> decode(encode({"dW": np.ones((1, 2)), "order": ("a", "b")}))
     {'dW': array([[1., 1.]]), 'order': ('a', 'b')}
     """
     arrays: list[bytes] = []
-    tree = json.dumps(_flatten(value, arrays, 0), separators=(",", ":")).encode()
+    tree = json.dumps(_flatten(value, arrays, 0, most), separators=(",", ":")).encode()
     size = sum(map(len, arrays))
-    if len(tree) > TREE_BYTES or size > ARRAY_BYTES:
-        raise WireError(
-            f"the result is too large: at most {ARRAY_BYTES >> 20} MiB of arrays "
-            f"and {TREE_BYTES >> 20} MiB of everything else"
-        )
+    if len(tree) + size > most:
+        raise WireError(f"the result is too large: at most {most >> 10} KiB")
     return PREFIX.pack(len(tree), size) + tree + b"".join(arrays)
 
 
@@ -65,7 +61,7 @@ def decode(message: bytes) -> Any:
     return value
 
 
-def _flatten(value: Any, arrays: list[bytes], depth: int) -> Any:
+def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
     """The tree of a value: every list in it starts with a tag; arrays go to `arrays`."""
     if depth > DEPTH:
         raise WireError(f"the result is nested more than {DEPTH} levels deep")
@@ -76,32 +72,33 @@ def _flatten(value: Any, arrays: list[bytes], depth: int) -> Any:
     if isinstance(value, int):
         return int.__index__(value)
     if isinstance(value, (np.ndarray, np.generic)):
-        return _flatten_array(np.asarray(value), arrays)
+        return _flatten_array(np.asarray(value), arrays, most)
     if isinstance(value, float):
         return float.__float__(value)
     if isinstance(value, complex):
         return ["c", value.real, value.imag]
     if isinstance(value, (list, tuple)):
         tag = "l" if isinstance(value, list) else "t"
-        return [tag, *(_flatten(item, arrays, depth + 1) for item in value)]
+        return [tag, *(_flatten(item, arrays, depth + 1, most) for item in value)]
     if isinstance(value, dict):
-        return ["d", *(_flatten_pair(key, item, arrays, depth + 1) for key, item in value.items())]
+        pairs = value.items()
+        return ["d", *(_flatten_pair(key, item, arrays, depth + 1, most) for key, item in pairs)]
     kind = type(value).__name__
     raise WireError(f"a {kind} is not plain data (numbers, strings, arrays, lists, tuples, dicts)")
 
 
-def _flatten_pair(key: Any, item: Any, arrays: list[bytes], depth: int) -> list[Any]:
+def _flatten_pair(key: Any, item: Any, arrays: list[bytes], depth: int, most: int) -> list[Any]:
     if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < KEY_BOUND):
         raise WireError(f"the key {key!r:.50} is neither a string nor a small integer")
-    return [_flatten(key, arrays, depth), _flatten(item, arrays, depth)]
+    return [_flatten(key, arrays, depth, most), _flatten(item, arrays, depth, most)]
 
 
-def _flatten_array(array: np.ndarray, arrays: list[bytes]) -> Any:
+def _flatten_array(array: np.ndarray, arrays: list[bytes], most: int) -> Any:
     little = array.dtype.newbyteorder("<") if array.dtype.byteorder == ">" else array.dtype
     if little.str not in _ARRAYS:
         raise WireError(f"an array of dtype {array.dtype} is not plain data: numbers are")
-    if array.nbytes > ARRAY_BYTES:
-        raise WireError(f"an array of shape {array.shape} is too large to compare")
+    if array.nbytes > most:
+        raise WireError(f"an array of shape {array.shape} is too large: at most {most >> 10} KiB")
     arrays.append(array.astype(little).tobytes())
     return ["a", little.str, *array.shape]
 

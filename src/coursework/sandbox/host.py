@@ -1,30 +1,4 @@
-"""Run a submission where it can do no harm, and talk to it in plain data.
-
-What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
-
-- Each session is a process of its own in new user, mount, process, network, IPC, host-name and
-  cgroup namespaces, without capabilities, never able to regain any (`no_new_privs`).
-- It sees a read-only file system of the interpreter's standard library, the installed packages,
-  shared libraries, `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no home, no
-  submissions, no marks, no course material, no `/proc`, no environment of the grader's.
-- It has no network, and can open no socket. It can start no process and no program (threads
-  it can), hold on to no other process, and signal none but itself.
-- It is ended when a request takes more than its processor time or its wall-clock time, when its
-  lifetime's are used up, and when the grader ends. Address space, file size, open
-  files and threads are limited. What it prints goes nowhere.
-- What it answers is decoded as numbers, strings, arrays and containers of these, of limited size,
-  and must carry the request's own number. It can claim values, nothing else.
-
-What it does not promise:
-
-- The kernel is shared. A hole in it is a hole in the sandbox; a virtual machine is the next step.
-- A submission sees the inputs of the check that it is given, and the code of that check's driver,
-  while it answers. It cannot send them anywhere, but a message of its exception, up to 500
-  characters, is shown to its author. Draw new inputs if you grade the same exercise again.
-- It may be slow on purpose, up to its limits, and it shares the processor's caches with the grader.
-- Without isolation (`isolate=False`) only the limits of `setrlimit` and the clocks hold:
-  a submission may read, write and send whatever the grader's own user may.
-"""
+"""The grader's side of the sandbox: a fork server, its sessions, and requests with limits."""
 
 import contextlib
 import json
@@ -43,11 +17,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from coursework import jail, wire
-from coursework.jail import IsolationError
+from coursework.sandbox import jail, wire
+from coursework.sandbox.jail import IsolationError
 
-SOURCE = Path(__file__).resolve().parent.parent
+SOURCE = Path(__file__).resolve().parents[2]
 POLL_SECONDS = 0.05
+REPLY_BYTES = 2**14  # of an answer that holds no results
 ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
@@ -82,6 +57,23 @@ class Raised:
     where: tuple[str, int] | None
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a session ended.
+
+    Attributes:
+        status: the exit status of its process, or minus the signal that ended it.
+        forced: whether the process had to be ended.
+        cpu: seconds of processor time that it used.
+        clock: seconds by the clock from when it was ready.
+    """
+
+    status: int
+    forced: bool
+    cpu: float
+    clock: float
+
+
 class SessionLostError(Exception):
     """No answer will come: the process took too long, broke the protocol, or is gone."""
 
@@ -96,18 +88,24 @@ class SessionEndedError(SessionLostError):
 class Session:
     """One process, in which one submission runs."""
 
-    def __init__(self, channel: socket.socket, pid: int, limits: Limits, end: float) -> None:
+    def __init__(self, channel: socket.socket, pid: int, limits: Limits) -> None:
         self._channel = channel
         self._limits = limits
-        self._end = end  # by time.monotonic()
+        self.end = math.inf  # by time.monotonic()
+        self.hung_up = False
         self._clock = (~pid << 3) | 2  # the process's own CPU clock
         channel.setblocking(False)
 
-    def request(self, do: str, **fields: Any) -> Any:
-        """Ask and wait: the answer's value, or `Raised`; `SessionLostError` if none will come."""
+    def request(self, do: str, *, most: int = REPLY_BYTES, **fields: Any) -> Any:
+        """Ask and wait: the answer's value, or `Raised`; `SessionLostError` if none will come.
+
+        An answer has at most `most` bytes, so what is done with it costs no more than they allow.
+        """
         nonce = secrets.token_hex(8)
-        reply = self._exchange(wire.encode({"nonce": nonce, "do": do, **fields}))
-        if not isinstance(reply, dict) or reply.get("nonce") != nonce:
+        request = {"nonce": nonce, "do": do, "most": most, **fields}
+        reply = self._exchange(wire.encode(request), most)
+        known = reply.get("nonce") if isinstance(reply, dict) else None
+        if not isinstance(known, str) or known != nonce:
             raise SessionLostError("it answered something that was not asked")
         if "error" in reply:
             return _read_error(reply["error"])
@@ -120,13 +118,13 @@ class Session:
         except OSError:  # gone, or a system without such clocks, where the wall clock decides
             return 0.0
 
-    def _exchange(self, message: bytes) -> Any:
+    def _exchange(self, message: bytes, most: int) -> Any:
         deadline = time.monotonic() + self._limits.wall
         cpu = self.cpu_seconds() + self._limits.cpu
         self._send(message, deadline, cpu)
         head = self._receive(wire.PREFIX.size, deadline, cpu)
         tree, arrays = wire.PREFIX.unpack(head)
-        if tree > wire.TREE_BYTES or arrays > wire.ARRAY_BYTES:
+        if tree + arrays > most:
             raise SessionLostError("it answered more than it may")
         try:
             return wire.decode(head + self._receive(tree + arrays, deadline, cpu))
@@ -142,7 +140,7 @@ class Session:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise SessionEndedError from error
+                raise self._ended() from error
 
     def _receive(self, size: int, deadline: float, cpu: float) -> bytes:
         parts = bytearray()
@@ -153,11 +151,15 @@ class Session:
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise SessionEndedError from error
+                raise self._ended() from error
             if not part:
-                raise SessionEndedError
+                raise self._ended()
             parts += part
         return bytes(parts)
+
+    def _ended(self) -> SessionEndedError:
+        self.hung_up = True
+        return SessionEndedError()
 
     def _await(self, event: int, deadline: float, cpu: float) -> None:
         """Wait for the channel, no longer than the limits allow."""
@@ -167,7 +169,7 @@ class Session:
         while not ready:
             ready = bool(poll.poll(1000 * POLL_SECONDS))
             now = time.monotonic()  # also where something came: an answer may come in drops
-            if now > self._end:
+            if now > self.end:
                 raise SessionLostError(
                     f"the submission took more than {self._limits.life:g} s by the clock"
                 )
@@ -189,7 +191,7 @@ class Sandbox:
         self.limits = limits
         self._isolate = isolate
         self._control, far = socket.socketpair()
-        module = [sys.executable, "-s", "-P", "-m", "coursework.worker"]
+        module = [sys.executable, "-s", "-P", "-m", "coursework.sandbox.worker"]
         arguments = [str(far.fileno()), "isolate" if isolate else "no-isolation"]
         self._server = subprocess.Popen(
             module + arguments,
@@ -202,6 +204,7 @@ class Sandbox:
         )
         far.close()
         self._lines = self._control.makefile("rb")
+        self.ending = Ending(0, False, 0.0, 0.0)
         self.visible = tuple(Path(path) for path in self._answer()["visible"])
 
     def __enter__(self) -> Self:
@@ -216,10 +219,11 @@ class Sandbox:
         self.close()
 
     @contextlib.contextmanager
-    def session(self, end: float = math.inf) -> Iterator[Session]:
+    def session(self, life: float = math.inf) -> Iterator[Session]:
         """A new process for one submission, ended when the block is left.
 
-        No answer is awaited after `end`, by `time.monotonic()`.
+        No answer is awaited for longer than `life` seconds after it is ready. How it ended is in
+        `ending` afterwards.
         """
         near, far = socket.socketpair()
         with near, far:
@@ -228,15 +232,18 @@ class Sandbox:
             far.close()
             if "refused" in answer:
                 raise IsolationError(answer["refused"])
-            session = Session(near, answer["pid"], self.limits, end)
-            self.ending: tuple[int, float] = (0, 0.0)
+            session = Session(near, answer["pid"], self.limits)
+            ready = math.inf
             try:
                 self._begin(session)
+                ready = time.monotonic()
+                session.end = ready + life
                 yield session
             finally:
-                self._control.sendall(b"k")
+                clock = max(0.0, time.monotonic() - ready)
+                self._control.sendall(b"e" if session.hung_up else b"k")
                 answer = self._answer()
-                self.ending = (answer["status"], answer["seconds"])
+                self.ending = Ending(answer["status"], answer["forced"], answer["seconds"], clock)
 
     def _begin(self, session: Session) -> None:
         """Have the new process give up its privileges."""
@@ -250,7 +257,8 @@ class Sandbox:
 
     def close(self) -> None:
         """End the server and whatever it has running."""
-        self._control.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # it has hung up already
+            self._control.shutdown(socket.SHUT_RDWR)
         self._lines.close()
         self._control.close()
         self._server.wait()
@@ -301,4 +309,9 @@ def _read_error(error: Any) -> Raised:
     match fields.get("where"):
         case [str(name), int(line)]:
             where = (name[:50], line)
-    return Raised(str(fields.get("type"))[:100], str(fields.get("message"))[:500], where)
+    kind, message = (fields.get(key) for key in ("type", "message"))
+    return Raised(
+        kind[:100] if isinstance(kind, str) else "an error without a name",
+        message[:500] if isinstance(message, str) else "",
+        where,
+    )

@@ -3,7 +3,8 @@
 The server is a new interpreter with an empty environment. It imports what submissions use, holds
 no secret, never runs foreign code, and forks a process for each session, which runs the cells and
 answers calls over its own socket. Commands come on the control socket: `s` with the session's
-socket attached starts one, `k` ends it; the answers are lines of JSON.
+socket attached starts one, `k` ends it, `e` says that it seems to have ended by itself; the answers
+are lines of JSON.
 """
 
 import contextlib
@@ -17,19 +18,22 @@ import re
 import signal
 import socket
 import sys
+import time
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from coursework import jail, wire
+from coursework.sandbox import jail, wire
 
 OWN = ("chaingrad",)  # may be imported from a checkout, which stays out of sight
 PRELOADED = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses", "numpy.random", "numpy.testing")
 MAGIC = re.compile(r"^(\s*)(?:[%!]|(?:[\w.]+\s*=\s*)[%!]|\??\??[\w.]+\?\??\s*$)")
 MAIN = "__main__"
+PATIENCE = 1.0  # seconds in which a process that hung up is expected to end
 CELL_NAME = "<cell {}>"
+NAME_CHARACTERS = 50
 
 
 def serve(control: socket.socket, isolate: bool) -> None:
@@ -37,7 +41,7 @@ def serve(control: socket.socket, isolate: bool) -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     visible = jail.visible_paths(OWN) if isolate else []
-    if isolate:
+    if sys.platform == "linux":
         jail.adopt_orphans()
     gc.collect()
     gc.freeze()
@@ -49,10 +53,12 @@ def serve(control: socket.socket, isolate: bool) -> None:
             session = _start(control, descriptors[0], visible, isolate)
             os.close(descriptors[0])
         elif session:
-            status, seconds = _finish(session)
+            ending = _finish(session, patience=PATIENCE if command == b"e" else 0.0)
+            if not isolate and sys.platform == "linux":
+                jail.end_orphans()
             session = 0
             if command:
-                _answer(control, status=status, seconds=seconds)
+                _answer(control, **ending)
         if not command:
             return
 
@@ -102,10 +108,21 @@ def _fork_walled(control: socket.socket, channel: int, visible: list[str]) -> in
     return int(report)
 
 
-def _finish(pid: int) -> tuple[int, float]:
-    os.kill(pid, signal.SIGKILL)
-    _, status, usage = os.wait4(pid, 0)
-    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
+def _finish(pid: int, patience: float) -> dict[str, Any]:
+    """How the process ended: by itself, within `patience` seconds, or else by force."""
+    end = time.monotonic() + patience
+    found, status, usage = os.wait4(pid, os.WNOHANG)
+    while not found and time.monotonic() < end:
+        time.sleep(0.002)
+        found, status, usage = os.wait4(pid, os.WNOHANG)
+    if not found:
+        os.kill(pid, signal.SIGKILL)
+        _, status, usage = os.wait4(pid, 0)
+    return {
+        "status": os.waitstatus_to_exitcode(status),
+        "seconds": usage.ru_utime + usage.ru_stime,
+        "forced": not found,
+    }
 
 
 def _answer(control: socket.socket, **fields: Any) -> None:
@@ -151,7 +168,7 @@ class _Student:
                     reply = {"value": act(request)}
                 finally:
                     sys.settrace(None)
-                message = wire.encode(reply | {"nonce": request["nonce"]})
+                message = wire.encode(reply | {"nonce": request["nonce"]}, request["most"])
             except BaseException as error:  # also SystemExit: nothing may end this loop
                 message = wire.encode({"nonce": request["nonce"], "error": _describe(error)})
             self._write(message)
@@ -163,9 +180,10 @@ class _Student:
         _make_repeatable()
         exec(code, vars(self.module))
 
-    def defined(self, request: dict[str, Any]) -> list[str]:
-        """Which of the names the submission has defined."""
-        return [name for name in request["names"] if name in vars(self.module)]
+    def defined(self, request: dict[str, Any]) -> list[tuple[str, str, int]]:
+        """Which of the names the submission has defined, in which file and line."""
+        space = vars(self.module)
+        return [(name, *_place(space[name])) for name in request["names"] if name in space]
 
     def call(self, request: dict[str, Any]) -> Any:
         """What the driver makes of the submission's functions and the inputs."""
@@ -191,6 +209,16 @@ class _Student:
         view = memoryview(message)
         while view:
             view = view[os.write(self.link, view) :]
+
+
+def _place(value: Any) -> tuple[str, int]:
+    """Where a function, or the first method of a class, is written; ("", 0) for all else."""
+    members = vars(value).values() if isinstance(value, type) else [value]
+    codes = [m.__code__ for m in members if isinstance(m, types.FunctionType)]
+    if not codes:
+        return "", 0
+    first = min(codes, key=lambda code: code.co_firstlineno)
+    return str(first.co_filename)[:NAME_CHARACTERS], int(first.co_firstlineno)
 
 
 def compile_cell(source: str, name: str) -> types.CodeType:
@@ -239,11 +267,11 @@ def _describe(error: BaseException) -> dict[str, Any]:
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
         if name.startswith("<cell "):
-            where = [name, trace.tb_lineno]
+            where = [name[:NAME_CHARACTERS], trace.tb_lineno]
         trace = trace.tb_next
     if isinstance(error, SyntaxError) and str(error.filename).startswith("<cell "):
-        where = [str(error.filename), error.lineno or 0]
-    return {"type": type(error).__name__, "message": message, "where": where}
+        where = [str(error.filename)[:NAME_CHARACTERS], error.lineno or 0]
+    return {"type": type(error).__name__[:100], "message": message, "where": where}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,103 @@
+"""Every student with every assignment: what was graded, what was not, what was given by hand."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from coursework.batch import Batch, Graded
+from coursework.marks import Mark, PartMark, ProblemMark
+from coursework.problems import Assignment
+from coursework.roster import Change, Roster, Student, changed
+from coursework.submissions import Stray, Submission
+
+
+@dataclass(frozen=True)
+class Row:
+    """A student and an assignment.
+
+    Attributes:
+        submission: what was graded, or None.
+        remarks: all that the teacher should know beside the points, in sentences.
+    """
+
+    student: Student
+    assignment: Assignment
+    mark: Mark
+    submission: Submission | None
+    remarks: tuple[str, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether there are points to show: something was handed in, or given by hand."""
+        return self.submission is not None or any(p.given is not None for p in self.mark.problems)
+
+
+def rows(
+    batch: Batch,
+    assignments: Mapping[str, Assignment],
+    roster: Roster,
+    changes: Sequence[Change] = (),
+) -> list[Row]:
+    """A row for everybody on the roster, in the folder or given points, and each assignment.
+
+    Assignments that nobody has touched are left out.
+    """
+    graded = {(roster.find(g.submission.student), g.submission.assignment): g for g in batch.graded}
+    stray: dict[tuple[Student, str], list[Stray]] = {}
+    for item in batch.strays:
+        if item.student:
+            stray.setdefault((roster.find(item.student), item.assignment), []).append(item)
+    by_hand: dict[tuple[Student, str], dict[str, Change]] = {}
+    for change in changes:
+        place = roster.find(change.student), change.assignment
+        by_hand.setdefault(place, {})[change.exercise] = change
+    places = [*graded, *stray, *by_hand]
+    students = sorted({*roster.students.values(), *(s for s, _ in places)}, key=lambda s: s.id)
+    touched = {name for _, name in places}
+    found = []
+    for assignment in (a for name, a in assignments.items() if name in touched):
+        for student in students:
+            place = (student, assignment.name)
+            lost = stray.get(place, []) + stray.get((student, ""), [])
+            own = by_hand.get(place, {})
+            found.append(_row(student, assignment, graded.get(place), lost, own, roster))
+    return found
+
+
+def _row(
+    student: Student,
+    assignment: Assignment,
+    item: Graded | None,
+    strays: Iterable[Stray],
+    changes: Mapping[str, Change],
+    roster: Roster,
+) -> Row:
+    mark = changed(item.mark if item else nothing(assignment), changes)
+    remarks = list(mark.remarks) if item else ["Nothing handed in."]
+    if item:
+        remarks += [f"Not graded beside it: {name}." for name in item.submission.others]
+    remarks += [f"Not graded, {stray}." for stray in strays]
+    remarks += [
+        f"{p.id}: points given by hand. {p.why}" for p in mark.problems if p.given is not None
+    ]
+    if mark.fault:
+        remarks.append(f"The grader failed here: {mark.fault}")
+    if roster.students and student.id not in roster.students:
+        remarks.append("Not on the roster.")
+    return Row(student, assignment, mark, item.submission if item else None, tuple(remarks))
+
+
+def nothing(assignment: Assignment) -> Mark:
+    """The mark of nothing."""
+    return Mark(
+        tuple(
+            ProblemMark(
+                problem.id,
+                problem.title,
+                tuple(
+                    PartMark(p.name, 0.0, p.points, "missing", problem="nothing was handed in")
+                    for p in problem.parts
+                ),
+            )
+            for problem in assignment.problems
+        )
+    )

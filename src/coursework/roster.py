@@ -1,0 +1,146 @@
+"""The teacher's own lists: who takes the course, and marks given by hand.
+
+`roster.csv` has the columns `id`, `name` and `mail`, of which only `id` must be filled in; a
+student's folder or file may be named by any of the three. `changes.csv` has `student`,
+`assignment`, `exercise`, `points` and `why`: each row takes the place of the points that grading
+gave, in every run, until it is taken out.
+"""
+
+import csv
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from coursework.marks import Mark
+from coursework.problems import Assignment
+
+ROSTER = ("id", "name", "mail")
+CHANGES = ("student", "assignment", "exercise", "points", "why")
+
+
+class ListError(ValueError):
+    """A list is not what it should be; says which, where, and what to do."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """Somebody on the roster, or known by a file's name alone."""
+
+    id: str
+    name: str = ""
+    mail: str = ""
+
+    @property
+    def shown(self) -> str:
+        return f"{self.name} ({self.id})" if self.name and self.name != self.id else self.id
+
+
+@dataclass(frozen=True)
+class Change:
+    """Points given by hand for an exercise, and why."""
+
+    student: str
+    assignment: str
+    exercise: str
+    points: float
+    why: str
+
+
+class Roster:
+    """Who takes the course; without a file, everybody who hands something in."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.students: dict[str, Student] = {}
+        self._known: dict[str, set[str]] = {}
+        if path is None:
+            return
+        for line, row in _rows(path, ROSTER):
+            student = Student(*(row[column] for column in ROSTER))
+            if not student.id or student.id in self.students:
+                what = "no id" if not student.id else f"the id {student.id} for the second time"
+                raise ListError(f"{path}, line {line}: {what}")
+            self.students[student.id] = student
+            local, _, _ = student.mail.partition("@")
+            for name in {student.id, student.name, student.mail, local, _turned(student.name)}:
+                self._known.setdefault(_plain(name), set()).add(student.id)
+
+    def find(self, name: str) -> Student:
+        """The student that a name stands for: by id, name or mail, if that is one and no other."""
+        if name in self.students:
+            return self.students[name]
+        canvas, _, number = name.rpartition("_")
+        for guess in (name, canvas and number, canvas):
+            found = self._known.get(_plain(guess), set()) if guess else set()
+            if len(found) == 1:
+                return self.students[next(iter(found))]
+        return Student(name)
+
+
+def read_changes(path: Path, assignments: Mapping[str, Assignment]) -> list[Change]:
+    """Marks given by hand; a file with the names of the columns alone is made where there is none.
+
+    Those for assignments that are not graded now are left alone.
+    """
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(",".join(CHANGES) + "\n", encoding="utf-8")
+    changes = []
+    for line, row in _rows(path, CHANGES):
+        if row["assignment"] not in assignments:
+            continue
+        ids = [problem.id for problem in assignments[row["assignment"]].problems]
+        if row["exercise"] not in ids:
+            known = ", ".join(ids)
+            raise ListError(
+                f"{path}, line {line}: {row['assignment']} has no exercise {row['exercise']!r}; "
+                f"it has {known}"
+            )
+        try:
+            points = float(row["points"].replace(",", "."))
+        except ValueError:
+            raise ListError(f"{path}, line {line}: {row['points']!r} is no number") from None
+        changes.append(Change(**{**row, "points": points}))  # type: ignore[arg-type]
+    return changes
+
+
+def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:
+    """The mark with the points given by hand, {exercise: change}."""
+    problems = (
+        replace(p, given=changes[p.id].points, why=changes[p.id].why) if p.id in changes else p
+        for p in mark.problems
+    )
+    return replace(mark, problems=tuple(problems))
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with these columns, in any order, after commas or semicolons."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ListError(f"{path} cannot be read: {error}") from None
+    first, _, _ = text.partition("\n")
+    reader = csv.DictReader(text.splitlines(), delimiter=";" if ";" in first else ",")
+    found = [name.strip().lower() for name in reader.fieldnames or ()]
+    if missing := [name for name in columns if name not in found]:
+        raise ListError(
+            f"{path} has no column {missing[0]!r}; its first line must be {','.join(columns)}"
+        )
+    for values in reader:
+        row = {
+            name: (value or "").strip() for name, value in zip(found, values.values(), strict=False)
+        }
+        if any(row.values()):
+            yield reader.line_num, {name: row[name] for name in columns}
+
+
+def _plain(name: str) -> str:
+    """A name without what its spellings differ in: case, spaces, commas, combining characters."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(c for c in folded if c.isalnum() or c in "@.+-_")
+
+
+def _turned(name: str) -> str:
+    """`Lovelace Ada`, as Canvas writes it, for `Ada Lovelace`."""
+    first, _, last = name.rpartition(" ")
+    return f"{last}{first}"

@@ -1,0 +1,98 @@
+"""Tables of marks as CSV, safe to open in any spreadsheet and to print on any terminal."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from coursework.results import Row
+from coursework.submissions import printable
+
+CELL_CHARACTERS = 1000  # spreadsheets refuse more than 32,767
+FORMULA = ("=", "+", "-", "@")
+SEPARATORS = ";,\t|"  # of some locale's lists: what follows one would begin a cell
+NBGRADER = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"]
+NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_score"]
+
+
+def grades(rows: Sequence[Row]) -> str:
+    """A row for each student and assignment, a column for each exercise."""
+    ids = list(dict.fromkeys(p.id for row in rows for p in row.mark.problems))
+    head = ["student", "assignment", "score", "max_score", *ids, "name", "mail", "remarks"]
+    lines: list[list[str]] = [head]
+    for row in rows:
+        student, mark = row.student, row.mark
+        points = {p.id: f"{p.points:g}" for p in mark.problems} if row.counts else {}
+        line = [student.id, row.assignment.name, f"{mark.points:g}", f"{mark.max_points:g}"]
+        line += [points.get(name, "") for name in ids]
+        lines.append([*line, student.name, student.mail, " ".join(row.remarks)])
+    return _csv(lines)
+
+
+def nbgrader(rows: Sequence[Row]) -> str:
+    """The columns that `nbgrader export` writes; what only nbgrader's database knows is empty."""
+    lines: list[list[Any]] = [NBGRADER]
+    for row in rows:
+        stamp = row.submission.timestamp if row.submission else ""
+        score, most = str(row.mark.points), str(float(row.assignment.points))
+        owner = [row.student.id, "", row.student.name, row.student.mail]
+        lines.append([row.assignment.name, "", stamp, *owner, score, "0.0", score, most])
+    return _csv(lines)
+
+
+def moodle(rows: Sequence[Row]) -> str:
+    """What Moodle's grade import takes: a row for each student, a column for each assignment."""
+    return _wide(rows, ["ID number", "Full name", "Email address"], _moodle, [])
+
+
+def canvas(rows: Sequence[Row]) -> str:
+    """What Canvas's gradebook import takes."""
+    head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+    return _wide(rows, head, _canvas, ["    Points Possible", "", "", "", ""])
+
+
+def _moodle(row: Row) -> list[str]:
+    return [row.student.id, row.student.name, row.student.mail]
+
+
+def _canvas(row: Row) -> list[str]:
+    return [row.student.name or row.student.id, "", row.student.id, row.student.mail, ""]
+
+
+def _wide(rows: Sequence[Row], head: list[str], who: Any, second: list[str]) -> str:
+    assignments = {row.assignment.name: row.assignment for row in rows}
+    lines = [[*head, *(a.title for a in assignments.values())]]
+    if second:
+        lines.append([*second, *(f"{a.points:g}" for a in assignments.values())])
+    for student in dict.fromkeys(row.student for row in rows):
+        own = {row.assignment.name: row for row in rows if row.student == student}
+        scores = (f"{own[name].mark.points:g}" if name in own else "" for name in assignments)
+        lines.append([*who(next(iter(own.values()))), *scores])
+    return _csv(lines)
+
+
+def _csv(rows: Iterable[Iterable[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([map(cell, row) for row in rows])
+    return text.getvalue()
+
+
+def cell(text: str) -> str:
+    """The text in one line that no spreadsheet takes for a formula, whatever separates its cells.
+
+    >>> print(cell("2.5"), cell("=1+1"), cell("-0.5"), cell("a;=b"))
+    2.5 '=1+1 -0.5 a; '=b
+    """
+    line = printable(" ".join(text.split()))
+    if len(line) > CELL_CHARACTERS:
+        line = line[:CELL_CHARACTERS] + " …"
+    if _is_number(line):
+        return line
+    for sign in FORMULA:
+        for separator in SEPARATORS:
+            line = line.replace(separator + sign, f"{separator} '{sign}")
+    return f"'{line}" if line.startswith(FORMULA) else line
+
+
+def _is_number(text: str) -> bool:
+    return text.removeprefix("-").replace(".", "", 1).isdecimal()
