@@ -19,6 +19,8 @@ from coursework.batch import grade_folder
 from coursework.problems import Assignment, load
 from coursework.release import student_notebook
 from coursework.report import write_reports
+from coursework.results import rows
+from coursework.roster import Roster
 
 SPOILERS = (
     lambda answer: answer.replace("return ", "return -", 1),
@@ -59,10 +61,10 @@ def measure(assignment: Assignment, book: Path, size: int, jobs: int) -> Iterato
         write_class(folder / "in", assignment, book, size)
         clock, processor = time.perf_counter(), processor_seconds()
         assignments = {assignment.name: assignment}
-        graded = grade_folder(
+        batch = grade_folder(
             folder / "in", folder / "out", assignments, "benchmark", jobs=jobs, progress=False
         )
-        write_reports(folder / "out", graded, assignments)
+        write_reports(folder / "out", rows(batch, assignments, Roster()), batch.strays)
         yield from (time.perf_counter() - clock, processor_seconds() - processor)
 
 

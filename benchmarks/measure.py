@@ -1,4 +1,8 @@
-"""Time contenders in turn, so that a slow moment of the machine falls on all of them."""
+"""Time contenders in turn, so that a slow moment of the machine falls on all of them.
+
+The clock counts the time of this process, all of whose libraries have one thread: what other
+programs take is not in it.
+"""
 
 import gc
 import statistics
@@ -16,32 +20,40 @@ class Contender:
     prepare: Callable[[], Any] = lambda: None
 
 
-def seconds(contender: Contender, number: int) -> float:
-    """The time of one run, averaged over ``number`` of them, with older objects out of gc's way."""
+def seconds(contender: Contender, number: int, collector: bool = True) -> float:
+    """The time of one run, averaged over ``number`` of them, with the cyclic collector on or off.
+
+    What was there before is kept out of the collector's way: see `interleaved`.
+    """
     prepared = [contender.prepare() for _ in range(number)]
     gc.collect()
-    gc.freeze()
-    start = time.perf_counter()
+    if not collector:
+        gc.disable()
+    start = time.process_time()
     for argument in prepared:
         contender.run(argument)
-    elapsed = time.perf_counter() - start
-    gc.unfreeze()
+    elapsed = time.process_time() - start
+    gc.enable()
     return elapsed / number
 
 
 def interleaved(
-    contenders: Mapping[str, Contender], rounds: int, least: float = 5e-2
+    contenders: Mapping[str, Contender], rounds: int, least: float = 3e-2, collector: bool = True
 ) -> dict[str, list[float]]:
     """Time each contender once a round, in an order that turns, for about ``least`` s each time."""
-    number = {
-        name: max(1, min(200, int(least / seconds(contender, 1))))
-        for name, contender in contenders.items()
-    }
+    gc.collect()
+    gc.freeze()
+    number = {}
+    for name, contender in contenders.items():
+        seconds(contender, 1, collector)  # a first run may compile, or fill caches
+        once = seconds(contender, 1, collector)
+        number[name] = max(1, min(2000, int(least / max(once, 1e-9))))
     times: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
     for r in range(rounds):
         for name in names[r % len(names) :] + names[: r % len(names)]:
-            times[name].append(seconds(contenders[name], number[name]))
+            times[name].append(seconds(contenders[name], number[name], collector))
+    gc.unfreeze()
     return times
 
 

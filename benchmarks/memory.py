@@ -11,7 +11,7 @@ from chaingrad import Node
 from chaingrad.account import Ledger
 
 SIZE = (784, 1024, 10, 512)
-BOUND = 1.2
+BOUND = 1.1
 
 
 def peaks() -> dict[str, Any]:

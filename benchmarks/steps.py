@@ -1,7 +1,9 @@
 """The same two pieces of work for every engine, on the same numbers.
 
-Scalars: the forward and backward pass of micrograd's own MLP on one example. Arrays: the gradients
-of J = ‖o − y‖²/2n + λ/2 (‖W1‖² + ‖W2‖²) for o = relu(X W1ᵀ) W2ᵀ, without bias, in float32.
+Scalars: the forward and backward pass of micrograd's own MLP on one example, whose inputs both
+engines track, as micrograd has to. Arrays: the gradients of
+J = ‖o − y‖²/2n + λ/2 (‖W1‖² + ‖W2‖²) for o = relu(X W1ᵀ) W2ᵀ, without bias, in float32. Everybody
+writes ‖W‖² as the sum of W**2; where it is called fused, everybody has their own dot product.
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict
             theirs_.b.data = ours_.bias.data
     random = np.random.default_rng(1)
     example = random.uniform(-1, 1, n_in).tolist()
-    x = [Node(v, requires_grad=False) for v in example]
+    x = [Node(v) for v in example]
     values = [micrograd.engine.Value(v) for v in example]
 
     ours(x).backward()
@@ -53,7 +55,7 @@ def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict
     return both, alone
 
 
-def array_steps(size: Size) -> dict[str, Contender]:
+def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
     """The gradients of J by every engine; compared before they are handed out."""
     d, h, q, n = size
     random = np.random.default_rng(0)
@@ -62,89 +64,101 @@ def array_steps(size: Size) -> dict[str, Contender]:
         return random.standard_normal(shape, dtype=np.float32)
 
     W1, W2, X, Y = array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
-    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy, _products]
-    contenders = {make.__name__[1:]: make(W1, W2, X, Y) for make in engines}
+    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy]
+    contenders = {make.__name__[1:]: make(W1, W2, X, Y, fused) for make in engines}
     expected = contenders["numpy"](None)
-    for name, gradients in contenders.items():
-        if name != "products":
-            for ours, theirs in zip(gradients(None), expected, strict=True):
-                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=2e-3, atol=2e-4)
+    for gradients in contenders.values():
+        for ours, theirs in zip(gradients(None), expected, strict=True):
+            ours = np.asarray(ours)
+            assert ours.dtype == np.float32
+            np.testing.assert_allclose(ours, theirs, rtol=2e-3, atol=2e-4)
+    contenders["products"] = _products(W1, W2, X, Y)
     return {name: Contender(gradients) for name, gradients in contenders.items()}
 
 
-def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     from chaingrad import Node
 
     w1, w2, n = Node(W1), Node(W2), len(X)
     x, y = Node(X, requires_grad=False), Node(Y, requires_grad=False)
+    square = Node.squared_norm if fused else lambda a: (a**2).sum()
 
     def gradients(_: Any) -> tuple[Any, Any]:
         w1.grad = w2.grad = 0.0
         error = (x @ w1.T).relu() @ w2.T - y
-        penalty = w1.squared_norm() + w2.squared_norm()
-        loss = error.squared_norm() / (2 * n) + DECAY / 2 * penalty
+        loss = square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
         loss.backward()
         return w1.grad, w2.grad
 
     return gradients
 
 
-def _pytorch(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+def _pytorch(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     import torch
 
     torch.set_num_threads(1)
     w1, w2 = torch.tensor(W1, requires_grad=True), torch.tensor(W2, requires_grad=True)
     x, y, n = torch.tensor(X), torch.tensor(Y), len(X)
 
+    def dot(a: Any) -> Any:
+        flat = a.reshape(-1)
+        return torch.dot(flat, flat)
+
+    square = dot if fused else lambda a: (a**2).sum()
+
     def gradients(_: Any) -> tuple[Any, Any]:
         w1.grad = w2.grad = None
         error = (x @ w1.T).relu() @ w2.T - y
-        loss = (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+        loss = square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
         loss.backward()
         return w1.grad, w2.grad
 
     return gradients
 
 
-def _autograd(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+def _autograd(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     import autograd
     import autograd.numpy as anp
 
     n = len(X)
+    square = (lambda a: anp.dot(a.ravel(), a.ravel())) if fused else (lambda a: anp.sum(a**2))
 
     def loss(weights: Any) -> Any:
         w1, w2 = weights
-        error = anp.maximum(X @ w1.T, 0) @ w2.T - Y
-        return anp.sum(error**2) / (2 * n) + DECAY / 2 * (anp.sum(w1**2) + anp.sum(w2**2))
+        z = X @ w1.T
+        error = (z * (z > 0)) @ w2.T - Y  # its maximum(z, 0) would go on in float64
+        return square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
 
     gradient = autograd.grad(loss)
     return lambda _: tuple(gradient((W1, W2)))
 
 
-def _jax(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+def _jax(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     import jax
     import jax.numpy as jnp
 
     n = len(X)
+    square = (lambda a: jnp.vdot(a, a)) if fused else (lambda a: (a**2).sum())
 
     def loss(weights: Any, x: Any, y: Any) -> Any:
         w1, w2 = weights
         error = jax.nn.relu(x @ w1.T) @ w2.T - y
-        return (error**2).sum() / (2 * n) + DECAY / 2 * ((w1**2).sum() + (w2**2).sum())
+        return square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
 
-    gradient = jax.jit(jax.grad(loss))
+    gradient = jax.jit(jax.value_and_grad(loss))  # the value, too, as the others compute it
     weights, x, y = (jnp.asarray(W1), jnp.asarray(W2)), jnp.asarray(X), jnp.asarray(Y)
-    return lambda _: jax.block_until_ready(gradient(weights, x, y))
+    return lambda _: jax.block_until_ready(gradient(weights, x, y))[1]
 
 
-def _numpy(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+def _numpy(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     n = len(X)
+    square = (lambda a: np.vdot(a, a)) if fused else (lambda a: (a**2).sum())
 
     def gradients(_: Any) -> tuple[Any, Any]:
         z = X @ W1.T
         h = np.maximum(z, 0)
         error = h @ W2.T - Y
-        (error**2).sum() / (2 * n) + DECAY / 2 * ((W1**2).sum() + (W2**2).sum())
+        square(error) / (2 * n) + DECAY / 2 * (square(W1) + square(W2))
         d_o = error / n
         d_z = d_o @ W2 * (z > 0)
         return d_z.T @ X + DECAY * W1, d_o.T @ h + DECAY * W2

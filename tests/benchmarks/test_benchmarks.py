@@ -1,8 +1,10 @@
 """The harness; what it measures is no test."""
 
+import gc
+
 import pytest
 
-from benchmarks.measure import Contender, interleaved, ratio
+from benchmarks.measure import Contender, interleaved, ratio, seconds
 from benchmarks.scaling import (
     GRAPHS,
     count_edges,
@@ -14,15 +16,18 @@ from benchmarks.scaling import (
     widths,
 )
 from benchmarks.steps import array_steps, scalar_mlps
+from benchmarks.works import our_own, works
 
 
 def test_every_contender_computes_the_same_gradients():
-    contenders = array_steps((4, 5, 3, 6))  # compares them, and raises where they differ
-    assert list(contenders) == ["chaingrad", "pytorch", "autograd", "jax", "numpy", "products"]
+    for fused in (False, True):
+        contenders = array_steps((4, 5, 3, 6), fused)  # compares them; raises where they differ
+        assert list(contenders) == ["chaingrad", "pytorch", "autograd", "jax", "numpy", "products"]
     both, alone = scalar_mlps(3, [4, 1])
     assert set(both) == set(alone) == {"chaingrad", "micrograd"}
 
 
+@pytest.mark.slow
 def test_contenders_take_turns_and_prepare_outside_the_clock():
     calls = []
     contenders = {
@@ -30,7 +35,24 @@ def test_contenders_take_turns_and_prepare_outside_the_clock():
     }
     times = interleaved(contenders, rounds=4, least=0.0)
     assert [len(times[name]) for name in "ab"] == [4, 4]
-    assert calls[2:] == ["a", "b", "b", "a"] * 2
+    assert calls[4:] == ["a", "b", "b", "a"] * 2
+
+
+def test_smaller_works_are_compared_before_they_are_timed():
+    found = list(works())  # raises where values or gradients differ
+    assert len({name for name, *_ in found}) == len(found) == 9
+    for _, _, contenders in [*found, *((w, b, c) for w, _, b, c in our_own())]:
+        assert "chaingrad" in contenders
+        assert len(contenders) == 2
+
+
+def test_the_collector_is_on_or_off_and_then_on_again():
+    seen = []
+    contender = Contender(lambda _: seen.append(gc.isenabled()))
+    for collector in (True, False):
+        seconds(contender, 1, collector)
+        assert gc.isenabled()
+    assert seen == [True, False]
 
 
 def test_the_ratio_is_that_of_each_round():
@@ -59,6 +81,7 @@ def test_every_weight_of_a_scalar_mlp_is_in_the_graph():
     assert count_edges(root) == 4 * weights + 2 * width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
 def test_every_phase_and_the_memory_are_measured_and_graphs_left_usable(name):
     measured = measure(GRAPHS[name], largest=3)
@@ -75,6 +98,7 @@ def test_the_slope_is_the_exponent():
     assert slope(edges, [3 * e**1.5 for e in edges]) == pytest.approx(1.5)
 
 
+@pytest.mark.slow
 def test_the_step_is_timed_beside_its_products_at_each_width():
     found = widths(rounds=2, sizes=(4, 8))
     assert found["sizes"] == [4, 8]
