@@ -1,6 +1,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BROWSER := .venv/.browser
+PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help book test lab serve linkcheck live bench notebooks assignments grade rot format lock clean
@@ -11,20 +13,23 @@ help: ## List the targets
 $(READY): requirements.txt tools/environment.py
 	@$(PYTHON) tools/environment.py
 
-book: $(READY) ## Set everything up, build the site, say where to open it
-	@$(BIN)/python tools/build.py
+book: $(READY) ## Set everything up, build the site, say where to open it (JOBS=: pages at a time)
+	@$(BIN)/python tools/build.py $(if $(JOBS),--jobs $(JOBS))
 
-test: $(READY) ## Set everything up, run every test (FAST=1: unit and property tests alone)
+test: $(READY) ## Set everything up, run the tests (FAST=1: the quick ones; FULL=1: the long ones, too)
 ifdef FAST
-	$(BIN)/python -m pytest src tests --ignore=tests/book
+	$(PYTEST) -m "not slow and not full" --hypothesis-profile=quick
 else
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest src tests --ignore=tests/book
-	@$(MAKE) --no-print-directory book
-	$(BIN)/python -m pytest tests/book
+	@$(MAKE) --no-print-directory $(BROWSER) book
+	$(PYTEST) $(if $(FULL),-m "")
 endif
+
+$(BROWSER): $(READY)
+	@$(BIN)/python tools/browser.py
+	@touch $@
 
 lab: $(READY) ## Open the pages as notebooks in JupyterLab
 	JUPYTER_CONFIG_PATH=$(CURDIR)/tools/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH} \
@@ -42,16 +47,18 @@ bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute,
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
 
 live: book ## Put Python into the site, so that cells run in the page without any other address
-	@$(BIN)/python tools/live.py
+	@$(BIN)/python tools/fetch_pyodide.py
 
 notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside the site's pages
-	@$(BIN)/python tools/notebooks.py
+	@$(BIN)/python tools/stamp_notebooks.py
 
-assignments: $(READY) ## Write the assignments' notebooks, for students, to _build/assignments
-	@$(BIN)/python -m coursework release
+CHOICE = $(if $(ASSIGNMENTS),--assignments "$(ASSIGNMENTS)") $(addprefix --only ,$(ONLY))
 
-grade: $(READY) ## Grade what students handed in, SUBMISSIONS=folder; the marks go to grades
-	@$(BIN)/python -m coursework grade "$(or $(SUBMISSIONS),$(error say SUBMISSIONS=folder))"
+assignments: $(READY) ## Write assignments for students to _build/assignments (ASSIGNMENTS=file, ONLY=names)
+	@$(BIN)/python -m coursework release $(CHOICE)
+
+grade: $(READY) ## Grade what was handed in, SUBMISSIONS=folder, into grades (ASSIGNMENTS=, ONLY=)
+	@$(BIN)/python -m coursework grade "$(or $(SUBMISSIONS),$(error say SUBMISSIONS=folder))" $(CHOICE)
 
 rot: ## Run every page with the newest releases (COLAB=1: the notebooks, with Colab's versions)
 ifdef COLAB
@@ -65,8 +72,9 @@ format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-lock: $(READY) ## Move every pin in requirements.txt to the newest versions that fit
-	$(BIN)/python tools/lock.py
+lock: $(READY) ## Move every pin to the newest version that fits (KEEP=1: add what is missing)
+	@$(BIN)/python -m pip install --quiet uv
+	$(BIN)/python tools/lock.py $(if $(KEEP),--keep)
 
 clean: ## Remove the site and every cache; the environment stays
 	rm -rf _build .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,19 +1,29 @@
-"""Settings and the browser that every test shares."""
+"""Which tests run when and beside which, the browser they share, and what they had to leave out."""
 
-import shutil
-from collections.abc import Iterator
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
-from support import lacking
+from tests.support import LACKS, PATIENCE, REMEDIES, ROOT, lacking
+from tools.browser import find
 
 # Deadlines measure the machine, not the code; the same examples each time make a red run
 # repeatable.
 settings.register_profile("chaingrad", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=20)
 settings.load_profile("chaingrad")
 
+SITE = ROOT / "tests" / "site"
+expect.set_options(timeout=PATIENCE * 1000)
+if "PYTEST_XDIST_WORKER" in os.environ:  # a core each is what workers have
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+Window = TypeVar("Window", BrowserContext, Page)
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -25,15 +35,71 @@ FLAGS = [
     # Whatever is not this machine does not exist: a page that needs it shows an error.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of the site and tests in a browser are no quick ones."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) or item.path.is_relative_to(SITE):
+            item.add_marker("slow")
+        if (group := shared(item)) and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def shared(item: pytest.Item) -> str:
+    """The group of tests that one worker runs: what they share is then made once."""
+    if not isinstance(item, pytest.Function):
+        return ""
+    fixtures = item._fixtureinfo.name2fixturedefs
+    if "lab" in fixtures:
+        return "lab"
+    if any(found[-1].scope == "module" for found in fixtures.values()):
+        return item.module.__name__
+    return "files" if "site" in fixtures and "browser" not in fixtures else ""
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    executable = find()
     if executable is None:
-        lacking("a Chromium on PATH")
+        lacking("a browser")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield browser
+        try:
+            browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        except Error as error:
+            lacking(f"a browser that starts ({executable}: {error.message.splitlines()[0]})")
+        yield patient(browser)
         browser.close()
+
+
+def patient(browser: Browser) -> Browser:
+    """The browser, whose windows wait as long as a loaded machine may take."""
+
+    def waiting(opens: Callable[..., Window]) -> Callable[..., Window]:
+        def opened(**options: Any) -> Window:
+            window = opens(**options)
+            window.set_default_timeout(PATIENCE * 1000)
+            return window
+
+        return opened
+
+    browser.new_context = waiting(browser.new_context)  # type: ignore[method-assign]
+    browser.new_page = waiting(browser.new_page)  # type: ignore[method-assign]
+    return browser
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly which tests this machine could not run."""
+    reasons = [str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", [])
+               if isinstance(report.longrepr, tuple | list)]  # fmt: skip
+    wanting = Counter(r.partition(LACKS)[2] for r in reasons if LACKS in r)
+    if not wanting:
+        return
+    title = f"{wanting.total()} TESTS DID NOT RUN"
+    terminalreporter.section(title, sep="=", red=True, bold=True)
+    for what, number in wanting.most_common():
+        remedy = next((text for name, text in REMEDIES.items() if what.startswith(name)), "")
+        terminalreporter.line(f"{number} want {what}.", red=True)
+        if remedy:
+            terminalreporter.line(f"    To run them: {remedy}")

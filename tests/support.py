@@ -1,16 +1,54 @@
 """What several test modules need."""
 
+import functools
+import http.server
 import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+LACKS = "this machine lacks "
+PATIENCE = 120  # seconds that anything may take: how fast a machine is, is no part of any test
+# What a test may want of a machine, and how to come by it.
+REMEDIES = {
+    "a browser": "put Chromium or Chrome on PATH, or run "
+    "`.venv/bin/python -m playwright install --with-deps chromium`",
+    "user namespaces": "on Ubuntu `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`; "
+    "in a container, start it with the right to make them",
+    "a package index": "connect this machine to a network",
+    "the runtime of live cells": "connect this machine to a network, and run `make live` once",
+}
 
 
 def lacking(what: str) -> NoReturn:
     """Skip a test that wants what this machine lacks; continuous integration must not lack it."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"this machine lacks {what}, which tests need when CI=true")
-    pytest.skip(f"this machine lacks {what}")
+        pytest.fail(f"{LACKS}{what}, which tests need when CI=true", pytrace=False)
+    pytest.skip(f"{LACKS}{what}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def serve(folder: Path) -> Iterator[str]:
+    """Serve a folder's files; its address."""
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -1,7 +1,12 @@
 """Prepare the virtual environment that every `make` target runs in.
 
 Runs under the Python that the reader has, so it must at least parse under old ones: it says what
-is missing (a newer Python, the venv module, the network, disk space) instead of a traceback.
+is missing (a newer Python, the venv module, the network, disk space) instead of a traceback. With
+the environment made, it goes on under the environment's own Python.
+
+On Linux without a GPU it installs the CPU build of PyTorch: the CUDA build that the package index
+has is several gigabytes larger, and no page needs it. TORCH_INDEX names another index for it;
+empty, it leaves the choice to pip.
 """
 
 import os
@@ -9,11 +14,19 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 MINIMUM = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
 FULL = 50e6  # bytes: less than this is not enough for anything
+# As PyTorch's install page has it for pip, Linux and CPU: https://pytorch.org/get-started/locally/
+CPU_TORCH = "https://download.pytorch.org/whl/cpu"
+PATIENCE = 20  # seconds in which an index has to answer
+
+sys.path.insert(0, str(ROOT))
+
+from tools.progress import Progress, clock  # noqa: E402
 
 NETWORK = re.compile(
     r"NewConnectionError|ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError"
@@ -21,6 +34,8 @@ NETWORK = re.compile(
     r"|name resolution|Name or service not known|nodename nor servname|No route to host"
 )
 DISK = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
+PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(?:\s*;\s*(.+))?")
+COLLECTING = re.compile(r"Collecting ([A-Za-z0-9._-]+)")
 NO_WHEEL = re.compile(r"No matching distribution found for (\S+)|requires a different Python")
 
 
@@ -84,31 +99,44 @@ def explain(output, folders):
         return (
             f"{missing.group(0)}: pip cannot reach its package index, or the\n"
             "index has nothing at the pinned version for this platform and Python.\n"
-            "CPython 3.11 on 64-bit Linux is what the pins are tested with."
+            "The pins are for CPython 3.11 to 3.14 on 64-bit Linux and on macOS 14 or newer."
         )
     return None
 
 
-def run(command, folders):
-    """Run `command`, relaying what it prints; raise SystemExit with an explanation if it fails."""
+def run(command, folders, progress):
+    """Run `command`, its output into the log; raise SystemExit with an explanation if it fails."""
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
     lines = []
     for line in process.stdout:
-        print(line, end="", flush=True)
+        progress.note(line)
         lines.append(line)
-    if process.wait():
-        reason = explain("".join(lines), folders) or "See the messages above."
-        raise SystemExit(f"\nThe environment could not be set up. {reason}")
+        package = COLLECTING.match(line)
+        if package:
+            progress.now(f"collecting {package.group(1)}")
+        elif line.startswith("Installing collected packages"):
+            progress.now(f"installing {line.count(',') + 1} packages")
+    status = process.wait()
+    progress.now("")
+    if status:
+        reason = explain("".join(lines), folders) or "pip says:\n\n" + "".join(lines[-10:])
+        raise SystemExit(
+            f"\nThe environment could not be set up. {reason}\nThe whole log: {progress.log}"
+        )
 
 
 def pins(requirements):
-    """{canonical name: version} of the pinned lines of a requirements file."""
+    """{canonical name: version} of the lines of a requirements file that hold for this Python."""
+    try:
+        from packaging.markers import Marker
+    except ImportError:  # a new environment has it within pip alone
+        from pip._vendor.packaging.markers import Marker
     found = {}
     for line in requirements.read_text().splitlines():
-        match = re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line)
-        if match:
+        match = PIN.match(line)
+        if match and (match.group(3) is None or Marker(match.group(3)).evaluate()):
             found[canonical(match.group(1))] = match.group(2)
     return found
 
@@ -117,44 +145,114 @@ def canonical(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def is_complete(venv, requirements):
-    """Whether `venv` already holds the package and every pin (local versions such as +cpu pass)."""
+def installed():
+    """{canonical name: version} of what this Python has; local versions such as +cpu left out."""
     from importlib.metadata import distributions
 
-    sites = [str(path) for path in venv.glob("lib/python*/site-packages")]
-    installed = {
-        canonical(dist.metadata["Name"]): dist.version.split("+")[0]
-        for dist in distributions(path=sites)
+    return {
+        canonical(dist.metadata["Name"]): dist.version.split("+")[0] for dist in distributions()
     }
-    wanted = pins(requirements)
-    return "chaingrad" in installed and all(installed.get(k) == v for k, v in wanted.items())
+
+
+def is_complete(requirements):
+    """Whether this Python already has the package and every pin."""
+    present = installed()
+    return "chaingrad" in present and pins(requirements).items() <= present.items()
+
+
+def has_gpu():
+    """Whether this machine shows an NVIDIA GPU."""
+    return shutil.which("nvidia-smi") is not None or Path("/proc/driver/nvidia").exists()
+
+
+def takes_cpu_torch():
+    """Whether pip would bring a CUDA build here that nothing could use."""
+    return sys.platform.startswith("linux") and not has_gpu()
+
+
+def offers(pip, version, *options):
+    """Whether pip finds this version of PyTorch, asking only once and not for long."""
+    query = [*pip, "index", "versions", "torch", "--retries", "0", "--timeout", "5", *options]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return False
+    return version in re.findall(r"[^\s,()]+", answer.stdout)
+
+
+def cpu_torch(pip, version, progress):
+    """The arguments with which pip installs the CPU build of PyTorch, or [] where it should not."""
+    index = os.environ.get("TORCH_INDEX", CPU_TORCH)
+    if not takes_cpu_torch() or not index:
+        return []
+    wanted = version + "+cpu"
+    progress.now("looking for the CPU build of PyTorch")
+    if offers(pip, wanted):
+        progress.say("The CPU build of PyTorch is at hand: pip finds it by its own settings.")
+        return ["torch==" + wanted]
+    if offers(pip, wanted, "--index-url", index):
+        return ["torch==" + wanted, "--index-url", index]
+    progress.say(
+        f"{index} does not offer the CPU build of PyTorch {version}. Going on with what pip\n"
+        "finds, perhaps the CUDA build (several gigabytes). Another index: make book TORCH_INDEX=…"
+    )
+    return []
+
+
+def install(root, progress):
+    """Install the pins into the environment whose Python this is, unless they are there."""
+    requirements = root / "requirements.txt"
+    if is_complete(requirements):
+        return
+    folders = [root, Path(os.environ.get("TMPDIR", "/tmp"))]
+    pip = [sys.executable, "-m", "pip"]
+    # Python compiles what is imported, when it is: a fraction of what pip would compile.
+    options = ["install", "--progress-bar", "off", "--no-compile"]
+    wanted, present = pins(requirements), installed()
+    progress.say(f"Installing {len(wanted)} pinned packages (some minutes, once) …")
+    if "torch" in wanted and present.get("torch") != wanted["torch"]:
+        source = cpu_torch(pip, wanted["torch"], progress)
+        if source:
+            run([*pip, *options, "--no-deps", *source], folders, progress)
+    run([*pip, *options, "-r", str(requirements)], folders, progress)
+    progress.say(f"The environment is ready, after {clock(time.monotonic() - progress.began)}.")
+
+
+def make(venv, progress):
+    """Make the virtual environment."""
+    check_venv_module()
+    progress.say(f"Making a virtual environment in {venv} …")
+    progress.now("unpacking pip")
+    try:
+        run([sys.executable, "-m", "venv", str(venv)], [venv.parent], progress)
+    except BaseException:
+        shutil.rmtree(venv, ignore_errors=True)  # half an environment would look whole
+        raise
 
 
 def prepare(root=ROOT):
     """Make `root/.venv` and install the pins into it, doing only what is not done yet."""
     check_version()
-    venv, requirements = root / ".venv", root / "requirements.txt"
+    venv = root / ".venv"
     python = venv / "bin" / "python"
-    folders = [root, Path(os.environ.get("TMPDIR", "/tmp"))]
     if not python.exists():
-        check_venv_module()
-        print(f"Making a virtual environment in {venv} …", flush=True)
-        try:
-            run([sys.executable, "-m", "venv", str(venv)], folders)
-        except BaseException:
-            shutil.rmtree(venv, ignore_errors=True)  # half an environment would look whole
-            raise
-    if not is_complete(venv, requirements):
-        print("Installing the pinned packages (some minutes, once) …", flush=True)
-        pip = [str(python), "-m", "pip", "install", "--progress-bar", "off"]
-        run([*pip, "-r", str(requirements)], folders)
-    (venv / ".ready").touch()
+        with Progress(root / "_build" / "logs" / "venv.log") as progress:
+            make(venv, progress)
+    os.execv(str(python), [str(python), __file__, "install", str(root)])
+
+
+def main(arguments):
+    if arguments[:1] != ["install"]:
+        prepare(*map(Path, arguments))
+    root = Path(arguments[1])
+    with Progress(root / "_build" / "logs" / "setup.log") as progress:
+        install(root, progress)
+    (root / ".venv" / ".ready").touch()
 
 
 if __name__ == "__main__":
-    os.chdir(ROOT)
     try:
-        prepare()
+        main(sys.argv[1:])
     except OSError as error:
         reason = explain(str(error), [ROOT])
         if reason is None:

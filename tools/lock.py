@@ -1,6 +1,14 @@
-"""Resolve the project's extras afresh and write every version into requirements.txt."""
+"""Resolve the project's extras and write every version into requirements.txt.
 
-import json
+    python tools/lock.py             move every pin to the newest version that fits
+    python tools/lock.py --keep      move none; pin what pyproject.toml newly asks for
+
+uv resolves once for every Python and platform that pyproject.toml accepts; where they differ, a
+line says when it holds. pip installs the result, since it knows the reader's wheels, mirrors and
+proxies. There are no hashes: with them pip refuses `-e .`, which hubs need, and PyTorch's CPU
+build, which is another file under the same version.
+"""
+
 import re
 import subprocess
 import sys
@@ -8,31 +16,40 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = "book,coursework,figures,pages,test"
 # What the CUDA build of PyTorch brings on Linux; the CPU build does without.
 ACCELERATOR = re.compile(r"nvidia-|cuda-|triton")
 HEADER = """\
 # Everything the course needs, pinned. Written by `make lock`; to move the pins, run it again.
+-e .
 """
 
 
-def resolve() -> dict[str, str]:
-    """{name: version} of a fresh installation, which pip works out but does not make."""
+def resolve(before: str) -> str:
+    """What uv finds for all extras; versions named in `before` are kept where they still fit."""
     with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
-        project = ["--report", str(report), "-e", f"{ROOT}[{EXTRAS}]"]
-        subprocess.run([*command, *project], check=True)
-        metadata = [item["metadata"] for item in json.loads(report.read_text())["install"]]
-    return {item["name"]: item["version"].split("+")[0] for item in metadata}
+        output = Path(folder) / "requirements.txt"
+        output.write_text(before)
+        command = [sys.executable, "-m", "uv", "pip", "compile", "--universal", "--all-extras"]
+        style = ["--quiet", "--no-header", "--no-annotate"]
+        source = [str(ROOT / "pyproject.toml"), "--output-file", str(output)]
+        subprocess.run([*command, *style, *source], cwd=ROOT, check=True)
+        return output.read_text()
 
 
-def requirements(versions: dict[str, str]) -> str:
-    """The text of the requirements file: the package itself, then its pins by name."""
-    names = sorted(versions, key=str.lower)
-    kept = [name for name in names if name != "chaingrad" and not ACCELERATOR.match(name)]
-    return HEADER + "-e .\n" + "".join(f"{name}=={versions[name]}\n" for name in kept)
+def requirements(resolved: str) -> str:
+    """The text of the requirements file: the package itself, then its pins."""
+    lines = resolved.splitlines(keepends=True)
+    kept = [line for line in lines if "==" in line and not ACCELERATOR.match(line)]
+    return HEADER + "".join(kept)
+
+
+def main(arguments: list[str]) -> None:
+    if arguments not in ([], ["--keep"]):
+        raise SystemExit(__doc__)
+    file = ROOT / "requirements.txt"
+    before = file.read_text().replace("-e .\n", "") if arguments else ""
+    file.write_text(requirements(resolve(before)))
 
 
 if __name__ == "__main__":
-    (ROOT / "requirements.txt").write_text(requirements(resolve()))
+    main(sys.argv[1:])

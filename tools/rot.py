@@ -132,7 +132,10 @@ def wheel(folder: Path, python: Path) -> Path:
 
 def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> foreign.Result:
     """Run a notebook on a Python of its own, in which its first cell installs the engine."""
-    from first_cell import stamp, write  # needs the pinned environment; `newest` does without
+    from notebooks.first_cell import (  # needs the pinned environment; `newest` does without
+        stamp,
+        write,
+    )
 
     folder = folder / notebook.stem
     shutil.rmtree(folder, ignore_errors=True)

@@ -20,7 +20,8 @@ from tornado.websocket import WebSocketHandler
 from watchfiles import Change, awatch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from tools.build import ENGINE, GENERATED, PAGES, ROOT
+from tools.build import ROOT
+from tools.inputs import GENERATED, SITE
 
 SCRIPT = b"""<script>
 new WebSocket(`ws://${location.host}/_reload`).onmessage = () => location.reload();
@@ -67,7 +68,7 @@ class Reload(WebSocketHandler):
 
 def sources(book: Path) -> tuple[list[Path], list[Path]]:
     """The folders and the files that the site is made from."""
-    paths = [book / name for name in (*ENGINE, *PAGES)]
+    paths = [book / name for name in SITE]
     return [p for p in paths if p.is_dir()], [p for p in paths if p.is_file()]
 
 

@@ -7,7 +7,7 @@ import tomllib
 
 from packaging.specifiers import SpecifierSet
 
-from support import ROOT
+from tests.support import ROOT
 from tools import environment
 
 # What repo2docker would read instead of, or beside, the two.

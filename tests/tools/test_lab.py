@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from nbformat import reads, writes
 
-from support import ROOT
+from tests.support import ROOT
 from tools.lab import is_page, keep_style, read, write
 
 PAGES = sorted((ROOT / "chapters").rglob("*.md"))

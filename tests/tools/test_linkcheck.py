@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support import ROOT
+from tests.support import ROOT
 
 ANSWERS = {"/ok": 200, "/moved": 302, "/gone": 404, "/anchors": 200}
 EXPECTED = {
@@ -72,12 +72,14 @@ def check(book: Path, links: list[str]) -> tuple[int, dict[str, str]]:
     return run.returncode, {answer["uri"]: answer["status"] for answer in found}
 
 
+@pytest.mark.slow
 def test_each_kind_of_answer(tmp_path: Path, elsewhere: str) -> None:
     status, found = check(tmp_path, [elsewhere + path for path in EXPECTED])
     assert status != 0
     assert {uri.removeprefix(elsewhere): answer for uri, answer in found.items()} == EXPECTED
 
 
+@pytest.mark.slow
 def test_good_links_pass(tmp_path: Path, elsewhere: str) -> None:
     status, _ = check(tmp_path, [f"{elsewhere}/ok", f"{elsewhere}/moved"])
     assert status == 0

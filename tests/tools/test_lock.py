@@ -3,38 +3,60 @@
 import tomllib
 from importlib.metadata import requires
 
+import pytest
 from packaging.requirements import Requirement
 
-from support import ROOT
+from tests.support import ROOT
 from tools import environment, lock
 
+LINES = (ROOT / "requirements.txt").read_text().splitlines()
+ALL = [Requirement(line) for line in LINES if "==" in line]
 PINS = environment.pins(ROOT / "requirements.txt")
 
 
 def test_lock_keeps_what_every_machine_needs():
-    versions = {
-        "torch": "2.13.0",
-        "nvidia-nccl-cu13": "2",
-        "triton": "3",
-        "chaingrad": "0.1",
-        "A": "1",
-    }
-    assert lock.requirements(versions).splitlines()[-3:] == ["-e .", "A==1", "torch==2.13.0"]
+    resolved = (
+        "A==1\n"
+        "nvidia-nccl-cu13==2 ; sys_platform == 'linux'\n"
+        "pywinpty==3 ; os_name == 'nt'\n"
+        "torch==2.13.0\n"
+        "triton==3\n"
+    )
+    kept = ["-e .", "A==1", "pywinpty==3 ; os_name == 'nt'", "torch==2.13.0"]
+    assert lock.requirements(resolved).splitlines()[1:] == kept
 
 
 def test_pins_hold_no_build_for_one_machine():
-    assert not [name for name, version in PINS.items() if "+" in version]
-    assert not [name for name in PINS if lock.ACCELERATOR.match(name)]
+    assert not [line for line in ALL if "+" in str(line.specifier)]
+    assert not [line for line in ALL if lock.ACCELERATOR.match(line.name)]
+
+
+def asked() -> list[Requirement]:
+    """What pyproject.toml asks for, the package itself left out."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"].values()
+    lines = [*project["dependencies"], *(line for extra in extras for line in extra)]
+    return [line for line in map(Requirement, lines) if line.name != "chaingrad"]
 
 
 def test_everything_that_the_project_asks_for_is_pinned():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    asked = [*project["dependencies"], *(line for extra in extras for line in extra)]
-    for requirement in map(Requirement, asked):
-        if requirement.name != "chaingrad":
-            pin = PINS[environment.canonical(requirement.name)]
-            assert requirement.specifier.contains(pin), requirement
+    for requirement in asked():
+        pin = PINS[environment.canonical(requirement.name)]
+        assert requirement.specifier.contains(pin), requirement
+
+
+@pytest.mark.parametrize("minor", range(11, 15))
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_each_python_and_platform_gets_every_package_once(minor, platform):
+    there = {
+        "python_version": f"3.{minor}",
+        "python_full_version": f"3.{minor}.2",
+        "sys_platform": platform,
+    }
+    held = [line for line in ALL if line.marker is None or line.marker.evaluate(there)]
+    names = [environment.canonical(line.name) for line in held]
+    assert len(names) == len(set(names))
+    assert {environment.canonical(line.name) for line in asked()} <= set(names)
 
 
 def test_pins_are_closed_under_dependence():

@@ -3,7 +3,7 @@
 import re
 import subprocess
 
-from support import ROOT
+from tests.support import ROOT
 
 
 def test_help_lists_every_target():

@@ -6,9 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import yaml
 
-from support import ROOT
+from tests.support import ROOT
 from tools import rot
 
 GH = """\
@@ -111,23 +110,3 @@ def test_the_site_is_published_as_one_commit(tmp_path: Path):
     assert published == [".nojekyll", "_static/second.css"]
     assert git(origin, "rev-list", "--count", "gh-pages").strip() == "1"
     assert not git(work, "status", "--porcelain")
-
-
-@pytest.mark.parametrize("name", ["publish", "rot", "test"])
-def test_workflows_run_what_exists(name: str):
-    """Their make targets are the Makefile's, their scripts are there and parse."""
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text())
-    targets = (ROOT / "Makefile").read_text()
-    for job in workflow["jobs"].values():
-        for step in job["steps"]:
-            assert ("uses" in step) != ("run" in step)
-            script = step.get("run", "")
-            subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-            for line in script.splitlines():
-                words = line.split()
-                if words[0] == "make":
-                    made = [word for word in line.split(" 2>")[0].split()[1:] if "=" not in word]
-                    assert all(f"\n{target}:" in targets for target in made)
-                elif words[0].startswith((".github/", ".ci/")):
-                    assert os.access(ROOT / words[0], os.X_OK)
-                    subprocess.run(["bash", "-n", ROOT / words[0]], check=True)

@@ -14,17 +14,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from support import ROOT
+from tests.support import ROOT, free_port
+
+pytestmark = pytest.mark.slow
 
 SCRIPT = ROOT / "tools" / "serve.py"
 PATIENCE = 90  # seconds; how long it takes is no part of what is tested
 PAGE = "# A page\n\n{text}\n"
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Served:
@@ -107,7 +103,7 @@ def test_page_reloads_after_a_change_and_recovers_from_a_bad_one(
 
 
 def test_interrupt_ends_it_and_the_build(served: Served) -> None:
-    served.wait_for("Running Jupyter-Book")
+    served.wait_for("Putting the site together")
     assert served.interrupt() == 0
     assert "Traceback" not in served.output
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from first_cell import setting, stamp_all  # noqa: E402
+from notebooks.first_cell import setting, stamp_all  # noqa: E402
 
 
 def main(book: Path) -> None:

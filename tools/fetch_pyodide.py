@@ -5,6 +5,7 @@ interpreter's files are checked against the hashes of Pyodide's own npm package,
 against the hash in Pyodide's own lock file (`_ext/live/lock.json` is the part of it used here).
 """
 
+import fcntl
 import json
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live_cells import PARTS, PYODIDE, RUNTIME, publish  # noqa: E402
+from live import PARTS, PYODIDE, RUNTIME, publish  # noqa: E402
 
 CARRIER = "open-webui==0.12.4"
 FOLDER = "open_webui/frontend/pyodide/"
@@ -71,22 +72,20 @@ def is_complete(target: Path, files: dict[str, str]) -> bool:
 
 
 def assemble(target: Path = RUNTIME) -> None:
-    """Fill the folder with the runtime, unless it is there already."""
+    """Fill the folder with the runtime, unless it is there already; one process at a time."""
     files = expected()
-    if is_complete(target, files):
-        return
-    print(f"Fetching Pyodide {PYODIDE} (106 MB, once) …", flush=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.with_name(target.name + ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not is_complete(target, files):
+            print(f"Fetching Pyodide {PYODIDE} (106 MB, once) …", flush=True)
+            fetch(target, files)
+
+
+def fetch(target: Path, files: dict[str, str]) -> None:
+    download = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
     with tempfile.TemporaryDirectory() as folder:
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "--no-deps",
-            "--quiet",
-            "--only-binary=:all:",
-        ]
-        if subprocess.run([*pip, "--dest", folder, CARRIER]).returncode:
+        if subprocess.run([*download, "--only-binary=:all:", "--dest", folder, CARRIER]).returncode:
             raise SystemExit(
                 "pip could not fetch the runtime of live cells; see its message above."
             )

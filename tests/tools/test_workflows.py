@@ -1,0 +1,137 @@
+"""What the repository's host reads: workflows, updates, templates, and the project's address."""
+
+import os
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+
+from tests.support import ROOT
+
+GITHUB = ROOT / ".github"
+WORKFLOWS = sorted(path.stem for path in (GITHUB / "workflows").glob("*.yml"))
+PREPARE = "./.github/actions/prepare"
+LOCAL = re.compile(r"^(?:\.github|\.ci)/\S+", re.MULTILINE)
+
+
+def read(path: str) -> Any:
+    return yaml.safe_load((ROOT / path).read_text())
+
+
+def workflow(name: str) -> Any:
+    """A workflow; its triggers under "on", which YAML 1.1 reads as a truth value."""
+    content = read(f".github/workflows/{name}.yml")
+    return content | {"on": content.pop(True)}
+
+
+def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in WORKFLOWS:
+        for job, content in workflow(name)["jobs"].items():
+            yield f"{name}: {job}", content
+
+
+def steps() -> list[dict[str, Any]]:
+    own = read(".github/actions/prepare/action.yml")["runs"]["steps"]
+    return [*own, *(step for _, job in jobs() for step in job.get("steps", []))]
+
+
+def test_steps_run_what_exists():
+    """Their make targets are the Makefile's, their scripts are there and parse."""
+    targets = (ROOT / "Makefile").read_text()
+    for step in steps():
+        assert ("uses" in step) != ("run" in step)
+        script = step.get("run", "")
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+        for line in script.splitlines():
+            if line.startswith("make "):
+                words = line.split(" 2>")[0].split()[1:]
+                made = [word for word in words if "=" not in word]
+                assert made
+                assert all(f"\n{target}:" in targets for target in made)
+        for path in LOCAL.findall(script):
+            assert os.access(ROOT / path, os.X_OK), path
+            subprocess.run(["bash", "-n", ROOT / path], check=True)
+
+
+def test_what_steps_use_exists_or_has_a_version():
+    for step in steps():
+        used = step.get("uses", PREPARE)
+        if used.startswith("./"):
+            assert (ROOT / used / "action.yml").exists()
+        else:
+            assert re.fullmatch(r"[\w-]+/[\w/-]+@v\d+", used), used
+
+
+@pytest.mark.parametrize(("name", "job"), list(jobs()))
+def test_jobs_are_bounded_and_may_do_little(name, job):
+    assert "uses" in job or 0 < job["timeout-minutes"] <= 180, name
+    assert "write" not in str(job.get("permissions", "")) or name == "publish: publish"
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_workflows_ask_for_no_more_than_reading_and_issues(name):
+    assert workflow(name)["permissions"].items() <= {"contents": "read", "issues": "write"}.items()
+
+
+def test_publishing_waits_for_the_tests():
+    publish = workflow("publish")["jobs"]
+    assert publish["publish"]["needs"] == "test"
+    called = publish["test"]["uses"].removeprefix("./.github/workflows/").removesuffix(".yml")
+    assert "workflow_call" in workflow(called)["on"]
+
+
+def test_a_push_and_its_pull_request_do_not_both_run():
+    on = {name: set(workflow(name)["on"]) for name in WORKFLOWS}
+    assert not [name for name in WORKFLOWS if {"push", "pull_request"} <= on[name]]
+    pushed = [name for name in WORKFLOWS if "push" in on[name]]
+    assert [workflow(name)["on"]["push"] for name in pushed] == [{"branches": ["main"]}]
+
+
+def test_each_supported_python_is_tried():
+    default = read(".github/actions/prepare/action.yml")["inputs"]["python-version"]["default"]
+    tried = {default, *workflow("test")["jobs"]["pythons"]["strategy"]["matrix"]["python"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = SpecifierSet(project["requires-python"])
+    assert tried == {f"3.{minor}" for minor in range(15) if wanted.contains(f"3.{minor}")}
+    said = {line.rpartition(" ")[2] for line in project["classifiers"] if ":: 3." in line}
+    assert said == tried
+
+
+def test_updates_are_looked_for_where_there_are_packages():
+    named = {"npm": "package.json", "pip": "requirements.txt", "github-actions": ".github"}
+    for update in read(".github/dependabot.yml")["updates"]:
+        for folder in update.get("directories", [update.get("directory")]):
+            home = ROOT / folder.lstrip("/")
+            file = home / named[update["package-ecosystem"]]
+            assert file.exists() or (home / "action.yml").exists(), file
+
+
+@pytest.mark.parametrize("path", sorted((GITHUB / "ISSUE_TEMPLATE").glob("*.yml")))
+def test_issue_forms_ask_for_something(path):
+    form = yaml.safe_load(path.read_text())
+    assert form.keys() <= {"name", "description", "labels", "body"}
+    names = [field["id"] for field in form["body"]]
+    assert len(names) == len(set(names))
+    assert any(field.get("validations", {}).get("required") for field in form["body"])
+
+
+def test_hooks_run_the_pinned_tools():
+    (local,) = read(".pre-commit-config.yaml")["repos"]
+    assert local["repo"] == "local"
+    for hook in local["hooks"]:
+        assert hook["language"] == "system"
+        assert os.access(ROOT / hook["entry"].split()[0], os.X_OK)
+
+
+def test_the_repository_has_one_address():
+    """Set in _config.yml, and named by the package and the citation too; or nowhere."""
+    url = (read("_config.yml").get("repository") or {}).get("url") or ""
+    wanted = url.rstrip("/") if url.startswith("https://") else None
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project.get("urls", {}).get("Repository") == wanted
+    assert read("CITATION.cff").get("repository-code") == wanted

@@ -1,0 +1,78 @@
+"""Put the pages together into the site: Jupyter Book, with its output in the log."""
+
+import io
+import os
+import re
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+# jsonschema's check of international addresses: no file here has one, and it takes 2 s to import.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+from jupyter_book.config import get_final_config  # noqa: E402
+from jupyter_book.sphinx import build_sphinx  # noqa: E402
+
+from tools.progress import Progress  # noqa: E402
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+STEP = re.compile(r"(reading sources|writing output)\.\.\. *\[ *\d+%\] (\S+)")
+OVERRIDES = {"latex_individualpages": False, "nitpicky": True}
+
+
+class Relay(io.TextIOBase):
+    """Takes what Sphinx prints: into the log line by line, and shows which page it is at."""
+
+    def __init__(self, book: Path, progress: Progress) -> None:
+        self.book, self.progress = book, progress
+        self.lines: list[str] = []
+        self._rest = ""
+
+    def write(self, text: str) -> int:
+        *lines, self._rest = re.split(r"[\r\n]+", self._rest + text)
+        for line in lines:
+            self._take(ANSI.sub("", line).rstrip())
+        return len(text)
+
+    def _take(self, line: str) -> None:
+        if not line:
+            return
+        self.lines.append(line.replace(f"{self.book}/", ""))
+        self.progress.note(self.lines[-1])
+        if step := STEP.search(line):
+            self.progress.now(f"{step[1]}: {step[2]}")
+
+
+def overrides(book: Path) -> dict[str, Any]:
+    return OVERRIDES | {"external_toc_path": str(book / "_toc.yml")}
+
+
+def configuration(book: Path) -> dict[str, Any]:
+    """Sphinx's settings, as Jupyter Book derives them from `_config.yml`."""
+    config, _ = get_final_config(
+        user_yaml=book / "_config.yml",
+        cli_config=overrides(book),
+        sourcedir=book,
+        use_external_toc=True,
+    )
+    return dict(config)
+
+
+def assemble(book: Path, progress: Progress) -> tuple[int, list[str]]:
+    """Build with warnings as errors; the exit status and what Sphinx printed."""
+    relay = Relay(book, progress)
+    os.environ["NO_COLOR"] = "1"
+    with redirect_stdout(relay), redirect_stderr(relay):
+        result = build_sphinx(
+            book,
+            book / "_build" / "html",
+            noconfig=True,
+            path_config=book / "_config.yml",
+            confoverrides=overrides(book),
+            warningiserror=True,
+            keep_going=True,
+        )
+    if isinstance(result, KeyboardInterrupt):
+        raise result
+    return (result if isinstance(result, int) else 1), relay.lines

@@ -1,0 +1,296 @@
+"""Run the pages' cells side by side, and keep the results where Sphinx looks for them.
+
+Each page runs in a kernel of its own and in an empty folder. It runs again when its cells have
+changed, or a file that they read (`inputs.needed`). The results lie in jupyter-cache's folder: one
+of each page, with the digest of what it was made from.
+"""
+
+import dataclasses
+import json
+import logging
+import math
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import psutil
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
+from jupyter_cache.cache.db import NbCacheRecord
+from myst_nb.core.config import NbParserConfig
+from myst_nb.core.read import create_nb_reader
+from myst_parser.config.main import MdParserConfig
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat import NotebookNode
+from nbformat.v4 import new_notebook
+from sphinx_external_toc.parsing import parse_toc_yaml
+from traitlets.config import Config
+
+from tools.inputs import fingerprint, needed
+from tools.progress import Progress
+
+# Pages that time things: nothing else runs beside them.
+ALONE = (
+    "chapters/cost/pipelines",
+    "chapters/cost/time-and-flops",
+    "chapters/frameworks/pytorch-profiling",
+)
+# Pages beside each other leave the cores to each other.
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+MEMORY = 1.5e9  # bytes that a page with PyTorch and JAX may take
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+RAISED = re.compile(r"^-+> *\d+ (.+)$", re.MULTILINE)
+
+
+@dataclass
+class Failure:
+    """A cell that raised: where it is, the line that did it, and the error's own last line."""
+
+    page: str
+    cell: int | None
+    source: str
+    error: str
+
+    def __str__(self) -> str:
+        where = f"cell {self.cell}" if self.cell else "before its first cell"
+        source = "".join(f"        {line}\n" for line in self.source.splitlines())
+        return f"  {self.page}, {where}:\n{source}    {self.error}"
+
+
+@dataclass
+class Page:
+    """A page of the book: its notebook, and what running it depends on."""
+
+    book: Path
+    path: Path
+    config: dict[str, Any] = field(default_factory=dict)  # Sphinx's, of which reading depends
+    running: int = field(default=0, init=False)  # the cell that is running, counted from 1
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(self.book).with_suffix("").as_posix()
+
+    @cached_property
+    def notebook(self) -> NotebookNode:
+        """The page as Sphinx will read it; a page that is no notebook has no cells."""
+        names = {field.name for field in dataclasses.fields(MdParserConfig)}
+        settings = {
+            name.removeprefix("myst_"): value
+            for name, value in self.config.items()
+            if name.startswith("myst_") and name.removeprefix("myst_") in names
+        }
+        text, settings = self.path.read_text(), MdParserConfig(**settings)
+        reader = create_nb_reader(str(self.path), settings, NbParserConfig(), text)
+        return reader.read(text) if reader else new_notebook()
+
+    @property
+    def cells(self) -> list[str]:
+        return [cell.source for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    @cached_property
+    def inputs(self) -> str:
+        """A digest of what running the page may read, its own cells apart."""
+        return fingerprint(self.book, needed(self.book, self.path.read_text()))
+
+    @cached_property
+    def state(self) -> str:
+        """A digest of the page itself and of its inputs."""
+        return f"{fingerprint(self.book, [self.path])} {self.inputs}"
+
+
+def pages_of(book: Path, config: dict[str, Any]) -> list[Page]:
+    """The pages of the table of contents."""
+    found = []
+    for name in parse_toc_yaml(book / "_toc.yml"):
+        paths = (book / f"{name}{suffix}" for suffix in ("", ".md", ".ipynb"))
+        found += [Page(book, path, config) for path in paths if path.is_file()][:1]
+    return found
+
+
+def is_whole(cache: JupyterCacheAbstract, record: NbCacheRecord) -> bool:
+    """Whether a result can be read: a build may have been killed while it was written."""
+    try:
+        json.loads((cache.path / "executed" / record.hashkey / "base.ipynb").read_text())
+    except (FileNotFoundError, ValueError):
+        return False
+    return True
+
+
+def current(
+    cache: JupyterCacheAbstract, records: list[NbCacheRecord], page: Page
+) -> NbCacheRecord | None:
+    """The result of a page's run, unless its cells or what they read have changed since."""
+    record = next((record for record in records if record.data.get("state") == page.state), None)
+    if not record:  # its text may have changed alone, or another page may have the same cells
+        with suppress(KeyError):
+            record = cache.match_cache_notebook(page.notebook)
+    fits = record and record.data.get("inputs") == page.inputs and is_whole(cache, record)
+    return record if fits else None
+
+
+def forget(cache: JupyterCacheAbstract, records: list[NbCacheRecord]) -> None:
+    for record in records:
+        shutil.rmtree(cache.path / "executed" / record.hashkey, ignore_errors=True)
+    NbCacheRecord.remove_records([record.pk for record in records], cache.db)
+
+
+def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page]:
+    """Forget the results that are of no page now; the pages without one, longest first."""
+    records = cache.list_cache_records()
+    seconds = {record.uri: record.data.get("execution_seconds", 0) for record in records}
+    kept = {page.name: current(cache, records, page) for page in pages}
+    keys = {record.pk for record in kept.values() if record}
+    forget(cache, [record for record in records if record.pk not in keys])
+    # Of a page that has not run before, the amount of code tells how long it may take.
+    return sorted(
+        (page for page in pages if not kept[page.name] and page.cells),
+        key=lambda page: (seconds.get(str(page.path), math.inf), sum(map(len, page.cells))),
+        reverse=True,
+    )
+
+
+def explain(page: Page, error: Exception) -> Failure:
+    """What ended a page's run, and where."""
+    source = page.cells[page.running - 1] if page.running else ""
+    line = "\n".join(source.splitlines()[:4])
+    message = f"{type(error).__name__}: {error}"
+    if isinstance(error, CellExecutionError):
+        raised = RAISED.search(ANSI.sub("", error.traceback))
+        line = raised[1].strip() if raised else line
+        message = f"{error.ename}: {error.evalue}"
+    name = page.path.relative_to(page.book).as_posix()
+    return Failure(name, page.running or None, line, ANSI.sub("", message).strip())
+
+
+def connection(folder: str) -> dict[str, str]:
+    """How to reach a kernel: by sockets in a folder.
+
+    Of TCP's ports, a kernel is told the free ones some time before it opens them; any connection
+    that takes one meanwhile ends it.
+    """
+    return {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}
+
+
+def run(page: Page, timeout: int, progress: Progress, **environment: str) -> float:
+    """Run a page's cells in place, in an empty folder; the seconds that it took."""
+
+    def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
+        page.running += cell.cell_type == "code"
+
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sockets:
+        client = NotebookClient(
+            page.notebook,
+            timeout=timeout,
+            record_timing=False,  # it would be part of the cells that the cache compares
+            on_cell_start=on_cell_start,
+            config=Config({"KernelManager": connection(sockets)}),
+        )
+        client.log.setLevel(logging.CRITICAL)  # errors are raised as well
+        client.execute(
+            cwd=folder,
+            env=os.environ | environment,
+            stdout=progress.file,  # what a kernel prints beside the cells' outputs
+            stderr=progress.file,
+        )
+    return time.monotonic() - began
+
+
+def end_all(runs: Iterable[Future[float]]) -> None:
+    """End the kernels that run, and every process that they started."""
+    waiting = {run for run in runs if not run.cancel()}
+    while waiting:
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        waiting = wait(waiting, timeout=0.2).not_done
+
+
+class Runner:
+    """Runs pages, tells how it goes, and keeps what succeeded in the cache."""
+
+    def __init__(
+        self, cache: JupyterCacheAbstract, total: int, timeout: int, progress: Progress
+    ) -> None:
+        self.cache, self.total, self.timeout, self.progress = cache, total, timeout, progress
+        self.done = 0
+        self.failures: list[Failure] = []
+
+    def keep(self, page: Page, seconds: float) -> None:
+        """Store the result of a page under what it was made from."""
+        data = {"execution_seconds": seconds, "inputs": page.inputs, "state": page.state}
+        bundle = CacheBundleIn(page.notebook, str(page.path), data=data)
+        self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+    def finish(self, page: Page, result: Future[float]) -> None:
+        self.done += 1
+        line = f"{self.done:3} of {self.total}  {page.name}"
+        try:
+            seconds = result.result()
+        except Exception as error:
+            self.failures.append(explain(page, error))
+            self.progress.say(f"{line} failed")
+            self.progress.note(f"{self.failures[-1]}\n\n{ANSI.sub('', str(error))}\n")
+        else:
+            self.keep(page, seconds)
+            self.progress.say(f"{line}  {seconds:.1f} s")
+
+    def run(self, pages: list[Page], jobs: int, **environment: str) -> None:
+        """Run pages, so many at a time."""
+        pool = ThreadPoolExecutor(jobs)
+        results = {
+            pool.submit(run, page, self.timeout, self.progress, **environment): page
+            for page in pages
+        }
+        try:
+            self.show(pages[:jobs])
+            for result in as_completed(results):
+                self.finish(results[result], result)
+                self.show([page for other, page in results.items() if not other.done()][:jobs])
+        except BaseException:
+            end_all(results)
+            raise
+        finally:
+            pool.shutdown()
+
+    def show(self, pages: list[Page]) -> None:
+        names = ", ".join(page.path.stem for page in pages)
+        self.progress.now(f"running {names} ({self.done} of {self.total} pages done)")
+
+
+def workers() -> int:
+    """How many pages can run at a time: by the cores this process may use, and by free memory."""
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
+    return max(1, min(cores, int(psutil.virtual_memory().available / MEMORY)))
+
+
+def execute(
+    book: Path, config: dict[str, Any], progress: Progress, jobs: int | None = None
+) -> list[Failure]:
+    """Run every page whose result is missing or stale; what failed."""
+    if config.get("nb_execution_mode") != "cache":
+        return []
+    folder = config.get("nb_execution_cache_path") or book / "_build" / ".jupyter_cache"
+    cache = get_cache(folder)
+    stale = stale_pages(cache, pages_of(book, config))
+    for page in stale:  # Sphinx reads a page again that it has not kept
+        (book / "_build" / ".doctrees" / f"{page.name}.doctree").unlink(missing_ok=True)
+    if stale:
+        progress.say(f"Running pages that are new or changed: {len(stale)}")
+    runner = Runner(cache, len(stale), config["nb_execution_timeout"], progress)
+    beside = [page for page in stale if page.name not in ALONE]
+    runner.run(beside, jobs or workers(), **ONE_THREAD)
+    runner.run([page for page in stale if page.name in ALONE], 1)
+    return runner.failures

@@ -1,0 +1,92 @@
+"""What the site, and the run of each page, are made from."""
+
+import functools
+import hashlib
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+EXERCISES = ("src/coursework/problems.py", "src/coursework/release.py")
+SITE = (
+    "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
+    "src/chaingrad", "benchmarks/results.json", "requirements.txt", *EXERCISES,
+)  # fmt: skip
+GENERATED = re.compile(r"\.pyc$|\.egg-info/")
+DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)")
+
+
+def files(book: Path, names: Iterable[str]) -> Iterator[Path]:
+    """The files under the named files and folders of a book, generated ones left out."""
+    for name in names:
+        root = book / name
+        found = sorted(root.rglob("*")) if root.is_dir() else [root]
+        yield from (p for p in found if p.is_file() and not GENERATED.search(str(p)))
+
+
+def fingerprint(book: Path, paths: Iterable[Path]) -> str:
+    """A digest of this Python and of the names and contents of files."""
+    lines = (f"{path.relative_to(book)} {content(path)}" for path in paths)
+    return hashlib.sha256("\n".join([sys.version, *lines]).encode()).hexdigest()
+
+
+@functools.cache
+def content(path: Path) -> str:
+    """A digest of one file; in one build, each file counts as it was first met."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@functools.cache
+def top_level(source: Path) -> set[str]:
+    """The names of the packages and modules in a folder."""
+    return {path.stem for path in source.iterdir()} if source.is_dir() else set()
+
+
+def modules(code: str, source: Path) -> set[Path]:
+    """The modules under `source` that some code names: folders of packages, and files."""
+    names = set(DOTTED.findall(code))
+    for package, imported in FROM.findall(code):
+        names |= {f"{package}.{name}" for name in DOTTED.findall(imported)}
+    ours = top_level(source)
+    found = set()
+    for name in (name for name in names if name.partition(".")[0] in ours):
+        path = source
+        for part in name.split("."):
+            path /= part
+            if path.is_dir():
+                found.add(path)
+            elif path.with_suffix(".py").is_file():
+                found.add(path.with_suffix(".py"))
+            else:
+                break
+    return found
+
+
+def own_files(module: Path) -> list[Path]:
+    """What importing one module may read: its file; of a package also the data beside it."""
+    if module.is_file():
+        return [module]
+    return [p for p in module.iterdir() if p.suffix != ".py" or p.name == "__init__.py"]
+
+
+@functools.cache
+def imports(module: Path, source: Path) -> set[Path]:
+    """The modules under `source` that a module itself names."""
+    code = [path.read_text() for path in own_files(module) if path.suffix == ".py"]
+    return modules("\n".join(code), source)
+
+
+def needed(book: Path, code: str) -> list[Path]:
+    """The files of the book that running some code may read, those of its imports included."""
+    source = book / "src"
+    todo, seen = modules(code, source), set()
+    while todo:
+        module = todo.pop()
+        seen.add(module)
+        todo |= imports(module, source) - seen
+    read = {path for module in seen for path in own_files(module)}
+    read.add(book / "requirements.txt")
+    if "results.json" in code:
+        read.add(book / "benchmarks" / "results.json")
+    return sorted(path for path in read if path.is_file())
