@@ -1,4 +1,5 @@
-"""Runs the cells of a page as Jupyter would, inside Pyodide; `worker.js` calls `run_cell`.
+"""Runs the cells of a page as Jupyter would, inside Pyodide; `worker.js` calls `run_cell`
+and `check_answer`.
 
 What a cell shows goes to the page through the functions of ``live_page``, which the worker gives.
 """
@@ -9,6 +10,7 @@ import builtins
 import contextlib
 import importlib
 import io
+import json
 import linecache
 import sys
 import time
@@ -31,7 +33,11 @@ _RICH = (
 def bundle(value):
     """What an object shows itself as, by MIME type, always with plain text."""
     own = getattr(value, "_repr_mimebundle_", None)
-    found = dict(own(include=None, exclude=None) or {}) if callable(own) else {}
+    found = (
+        dict(own(include=("text/html", "text/plain"), exclude=None) or {}) if callable(own) else {}
+    )
+    if callable(own) and "text/html" not in found:  # which is all that a page would show
+        found = dict(own(include=None, exclude=None) or {})
     for kind, method in _RICH:
         represent = None if isinstance(value, type) else getattr(value, method, None)
         if kind not in found and callable(represent):
@@ -116,6 +122,16 @@ def glue(name, value, display=True):
         display(value)
 
 
+class NoKeyboardError(EOFError):
+    """A cell asked for a line that nobody can type."""
+
+
+def no_input(prompt=""):
+    raise NoKeyboardError(
+        "input() has nothing to read from in the browser: write the value instead"
+    )
+
+
 def provide_clocks():
     """Let no interval be zero: a browser's clock stands still for a tenth of a millisecond."""
     for name in ("perf_counter", "perf_counter_ns", "process_time", "process_time_ns"):
@@ -162,15 +178,15 @@ def build_class(*args, _build=builtins.__build_class__, **options):
 
 def provide_graphviz():
     """Let drawings be laid out by the page's own Graphviz."""
-    from chaingrad import _graphviz
+    from chaingrad.draw import dot
 
     def lay_out(source, format):
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
         # Of lists of fonts this Graphviz knows no widths.
-        return graphviz(source.replace(_graphviz.FONTS, "Arial")).encode()
+        return graphviz(source.replace(dot.FONTS, "Arial")).encode()
 
-    _graphviz._dot_program = lay_out
+    dot._dot_program = lay_out
 
 
 def provide_depth():
@@ -235,13 +251,29 @@ def imported_roots(source):
 
 
 def run_cell(source, name):
-    """Run a cell called ``name``; returns "" or the traceback of what it raised."""
+    """Run a cell called ``name``; JSON of its traceback and of what the browser lacks for it."""
+    error = run(source, name)
+    shown = report(error, f"<{name}>") if error else ""
+    return json.dumps({"error": shown, "lacks": lacks(error)})
+
+
+def lacks(error):
+    """What a browser has not that a cell has asked for; "" if the error is another."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return error.name.partition(".")[0]
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "threads"
+    return "keyboard for input()" if isinstance(error, NoKeyboardError) else ""
+
+
+def run(source, name):
+    """Run a cell; returns what it raised, or None."""
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
         if source.startswith("%%writefile "):
             write_file(*source.partition("\n")[::2])
-            return ""
+            return None
         prepare(source)
         tree = ast.parse(source, filename)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -255,11 +287,25 @@ def run_cell(source, name):
     except BaseException as error:
         with contextlib.suppress(Exception):
             show_figures()
-        return report(error, filename)
+        return error
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-    return ""
+    return None
+
+
+def check_answer(exercise, answer):
+    """The verdicts on an answer, as JSON; an exercise's sources are prepared for as cells are."""
+    from live_checker import check
+
+    exercise = json.loads(exercise)
+    for source in (exercise["given"], answer, *(part["source"] for part in exercise["checks"])):
+        prepare(source)
+    try:
+        return json.dumps(check(exercise, answer))
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
 
 
 def write_file(magic, text):
@@ -284,5 +330,6 @@ def report(error, filename):
 
 sys.path.insert(0, "")  # modules that cells write
 builtins.__build_class__ = build_class
+builtins.input = no_input
 provide_clocks()
 provide_modules()

@@ -1,6 +1,6 @@
 // Python in a worker of its own, so that the page stays responsive and Stop can end it.
 let python;
-let runCell;
+let runner;
 let graphviz;
 let config;
 
@@ -62,9 +62,10 @@ async function start(root) {
   const runtimes = config.runtimes.map((address) => new URL(address, root).href);
   const [runtime, { loadPyodide }] = await firstThatAnswers(runtimes);
   keepWhatIsFetched(await openStore(), runtime);
-  const [lock, runner, packages] = await Promise.all([
+  const [lock, runnerText, checkerText, packages] = await Promise.all([
     text("lock.json"),
     text("runner.py"),
+    text("checker.py"),
     fetchDirectly(new URL(config.packages, root)).then((r) => r.arrayBuffer()),
   ]);
   python = await loadPyodide({
@@ -76,7 +77,8 @@ async function start(root) {
   python.setStdout({ write: (bytes) => stream("stdout", bytes) });
   python.setStderr({ write: (bytes) => stream("stderr", bytes) });
   python.unpackArchive(packages, "zip", { extractDir: "/lib/live" });
-  python.FS.writeFile("/lib/live/live_runner.py", runner);
+  python.FS.writeFile("/lib/live/live_runner.py", runnerText);
+  python.FS.writeFile("/lib/live/live_checker.py", checkerText);
   python.globals.set("sys", python.pyimport("sys"));
   python.runPython("sys.path.insert(0, '/lib/live')");
   const plain = { dict_converter: Object.fromEntries };
@@ -85,7 +87,7 @@ async function start(root) {
     clear: (wait) => say("clear", { wait }),
     graphviz: (source) => graphviz.layout(source, "svg", "dot"),
   });
-  runCell = python.pyimport("live_runner").run_cell;
+  runner = python.pyimport("live_runner");
 }
 
 const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -97,15 +99,31 @@ function stream(name, bytes) {
 
 // --- running -------------------------------------------------------------------------------------
 
-async function run({ source, name }) {
+/** Load what code imports, and what shows its drawings. */
+async function prepare(source) {
   const code = source.replace(/^%%writefile .*/, "");
   await python.loadPackagesFromImports(code, { messageCallback: () => {} });
+  if (/\b(import|draw\.)\s*plots\b/.test(source)) {
+    await python.loadPackage("matplotlib", { messageCallback: () => {} });
+  }
   if (!graphviz && /\bchaingrad\b/.test(source)) {
     const { Graphviz } = await import("./graphviz.js");
     graphviz = await Graphviz.load();
   }
-  return runCell(source, name);
 }
+
+async function run({ source, name }) {
+  await prepare(source);
+  return JSON.parse(runner.run_cell(source, name));
+}
+
+async function check({ exercise, answer }) {
+  const sources = [exercise.given, answer, ...exercise.checks.map((part) => part.source)];
+  for (const source of sources) await prepare(source);
+  return { verdicts: JSON.parse(runner.check_answer(JSON.stringify(exercise), answer)) };
+}
+
+const ACTS = { run, check };
 
 onmessage = async ({ data }) => {
   try {
@@ -113,7 +131,7 @@ onmessage = async ({ data }) => {
       await start(data.root);
       say("ready");
     } else {
-      say("done", { error: await run(data) });
+      say("done", await ACTS[data.type](data));
     }
   } catch (error) {
     say("failed", { during: data.type, message: String(error.message ?? error) });

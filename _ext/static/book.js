@@ -17,16 +17,19 @@
   });
 })();
 
-// A table that is wider than the page scrolls by itself: by keyboard, too.
+// What is wider than its box scrolls by itself, by keyboard too: also what was folded at first.
 (() => {
+  const BOXES = "main :is(table.dataframe, pre, div.math, .cell_output > .output)";
   const observer = new ResizeObserver((entries) =>
     entries.forEach(({ target }) => {
-      if (target.scrollWidth > target.clientWidth) target.setAttribute("tabindex", "0");
+      const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+      if (scrolls) target.setAttribute("tabindex", "0");
       else target.removeAttribute("tabindex");
     }),
   );
 
-  addEventListener("DOMContentLoaded", () =>
-    document.querySelectorAll("main table.dataframe").forEach((table) => observer.observe(table)),
+  // After the theme's own script, which looks once, at what is shown.
+  addEventListener("load", () =>
+    document.querySelectorAll(BOXES).forEach((box) => observer.observe(box)),
   );
 })();

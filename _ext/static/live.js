@@ -1,81 +1,117 @@
-// Offers to run the cells of the page. All that running takes is fetched on the first click.
+// Offers to run the cells of the page and to check answers. All that this takes is fetched on the
+// first click.
 (() => {
   const found = document.getElementById("live-cells");
   if (!found) return;
-  const { root, cells } = JSON.parse(found.textContent);
+  const told = JSON.parse(found.textContent);
   const boxes = [...document.querySelectorAll("div.cell")].filter((cell) =>
     cell.querySelector(".cell_input"),
   );
-  if (boxes.length !== cells.length) {
-    console.error(`live cells: the page has ${boxes.length} cells, not ${cells.length}`);
+  const places = [...document.querySelectorAll("div.live-answer")];
+  if (boxes.length !== told.cells.length || places.length !== told.answers.length) {
+    console.error(
+      `live cells: the page has ${boxes.length} cells and ${places.length} answers, ` +
+        `not ${told.cells.length} and ${told.answers.length}`,
+    );
     return;
   }
-  const base = new URL(root, location.href);
+  const base = new URL(told.root, location.href);
   let controller;
 
   const load = () =>
     (controller ??= import(new URL("controller.js", base).href).then((module) =>
-      module.start(boxes, cells, base),
+      module.start(boxes, places, told, base),
     ));
 
+  const make = (name, properties) => Object.assign(document.createElement(name), properties);
+
   const button = (name, label, title, act) => {
-    const element = document.createElement("button");
-    Object.assign(element, { type: "button", className: `live-${name}`, textContent: label, title });
+    const element = make("button", { type: "button", className: `live-${name}`, textContent: label, title });
     element.addEventListener("click", act);
     return element;
   };
 
-  const withoutServer = () => {
-    const where = "Cells run in pages that come from a web server. In a copy of the course: make serve.";
-    status.forEach((line) => (line.textContent = ""));
-    return where;
+  const VERBS = {
+    cells: [
+      ["run", "Run", "Run this cell, and those above it that have not run (Shift+Enter)"],
+      ["edit", "Edit", "Change the code of this cell"],
+      ["stop", "Stop", "End what runs; the values of all cells are lost"],
+      ["reset", "Reset", "Bring back the code and output of the book"],
+      ["undo", "Undo", "Bring back what Reset took"],
+    ],
+    answers: [
+      ["edit", "Answer", "Write your answer here"],
+      ["run", "Check", "Run the checks on this answer (Shift+Enter)"],
+      ["stop", "Stop", "End what runs; the values of all cells are lost"],
+      ["reset", "Reset", "Start again from the code of the book"],
+      ["undo", "Undo", "Bring back what Reset took"],
+    ],
   };
 
-  const status = boxes.map((box, i) => {
-    const bar = document.createElement("div");
-    const line = document.createElement("span");
-    bar.className = "live-bar";
-    bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", `Cell ${i + 1}`);
-    line.className = "live-status";
+  /** Put the controls below some code; `kind` and `i` say which it is. */
+  function equip(box, bar, kind, i) {
+    const line = bar.querySelector(".live-status");
+    const act = (what) => async () => {
+      if (location.protocol === "file:") withoutServer(line);
+      else
+        try {
+          (await load())(what, kind, i);
+        } catch (error) {
+          controller = undefined;
+          line.textContent = `This cannot run now: ${error.message}`;
+        }
+    };
+    line.before(...VERBS[kind].map(([what, label, title]) => button(what, label, title, act(what))));
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
+      event.preventDefault();
+      act("run")();
+    });
+  }
+
+  function bar(name) {
+    const element = make("div", { className: "live-bar" });
+    element.setAttribute("role", "group");
+    element.setAttribute("aria-label", name);
+    const line = make("span", { className: "live-status" });
     line.setAttribute("role", "status");
-    if (cells[i].why) {
-      line.append(...elsewhere(cells[i].why));
-    } else {
-      const act = (what) => async () => {
-        if (location.protocol === "file:") line.textContent = withoutServer();
-        else
-          try {
-            (await load())[what](i);
-          } catch (error) {
-            controller = undefined;
-            line.textContent = `This cannot run now: ${error.message}`;
-          }
-      };
-      bar.append(
-        button("run", "Run", "Run this cell, and those above it that have not run (Shift+Enter)", act("run")),
-        button("edit", "Edit", "Change the code of this cell", act("edit")),
-        button("stop", "Stop", "End what runs; the values of all cells are lost", act("stop")),
-        button("reset", "Reset", "Bring back the code and output of the book", act("reset")),
-      );
-      box.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
-        event.preventDefault();
-        act("run")();
-      });
-    }
-    bar.append(line);
-    box.querySelector(".cell_input").append(bar);
-    return line;
-  });
+    element.append(line, make("span", { className: "live-note" }));
+    return element;
+  }
+
+  function withoutServer(line) {
+    document.querySelectorAll(".live-bar > .live-run ~ .live-status").forEach((each) => (each.textContent = ""));
+    line.textContent =
+      "Cells run in pages that come from a web server. In a copy of the course: make serve.";
+  }
+
+  /** Where cells run that cannot run here. */
+  function notebook() {
+    const colab = document.querySelector('meta[name="colab"]')?.content;
+    const here = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
+    const textContent = colab ? "Run it in Colab" : "Download the notebook";
+    return { href: colab ?? here ?? "#", textContent };
+  }
+  told.elsewhere = notebook();
 
   function elsewhere(why) {
-    const colab = document.querySelector('meta[name="colab"]')?.content;
-    const notebook = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
-    const link = document.createElement("a");
-    link.href = colab ?? notebook ?? "#";
-    link.textContent = colab ? "Run it in Colab" : "Download the notebook";
     const says = why.includes("need") ? `This cell ${why}.` : `Not run in the page: ${why}.`;
-    return colab || notebook ? [`${says} `, link] : [says];
+    return [`${says} `, make("a", told.elsewhere)];
   }
+
+  boxes.forEach((box, i) => {
+    const made = bar(`Cell ${i + 1}`);
+    made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
+    box.querySelector(".cell_input").append(made);
+    if (told.cells[i].why) made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
+    else equip(box, made, "cells", i);
+  });
+
+  places.forEach((place, i) => {
+    const made = bar(`Your answer to “${told.answers[i].title}”`);
+    place.append(made);
+    equip(place, made, "answers", i);
+  });
+
+  if (kept.read(told.page).code && location.protocol !== "file:") load();
 })();

@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import yaml
 from IPython.core.inputtransformer2 import TransformerManager
 
+from chaingrad import __version__
+
 Notebook = dict[str, Any]
 
 START = """\
@@ -30,7 +32,7 @@ if find_spec("chaingrad") is None:
         "comes from names no repository. Install it from a copy of the course, in its folder:\\n"
         '    pip install ".[figures]"\\n'
         "or from its wheel, in the folder of the wheel:\\n"
-        '    pip install graphviz pygraphviz chaingrad-0.1.0-py3-none-any.whl'
+        '    pip install graphviz matplotlib pygraphviz chaingrad-{version}-py3-none-any.whl'
     )
 """
 INSTALL = """
@@ -94,10 +96,11 @@ def imported(code: str) -> set[str]:
 
 
 def pins(book: Path) -> dict[str, str]:
-    """{package: package==version} of the book's requirements."""
+    """{package: package==version} of the book's requirements, on whatever platform."""
     path = book / "requirements.txt"
     lines = path.read_text().splitlines() if path.exists() else []
-    return {line.partition("==")[0].lower(): line.strip() for line in lines if "==" in line}
+    plain = [line.partition(";")[0].strip() for line in lines if "==" in line]
+    return {line.partition("==")[0].lower(): line for line in plain}
 
 
 @functools.cache
@@ -115,20 +118,25 @@ def requirements(code: str, repository: str, book: Path) -> dict[str, str]:
     return needed
 
 
+def plain(source: str) -> str:
+    """A cell as plain Python; most are, and IPython takes its time."""
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return str(TransformerManager().transform_cell(source))
+    return source
+
+
 def cells_of(notebook: Notebook) -> str:
     """The code of a notebook, its first cell left out, as plain Python."""
-    transform = TransformerManager().transform_cell
-    return "\n".join(
-        transform("".join(cell["source"]))
-        for cell in notebook["cells"][1:]
-        if cell["cell_type"] == "code"
-    )
+    cells = (cell for cell in notebook["cells"][1:] if cell["cell_type"] == "code")
+    return "\n".join(plain("".join(cell["source"])) for cell in cells)
 
 
 def stamp(notebook: Notebook, repository: str, book: Path) -> None:
     """Write the first cell of a notebook for this setting and the commit checked out."""
     code = cells_of(notebook)
-    source = START if repository else START + EXPLAIN
+    source = START if repository else START + EXPLAIN.format(version=__version__)
     needed = requirements(code, repository, book)
     if needed:
         lines = "".join(f'    "{name}": "{package}",\n' for name, package in needed.items())
@@ -138,13 +146,21 @@ def stamp(notebook: Notebook, repository: str, book: Path) -> None:
     notebook["cells"][0]["source"] = source.strip().splitlines(keepends=True)
 
 
+def is_stamped(notebook: Notebook, repository: str, book: Path) -> bool:
+    """Whether the first cell is written for this setting and the commit checked out."""
+    explained = EXPLAIN.format(version=__version__).strip()
+    mark = engine(repository, book) if repository else explained
+    return mark in "".join(notebook["cells"][0]["source"])
+
+
 def stamp_all(folder: Path, repository: str, book: Path) -> list[Path]:
     """Write the first cell of every notebook under `folder`; returns the notebooks."""
     paths = sorted(folder.rglob("*.ipynb"))
     for path in paths:
         notebook = json.loads(path.read_text())
-        stamp(notebook, repository, book)
-        write(notebook, path)
+        if not is_stamped(notebook, repository, book):
+            stamp(notebook, repository, book)
+            write(notebook, path)
     return paths
 
 

@@ -19,8 +19,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from first_cell import Notebook, is_hosted, setting, stamp_all, write
-from plain_markdown import Cell, Markdown, is_code
+from notebooks.first_cell import Notebook, is_hosted, setting, stamp_all, write
+from notebooks.markdown import Cell, Markdown, is_code
 
 FOLDER = "notebooks"
 BRANCH = "gh-pages"
@@ -126,7 +126,7 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 def digest() -> str:
     """A digest of the code that writes notebooks: when it changes, Sphinx writes every page."""
     folder = Path(__file__).parent
-    code = [(folder / name).read_bytes() for name in ("notebooks.py", "plain_markdown.py")]
+    code = [(folder / name).read_bytes() for name in ("__init__.py", "markdown.py")]
     return hashlib.sha256(b"".join(code)).hexdigest()
 
 

@@ -2,11 +2,11 @@
 
 import sys
 
-from support import ROOT
+from tests.support import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live_cells import judge
+from live.judge import dependencies, judge
 
 
 def why(*sources: str) -> list[str]:
@@ -45,3 +45,19 @@ def test_what_a_written_module_needs_is_needed_by_those_that_import_it() -> None
 def test_a_cell_taken_out_says_its_reason() -> None:
     first, second = judge([("z = max(1, 2)", {"live": "too long"}), ("z", {})])
     assert (first.why, second.why) == ("too long", "builds on a cell that is left out")
+
+
+def test_a_cell_depends_on_those_that_last_gave_or_changed_its_names() -> None:
+    sources = [
+        "x = 1\ny = [2]",  # 0
+        "def f():\n    return x",  # 1
+        "y.append(3)",  # 2
+        "print(f(), y)",  # 3
+        "x = 5",  # 4
+        "x + 1",  # 5
+        "%%writefile a.py\nz = 1",  # 6
+        "from a import z",  # 7
+        "%%bash\nls",  # 8
+        "w = 1\nw",  # 9
+    ]
+    assert dependencies(sources) == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], []]

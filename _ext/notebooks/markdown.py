@@ -277,25 +277,21 @@ class Markdown:
     # Boxes
 
     def block_Admonition(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
-        """Notes, and the theorems and proofs of sphinx-proof: quotations with a title."""
+        """Notes: quotations with a title."""
         title, body = self.box_title(node), self.text(node)
         if "dropdown" in node["classes"]:
             yield details(title, body)
         else:
             yield block_quote(f"**{title}**\n\n{body}")
 
-    def block_proof_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
-        (box,) = node.children
-        yield block_quote(self.text(box))
-
     def box_title(self, node: nodes.Element) -> str:
-        """A note's own title; of a numbered box its kind, number and title: Theorem 2 (Euler)."""
+        """A note's own title; of a numbered box its kind, number and title: Exercise 2 (★ …)."""
         title = own_title(node)
         own = self.inline(title).strip() if title is not None else ""
-        kind = node.get("realtype") or node.get("type")
+        kind = node.get("type")
         if not kind:
             return own or node.tagname.capitalize()
-        counted = self.numbers.get(node.get("countertype", kind), {})
+        counted = self.numbers.get(kind, {})
         number = ".".join(map(str, counted.get(node["ids"][0], ())))
         own = re.sub(rf"^{kind}\s*(%s)?\s*", "", own, flags=re.IGNORECASE)
         return " ".join(filter(None, (kind.capitalize(), number, own)))
@@ -307,7 +303,7 @@ class Markdown:
     block_exercise_enumerable_node = block_exercise_node
 
     def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
-        """An answer, folded piece by piece: no HTML element reaches over a cell."""
+        """A box with cells, folded piece by piece: no HTML element reaches over a cell."""
         title, pieces = node.children[0].astext().strip(), []
         items = [*self.blocks(node, level + 1), None]
         if isinstance(items[0], Cell):
@@ -323,6 +319,8 @@ class Markdown:
             if item is not None:
                 item.folded = True
                 yield item
+
+    block_deeper = block_solution_node
 
     # In a line
 

@@ -1,40 +1,11 @@
-"""Cells that run in the reader's browser: which they are, and the files that this takes.
-
-A cell is live if it needs only the standard library, NumPy, matplotlib, chaingrad and a few small
-packages that the site carries, and if the same is true of the earlier cells that it builds on. The
-page says so to ``live.js``, which loads everything else on the first click. Python itself comes
-from the site where `make live` has put it there, and from Pyodide's own address otherwise.
-
-A page can take a cell out, with a reason for the reader, in the cell's options::
-
-    live: trains for minutes in the browser
-"""
+"""Which cells of a page can run in a browser: what each imports, uses, gives and changes."""
 
 import ast
-import json
-import shutil
 import symtable
 import sys
-import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from hashlib import sha256
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
-
-from docutils import nodes
-from sphinx.application import Sphinx
-
-PARTS = Path(__file__).parent / "live"
-ROOT = Path(__file__).resolve().parent.parent
-PYODIDE = "314.0.3"
-RUNTIME = ROOT / ".venv" / "live" / PYODIDE  # filled by `make live`
-ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
-FILES = (
-    "controller.js", "worker.js", "runner.py", "lock.json",
-    "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt",
-)  # fmt: skip
 
 CARRIED = ("chaingrad", "tqdm")
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
@@ -43,9 +14,6 @@ NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or s
     "socketserver", "subprocess", "threading",
 }  # fmt: skip
 AVAILABLE = (set(sys.stdlib_module_names) - NEEDS_A_SYSTEM) | PROVIDED
-
-
-# --- which cells ---------------------------------------------------------------------------------
 
 
 class Names(ast.NodeVisitor):
@@ -220,6 +188,29 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
     return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
 
 
+def dependencies(sources: Iterable[str]) -> list[list[int]]:
+    """For each cell, the earlier ones that gave, wrote or changed last what it uses."""
+    origin: dict[str, list[int]] = {}
+    found = []
+    for place, source in enumerate(sources):
+        module, code = written(source)
+        try:
+            names = Names(code)
+        except SyntaxError:
+            found.append([])
+            continue
+        used = names.used | names.changed | {f"module {name}" for name in names.imports}
+        found.append(sorted({cell for name in used for cell in origin.get(name, ())}))
+        if module:
+            origin[f"module {module}"] = [place]
+            continue
+        for name in names.changed:
+            origin[name] = [*origin.get(name, ()), place]
+        for name in names.given:
+            origin[name] = [place]
+    return found
+
+
 def written(source: str) -> tuple[str, str]:
     """The module that a cell writes to a file, if it does, and the Python in the cell."""
     first, _, rest = source.partition("\n")
@@ -246,96 +237,3 @@ def is_definition(statement: ast.stmt) -> bool:
 
 def listed(words: list[str]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def code_cells(document: nodes.document) -> list[nodes.Element]:
-    return [
-        node for node in document.findall(nodes.container) if node.get("nb_element") == "cell_code"
-    ]
-
-
-def source_of(cell: nodes.Element) -> str:
-    return next(cell.findall(nodes.literal_block)).astext()
-
-
-def describe(document: nodes.document) -> list[dict[str, Any]]:
-    """What the page tells ``live.js`` of each of its cells, in order."""
-    cells = code_cells(document)
-    options = [cell.get("cell_metadata", {}) for cell in cells]
-    told: list[dict[str, Any]] = []
-    for verdict, option in zip(
-        judge(zip(map(source_of, cells), options, strict=True)), options, strict=True
-    ):
-        about: dict[str, Any] = {key: text for key, text in vars(verdict).items() if text}
-        if "raises-exception" in option.get("tags", ()):
-            about["raises"] = True
-        told.append(about)
-    return told
-
-
-def add_to_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
-    if app.builder.format != "html" or document is None:
-        return
-    cells = describe(document)
-    if any("why" not in cell for cell in cells):
-        root = context["pathto"]("_live/", resource=True)
-        data = json.dumps({"root": root, "cells": cells}).replace("</", "<\\/")
-        context["body"] += f'<script type="application/json" id="live-cells">{data}</script>'
-
-
-# --- which files ---------------------------------------------------------------------------------
-
-
-def carried_files() -> Iterator[tuple[str, bytes]]:
-    """The packages that the site carries to the browser, file by file."""
-    for name in CARRIED:
-        spec = find_spec(name)
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError(f"{name} is missing: run `make book`")
-        folder = Path(spec.origin).parent
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix in (".py", ".js", ".css"):
-                yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
-
-
-def pack(target: Path) -> str:
-    """Write the carried packages into one archive, named by its content; returns the name."""
-    files = list(carried_files())
-    digest = sha256(b"".join(name.encode() + content for name, content in files)).hexdigest()
-    name = f"packages-{digest[:12]}.zip"
-    with zipfile.ZipFile(target / name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in files:
-            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
-    return name
-
-
-def publish(target: Path) -> None:
-    """Put all that live cells need into the folder ``_live`` of a site."""
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    for name in FILES:
-        shutil.copyfile(PARTS / name, target / Path(name).name)
-    assembled = RUNTIME.is_dir()
-    if assembled:
-        shutil.copytree(RUNTIME, target / "runtime")
-    config = {
-        "version": PYODIDE,
-        "runtimes": ["runtime/"] * assembled + [ELSEWHERE],
-        "packages": pack(target),
-    }
-    (target / "config.json").write_text(json.dumps(config, indent=1) + "\n")
-
-
-def publish_with_site(app: Sphinx, error: Exception | None) -> None:
-    if error is None and app.builder.format == "html":
-        publish(Path(app.outdir) / "_live")
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("html-page-context", add_to_page)
-    app.connect("build-finished", publish_with_site)
-    app.add_js_file("live.js", loading_method="defer")
-    app.add_css_file("live.css")
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

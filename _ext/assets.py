@@ -1,0 +1,67 @@
+"""The book's static files, its style sheet and script, and small repairs of what others write.
+
+Links to the repository come from one setting, ``repository.url`` in ``_config.yml``: their
+buttons are switched on here when it is set.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+
+STATIC = Path(__file__).parent / "static"
+STATUS_PAGE = "chapters/reference/status"
+
+
+def configure(app: Sphinx, config: Config) -> None:
+    config.html_static_path.append(str(STATIC))
+    options = config.html_theme_options
+    if options.get("repository_url"):
+        options.update(use_repository_button=True, use_issues_button=True)
+    else:
+        options.pop("repository_url", None)
+
+
+def free_bibliography_entries(
+    app: Sphinx, name: str, template: str, context: dict[str, Any], document: object
+) -> None:
+    """Drop the roles that docutils gives to references: lists may not hold entries of that kind."""
+    body = context.get("body", "")
+    body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
+    context["body"] = body.replace(' role="doc-biblioentry"', "")
+
+
+def refresh_status(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write the status page again in every build: it tells how the other pages ran."""
+    return [STATUS_PAGE] if STATUS_PAGE in env.found_docs else []
+
+
+def number_from_one(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Count the exercises of a page without a number from one: nothing else tells them apart."""
+    for page, numbers in env.toc_fignumbers.items():
+        if env.toc_secnumbers.get(page):
+            continue
+        for counted in numbers.values():
+            counted.update({name: (place,) for place, name in enumerate(counted, start=1)})
+    return []
+
+
+def keep_first_colon(
+    app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
+) -> None:
+    """Napoleon reads a property's docstring up to its first colon as a type: give it none."""
+    if what in ("attribute", "property") and lines:
+        lines[0] = f": {lines[0]}"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", configure)
+    app.connect("autodoc-process-docstring", keep_first_colon, priority=400)
+    app.connect("html-page-context", free_bibliography_entries)
+    app.connect("env-get-updated", number_from_one, priority=900)
+    app.connect("env-updated", refresh_status)
+    app.add_css_file("book.css")
+    app.add_js_file("book.js")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

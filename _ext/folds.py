@@ -1,0 +1,139 @@
+"""Folded boxes: a box of class ``dropdown`` is a part of the page that its title unfolds.
+
+HTML has an element for that, which needs no script, takes the keyboard, and unfolds by itself for
+a search in the page. A title may hold no link there: the exercise that a solution belongs to is
+linked from within.
+
+``{deeper-start} Title`` and ``{deeper-end}`` make such a box of what stands between them, cells
+included: what only some readers need. Both stand under the same heading.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.locale import admonitionlabels
+from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+from sphinx_exercise.nodes import solution_node
+
+logger = logging.getLogger(__name__)
+
+
+class fold_title(nodes.title):  # noqa: N801
+    """The title of a folded box, which is always shown."""
+
+
+class deeper(nodes.Admonition, nodes.Element):  # noqa: N801
+    """What only some readers need: text and cells."""
+
+
+class deeper_end(nodes.Invisible, nodes.Element):  # noqa: N801
+    """Where it ends."""
+
+
+class DeeperStart(SphinxDirective):
+    """The title of what only some need; `:name:` is what links to it say."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"name": directives.unchanged}  # noqa: RUF012
+
+    def run(self) -> list[nodes.Node]:
+        title = nodes.title("", f"Deeper: {self.arguments[0]}")
+        box = deeper("", title, classes=["deeper", "dropdown"])
+        self.set_source_info(box)
+        self.add_name(box)
+        return [box]
+
+
+class DeeperEnd(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        mark = deeper_end()
+        self.set_source_info(mark)
+        return [mark]
+
+
+class FillDeeper(SphinxTransform):
+    """Put into each box what stands between its two marks."""
+
+    default_priority = 10
+
+    def apply(self, **kwargs: Any) -> None:
+        for box in list(self.document.findall(deeper)):
+            siblings = box.parent.children
+            start = siblings.index(box) + 1
+            marks = (i for i, node in enumerate(siblings) if isinstance(node, deeper | deeper_end))
+            end = next((i for i in marks if i >= start), None)
+            if end is None or isinstance(siblings[end], deeper):
+                logger.warning("deeper-start has no deeper-end under its heading", location=box)
+                continue
+            content = siblings[start:end]
+            del siblings[start : end + 1]
+            box.extend(content)
+        for mark in list(self.document.findall(deeper_end)):
+            logger.warning("deeper-end has no deeper-start under its heading", location=mark)
+            mark.parent.remove(mark)
+
+
+def is_folded(node: nodes.Element) -> bool:
+    return "dropdown" in node.get("classes", ())
+
+
+class FoldDropdowns(SphinxPostTransform):
+    """Mark the titles of folded boxes, and cells of which only a claim is shown at first."""
+
+    default_priority = 950
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for cell in self.document.findall(nodes.container):
+            if cell.get("prompt_show", "").startswith("Checked"):
+                cell["classes"].append("checked")
+        for box in filter(is_folded, self.document.findall(nodes.Element)):
+            if not isinstance(box, nodes.Admonition):
+                continue
+            title = box.children[0] if box.children else None
+            if isinstance(title, nodes.title):
+                box.replace(title, fold_title("", "", *title.children))
+            elif box.tagname in admonitionlabels:
+                box.insert(0, fold_title("", admonitionlabels[box.tagname]))
+
+
+def visit_box(self: HTML5Translator, node: nodes.Element, name: str = "") -> None:
+    if is_folded(node):
+        self.body.append(self.starttag(node, "details", CLASS=f"admonition {name}".strip()))
+    else:
+        HTML5Translator.visit_admonition(self, node, name)
+
+
+def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None:
+    self.body.append("</details>\n" if node is not None and is_folded(node) else "</div>\n")
+
+
+def visit_title(self: HTML5Translator, node: fold_title) -> None:
+    """The words that unfold the box; a link in them follows on a line of its own."""
+    words = self.encode(node.astext())
+    mark = '<span class="fold-mark" aria-hidden="true"></span>'
+    self.body.append(f'<summary class="admonition-title">{words}{mark}</summary>\n')
+    for link in node.findall(nodes.reference):
+        self.body.append('<p class="fold-origin">↑ ')
+        link.walkabout(self)
+        self.body.append("</p>\n")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_node(fold_title, html=(visit_title, None))
+    app.add_node(deeper, html=(visit_box, depart_box))
+    app.add_directive("deeper-start", DeeperStart)
+    app.add_directive("deeper-end", DeeperEnd)
+    app.add_transform(FillDeeper)
+    app.add_node(nodes.admonition, override=True, html=(visit_box, depart_box))
+    app.add_node(solution_node, override=True, html=(visit_box, depart_box))
+    app.add_post_transform(FoldDropdowns)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,149 @@
+r"""Formulas, set by KaTeX while the book is built: pages carry them ready, and no script for them.
+
+A formula that KaTeX does not understand is a warning with its place. What it writes is HTML for
+the eye and MathML for screen readers, each with the TeX that a reader copies. The library is
+JavaScript; a V8 that pip installs runs it, so that building needs no Node.
+"""
+
+import re
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from py_mini_racer import MiniRacer
+from sphinx.application import Sphinx
+from sphinx.locale import _
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+from sphinx.writers.html5 import HTML5Translator
+
+VENDOR = Path(__file__).parent / "vendor"
+SERVED = ("katex.min.css", "copy-tex.min.js", "fonts/*.woff2")
+# A box around a formula is a word to the browser: what closes a clause may not start a line,
+# and what opens one may not end it.
+CLOSING = re.compile(r"^[.,;:!?)\]}’”…'\"-]+[\w’]{0,2}(?=\s|$|[.,;:!?)\]}’”…])|^[.,;:!?)\]}’”…]+")
+OPENING = re.compile(r"[(\[{‘“]+$")
+logger = logging.getLogger(__name__)
+
+
+class FormulaError(ValueError):
+    """KaTeX does not understand a formula."""
+
+
+@cache
+def engine() -> MiniRacer:
+    racer = MiniRacer()
+    racer.eval((VENDOR / "katex.min.js").read_text())
+    racer.eval(
+        """const typeset = (tex, displayMode) => {
+            try {
+                return [katex.renderToString(tex, { displayMode, strict: "error" }), ""];
+            } catch (error) {
+                return ["", error.message];
+            }
+        };"""
+    )
+    return racer
+
+
+@cache
+def typeset(tex: str, display: bool = False) -> str:
+    """Set a formula: HTML and MathML.
+
+    Raises:
+        FormulaError: KaTeX does not understand the formula.
+    """
+    html, wrong = engine().call("typeset", tex, display)
+    if wrong:
+        raise FormulaError(wrong)
+    return str(html)
+
+
+def lines_of(tex: str) -> str:
+    """A displayed formula with its lines aligned, as Sphinx reads it."""
+    parts = [part.strip() for part in tex.split("\n\n") if part.strip()]
+    parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
+    rows = r" \\ ".join(parts)
+    return rows if len(parts) == 1 else rf"\begin{{gathered}}{rows}\end{{gathered}}"
+
+
+def written(node: nodes.Element, tex: str, display: bool = False) -> str:
+    """A formula's HTML, or its TeX and a warning where that cannot be set."""
+    try:
+        return typeset(tex, display)
+    except FormulaError as error:
+        logger.warning("%s", error, location=node, type="formula")
+        return nodes.unescape(tex)
+
+
+def visit_math(self: HTML5Translator, node: nodes.math) -> None:
+    self.body.append(self.starttag(node, "span", "", CLASS="math notranslate nohighlight"))
+    self.body.append(f"{written(node, node.astext())}</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
+    self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
+    if node["number"] and not node["nowrap"]:
+        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        self.add_permalink_ref(node, _("Link to this equation"))
+        self.body.append("</span>")
+    tex = node.astext() if node["nowrap"] else lines_of(node.astext())
+    self.body.append(f"{written(node, tex, display=True)}</div>\n")
+    raise nodes.SkipNode
+
+
+class KeepPunctuation(SphinxPostTransform):
+    """Hold an inline formula and the punctuation around it together on one line."""
+
+    default_priority = 900
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            bind(formula)
+
+
+def bind(formula: nodes.math) -> None:
+    """Put the punctuation that touches a formula into one box with it."""
+    parent = formula.parent
+    place = parent.index(formula)
+    before = parent[place - 1] if place else None
+    after = parent[place + 1] if place + 1 < len(parent) else None
+    opening = OPENING.search(before.astext()) if isinstance(before, nodes.Text) else None
+    closing = CLOSING.match(after.astext()) if isinstance(after, nodes.Text) else None
+    if not opening and not closing:
+        return
+    box = nodes.inline(classes=["bound"])
+    parent.replace(formula, box)
+    if opening:
+        parent.replace(before, nodes.Text(before.astext()[: opening.start()]))
+        box += nodes.Text(opening[0])
+    box += formula
+    if closing:
+        parent.replace(after, nodes.Text(after.astext()[closing.end() :]))
+        box += nodes.Text(closing[0])
+
+
+def copy_library(app: Sphinx) -> None:
+    """Copy what the formulas need in a browser: a style sheet, fonts, and copying as TeX."""
+    if app.builder.format != "html":
+        return
+    target = Path(app.outdir) / "_static" / "katex"
+    shutil.rmtree(target, ignore_errors=True)
+    for source in (path for part in SERVED for path in VENDOR.glob(part)):
+        copy = target / source.relative_to(VENDOR)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, copy)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_html_math_renderer("katex", (visit_math, None), (visit_display, None))
+    app.add_post_transform(KeepPunctuation)
+    app.connect("builder-inited", copy_library)
+    app.add_css_file("katex/katex.min.css")
+    app.add_js_file("katex/copy-tex.min.js", loading_method="defer")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,160 @@
+"""Cells that run in the reader's browser: which they are, and the files that this takes.
+
+A cell is live if it needs only the standard library, NumPy, matplotlib, chaingrad and a few small
+packages that the site carries, and if the same is true of the earlier cells that it builds on. The
+page says so to ``live.js``, which loads everything else on the first click. So it is with the
+places where exercises are answered (`answers`), which need no cell of the page. Python itself comes
+from the site where `make live` has put it there, and from Pyodide's own address otherwise.
+
+A page can take a cell out, with a reason for the reader, in the cell's options::
+
+    live: trains for minutes in the browser
+"""
+
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx_exercise.nodes import is_solution_node
+
+from live import answers, progress
+from live.judge import CARRIED, dependencies, judge
+
+PARTS = Path(__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
+PYODIDE = "314.0.3"
+RUNTIME = ROOT / ".venv" / "live" / PYODIDE  # filled by `make live`
+ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+FILES = (
+    "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "keeper.js", "python.js",
+    "worker.js", "runner.py", "checker.py", "lock.json",
+    "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
+)  # fmt: skip
+
+
+def code_cells(document: nodes.document) -> list[nodes.Element]:
+    return [
+        node for node in document.findall(nodes.container) if node.get("nb_element") == "cell_code"
+    ]
+
+
+def source_of(cell: nodes.Element) -> str:
+    return next(cell.findall(nodes.literal_block)).astext()
+
+
+def describe(document: nodes.document) -> list[dict[str, Any]]:
+    """What the page tells ``live.js`` of each of its cells, in order."""
+    cells = code_cells(document)
+    sources = list(map(source_of, cells))
+    options = [cell.get("cell_metadata", {}) for cell in cells]
+    verdicts = judge(zip(sources, options, strict=True))
+    told: list[dict[str, Any]] = []
+    for cell, verdict, uses, option in zip(
+        cells, verdicts, dependencies(sources), options, strict=True
+    ):
+        raises = "raises-exception" in option.get("tags", ())
+        about = vars(verdict) | {"uses": uses, "within": answer_around(cell), "raises": raises}
+        told.append({key: value for key, value in about.items() if value})
+    return told
+
+
+def answer_around(cell: nodes.Element) -> str:
+    """The label of the folded answer that a cell stands in; "" where it stands in none."""
+    node: nodes.Node | None = cell
+    while node is not None and not is_solution_node(node):
+        node = node.parent
+    return node["ids"][0] if isinstance(node, nodes.Element) and node["ids"] else ""
+
+
+def add_to_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    if app.builder.format != "html" or document is None:
+        return
+    cells, exercises = describe(document), answers.describe(app, document, page)
+    if exercises or any("why" not in cell for cell in cells):
+        told = {
+            "page": page,
+            "root": context["pathto"]("_live/", resource=True),
+            "cells": cells,
+            "answers": exercises,
+        }
+        data = json.dumps(told).replace("</", "<\\/")
+        context["body"] += f'<script type="application/json" id="live-cells">{data}</script>'
+
+
+def name_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """Tell scripts what the page is called, wherever the site lies."""
+    if document is not None:
+        tags = [f'<meta name="course-page" content="{page}">']
+        if progress.HERE in app.env.found_docs:
+            address = context["pathto"](progress.HERE)
+            tags.append(f'<meta name="course-progress" content="{address}">')
+        context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
+
+
+def carried_files() -> Iterator[tuple[str, bytes]]:
+    """The packages that the site carries to the browser, file by file."""
+    for name in CARRIED:
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            raise ModuleNotFoundError(f"{name} is missing: run `make book`")
+        folder = Path(spec.origin).parent
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.suffix in (".py", ".js", ".css", ".npz"):
+                yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
+
+
+def pack(target: Path) -> str:
+    """Write the carried packages into one archive, named by its content; returns the name."""
+    files = list(carried_files())
+    digest = sha256(b"".join(name.encode() + content for name, content in files)).hexdigest()
+    name = f"packages-{digest[:12]}.zip"
+    with zipfile.ZipFile(target / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in files:
+            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+    return name
+
+
+def publish(target: Path) -> None:
+    """Put all that live cells need into the folder ``_live`` of a site."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for name in FILES:
+        shutil.copyfile(PARTS / name, target / Path(name).name)
+    assembled = RUNTIME.is_dir()
+    if assembled:
+        shutil.copytree(RUNTIME, target / "runtime")
+    config = {
+        "version": PYODIDE,
+        "runtimes": ["runtime/"] * assembled + [ELSEWHERE],
+        "packages": pack(target),
+    }
+    (target / "config.json").write_text(json.dumps(config, indent=1) + "\n")
+
+
+def publish_with_site(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html":
+        publish(Path(app.outdir) / "_live")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    answers.setup(app)
+    progress.setup(app)
+    app.connect("html-page-context", add_to_page)
+    app.connect("build-finished", publish_with_site)
+    app.connect("html-page-context", name_page)
+    app.add_js_file("kept.js", loading_method="defer", priority=400)
+    app.add_js_file("live.js", loading_method="defer")
+    app.add_js_file("work.js", loading_method="defer")
+    app.add_css_file("live.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

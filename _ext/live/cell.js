@@ -1,0 +1,95 @@
+// A piece of code on the page: as the book has it, or as the reader edits it, and its output.
+import { Output } from "./output.js";
+
+const isShown = (element) => element.getClientRects().length > 0;
+
+export class Cell {
+  /** `about` is what the page says of it; `name` is what messages call it, `key` what it is kept as. */
+  constructor(box, about, name, key) {
+    this.box = box;
+    this.about = about;
+    this.name = name;
+    this.key = key;
+    this.code = box.querySelector(".highlight pre");
+    this.bar = box.querySelector(".live-bar");
+    this.line = box.querySelector(".live-status");
+    this.aside = box.querySelector(".live-note");
+    this.built = box.querySelector(":scope > .cell_output, :scope > details > .cell_output");
+    this.gap = document.createComment("built output");
+    this.output = null;
+    this.editor = null;
+    this.hasRun = false;
+  }
+
+  get original() {
+    return this.code.textContent.replace(/\n$/, "");
+  }
+
+  get source() {
+    return (this.editor?.text() ?? this.original).replace(/\n$/, "");
+  }
+
+  get runs() {
+    return !this.about.why;
+  }
+
+  status(...parts) {
+    this.line.replaceChildren(...parts);
+  }
+
+  /** Say something that stays whatever the cell does. */
+  note(text) {
+    this.aside.textContent = text;
+  }
+
+  /** Change what the cell is; a button that vanishes hands its focus to the first that is there. */
+  mark(name, on) {
+    this.box.classList.toggle(`live-${name}`, on);
+    if (this.bar.contains(document.activeElement) && !isShown(document.activeElement))
+      this.focusBar();
+  }
+
+  focusBar() {
+    [...this.bar.querySelectorAll("button")].find(isShown)?.focus();
+  }
+
+  freshOutput() {
+    this.output?.element.remove();
+    this.output = new Output(this.name, this.built);
+    this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output
+    this.box.append(this.output.element);
+    this.mark("changed", true);
+  }
+
+  /** Open the editor, with the focus in it unless this brings back what was kept. */
+  async edit(base, act, text = this.original, focus = true) {
+    const { openEditor } = await import(new URL("editor.js", base).href);
+    if (this.editor) return;
+    this.code.closest("details")?.setAttribute("open", "");
+    this.desk = document.createElement("div");
+    this.desk.className = "live-editor";
+    this.code.closest(".highlight").before(this.desk);
+    const before = document.activeElement;
+    this.editor = openEditor(this.desk, text, act.run, () => this.focusBar());
+    if (!focus) before.focus?.({ preventScroll: true });
+    if (!focus && this.desk.contains(document.activeElement)) document.activeElement.blur();
+    for (const event of ["input", "keyup", "paste", "cut", "drop", "focusout"])
+      this.desk.addEventListener(event, act.keep);
+    this.mark("editing", true);
+    this.mark("changed", true);
+    this.mark("undoable", false);
+  }
+
+  reset() {
+    this.editor?.close();
+    this.desk?.remove();
+    this.output?.element.remove();
+    this.editor = this.output = null;
+    if (this.built) this.gap.replaceWith(this.built);
+    this.hasRun = false;
+    this.mark("editing", false);
+    this.mark("changed", false);
+    this.status("");
+    this.note("");
+  }
+}

@@ -1,0 +1,71 @@
+"""A page of progress: what can be answered and predicted in the pages, and what is done.
+
+``{progress}`` lists all exercises that can be answered in their page and all predictions, page by
+page, with links. ``work.js`` says of each what the reader's browser has kept.
+"""
+
+from collections.abc import Iterator
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from live.answers import problems
+
+HERE = "chapters/reference/progress"
+
+
+class progress(nodes.General, nodes.Element):  # noqa: N801
+    """Where the list stands."""
+
+
+class Progress(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        return [progress()]
+
+
+def in_order(env: BuildEnvironment, page: str) -> Iterator[str]:
+    """The pages of the book, as the table of contents has them."""
+    yield page
+    for child in env.toctree_includes.get(page, ()):
+        yield from in_order(env, child)
+
+
+def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
+    """What a reader can try on a page: anchor and words."""
+    asked = app.env.metadata[page].get("predictions", {})
+    guesses = [(f"predict-{name}", f"Predict: {text}") for name, text in asked.items()]
+    return guesses + [(name, found.title) for name, found in problems(app, page).items()]
+
+
+def link(app: Sphinx, here: str, page: str, anchor: str, words: str) -> nodes.paragraph:
+    address = f"{app.builder.get_relative_uri(here, page)}{'#' if anchor else ''}{anchor}"
+    return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
+
+
+def listing(app: Sphinx, here: str) -> Iterator[nodes.Node]:
+    for page in in_order(app.env, str(app.config.root_doc)):
+        found = to_do(app, page)
+        if found:
+            name = app.env.titles[page].astext()
+            rubric = nodes.rubric("", name)
+            items = (nodes.list_item("", link(app, here, page, *item)) for item in found)
+            yield from (rubric, nodes.bullet_list("", *items, classes=["to-try"]))
+
+
+def fill(app: Sphinx, document: nodes.document, page: str) -> None:
+    for mark in list(document.findall(progress)):
+        mark.replace_self(list(listing(app, page)))
+
+
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write the page again in every build: it tells what the other pages have."""
+    return [HERE] if HERE in env.found_docs else []
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(progress)
+    app.add_directive("progress", Progress)
+    app.connect("doctree-resolved", fill)
+    app.connect("env-updated", refresh)

@@ -1,0 +1,62 @@
+// Starts Python, asks it to run things, and ends it.
+
+const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** Python in a worker: one message at a time, answered by what it shows and by its end. */
+export class Python {
+  constructor(base) {
+    this.base = base;
+    this.worker = null;
+    this.waiting = null; // the message that is being answered
+    this.starting = null; // a promise, once it was asked for
+    this.isReady = false;
+  }
+
+  /** Resolves when Python is there; until then `cell`, if any, says how far it is. */
+  started(cell) {
+    if (!this.isReady) cell?.status("Starting Python …");
+    this.starting ??= this.start();
+    if (cell && this.waiting && !this.isReady) this.waiting.cell = cell;
+    return this.starting;
+  }
+
+  async start() {
+    this.worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => this.fail(event.message ?? "the worker did not start");
+    await this.ask(null, { type: "start", root: this.base.href });
+    this.isReady = true;
+  }
+
+  ask(cell, message) {
+    return new Promise((resolve, reject) => {
+      this.waiting = { cell, resolve, reject };
+      this.worker.postMessage(message);
+    });
+  }
+
+  receive({ type, ...data }) {
+    if (!this.waiting) return;
+    const { cell, resolve } = this.waiting;
+    if (type === "progress") cell?.status(`Loading Python: ${megabytes(data.received)} …`);
+    else if (type === "failed") this.fail(data.message);
+    else if (type === "ready" || type === "done") {
+      this.waiting = null;
+      resolve(data);
+    } else if (type === "stream") cell?.output?.stream(data.name, data.text);
+    else if (type === "display") cell?.output?.display(data.bundle, data.place);
+    else if (type === "clear") cell?.output?.clear(data.wait);
+  }
+
+  fail(message) {
+    const { reject } = this.waiting ?? {};
+    this.stop();
+    reject?.(new Error(message));
+  }
+
+  stop() {
+    this.worker?.terminate();
+    this.worker = this.waiting = this.starting = null;
+    this.isReady = false;
+  }
+}

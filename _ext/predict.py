@@ -1,0 +1,155 @@
+"""Predict, then look: a question that stands before the cell that shows the result.
+
+````md
+```{predict} graph-wrong-order
+:value: wrong-adjoint
+What does `a.grad` hold if the nodes are handled in this order?
+
+4
+: That is the derivative. To get it, `b` would have to wait for all its children.
+
+6
+: `b` passes its gradient on twice, the first time too early.
+```
+````
+
+The right result is never written down: it is what the page glues under the name in ``value``. The
+list gives the choices, and what is said of each; exactly one is right. With ``:number:`` the reader
+types a number, and the list, which may be missing, tells of usual wrong ones, and of the right one.
+Numbers agree within ``:tolerance:``, relative, 0.01 if nothing is said. ``predict.js`` asks;
+without scripts the box is a question whose answer unfolds.
+"""
+
+import ast
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from myst_nb.ext.glue.utils import retrieve_glue_data
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.writers.html5 import HTML5Translator
+
+from folds import depart_box, visit_box
+
+LOG = logging.getLogger(__name__)
+ANSWER = "What the page computes"
+
+
+class predict(nodes.Admonition, nodes.Element):  # noqa: N801
+    """A question, its choices, and the box of its answer."""
+
+
+class predict_answer(nodes.Admonition, nodes.Element):  # noqa: N801
+    """The right result, and what is said of others."""
+
+
+def as_number(text: str) -> float | None:
+    """The number that a text is, written as in a page: −2, 1,000, 1/3.
+
+    >>> as_number("−1,000"), as_number("3/4"), as_number("e")
+    (-1000.0, 0.75, None)
+    """
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.strip().replace("−", "-"))
+    above, line, below = text.partition("/")
+    try:
+        return float(above) / float(below) if line else float(above)
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def agree(text: str, value: str, tolerance: float) -> bool:
+    """Whether a choice is what the page computed."""
+    number, wanted = as_number(text), as_number(value)
+    if number is None or wanted is None:
+        return text.strip() == value.strip()
+    return abs(number - wanted) <= tolerance * (abs(wanted) or 1.0)
+
+
+def plain(shown: str) -> str:
+    """What a glued object says of itself, a string without its quotes."""
+    try:
+        value = ast.literal_eval(shown)
+    except (SyntaxError, ValueError):
+        value = shown
+    scalar = re.fullmatch(r"np\.\w+\((.*)\)", shown)
+    return scalar[1] if scalar else str(value)
+
+
+class Predict(SphinxDirective):
+    required_arguments = 1
+    has_content = True
+    option_spec = {  # noqa: RUF012
+        "value": directives.unchanged_required,
+        "number": directives.flag,
+        "tolerance": float,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        name, tolerance = self.arguments[0], self.options.get("tolerance", 0.01)
+        value = plain(self.glued(self.options.get("value", name)))
+        content = self.parse_content_to_nodes()
+        known = [item for node in content for item in node.findall(nodes.definition_list_item)]
+        asked = [node for node in content if not isinstance(node, nodes.definition_list)]
+        right = [i for i, item in enumerate(known) if agree(item[0].astext(), value, tolerance)]
+        asks_number = "number" in self.options
+        if asks_number and as_number(value) is None:
+            raise self.error(f"{name}: asks for a number, but the page computes {value!r}")
+        if not asks_number and len(right) != 1:
+            raise self.error(
+                f"{name}: the page computes {value}, which {len(right)} of its choices are"
+            )
+        box = predict("", *asked, ids=[f"predict-{name}"])
+        self.set_source_info(box)
+        asks = " ".join(" ".join(node.astext() for node in asked).split())
+        box["data"] = {
+            "name": name,
+            "asked": asks,
+            "right": as_number(value) if asks_number else right[0],
+            "tolerance": tolerance,
+        }
+        if not asks_number:
+            box += choices(known)
+        box += answer(value, known)
+        self.env.metadata[self.env.docname].setdefault("predictions", {})[name] = asks
+        return [box]
+
+    def glued(self, key: str) -> str:
+        return str(retrieve_glue_data(self.state.document, key).data["text/plain"])
+
+
+def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
+    items = (nodes.list_item("", nodes.paragraph("", "", *copies(item[0]))) for item in known)
+    return nodes.bullet_list("", *items, classes=["predict-choices"])
+
+
+def answer(value: str, known: list[nodes.definition_list_item]) -> predict_answer:
+    box = predict_answer("", nodes.title("", f"{ANSWER}: {value}"), classes=["dropdown"])
+    if known:
+        box += nodes.definition_list("", *known)
+    return box
+
+
+def copies(node: nodes.Element) -> list[nodes.Node]:
+    return [child.deepcopy() for child in node.children]
+
+
+def visit_predict(self: HTML5Translator, node: predict) -> None:
+    data: dict[str, Any] = {f"data-{key}": str(value) for key, value in node["data"].items()}
+    self.body.append(self.starttag(node, "div", CLASS="admonition predict", **data))
+    self.body.append('<p class="admonition-title">Predict, then look</p>\n')
+
+
+def depart_predict(self: HTML5Translator, node: predict) -> None:
+    self.body.append("</div>\n")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_node(predict, html=(visit_predict, depart_predict))
+    app.add_node(predict_answer, html=(visit_box, depart_box))
+    app.add_directive("predict", Predict)
+    app.add_js_file("predict.js", loading_method="defer")
+    app.add_css_file("predict.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,89 @@
+"""Search by section: an index of the book's sections, and the scripts that ask it.
+
+A page loads a few lines that listen; the index and MiniSearch, which ranks, come when a reader
+opens the search. Everything is a script, so that a site opened from a disk can be searched, too.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from search.sections import sections
+
+PARTS = Path(__file__).parent
+FILES = ("search.js", "vendor/minisearch.js")
+REFERENCE = "chapters/reference/"
+
+
+def folder(app: Sphinx) -> Path:
+    """Where pages wait until all are written; it goes when Sphinx's own cache goes."""
+    return Path(app.doctreedir) / "search"
+
+
+def take_over(app: Sphinx) -> None:
+    """Spare Sphinx the making of its own index, which knows pages and no sections."""
+    app.builder.search = False  # type: ignore[attr-defined]
+
+
+def add_page(app: Sphinx, config: Config) -> None:
+    config.html_additional_pages["search"] = "search.html"
+
+
+def note_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """Write down what the sections of a page say."""
+    if app.builder.format != "html" or document is None:
+        return
+    number = app.env.toc_secnumbers.get(page, {}).get("")
+    found = [section.entry() for section in sections(document)]
+    name = found[0]["title"] if found else page
+    title = f"{'.'.join(map(str, number))}. {name}" if number else name
+    target = folder(app) / f"{page}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps({"page": page, "title": title, "sections": found}))
+
+
+def entries(app: Sphinx) -> list[dict[str, Any]]:
+    """The entries of the index: an address, the page's title, and what the section says."""
+    made = []
+    for page in sorted(app.env.found_docs):
+        path = folder(app) / f"{page}.json"
+        if not path.exists():
+            continue
+        noted = json.loads(path.read_text())
+        for place, section in enumerate(noted["sections"]):
+            made.append({
+                "id": f"{app.builder.get_target_uri(page)}#{section.pop('id')}",
+                "page": noted["title"],
+                "first": place == 0,
+                "reference": page.startswith(REFERENCE),
+                **section,
+            })  # fmt: skip
+    return made
+
+
+def write_index(app: Sphinx, error: Exception | None) -> None:
+    if error or app.builder.format != "html":
+        return
+    target = Path(app.outdir) / "_static" / "search"
+    target.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        shutil.copyfile(PARTS / name, target / Path(name).name)
+    text = json.dumps(entries(app), ensure_ascii=False, separators=(",", ":"))
+    (target / "index.js").write_text(f"window.courseSections={text};\n")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", take_over)
+    app.connect("config-inited", add_page)
+    app.connect("html-page-context", note_page)
+    app.connect("build-finished", write_index)
+    app.add_js_file("search/search.js", loading_method="defer")
+    app.add_css_file("search.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,238 @@
+// Search by section: the box finds sections while one types, and a section opened from it shows
+// what was found. The index and MiniSearch are loaded when somebody first puts the cursor there.
+(() => {
+  const root = document.documentElement.dataset.content_root ?? "";
+  const here = `${root}_static/search/`;
+  const COMMON = new Set(
+    ("a an and are as at by do does for from how i in is it of on or that the this to what when " +
+      "where which why with").split(" "),
+  );
+  const SHOWN = 12; // in the box; the page of results shows all
+  let engine;
+
+  // Readers ask in one word for what the pages say in another.
+  const ALSO = { derivative: ["gradient"], checkpoint: ["rematerialization"], order: ["sort"] };
+
+  const stem = (term) => /^(.{3,}[^s])s$|^(.{4,})(?:ing|ed)$/.exec(term)?.slice(1).find(Boolean) ?? term;
+  const term = (word) => {
+    const plain = word.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+    return COMMON.has(plain) ? null : stem(plain);
+  };
+  const words = (text) => text.match(/[\p{L}\p{N}_]+/gu) ?? [];
+
+  function load(name) {
+    return new Promise((resolve, reject) => {
+      const script = document.createElement("script");
+      script.src = here + name;
+      script.onload = resolve;
+      script.onerror = () => reject(new Error(`${name} could not be loaded`));
+      document.head.append(script);
+    });
+  }
+
+  // Give the search: from a question to sections, the best first.
+  function ready() {
+    engine ??= Promise.all([load("minisearch.js"), load("index.js")]).then(() => {
+      const sections = new Map(window.courseSections.map((section) => [section.id, section]));
+      const index = new MiniSearch({
+        fields: ["title", "within", "page", "text", "code"],
+        tokenize: words,
+        processTerm: term,
+        searchOptions: {
+          boost: { title: 6, within: 3, page: 2, text: 1, code: 0.4 },
+          prefix: (word) => word.length > 2,
+          fuzzy: (word) => (word.length > 5 ? 0.15 : 0),
+          weights: { prefix: 0.4, fuzzy: 0.2 },
+          boostDocument: (id) => weight(sections.get(id)),
+        },
+      });
+      index.addAll(sections.values());
+      return (question) => {
+        const asked = [...new Set(words(question).map(term).filter(Boolean))];
+        return index
+          .search(question, { processTerm: (word) => meant(term(word)) })
+          .map((hit) => ({ ...sections.get(hit.id), terms: hit.terms, rank: hit.score * covered(hit, asked) }))
+          .sort((one, other) => other.rank - one.rank);
+      };
+    });
+    return engine;
+  }
+
+  const meant = (word) => [word, ...(ALSO[word] ?? [])];
+
+  // A section that has all that was asked for comes before one that has a part of it often.
+  const covered = ({ queryTerms }, asked) =>
+    (asked.filter((word) => meant(word).some((one) => queryTerms.includes(one))).length / asked.length) ** 2;
+
+  const weight = (section) => (section.reference ? 0.5 : 1) * (section.first ? 1.3 : 1);
+
+  const matcher = (terms) =>
+    new RegExp(`(?<![\\p{L}\\p{N}_])(?:${terms.map(escaped).join("|")})[\\p{L}\\p{N}_]*`, "giu");
+  const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+  // The words around the first hit in the prose, or the line of code that holds it.
+  function excerpt(section) {
+    const pattern = matcher(section.terms);
+    const { text } = section;
+    const first = text.search(pattern);
+    if (first < 0) {
+      const line = section.code.split("\n").find((line) => line.search(pattern) >= 0);
+      if (line && section.title.search(pattern) < 0) return { code: line.trim() };
+    }
+    let start = Math.max(0, Math.min(first, text.length) - 60);
+    if (start) start = Math.max(text.lastIndexOf(". ", first) + 2, text.indexOf(" ", start) + 1);
+    const rest = text.slice(start, start + 170);
+    return { text: rest.length === 170 ? rest.slice(0, rest.lastIndexOf(" ")) : rest };
+  }
+
+  function marked(text, pattern) {
+    const line = document.createDocumentFragment();
+    let end = 0;
+    for (const match of text.matchAll(pattern)) {
+      const mark = document.createElement("mark");
+      mark.textContent = match[0];
+      line.append(text.slice(end, match.index), mark);
+      end = match.index + match[0].length;
+    }
+    line.append(text.slice(end));
+    return line;
+  }
+
+  function element(name, className, ...content) {
+    const made = document.createElement(name);
+    made.className = className;
+    made.append(...content);
+    return made;
+  }
+
+  function item(section, question) {
+    const pattern = matcher(section.terms);
+    const [page, id] = section.id.split("#");
+    const title = section.first ? section.page : section.title;
+    const link = element("a", "hit", element("span", "hit-title", marked(title, pattern)));
+    link.href = `${root}${page}?found=${encodeURIComponent(question)}#${id}`;
+    const place = [section.page, section.within].filter(Boolean).join(" › ");
+    if (!section.first) link.append(element("span", "hit-page", place));
+    const { text, code } = excerpt(section);
+    if (code) link.append(element("code", "hit-text", marked(code, pattern)));
+    else if (text) link.append(element("span", "hit-text", marked(text, pattern)));
+    return element("li", "", link);
+  }
+
+  // One search box and its list of results.
+  function attach(form) {
+    const input = form.querySelector("input");
+    const whole = !form.closest("dialog"); // the page of results
+    const status = element("p", "search-status");
+    status.setAttribute("role", "status");
+    const list = element("ul", "hits");
+    const box = document.getElementById("search-results");
+    const results = whole && box ? box : element("div", "search-box");
+    results.append(status, list);
+    if (!results.isConnected) form.after(results);
+
+    async function show() {
+      const question = input.value.trim();
+      if (!question) {
+        status.textContent = "";
+        list.replaceChildren();
+        return;
+      }
+      let find;
+      try {
+        find = await ready();
+      } catch (error) {
+        status.textContent = `The search is not at hand: ${error.message}.`;
+        return;
+      }
+      if (question !== input.value.trim()) return;
+      const found = find(question);
+      const shown = whole ? found : found.slice(0, SHOWN);
+      list.replaceChildren(...shown.map((section) => item(section, question)));
+      status.textContent = report(found.length, shown.length, question);
+    }
+
+    input.addEventListener("focus", () => ready().catch(() => {}));
+    input.addEventListener("input", show);
+    form.addEventListener("submit", (event) => {
+      if (!whole) return;
+      event.preventDefault();
+      history.replaceState(null, "", `?q=${encodeURIComponent(input.value.trim())}`);
+      show();
+    });
+    form.parentElement.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      const stops = [input, ...list.querySelectorAll("a")];
+      const next = stops[stops.indexOf(document.activeElement) + step];
+      event.preventDefault();
+      next?.focus();
+    });
+    if (whole) {
+      input.value = new URLSearchParams(location.search).get("q") ?? "";
+      show();
+    }
+  }
+
+  function report(found, shown, question) {
+    if (!found) return `Nothing in the course matches “${question}”. Try another or a shorter word.`;
+    if (found === 1) return "One section";
+    return shown < found ? `${shown} of ${found} sections; Enter shows all` : `${found} sections`;
+  }
+
+  // A section opened from a search: mark what was asked for, and bring the first hit into view.
+  function showHits() {
+    const address = new URL(location.href);
+    const question = address.searchParams.get("found");
+    const article = document.querySelector("article");
+    if (!question || !article || !CSS.highlights) return;
+    const terms = words(question).map(term).filter(Boolean);
+    if (!terms.length) return;
+    const place = document.getElementById(decodeURIComponent(address.hash.slice(1)));
+    const section = place?.closest("section, dl, article") ?? article;
+    const ranges = rangesOf(section, matcher(terms));
+    if (!ranges.length) return;
+    CSS.highlights.set("found", new Highlight(...ranges));
+    const first = ranges.find((range) => range.getClientRects().length);
+    if (first && first.getBoundingClientRect().bottom > innerHeight)
+      first.startContainer.parentElement.scrollIntoView({ block: "center" });
+    offerToHide(ranges.length, question);
+  }
+
+  function rangesOf(section, pattern) {
+    const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT, (node) =>
+      node.parentElement.closest("svg, script, style, .katex") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+    );
+    const ranges = [];
+    while (walker.nextNode())
+      for (const match of walker.currentNode.data.matchAll(pattern)) {
+        const range = new Range();
+        range.setStart(walker.currentNode, match.index);
+        range.setEnd(walker.currentNode, match.index + match[0].length);
+        ranges.push(range);
+      }
+    return ranges;
+  }
+
+  function offerToHide(count, question) {
+    const button = element("button", "hide-hits", `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`);
+    button.type = "button";
+    function hide() {
+      CSS.highlights.delete("found");
+      button.remove();
+      removeEventListener("keydown", onEscape);
+      const address = new URL(location.href);
+      address.searchParams.delete("found");
+      history.replaceState(null, "", address);
+    }
+    const onEscape = (event) => event.key === "Escape" && hide();
+    button.addEventListener("click", hide);
+    addEventListener("keydown", onEscape);
+    document.querySelector("main").append(button);
+  }
+
+  addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("form.bd-search").forEach(attach);
+  });
+  addEventListener("load", showHits);
+})();

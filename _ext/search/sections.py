@@ -1,0 +1,122 @@
+"""What a page's sections say: titles, prose and code apart, formulas as plain characters."""
+
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+
+from formulas import FormulaError, typeset
+
+MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
+ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}
+SKIPPED = (nodes.raw, nodes.image, nodes.comment, nodes.target, addnodes.toctree)
+
+
+@dataclass
+class Section:
+    """One place that a search can lead to."""
+
+    id: str
+    title: str
+    within: str = ""  # the section around it, below the page's own title
+    text: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+
+    def entry(self) -> dict[str, Any]:
+        return asdict(self) | {"text": squeezed(" ".join(self.text)), "code": "\n".join(self.code)}
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def linear(element: ET.Element) -> str:
+    """A MathML element in one line of characters: fractions with a stroke, bars over letters."""
+    tag = element.tag.rpartition("}")[2]
+    if tag == "annotation":
+        return ""
+    parts = [linear(child) for child in element]
+    if tag == "mfrac":
+        return "/".join(f"({part})" if len(part) > 3 else part for part in parts)
+    if tag == "msqrt":
+        return f"√({''.join(parts)})"
+    if tag == "mover" and parts[1] in ACCENTS:
+        return unicodedata.normalize("NFC", parts[0] + ACCENTS[parts[1]])
+    if tag == "mtr":
+        return f"{''.join(parts)} "
+    return (element.text or "").strip() + "".join(parts)
+
+
+def characters(tex: str) -> str:
+    """A formula as characters that can be read and searched for."""
+    try:
+        found = MATHML.search(typeset(tex))
+    except FormulaError:
+        return ""
+    text = linear(ET.fromstring(found[0])) if found else ""
+    return squeezed(unicodedata.normalize("NFKC", text).replace("\u2061", " "))
+
+
+def plain(node: nodes.Node) -> str:
+    """The text of a paragraph or title, as a reader sees it."""
+    if isinstance(node, nodes.Text):
+        return node.astext()
+    if isinstance(node, nodes.math):
+        return characters(node.astext())
+    if isinstance(node, SKIPPED):
+        return ""
+    return "".join(map(plain, node.children))
+
+
+def is_output(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code_output"
+
+
+def has_title(node: nodes.Node) -> bool:
+    """Whether a node is a section of its own: the boxes of exercises are made as untitled ones."""
+    return isinstance(node, nodes.section) and any(
+        isinstance(child, nodes.title) for child in node.children
+    )
+
+
+def leaves(node: nodes.Element) -> Iterator[nodes.Element]:
+    """The paragraphs, titles, terms and code within a node, sections within it left aside."""
+    for child in node.children:
+        if isinstance(child, (nodes.math_block, *SKIPPED)) or is_output(child) or has_title(child):
+            continue
+        if isinstance(child, nodes.TextElement):
+            yield child
+        elif isinstance(child, nodes.Element):
+            yield from leaves(child)
+
+
+def filled(section: Section, node: nodes.Element) -> Section:
+    """Put into a section what its node says."""
+    for leaf in leaves(node):
+        if isinstance(leaf, (nodes.literal_block, addnodes.desc_signature)):
+            section.code.append(leaf.astext())
+        elif leaf.parent is not node or not isinstance(leaf, nodes.title):
+            section.text.append(plain(leaf))
+    return section
+
+
+def title_of(node: nodes.Element) -> str:
+    return squeezed(next(plain(child) for child in node.children if isinstance(child, nodes.title)))
+
+
+def sections(document: nodes.document) -> Iterator[Section]:
+    """The sections of a resolved document in their order, and the entries of a glossary."""
+    for node in filter(has_title, document.findall(nodes.section)):
+        outer = node.parent
+        within = title_of(outer) if has_title(outer) and has_title(outer.parent) else ""
+        section = Section(node["ids"][0], title_of(node), within)
+        yield section if list(node.findall(addnodes.glossary)) else filled(section, node)
+    for node in document.findall(nodes.definition_list_item):
+        for term in node.findall(nodes.term):
+            if term["ids"] and isinstance(node.parent.parent, addnodes.glossary):
+                yield filled(Section(term["ids"][0], plain(term)), node)

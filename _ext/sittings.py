@@ -1,0 +1,331 @@
+"""Whether a page fits a sitting: its reading time, computed, and the bounds that chapters keep to.
+
+Reading goes at 200 words a minute; a visible line of code takes 5 s, a figure 20 s, a displayed
+formula 30 s. What a reader has to unfold counts apart, exercises with their answers too, and the
+code under a bar of its own not at all. The time stands in the box at the top of the page.
+
+Heights are those of a desktop screen, in pixels, as measured in Chromium: a line of text has 26
+and holds 12.5 words, a line of code 17.5 and its cell 65 more for the buttons, a row of a formula
+34, and 25 lie between two blocks.
+
+Bounds of a chapter: a main line of 45 minutes (of the whole course: 10 hours); at most 40 % of its
+height is code; the first figure begins within three screens of 900 pixels, above any code. On
+every page, no bar unfolds to nothing. ``sittings.toml`` lists the pages that miss a bound, and by
+how much they may.
+"""
+
+import json
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
+
+from folds import is_folded
+
+ALLOWED = Path(__file__).with_suffix(".toml")
+LOG = logging.getLogger(__name__)
+
+MAIN_MINUTES, COURSE_MINUTES, CODE_PERCENT, PICTURE_BY = 45, 600, 40, 3 * 900
+WIDTH, GAP, BAR = 912, 25, 26
+TEXT_LINE, CODE_LINE, BUTTONS, ROW, FORMULA_ROW, PLAYER, FIGURE = 26, 17.5, 65, 44, 34, 520, 300
+
+SVG = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)"[^>]*\bheight="([\d.]+)"')
+TAG = re.compile(r"<[^>]*>")
+IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node, is_solution_node)
+
+
+@dataclass
+class Span:
+    """What there is to read in a part of a page; `code` are visible lines."""
+
+    words: int = 0
+    code: int = 0
+    figures: int = 0
+    formulas: int = 0
+
+    @property
+    def minutes(self) -> float:
+        return self.words / 200 + (5 * self.code + 20 * self.figures + 30 * self.formulas) / 60
+
+
+@dataclass
+class Sitting:
+    """A page by its parts, and how its main line lies on the screen."""
+
+    main: Span = field(default_factory=Span)
+    deeper: Span = field(default_factory=Span)
+    exercises: Span = field(default_factory=Span)
+    height: float = 0.0
+    code_height: float = 0.0
+    picture_at: float | None = None
+    code_above_picture: int = 0
+    empty_bars: int = 0
+
+    @property
+    def code_percent(self) -> float:
+        return 100 * self.code_height / self.height if self.height else 0.0
+
+    @property
+    def shows_early(self) -> bool:
+        at = self.picture_at
+        return at is not None and at <= PICTURE_BY and not self.code_above_picture
+
+
+def word_count(node: nodes.Node) -> int:
+    """Words, each formula in the text counted as one."""
+    if isinstance(node, nodes.math):
+        return 1
+    if isinstance(node, nodes.Text):
+        return len(node.split())
+    return sum(map(word_count, node.children))
+
+
+def drawn_height(html: str) -> float:
+    """The height of the drawings in a piece of HTML, set side by side where there is room."""
+    if "chaingrad-player" in html:
+        return PLAYER
+    total = left = highest = 0.0
+    for width, height in ((float(w), float(h)) for w, h in SVG.findall(html)):
+        if left + width > WIDTH:
+            total, left, highest = total + highest, 0.0, 0.0
+        left, highest = left + width, max(highest, height)
+    return total + highest or FIGURE
+
+
+def shows_nothing(code: str) -> bool:
+    return all(not line.strip() or line.lstrip().startswith("#") for line in code.splitlines())
+
+
+class Reader:
+    """Goes through a page once, from top to bottom."""
+
+    def __init__(self, document: nodes.document) -> None:
+        self.sitting = Sitting()
+        self.span = self.sitting.main
+        self.read(document)
+
+    def read(self, node: nodes.Node) -> None:
+        if isinstance(node, nodes.comment | nodes.raw | nodes.substitution_definition):
+            return
+        part = self.part_of(node)
+        if part is not self.span:
+            self.apart(node, part)
+        elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+            self.cell(node)
+        elif isinstance(node, nodes.math_block):
+            self.formula(node)
+        elif isinstance(node, nodes.image):
+            self.figure(FIGURE)
+        elif isinstance(node, nodes.literal_block):
+            self.code(node.astext())
+        elif isinstance(node, nodes.row):
+            self.span.words += word_count(node)
+            self.down(ROW - GAP)
+        elif isinstance(node, nodes.TextElement):
+            self.text(word_count(node))
+        else:
+            for child in node.children:
+                self.read(child)
+
+    def part_of(self, node: nodes.Node) -> Span:
+        """The part that a node opens; the present one for a node that opens none."""
+        if self.span is not self.sitting.main or not isinstance(node, nodes.Element):
+            return self.span
+        in_exercises = isinstance(node, nodes.section) and node[0].astext() == "Exercises"
+        if in_exercises or any(is_kind(node) for is_kind in IS_EXERCISE):
+            return self.sitting.exercises
+        return self.sitting.deeper if is_folded(node) else self.span
+
+    def apart(self, node: nodes.Node, part: Span) -> None:
+        if is_folded(node):
+            self.down(BAR)
+            self.sitting.empty_bars += len(node.children) < 2
+        outer, self.span = self.span, part
+        for child in node.children:
+            self.read(child)
+        self.span = outer
+
+    def down(self, height: float) -> None:
+        if self.span is self.sitting.main:
+            self.sitting.height += height + GAP
+
+    def text(self, words: int) -> None:
+        self.span.words += words
+        self.down(TEXT_LINE * math.ceil(words / 12.5))
+
+    def formula(self, node: nodes.math_block) -> None:
+        self.span.formulas += 1
+        self.down(20 + FORMULA_ROW * (1 + node.astext().count(r"\\")))
+
+    def figure(self, height: float) -> None:
+        self.span.figures += 1
+        if self.span is self.sitting.main and self.sitting.picture_at is None:
+            self.sitting.picture_at = self.sitting.height
+            self.sitting.code_above_picture = self.span.code
+        self.down(height)
+
+    def code(self, source: str) -> None:
+        lines = len(source.strip("\n").splitlines())
+        self.span.code += lines
+        height = CODE_LINE * lines + BUTTONS
+        if self.span is self.sitting.main:
+            self.sitting.code_height += height
+        self.down(height)
+
+    def cell(self, cell: nodes.container) -> None:
+        tags = {name.removeprefix("tag_") for name in cell["classes"]}
+        hides_code, hides_output = tags & {"hide-input", "hide-cell"}, tags & {"hide-output"}
+        for part in cell.children:
+            if part.get("nb_element") == "cell_code_source":
+                if hides_code:
+                    self.down(BAR)
+                    self.sitting.empty_bars += shows_nothing(part.astext())
+                else:
+                    self.code(part.astext())
+            elif hides_output:
+                self.down(BAR)
+            elif "hide-cell" not in tags:
+                self.outputs(part)
+
+    def outputs(self, output: nodes.Element) -> None:
+        for shown in output.children:
+            if shown.get("nb_element") == "mime_bundle":
+                self.bundle({part["mime_type"]: part.astext() for part in shown.children})
+            elif isinstance(shown, nodes.literal_block):
+                self.printed(shown.astext())
+            else:
+                self.outputs(shown)
+
+    def bundle(self, kinds: dict[str, str]) -> None:
+        """One result of a cell, in the form that the site shows."""
+        html = kinds.get("text/html", "")
+        if SVG.search(html) or "<canvas" in html or "chaingrad-" in html:
+            self.figure(drawn_height(html))
+        elif html:
+            self.span.words += len(TAG.sub(" ", html).split())
+            self.down(ROW * max(1, html.count("<tr")))
+        elif any(kind.startswith("image/") for kind in kinds):
+            self.figure(FIGURE)
+        else:
+            self.printed(kinds.get("text/plain", ""))
+
+    def printed(self, text: str) -> None:
+        """What a cell prints is read with its code: it takes room, and no time of its own."""
+        if text.strip():
+            self.down(CODE_LINE * len(text.strip().splitlines()) + 17)
+
+
+def rounded(minutes: float) -> int:
+    return max(5, 5 * round(minutes / 5))
+
+
+def reading_time(sitting: Sitting) -> str:
+    """In words, to five minutes: ``35 min, deeper parts 15, exercises 40``."""
+    words = [f"{rounded(sitting.main.minutes)} min"]
+    for name, part in [("deeper parts", sitting.deeper), ("exercises", sitting.exercises)]:
+        if part.minutes >= 1:
+            words.append(f"{name} {rounded(part.minutes)}")
+    return ", ".join(words)
+
+
+def state_time(document: nodes.document, sitting: Sitting) -> None:
+    """Write the reading time into the box at the top, after the level."""
+    for box in document.findall(nodes.admonition):
+        if "at-a-glance" not in box["classes"]:
+            continue
+        line = next(box.findall(nodes.paragraph))
+        time = [nodes.strong("", "Reading time"), nodes.Text(f" {reading_time(sitting)} · ")]
+        names = (i for i, part in enumerate(line) if isinstance(part, nodes.strong))
+        place = next((i for i in names if line[i].astext() == "Prerequisites"), len(line))
+        line[place:place] = time
+
+
+def misses(sitting: Sitting, allowed: dict[str, float]) -> Iterator[str]:
+    """What a chapter misses, and by how much."""
+    most = allowed.get("minutes", MAIN_MINUTES)
+    if sitting.main.minutes > most:
+        yield (
+            f"the main line takes {sitting.main.minutes:.0f} minutes, the most is {most:.0f}: "
+            "move parts to their home, or fold what only some need"
+        )
+    most = allowed.get("code", CODE_PERCENT)
+    if sitting.code_percent > most:
+        yield (
+            f"code takes {sitting.code_percent:.0f} % of the height, the most is {most:.0f} %: "
+            "fold plumbing (hide-input), and cells that prove a side claim"
+        )
+    if not sitting.shows_early and not allowed.get("picture"):
+        yield (
+            f"the first figure has to begin within {PICTURE_BY} pixels and above any code: "
+            f"{where_the_first_figure_is(sitting)}"
+        )
+
+
+def where_the_first_figure_is(sitting: Sitting) -> str:
+    if sitting.picture_at is None:
+        return "there is none"
+    above = sitting.code_above_picture
+    return f"it begins at {sitting.picture_at:.0f} pixels, below {above} lines of code"
+
+
+def emptiness(sitting: Sitting) -> Iterator[str]:
+    if sitting.empty_bars:
+        yield f"{sitting.empty_bars} bars unfold to nothing: take them out, or put them around code"
+
+
+def read_page(app: Sphinx, document: nodes.document) -> None:
+    sitting = Reader(document).sitting
+    sittings_of(app.env)[app.env.docname] = sitting
+    state_time(document, sitting)
+
+
+def sittings_of(env: BuildEnvironment) -> dict[str, Sitting]:
+    if not hasattr(env, "sittings"):
+        env.sittings = {}  # type: ignore[attr-defined]
+    return env.sittings  # type: ignore[attr-defined,no-any-return]
+
+
+def purge(app: Sphinx, env: BuildEnvironment, page: str) -> None:
+    sittings_of(env).pop(page, None)
+
+
+def merge(
+    app: Sphinx, env: BuildEnvironment, pages: Iterable[str], other: BuildEnvironment
+) -> None:
+    theirs = sittings_of(other)
+    sittings_of(env).update({page: theirs[page] for page in pages if page in theirs})
+
+
+def check(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of every bound that is missed, and write down what was measured."""
+    allowed: dict[str, Any] = tomllib.loads(ALLOWED.read_text())
+    sittings = sittings_of(env)
+    chapters = [page for page in sittings if env.toc_secnumbers.get(page)]
+    for page, sitting in sittings.items():
+        wrong = [*emptiness(sitting)]
+        if page in chapters:
+            wrong += misses(sitting, allowed.get(page, {}))
+        for miss in wrong:
+            LOG.warning(miss, location=page)
+    whole, most = sum(sittings[page].main.minutes for page in chapters), COURSE_MINUTES
+    if whole > allowed.get("course", most):
+        LOG.warning("the main lines of all chapters take %.0f minutes, the most is %d", whole, most)
+    target = Path(app.doctreedir) / "sittings.json"
+    target.write_text(json.dumps({page: asdict(sittings[page]) for page in chapters}))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("doctree-read", read_page)
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("env-check-consistency", check)
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}

@@ -1,0 +1,65 @@
+// What a reader wrote on the pages, kept in this browser, page by page. It is sent nowhere.
+window.kept = (() => {
+  const PREFIX = "backpropagation-course/";
+  const inMemory = new Map(); // of pages for which the browser keeps nothing
+  let trouble = "";
+
+  function read(page) {
+    if (inMemory.has(page)) return structuredClone(inMemory.get(page));
+    try {
+      return JSON.parse(localStorage.getItem(PREFIX + page)) ?? {};
+    } catch {
+      return {};
+    }
+  }
+
+  function write(page, record) {
+    try {
+      if (Object.keys(record).length) localStorage.setItem(PREFIX + page, JSON.stringify(record));
+      else localStorage.removeItem(PREFIX + page);
+      inMemory.delete(page);
+      trouble = "";
+    } catch (error) {
+      inMemory.set(page, record);
+      trouble = error.name === "QuotaExceededError" ? "its storage is full" : "it allows no storage";
+    }
+    dispatchEvent(new CustomEvent("kept", { detail: page }));
+    return !trouble;
+  }
+
+  return {
+    /** The code of the page's cells, as the book has it. */
+    sourcesHere: () =>
+      [...document.querySelectorAll("div.cell:has(.cell_input)")].map((cell) =>
+        cell.querySelector(".highlight pre").textContent,
+      ),
+    /** What cells are kept as: their code in the book, and which one of those with the same code. */
+    keys(sources) {
+      const seen = new Map();
+      return sources.map((text) => {
+        const source = text.trimEnd();
+        const before = seen.get(source) ?? 0;
+        seen.set(source, before + 1);
+        return `cell ${before} ${source}`;
+      });
+    },
+    /** {kind: {key: what is kept}} of a page; kinds are "code" and "guesses". */
+    read,
+    /** Keep something under a key, or nothing: false if that lasts no longer than the page. */
+    put(page, kind, key, value) {
+      const record = read(page);
+      record[kind] = { ...record[kind], [key]: value };
+      if (value === undefined) delete record[kind][key];
+      if (!Object.keys(record[kind]).length) delete record[kind];
+      return write(page, record);
+    },
+    /** Replace all that is kept of a page; returns what was. */
+    replace(page, record) {
+      const before = read(page);
+      write(page, record);
+      return before;
+    },
+    /** Why nothing can be kept, or "". */
+    trouble: () => trouble,
+  };
+})();

@@ -1,0 +1,141 @@
+// Questions to answer before one looks: a choice or a number, compared with what the page computed.
+(() => {
+  const page = document.querySelector('meta[name="course-page"]')?.content;
+  const make = (name, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...inside);
+    return element;
+  };
+
+  /** The number that a reader means by −2, 1,5, 1/3 or 1e-3; NaN if it is none. */
+  function asNumber(text) {
+    const plain = text.trim().replace(/[−–]/g, "-").replace(/(\d),(?=\d{3}(\D|$))/g, "$1");
+    const parts = plain.replace(",", ".").split("/");
+    if (parts.length > 2 || parts.some((part) => !part.trim())) return NaN;
+    return parts.map(Number).reduce((above, below) => above / below);
+  }
+
+  class Question {
+    constructor(box) {
+      this.box = box;
+      this.name = box.dataset.name;
+      this.right = Number(box.dataset.right);
+      this.tolerance = Number(box.dataset.tolerance);
+      this.list = box.querySelector(":scope > .predict-choices");
+      this.answer = box.querySelector(":scope > details");
+      this.known = [...this.answer.querySelectorAll("dt")].map((term) => ({
+        text: term.textContent.trim(),
+        says: term.nextElementSibling,
+      }));
+      this.asked = box.dataset.asked;
+      this.build();
+      this.restore();
+    }
+
+    build() {
+      this.says = make("div", { className: "predict-says" });
+      this.says.setAttribute("role", "status");
+      this.again = make("button", { type: "button", textContent: "Ask me again", hidden: true });
+      this.again.addEventListener("click", () => this.forget());
+      const look = make("button", { type: "submit", textContent: "Look" });
+      this.form = make("form", { noValidate: true }, this.field(), look, this.again, this.says);
+      this.form.setAttribute("aria-label", `Your prediction: ${this.asked}`);
+      this.form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        this.guess();
+      });
+      this.answer.before(this.form);
+      this.answer.hidden = true;
+    }
+
+    field() {
+      if (!this.list) {
+        this.input = make("input", { type: "text", inputMode: "decimal", size: 10, autocomplete: "off" });
+        this.input.setAttribute("aria-label", "Your prediction, a number");
+        return this.input;
+      }
+      const items = [...this.list.querySelectorAll("li > p")].map((text, i) => {
+        const radio = make("input", { type: "radio", name: `predict-${this.name}`, value: i });
+        return make("label", {}, radio, make("span", {}, ...text.childNodes));
+      });
+      this.list.remove();
+      const set = make("fieldset", {}, make("legend", { textContent: "Your prediction" }), ...items);
+      this.radios = [...set.querySelectorAll("input")];
+      return set;
+    }
+
+    /** What is chosen or typed; undefined if nothing is. */
+    get value() {
+      if (!this.radios) return this.input.value.trim() || undefined;
+      return this.known[this.radios.findIndex((radio) => radio.checked)]?.text;
+    }
+
+    set value(text) {
+      if (this.input) this.input.value = text;
+      else this.radios.forEach((radio, i) => (radio.checked = this.known[i].text === text));
+    }
+
+    agree(number, other) {
+      return Math.abs(number - other) <= this.tolerance * (Math.abs(other) || 1);
+    }
+
+    /** Whether a guess is right, and what there is to say of it. */
+    judge(value) {
+      if (this.radios) {
+        const chosen = this.known.findIndex(({ text }) => text === value);
+        return { right: chosen === this.right, says: this.known[chosen]?.says };
+      }
+      const number = asNumber(value);
+      const right = this.agree(number, this.right);
+      const told = this.known.find(({ text }) => this.agree(number, asNumber(text)));
+      const nearer = number < this.right ? "It is larger." : "It is smaller.";
+      return { right, says: told?.says ?? (right ? "" : nearer) };
+    }
+
+    guess() {
+      const { value } = this;
+      if (value === undefined || (this.input && Number.isNaN(asNumber(value)))) {
+        this.says.textContent = this.input ? "Write a number, such as 6, −0.5 or 1/3." : "Choose one first.";
+        (this.input ?? this.radios[0]).focus();
+        return;
+      }
+      const { right } = this.show(value);
+      kept.put(page, "guesses", this.name, { asked: this.asked, value, right });
+    }
+
+    show(value) {
+      const { right, says } = this.judge(value);
+      const verdict = make("strong", { textContent: right ? "✓ Right." : "✗ Not this." });
+      const reason = says instanceof Element ? [...says.cloneNode(true).childNodes] : [says];
+      this.says.replaceChildren(verdict, " ", ...reason);
+      this.box.classList.toggle("predict-right", right);
+      this.answer.hidden = false;
+      this.again.hidden = false;
+      return { right };
+    }
+
+    restore() {
+      const before = kept.read(page).guesses?.[this.name];
+      if (!before) return;
+      if (before.asked !== this.asked) {
+        this.says.textContent = `The question has changed since you predicted ${before.value}.`;
+        return;
+      }
+      this.value = before.value;
+      if (this.value !== undefined) this.show(this.value);
+    }
+
+    forget() {
+      kept.put(page, "guesses", this.name, undefined);
+      this.form.reset();
+      this.says.replaceChildren();
+      this.box.classList.remove("predict-right");
+      this.answer.hidden = true;
+      this.answer.open = false;
+      this.again.hidden = true;
+      (this.input ?? this.radios[0]).focus();
+    }
+  }
+
+  document.querySelectorAll(".predict").forEach((box) => new Question(box));
+})();

@@ -1,0 +1,189 @@
+// What a reader has done: on this page, at its end, to be downloaded or forgotten; and on all.
+(() => {
+  const page = document.querySelector('meta[name="course-page"]')?.content;
+  const article = document.querySelector("article.bd-article");
+  if (!page || !article) return;
+  const notebookAt = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
+  const progressAt = document.querySelector('meta[name="course-progress"]')?.content;
+  const told = JSON.parse(document.getElementById("live-cells")?.textContent ?? "{}");
+  let panel;
+  let forgotten;
+
+  const make = (name, properties = {}, ...inside) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...inside);
+    return element;
+  };
+  const button = (text, act) => {
+    const element = make("button", { type: "button", textContent: text });
+    element.addEventListener("click", act);
+    return element;
+  };
+  const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
+
+  const keysHere = new Set([
+    ...kept.keys(kept.sourcesHere()),
+    ...(told.answers ?? []).map(({ id }) => `answer ${id}`),
+  ]);
+
+  /** What is kept of the page, by kind. */
+  function work() {
+    const { code = {}, guesses = {} } = kept.read(page);
+    const written = Object.entries(code).filter(([, { off }]) => !off);
+    const here = written.filter(([key]) => keysHere.has(key));
+    return {
+      cells: here.filter(([key]) => key.startsWith("cell ")),
+      answers: here.filter(([key]) => key.startsWith("answer ")),
+      lost: written.filter(([key]) => !keysHere.has(key)),
+      guesses: Object.entries(guesses),
+    };
+  }
+
+  function summary({ cells, answers, guesses }) {
+    const right = answers.filter(([, { right }]) => right).length;
+    const parts = [
+      cells.length && `${count(cells.length, "cell", "cells")} edited`,
+      answers.length && `${count(answers.length, "exercise", "exercises")} answered, ${right} right`,
+      guesses.length && `${count(guesses.length, "result", "results")} predicted`,
+    ].filter(Boolean);
+    const where = kept.trouble()
+      ? `This browser keeps nothing of it: ${kept.trouble()}. Download it before you leave.`
+      : "It is kept in this browser alone, until you clear its data; a private window forgets it when it closes.";
+    return `Your work on this page: ${parts.join("; ") || "none that still fits it"}. ${where}`;
+  }
+
+  /** Texts for code that the book has changed or dropped since. */
+  function changed(lost) {
+    const title = `${count(lost.length, "text of yours belongs", "texts of yours belong")} to code that the book has changed since`;
+    const list = make("details", { className: "work-lost", open: true }, make("summary", { textContent: title }));
+    for (const [key, { now }] of lost) {
+      const text = make("pre", { textContent: now, tabIndex: 0 });
+      list.append(text, button("Remove this text", () => kept.put(page, "code", key, undefined)));
+    }
+    return list;
+  }
+
+  function show() {
+    panel?.remove();
+    panel = undefined;
+    const found = work();
+    const any = Object.values(found).some((list) => list.length);
+    if (!any && !forgotten) return;
+    panel = make("section", { className: "work" });
+    panel.setAttribute("aria-label", "Your work on this page");
+    const line = make("div", { className: "work-acts" });
+    if (any) {
+      panel.append(make("p", { textContent: summary(found) }));
+      if (found.lost.length) panel.append(changed(found.lost));
+      if (notebookAt) line.append(button("Download as a notebook", () => download(found)));
+      line.append(button("Forget it", forget));
+    } else {
+      panel.append(make("p", { textContent: "What you did on this page is forgotten once you leave it." }));
+      line.append(button("Undo", undo));
+    }
+    if (progressAt) line.append(make("a", { href: progressAt, textContent: "Your progress" }));
+    panel.append(line);
+    article.append(panel);
+  }
+
+  function forget() {
+    forgotten = kept.replace(page, {});
+    show();
+    panel.querySelector("button").focus();
+  }
+
+  function undo() {
+    kept.replace(page, forgotten);
+    forgotten = undefined;
+    show();
+    panel?.querySelector("button").focus();
+  }
+
+  // --- as a notebook ------------------------------------------------------------------------------
+
+  const code = (source) => ({ cell_type: "code", execution_count: null, metadata: {}, outputs: [], source });
+  const text = (source) => ({ cell_type: "markdown", metadata: {}, source });
+
+  async function download(found) {
+    let notebook;
+    try {
+      notebook = await (await fetch(notebookAt)).json();
+    } catch {
+      notebook = { cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 };
+    }
+    const file = new Blob([JSON.stringify(withWork(notebook, found), null, 1)], { type: "application/json" });
+    const link = make("a", { href: URL.createObjectURL(file), download: `${page.split("/").at(-1)}-mine.ipynb` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  /** The page's notebook with the reader's texts in the place of its own, answers at the end. */
+  function withWork(notebook, { cells, answers, lost, guesses }) {
+    const own = notebook.cells.filter((cell) => cell.cell_type === "code");
+    const sources = own.map((cell) => [cell.source].flat().join(""));
+    const places = new Map(kept.keys(sources).map((key, i) => [key, own[i]]));
+    const rest = [];
+    for (const [key, { now }] of cells) {
+      const place = places.get(key);
+      if (place) place.source = now;
+      else rest.push(text("An edited cell"), code(now));
+    }
+    const title = (key) => told.answers.find(({ id }) => `answer ${id}` === key)?.title ?? key;
+    for (const [key, { now, right }] of answers)
+      rest.push(text(`## My answer: ${title(key)}${right ? " (right)" : ""}`), code(now));
+    if (guesses.length)
+      rest.push(text(["## My predictions", ...guesses.map(([, { asked, value }]) => `- ${asked}: ${value}`)].join("\n")));
+    for (const [, { now }] of lost) rest.push(text("A text of mine for code that the book has changed since"), code(now));
+    notebook.cells.push(...rest.map((cell, i) => ({ ...cell, id: `mine-${i}` })));
+    return notebook;
+  }
+
+  addEventListener("kept", ({ detail }) => {
+    if (detail !== page) return;
+    const focused = panel?.contains(document.activeElement);
+    show();
+    if (focused) panel?.querySelector("button")?.focus();
+  });
+  addEventListener("storage", show); // another tab of the same page
+  show();
+})();
+
+// The page of progress: what is kept of each thing that can be tried.
+(() => {
+  const lists = document.querySelectorAll("ul.to-try");
+  if (!lists.length) return;
+  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+
+  /** What is kept of what a link leads to: "right", "begun" or "". */
+  function state(link) {
+    const { pathname, hash } = new URL(link.href);
+    const page = pathname.slice(root.pathname.length).replace(/\.html$/, "");
+    const { code = {}, guesses = {} } = kept.read(decodeURIComponent(page));
+    const tried = guesses[hash.replace("#predict-", "")] ?? code[`answer ${hash.slice(1)}`];
+    if (!tried || tried.off) return "";
+    return tried.right ? "right" : "begun";
+  }
+
+  const says = { right: " ✓ right", begun: " … begun", "": "" };
+  const line = Object.assign(document.createElement("p"), { className: "progress-sum" });
+  line.setAttribute("role", "status");
+  lists[0].parentElement.insertBefore(line, lists[0].previousElementSibling);
+
+  function show() {
+    const links = [...document.querySelectorAll("ul.to-try a")];
+    const states = links.map(state);
+    links.forEach((link, i) => {
+      link.parentElement.querySelector(".progress-state")?.remove();
+      const mark = Object.assign(document.createElement("span"), { className: "progress-state" });
+      mark.textContent = says[states[i]];
+      link.after(mark);
+    });
+    const right = states.filter((each) => each === "right").length;
+    const next = links[states.findIndex((each) => each !== "right")];
+    line.replaceChildren(`${right} of ${links.length} are right. `);
+    if (next) line.append("Next: ", Object.assign(next.cloneNode(true), { className: "progress-next" }));
+  }
+  addEventListener("storage", show);
+  addEventListener("pageshow", show); // also when one comes back to it
+  show();
+})();

@@ -1,0 +1,78 @@
+"""Answers to exercises, checked as the page checks them, by the same program."""
+
+import json
+from typing import Any
+
+import pytest
+
+from coursework.problems import parse
+from coursework.release import page_exercise
+from live.checker import check
+from tests.coursework.test_problems import BOOK, PAGE, mistakes, quietly
+
+TWICE = page_exercise(parse(PAGE)["ex-page-twice"])
+
+
+def verdicts(exercise: dict[str, Any], answer: str) -> list[dict[str, str]]:
+    """What the page says of an answer, of what it is sent as."""
+    return list(quietly(check, json.loads(json.dumps(exercise)), answer))
+
+
+def said(exercise: dict[str, Any], answer: str) -> list[str]:
+    return [f"{v['part']}, {v['verdict']}: {v['says']}" for v in verdicts(exercise, answer)]
+
+
+@pytest.mark.parametrize("name", BOOK)
+def test_the_reference_answer_passes(name: str) -> None:
+    found = verdicts(page_exercise(BOOK[name]), BOOK[name].answer)
+    assert [v["verdict"] for v in found] == ["right"] * len(BOOK[name].parts)
+
+
+@pytest.mark.parametrize("name", BOOK)
+def test_the_stub_is_not_yet_an_answer(name: str) -> None:
+    found = verdicts(page_exercise(BOOK[name]), BOOK[name].stub)
+    assert {v["verdict"] for v in found} == {"empty"}
+
+
+@pytest.mark.parametrize("name", BOOK)
+def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:
+    exercise = page_exercise(BOOK[name])
+    for wrong, expected in mistakes(name):
+        found = [v["verdict"] for v in verdicts(exercise, wrong)]
+        for verdict, lost in zip(found, expected, strict=True):
+            # What raises on the inputs that count may be no more than wrong on these.
+            wanted = {None: ["right"], "raises": ["failed", "wrong"]}.get(lost, ["wrong"])
+            assert verdict in wanted, wrong
+
+
+def test_the_first_wrong_result_is_named_with_its_hint() -> None:
+    [says] = said(TWICE, "def twice(x):\n    return 3 * x")
+    assert says.startswith("numbers, wrong: the first wrong result is\ny: ")
+    assert "expected" in says
+    assert "every entry is 1.5 times what is expected; twice" in says
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("def double(x):\n    return x", "your answer, failed: it defines no twice"),
+        ("def twice(x:\n    return x", 'File "<your answer>", line 1'),
+        ("1 / 0\ndef twice(x):\n    return x", "ZeroDivisionError"),
+        ("def twice(x):\n    assert x is None", "AssertionError"),
+        ("def twice(x):\n    return np.foo", 'File "<your answer>", line 2, in twice'),
+        ("def twice(x):\n    exit()", "SystemExit"),
+    ],
+)
+def test_an_answer_that_fails_is_shown_from_its_own_line_on(answer: str, expected: str) -> None:
+    [says] = said(TWICE, answer)
+    assert expected in says
+    assert ", failed: " in says
+    assert "checker.py" not in says
+
+
+def test_an_answer_leaves_nothing_behind() -> None:
+    assert verdicts(TWICE, BOOK_ANSWER)[0]["verdict"] == "right"
+    assert verdicts(TWICE, "def twice(x):\n    return helper(x)")[0]["verdict"] == "failed"
+
+
+BOOK_ANSWER = "def helper(x):\n    return x + x\n\ndef twice(x):\n    return helper(x)"

@@ -1,0 +1,106 @@
+"""Formulas: set while building, wrong ones refused, punctuation kept with them."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+import formulas
+
+VENDOR = formulas.VENDOR
+
+
+def paragraph(before: str, after: str) -> nodes.paragraph:
+    node = nodes.paragraph()
+    node += nodes.Text(before)
+    node += nodes.math("", "x")
+    node += nodes.Text(after)
+    new_document("page").append(node)
+    return node
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "bound"),
+    [
+        ("for ", ", which", "x,"),
+        ("for ", ". Then", "x."),
+        ("(see ", ") and", "x)"),
+        ("at (", "), so", "(x),"),
+        ("the ", "-th row", "x-th"),
+        ("an ", "’s sum", "x’s"),
+        ("at “", "”; it", "“x”;"),
+    ],
+)
+def test_punctuation_stays_with_a_formula(before: str, after: str, bound: str) -> None:
+    node = paragraph(before, after)
+    formulas.bind(next(node.findall(nodes.math)))
+    (box,) = (part for part in node.findall(nodes.inline) if "bound" in part["classes"])
+    assert box.astext() == bound
+    assert node.astext() == f"{before}x{after}"
+
+
+@pytest.mark.parametrize(("before", "after"), [("for ", " which"), ("for ", " (1)"), ("", "")])
+def test_a_formula_among_words_is_left_alone(before: str, after: str) -> None:
+    node = paragraph(before, after)
+    formulas.bind(next(node.findall(nodes.math)))
+    assert not list(node.findall(nodes.inline))
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\bar{\mathbf{W}}^\top",
+        r"\frac{\partial\ell}{\partial w}",
+        r"\begin{aligned} a &= b \\ c &= d \end{aligned}",
+        r"f(x) = \begin{cases} 1 & x > 0 \\ 0 & \text{else} \end{cases}",
+        r"\underbrace{a+b}_{n}",
+        r"\cancel{x}\;\boxed{y}\;\textcolor{red}{z}\;\boldsymbol{\theta}",
+    ],
+)
+def test_a_formula_is_for_eyes_and_for_screen_readers(tex: str) -> None:
+    html = formulas.typeset(tex, True)
+    assert "<math" in html
+    assert 'aria-hidden="true"' in html
+    assert "<annotation" in html  # what a reader copies
+
+
+def test_a_wrong_formula_is_refused_with_what_is_wrong() -> None:
+    with pytest.raises(formulas.FormulaError, match=r"Undefined control sequence.*\\nosuch"):
+        formulas.typeset(r"x + \nosuch{y}")
+
+
+@pytest.mark.parametrize(
+    ("tex", "rows"),
+    [("a = b", 0), (r"a \\ b", 2), ("a\n\nb", 2), ("a\n\n" + r"b &= c \\ d &= e", 2)],
+)
+def test_lines_are_set_as_sphinx_reads_them(tex: str, rows: int) -> None:
+    assert formulas.typeset(formulas.lines_of(tex), True).count("<mtr>") >= rows
+
+
+@pytest.mark.parametrize("vendor", ["formulas", "search"])
+def test_what_is_vendored_is_the_package_unchanged(vendor: str, tmp_path: Path) -> None:
+    """Fetched again by npm, where that is at hand, it is the same, file by file."""
+    if shutil.which("npm") is None:
+        pytest.skip("this machine lacks npm")
+    kept = VENDOR.parent.parent / vendor / "vendor"
+    shutil.copy(kept / "package.json", tmp_path)
+    fetched = subprocess.run(
+        ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    if re.search("ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN", fetched.stderr):
+        pytest.skip("npm's registry cannot be reached")
+    assert not fetched.returncode, fetched.stderr
+    subprocess.run(["npm", "run", "build"], cwd=tmp_path, check=True, capture_output=True)
+    files = {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
+    ours = {Path("package.json")}
+    assert len(files) > len(ours)
+    changed = [file for file in files - ours
+               if (kept / file).read_bytes() != (tmp_path / file).read_bytes()]  # fmt: skip
+    assert not changed
+    assert json.loads((kept / "package.json").read_text())["private"]

@@ -1,0 +1,31 @@
+"""What a prediction is compared with."""
+
+import pytest
+
+from predict import agree, as_number, plain
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("6", 6.0), ("−0.5", -0.5), ("1,000,000", 1e6), ("1/4", 0.25), ("twice", None), ("1/0", None)],
+)
+def test_numbers_are_read_as_pages_write_them(text: str, number: float | None) -> None:
+    assert as_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("shown", "value"),
+    [("6.0", "6.0"), ("'1,023'", "1023"), ("np.float64(0.5)", "0.5"), ("'grows'", "grows")],
+)
+def test_what_is_glued_says_its_value(shown: str, value: str) -> None:
+    assert plain(shown).replace(",", "") == value
+
+
+def test_a_choice_is_the_value_within_the_tolerance() -> None:
+    assert agree("6", "6.0", 0.01)
+    assert agree("1/3", "0.333", 0.01)
+    assert agree("0", "0.0", 0.01)
+    assert not agree("0", "0.1", 0.01)
+    assert not agree("5", "6.0", 0.01)
+    assert agree("it grows", "it grows", 0.01)
+    assert not agree("grows", "6.0", 0.01)

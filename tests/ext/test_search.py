@@ -1,0 +1,60 @@
+"""What the sections of a page say."""
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+from search.sections import characters, plain, sections
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"\mathbf{W}", "W"),
+        (r"\bar{w}", "w̄"),
+        (r"\frac{a}{b}", "a/b"),
+        (r"\partial\ell/\partial w", "∂l/∂w"),
+        (r"\frac{\partial J}{\partial x}", "∂J/∂x"),
+        (r"\sqrt{2}", "√(2)"),
+    ],
+)
+def test_a_formula_is_told_in_characters(tex: str, expected: str) -> None:
+    assert characters(tex).replace(" ", "") == expected
+
+
+def page() -> nodes.document:
+    document = new_document("page")
+    outer = nodes.section("", nodes.title("", "Memory"), ids=["memory"])
+    prose = nodes.paragraph("", "The gradient of ")
+    prose += nodes.math("", r"\mathbf{W}")
+    prose += nodes.Text(" is kept.")
+    outer += prose
+    outer += nodes.literal_block("", "loss.backward()")
+    output = nodes.container("", nodes.literal_block("", "3.14"), nb_element="cell_code_output")
+    outer += output
+    outer += nodes.raw("", "<svg>143v8mul</svg>", format="html")
+    outer += nodes.math_block("", r"\mathbf{H}_i")
+    inner = nodes.section("", nodes.title("", "Inner"), ids=["inner"])
+    later = nodes.section(
+        "", nodes.title("", "Later"), nodes.paragraph("", "Another part."), inner, ids=["later"]
+    )
+    box = nodes.section("", nodes.paragraph("", "An exercise."), ids=["exercise-content"])
+    outer += [box, later]
+    document += outer
+    return document
+
+
+def test_a_section_says_its_own_prose_and_code() -> None:
+    memory, later, inner = [section.entry() for section in sections(page())]
+    assert memory == {
+        "id": "memory", "title": "Memory", "within": "",
+        "text": "The gradient of W is kept. An exercise.", "code": "loss.backward()",
+    }  # fmt: skip
+    assert later["text"] == "Another part."
+    assert (later["within"], inner["within"]) == ("", "Later")
+
+
+def test_a_title_with_a_formula_is_plain() -> None:
+    title = nodes.title("", "Why ")
+    title += nodes.math("", r"\bar{x}")
+    assert plain(title) == "Why x̄"
