@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 from bs4 import BeautifulSoup
 
-from support import ROOT
+from tests.support import ROOT
 
 
 def toc_documents(root: Path = ROOT) -> list[str]:

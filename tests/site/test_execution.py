@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from built import Site
+from tests.site.built import Site
 from tools.build import code_cells
 
 STATUS = "chapters/reference/status"

@@ -1,13 +1,17 @@
 """The pages' sources: what CONTRIBUTING.md asks of each."""
 
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
-from built import toc_documents
+import chaingrad
+from tests.site.built import toc_documents
 
 HIDDEN = re.compile(r"remove[-_](cell|input)")
+HEX_COLOR = re.compile(r"""["'{]#[0-9a-fA-F]{3,8}["'}]""")
+OWN_STYLE = re.compile(r"pyplot|plt\.|rcParams|def axes|figsize|fontsize")
 
 
 def source(root: Path, document: str) -> str:
@@ -18,6 +22,13 @@ def test_no_cell_is_removed(root: Path, document: str) -> None:
     """Readers run these cells too, so none may be missing from the page."""
     options = [line for line in source(root, document).splitlines() if "tags" in line]
     assert not [line for line in options if HIDDEN.search(line)]
+
+
+def test_figures_share_one_palette_and_one_style(root: Path, document: str) -> None:
+    """Colours have names, and axes come from `chaingrad.draw.plots`."""
+    text = source(root, document)
+    assert not HEX_COLOR.findall(text)
+    assert not OWN_STYLE.findall(text)
 
 
 def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
@@ -42,5 +53,6 @@ def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
 
 def test_every_module_is_on_the_interface_page(root: Path) -> None:
     page = source(root, "chapters/reference/api")
-    modules = {path.stem for path in (root / "src" / "chaingrad").glob("[!_]*.py")}
+    modules = {module.name for module in pkgutil.iter_modules(chaingrad.__path__)}
+    modules = {name for name in modules if not name.startswith("_")}
     assert modules == set(re.findall(r"automodule:: chaingrad\.(\w+)", page))

@@ -1,79 +1,9 @@
-"""The built site in a real browser: both themes, phone and desktop."""
-
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+"""The built site in a real browser: search, themes, the keyboard, paper."""
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser
 
-PHONE, DESKTOP = 390, 1280
-
-# How far anything reaches beyond the window, boxes that scroll by themselves left aside.
-OVERFLOW = """() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
-    - document.documentElement.clientWidth"""
-MATHEMATICS = """async () => {
-    const formulas = document.querySelectorAll('.math').length;
-    if (formulas) await MathJax.startup.promise;
-    return {
-        formulas,
-        typeset: document.querySelectorAll('mjx-container').length,
-        errors: [...document.querySelectorAll('mjx-merror')].map((e) => e.textContent),
-    };
-}"""
-
-
-@dataclass
-class Reading:
-    """One page opened in one window, and what went wrong while it loaded."""
-
-    page: Page
-    origin: str
-    errors: list[str] = field(default_factory=list)
-
-    def listen(self) -> None:
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._console)
-        self.page.on("requestfailed", lambda request: self.errors.append(f"failed {request.url}"))
-
-    def _console(self, message) -> None:
-        if message.type == "error":
-            self.errors.append(message.text)
-
-    def open(self, document: str) -> None:
-        self.page.goto(f"{self.origin}/{document}.html")
-        self.page.wait_for_load_state("networkidle")
-
-
-@pytest.fixture(params=["light", "dark"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return request.param
-
-
-@pytest.fixture(params=[PHONE, DESKTOP])
-def width(request: pytest.FixtureRequest) -> int:
-    return request.param
-
-
-@pytest.fixture
-def reading(browser: Browser, address: str, theme: str, width: int) -> Iterator[Reading]:
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=theme, service_workers="block"
-    )
-    reading = Reading(context.new_page(), address)
-    reading.listen()
-    yield reading
-    context.close()
-
-
-def test_page_reads_well(reading: Reading, document: str, theme: str) -> None:
-    reading.open(document)
-    shown = reading.page.evaluate("document.documentElement.dataset.theme")
-    mathematics = reading.page.evaluate(MATHEMATICS)
-    assert shown == theme
-    assert mathematics["typeset"] >= mathematics["formulas"]
-    assert not mathematics["errors"]
-    assert reading.page.evaluate(OVERFLOW) <= 0
-    assert not reading.errors
+from tests.site.audit import DESKTOP
 
 
 @pytest.mark.parametrize(
@@ -88,8 +18,8 @@ def test_search_finds_a_word_by_keyboard(
     page.keyboard.press("Control+k")
     page.keyboard.type(word)
     page.keyboard.press("Enter")
-    results = page.locator("#search-results ul.search li a")
-    results.first.wait_for(timeout=15_000)
+    results = page.locator("#search-results li a")
+    results.first.wait_for()
     addresses = [str(link.get_attribute("href")) for link in results.all()]
     assert any(f"{found}.html" in address for address in addresses)
     assert not any("reference/notation.html" in address for address in addresses)
@@ -103,7 +33,7 @@ def test_search_finds_a_word_by_keyboard(
 def test_search_says_when_nothing_is_found(browser: Browser, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/search.html?q=zyzzyva")
-    page.get_by_text("did not match any documents").wait_for(timeout=15_000)
+    page.get_by_text("Nothing in the course matches “zyzzyva”").wait_for()
     page.close()
 
 

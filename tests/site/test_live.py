@@ -1,101 +1,36 @@
 """Cells that run in the reader's browser, driven by a reader in a real one."""
 
-import functools
-import http.server
 import json
 import shutil
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from conftest import Quiet
-from support import ROOT, lacking
-from tools import live
+from tests.axe import severe
+from tests.site.live import (
+    COLD,
+    PAGE,
+    SENT,
+    answer,
+    cell,
+    finished,
+    output,
+    place,
+    run,
+    says,
+    write,
+)
+from tests.support import serve
 
-COLD = 120_000  # the longest that the first start of Python may take on any machine, in ms
-HEAD = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
----
-# A page
-"""
-CELLS = {
-    "torch": "import torch\ny = torch.ones(2)\nTHREE = 3",
-    "six": "x = 6\nx",
-    "seven": "x + 1",
-    "wrong": "def fails():\n    return 1 / 0\n\nfails()",
-    "figure": "import matplotlib.pyplot as plt\n_ = plt.plot([1, 4, 9])",
-    "drawing": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
-    "draw_graph(Node(2.0) * Node(3.0))",
-    "progress": "from tqdm.auto import tqdm\nfor _ in tqdm(range(3), disable=False):\n    pass",
-    "script": "from IPython.display import HTML\n"
-    'HTML(\'<p id="said">no</p><script>said.textContent = "yes"</script>\')',
-    "module": "%%writefile local.py\nfrom chaingrad import Node\nNINE = 9",
-    "import": "from local import NINE\nNINE",
-    "builds on torch": "y + 1",
-    "kept": "THREE",
-    "taken out": "1 + 1",
-}
-OPTIONS = {"wrong": ":tags: [raises-exception]\n", "taken out": ":live: takes too long here\n"}
-
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
-CHECK = """async () => (await axe.run('main')).violations.map((v) => ({
-    rule: v.id, impact: v.impact, where: v.nodes.map((node) => node.failureSummary),
-}))"""
-
-
-def write_book(folder: Path) -> None:
-    for name in ("_config.yml", "references.bib"):
-        shutil.copyfile(ROOT / name, folder / name)
-    for name in ("_ext", "img"):
-        ignored = shutil.ignore_patterns("node_modules", "__pycache__")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: chapters/page\n")
-    cells = (
-        f"\n```{{code-cell}} ipython3\n{OPTIONS.get(name, '')}{code}\n```\n"
-        for name, code in CELLS.items()
-    )
-    (folder / "chapters").mkdir()
-    (folder / "chapters" / "page.md").write_text(HEAD + "".join(cells))
+pytestmark = pytest.mark.xdist_group("live")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of one page, with the runtime in it."""
-    book = tmp_path_factory.mktemp("book")
-    write_book(book)
-    build = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "build.py"), str(book)],
-        capture_output=True,
-        text=True,
-    )
-    assert build.returncode == 0, build.stderr
-    try:
-        live.assemble()
-    except SystemExit:
-        lacking("the runtime of live cells, from PyPI")
-    live.publish(book / "_build" / "html" / "_live")
-    return book / "_build" / "html"
-
-
-def serve(folder: Path) -> Iterator[str]:
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/chapters/page.html"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def page_address(folder: Path) -> Iterator[str]:
-    yield from serve(folder)
+def page_address(live_site: Path) -> Iterator[str]:
+    with serve(live_site) as address:
+        yield f"{address}/{PAGE}"
 
 
 @pytest.fixture(scope="module")
@@ -113,34 +48,6 @@ def page(shared: Page) -> Page:
     """The page as it was built; Python keeps running from one test to the next."""
     shared.evaluate("document.querySelectorAll('.live-reset').forEach((b) => b.click())")
     return shared
-
-
-def cell(page: Page, name: str) -> Locator:
-    return page.locator("div.cell:has(.cell_input)").nth(list(CELLS).index(name))
-
-
-def output(page: Page, name: str) -> Locator:
-    return cell(page, name).locator(".live-output")
-
-
-def run(page: Page, name: str) -> Locator:
-    """Click Run, wait for the end, and give the output."""
-    cell(page, name).locator(".live-run").click()
-    finished(page, name)
-    return output(page, name)
-
-
-def finished(page: Page, name: str) -> None:
-    expect(output(page, name)).to_have_count(1, timeout=COLD)
-    expect(cell(page, name).locator(".live-run")).to_be_visible(timeout=COLD)
-
-
-def write(page: Page, name: str, code: str) -> None:
-    """Put other code into a cell's editor."""
-    cell(page, name).locator(".live-edit").click()
-    cell(page, name).locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text(code)
 
 
 def test_nothing_is_fetched_before_the_first_click(browser: Browser, page_address: str) -> None:
@@ -196,6 +103,61 @@ def test_an_error_ends_the_run_of_the_cells_below(page: Page) -> None:
     expect(output(page, "six").locator(".traceback")).to_contain_text("NameError")
 
 
+def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page) -> None:
+    write(page, "six", "print('begun')\nwhile True:\n    pass")
+    cell(page, "seven").locator(".live-run").click()
+    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)
+    waits = cell(page, "seven").locator(".live-status")
+    expect(waits).to_have_text("Waiting for cell 2 to end …")
+    expect(cell(page, "six").locator(".live-number")).to_have_text("cell 2")
+    cell(page, "seven").locator(".live-stop").click()
+    expect(waits).to_have_text("Stopped before it ran.")
+    expect(cell(page, "six").locator(".live-status")).to_contain_text("Stopped. Python")
+    expect(cell(page, "seven").locator(".live-run")).to_be_visible()
+
+
+def test_cells_that_build_on_a_changed_one_say_so(page: Page) -> None:
+    expect(run(page, "seven")).to_have_text("7")
+    write(page, "six", "x = 41")
+    run(page, "six")
+    behind = cell(page, "seven").locator(".live-status")
+    expect(behind).to_contain_text("Builds on cell 2, whose code is another now")
+    expect(cell(page, "kept").locator(".live-status")).to_have_text("")
+    expect(run(page, "seven")).to_have_text("42")
+    expect(behind).to_have_text("Done.")
+    cell(page, "six").locator(".live-reset").click()
+    expect(behind).to_contain_text("Builds on cell 2")
+
+
+@pytest.mark.parametrize(
+    ("code", "lacks"),
+    [
+        ("import torch", "The browser has no torch;"),
+        ("from pandas.core import frame", "The browser has no pandas;"),
+        ("input('?')", "The browser has no keyboard for input();"),
+        ("import threading\nthreading.Thread(target=print).start()", "The browser has no threads;"),
+    ],
+)
+def test_what_a_browser_lacks_is_said_with_a_way_out(page: Page, code: str, lacks: str) -> None:
+    write(page, "six", code)
+    expect(run(page, "six").locator(".traceback")).to_contain_text("Error")
+    status = cell(page, "six").locator(".live-status")
+    expect(status).to_contain_text(lacks)
+    notebook = status.get_by_role("link", name="Download the notebook")
+    assert str(notebook.get_attribute("href")).endswith("notebooks/page.ipynb")
+
+
+def test_answers_of_others_are_not_run_for_a_cell(page: Page) -> None:
+    """The check of the folded answer runs the answer it uses; a cell below runs neither."""
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    cells = page.locator("#sol-page-twice .cell")
+    last = page.locator("div.cell:has(.cell_input)").last
+    last.locator(".live-run").click()
+    expect(last.locator(".live-status")).to_have_text("Done.", timeout=COLD)
+    assert cells.count() == 2
+    expect(cells.locator(".live-output")).to_have_count(0)
+
+
 def test_stop_ends_a_loop_and_says_that_values_are_gone(page: Page) -> None:
     box = cell(page, "six")
     write(page, "six", "print('begun')\nwhile True:\n    pass")
@@ -246,6 +208,12 @@ def test_drawings_are_laid_out_in_the_page(page: Page) -> None:
     assert drawing.locator("text").count() >= 3
 
 
+def test_plots_are_drawn_in_the_page(page: Page) -> None:
+    plot = run(page, "plot").get_by_role("img", name="A falling line.")
+    expect(plot).to_be_visible()
+    assert {"0.01", "0.1", "1"} <= set(plot.locator("text").all_text_contents())
+
+
 def test_progress_bars_update_in_place(page: Page) -> None:
     shown = run(page, "progress").inner_text()
     assert "3/3" in shown
@@ -264,6 +232,93 @@ def test_tables_in_markdown_are_tables(page: Page) -> None:
 
 def test_scripts_in_outputs_run(page: Page) -> None:
     expect(run(page, "script").locator("#said")).to_have_text("yes")
+
+
+# --- answers --------------------------------------------------------------------------------------
+
+
+def test_an_answer_starts_from_its_stub(page: Page) -> None:
+    expect(place(page).locator("pre").first).to_contain_text("raise NotImplementedError")
+    place(page).locator(".live-run").click()
+    expect(says(page)).to_contain_text("Not yet", timeout=COLD)
+
+
+def test_a_wrong_answer_is_told_its_first_wrong_result_and_a_right_one_is_right(page: Page) -> None:
+    answer(page, "def twice(x):\n    return 3 * x")
+    expect(says(page)).to_have_text("Not right yet: numbers.")
+    shown = place(page).locator(".live-wrong")
+    expect(shown).to_contain_text("the first wrong result is")
+    expect(shown).to_contain_text("hint")
+    answer(page, "def twice(x):\n    return x + x")
+    expect(says(page)).to_have_text("Right.")
+    expect(shown).to_have_count(0)
+
+
+def test_the_model_answer_does_not_pass_for_the_readers(page: Page) -> None:
+    page.locator("#sol-page-twice").evaluate("(fold) => { fold.open = true; }")
+    model = page.locator("#sol-page-twice .cell").first
+    model.locator(".live-run").click()
+    expect(model.locator(".live-status")).to_have_text("Done.", timeout=COLD)
+    answer(page, "def twice(x):\n    return 3 * x")
+    expect(says(page)).to_have_text("Not right yet: numbers.")
+    answer(page, "helper = 1")
+    expect(place(page).locator(".traceback")).to_contain_text("it defines no twice")
+
+
+def test_an_answer_that_fails_shows_its_own_lines(page: Page) -> None:
+    answer(page, "def twice(x):\n    return x / (1 + nothing)")
+    trace = place(page).locator(".traceback")
+    expect(trace).to_contain_text("return x / (1 + nothing)")
+    expect(trace).to_contain_text("NameError")
+    expect(trace).not_to_contain_text("live_checker")
+
+
+def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
+    place(page).locator(".live-edit").click()
+    place(page).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text("def twice(x):\n    print('begun')\n    while True:\n        pass")
+    page.keyboard.press("Shift+Enter")
+    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
+    place(page).locator(".live-stop").click()
+    expect(says(page)).to_contain_text("Stopped")
+    answer(page, "def twice(x):\n    return x + x")
+    expect(says(page)).to_have_text("Right.")
+
+
+CHECK_ALL = """async ([root, sent]) => {
+    const worker = new Worker(new URL("worker.js", root), { type: "module" });
+    const ask = (message) => new Promise((resolve, reject) => {
+        worker.onmessage = ({ data }) => {
+            if (data.type === "failed") reject(new Error(data.message));
+            else if (["ready", "done"].includes(data.type)) resolve(data.verdicts);
+        };
+        worker.postMessage(message);
+    });
+    await ask({ type: "start", root });
+    const found = [];
+    for (const [exercise, ...answers] of sent) {
+        const all = [];
+        for (const answer of answers) {
+            const verdicts = await ask({ type: "check", exercise, answer });
+            all.push(verdicts.map(({ verdict, says }) => `${verdict} ${says}`.trim()));
+        }
+        found.push(all);
+    }
+    worker.terminate();
+    return found;
+}"""
+
+
+def test_every_exercise_of_the_book_can_be_answered_in_the_page(page: Page) -> None:
+    root = page.url.replace("chapters/page.html", "_live/")
+    found = page.evaluate(CHECK_ALL, [root, SENT])
+    for (exercise, *_), (right, empty) in zip(SENT, found, strict=True):
+        assert right == ["right"] * len(exercise["checks"]), exercise["id"]
+        assert {says.split()[0] for says in empty} == {"empty"}, exercise["id"]
+
+
+# --- the readers ----------------------------------------------------------------------------------
 
 
 def test_a_module_that_a_cell_writes_is_imported_as_it_is_now(page: Page) -> None:
@@ -334,31 +389,30 @@ def test_axe_finds_nothing_serious_in_what_appears(page: Page, theme: str) -> No
     write(page, "import", "print('begun')\nwhile True:\n    pass")
     page.keyboard.press("Shift+Enter")
     expect(output(page, "import")).to_contain_text("begun", timeout=COLD)
-    page.evaluate(AXE)
-    found = page.evaluate(CHECK)
+    found = severe(page, within="main")
     cell(page, "import").locator(".live-stop").click()
-    assert not [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert not found
 
 
-def test_from_a_file_the_button_says_what_to_do(browser: Browser, folder: Path) -> None:
+def test_from_a_file_the_button_says_what_to_do(browser: Browser, live_site: Path) -> None:
     page = browser.new_page()
-    page.goto((folder / "chapters" / "page.html").as_uri())
+    page.goto((live_site / "chapters" / "page.html").as_uri())
     cell(page, "six").locator(".live-run").click()
     expect(cell(page, "six").locator(".live-status")).to_contain_text("make serve")
     page.close()
 
 
 def test_without_a_runtime_the_button_says_what_to_do(
-    browser: Browser, folder: Path, tmp_path: Path
+    browser: Browser, live_site: Path, tmp_path: Path
 ) -> None:
     bare = tmp_path / "html"
-    shutil.copytree(folder, bare, ignore=shutil.ignore_patterns("runtime"))
+    shutil.copytree(live_site, bare, ignore=shutil.ignore_patterns("runtime"))
     config = json.loads((bare / "_live" / "config.json").read_text())
     config["runtimes"].remove("runtime/")
     (bare / "_live" / "config.json").write_text(json.dumps(config))
     page = browser.new_page()
-    for address in serve(bare):
-        page.goto(address)
+    with serve(bare) as address:
+        page.goto(f"{address}/{PAGE}")
         cell(page, "six").locator(".live-run").click()
         status = cell(page, "six").locator(".live-status")
         expect(status).to_contain_text("make live", timeout=COLD)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from built import Site, parse
 from coursework.__main__ import main
 from coursework.problems import load, read_problems
-from support import ROOT
+from tests.site.built import Site, parse
+from tests.support import ROOT
 
 BOOK = read_problems(ROOT / "chapters")
 MARK = "PRIVATE7301"
@@ -82,7 +82,7 @@ def page(name: str, title: str, mark: str) -> str:
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A built book with this one's settings, and a private folder carelessly put inside it."""
     book = tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "_ext", "references.bib", "img", "requirements.txt"):
+    for name in ("_config.yml", "_ext", "references.bib", "img", "requirements.txt", "LICENSE"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, book / name)
     (book / "_toc.yml").write_text("format: jb-book\nroot: chapters/page\n")

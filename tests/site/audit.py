@@ -1,0 +1,245 @@
+"""One page, opened once in a real browser: what a reader in that window would find wrong."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
+
+from tests.axe import CONTRAST, pale, severe, severe_of_each_look
+from tests.support import PATIENCE
+
+PHONE, TABLET, DESKTOP = 390, 1024, 1440
+OWN, EVERYTHING = 1.0e6, 2.5e6  # bytes of a page, and of all that it loads, unpacked
+LEGIBLE = 11  # pixels
+
+# How far anything reaches beyond the window, boxes that scroll by themselves left aside.
+OVERFLOW = """() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
+    - document.documentElement.clientWidth"""
+# Formulas that are not drawn or drawn wrong, fonts that did not come.
+MISSING = """async () => {
+    await document.fonts.ready;
+    const undrawn = [...document.querySelectorAll('.math')].filter(
+        (e) => !e.querySelector('.katex'));
+    const wrong = [...document.querySelectorAll('.katex-error')];
+    const faces = [...document.fonts];
+    return [
+        ...undrawn.map((e) => `formula ${e.textContent}`),
+        ...wrong.map((e) => `formula ${e.textContent}`),
+        ...faces.filter((f) => f.status === 'error').map((f) => `font ${f.family}`),
+        ...(faces.some((f) => f.status === 'loaded') ? [] : ['every font']),
+    ];
+}"""
+UNFOLD = "document.querySelectorAll('main details').forEach((fold) => { fold.open = true; })"
+FOLDED = "document.querySelectorAll('main details:not([open])').length"
+# What a reader can act on and see is numbered; the state of the control that has the focus is
+# written down at each key, which is when the focus is about to leave it.
+WATCH = """() => {
+    const all = document.querySelectorAll(
+        'main :is(a[href], button, input, select, textarea, summary, [tabindex="0"])');
+    const isReached = (e) => e.type !== 'radio' ||  // Tab comes to one of a group, arrows to others
+        e === document.querySelector(`input[name="${e.name}"]:checked, input[name="${e.name}"]`);
+    const shown = [...all].filter((e) => e.tabIndex >= 0 && !e.disabled && isReached(e) &&
+        e.checkVisibility({ visibilityProperty: true }) && e.getClientRects().length);
+    const name = (e) => e.outerHTML.slice(0, 120);
+    shown.forEach((e, number) => e.dataset.control = number);
+    document.activeElement.blur();
+    window.walk = { reached: new Set(), plain: [], ended: false };
+    document.addEventListener('keydown', () => {
+        const e = document.activeElement, style = getComputedStyle(e);
+        if (e === document.body) return walk.ended = walk.reached.size > 0;
+        if (e.dataset.control) walk.reached.add(Number(e.dataset.control));
+        const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+        if (!ring && style.boxShadow === 'none') walk.plain.push(name(e));
+    }, true);
+    walk.missed = () => shown.filter((_, number) => !walk.reached.has(number)).map(name);
+    return shown.length;
+}"""
+# How many characters fit into a full line of each paragraph of the running text.
+LINES = """() => [...document.querySelectorAll(".bd-article section > p")]
+    .filter((p) => p.checkVisibility() && !p.querySelector(".katex, code, img"))
+    .map((p) => {
+        const range = document.createRange();
+        range.selectNodeContents(p);
+        const lines = new Set([...range.getClientRects()].map((r) => Math.round(r.bottom)));
+        return [p.innerText.length, lines.size];
+    }).filter(([, lines]) => lines >= 4).map(([letters, lines]) => letters / (lines - 0.5))"""
+# Punctuation that stands on a line below the formula that it follows.
+ALONE = """() => [...document.querySelectorAll("main .math")].flatMap((formula) => {
+    const after = formula.nextSibling;
+    if (!formula.checkVisibility() || formula.tagName !== "SPAN") return [];
+    if (after?.nodeType !== Node.TEXT_NODE || !/^[.,;:!?)]/.test(after.data)) return [];
+    const range = document.createRange();
+    range.setStart(after, 0);
+    range.setEnd(after, 1);
+    const boxes = formula.querySelectorAll(".base");
+    const last = (boxes[boxes.length - 1] ?? formula).getBoundingClientRect();
+    const below = range.getBoundingClientRect().left < last.right - 2;
+    return below ? [formula.innerText + after.data.slice(0, 9)] : [];
+})"""
+# Drawings whose type is too small, or whose hidden part nobody comes to.
+DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
+    .filter((svg) => svg.checkVisibility())
+    .map((svg) => {
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        const sizes = [...svg.querySelectorAll("text")]
+            .map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+        let box = svg.parentElement;
+        const fits = (box) => box.scrollWidth <= box.clientWidth
+            || getComputedStyle(box).overflowX === "visible";
+        while (box && fits(box))
+            box = box.parentElement?.closest("article *");
+        const wrong = [];
+        if (Math.min(...sizes) < legible - 0.05) wrong.push(`type of ${Math.min(...sizes)} px`);
+        if (box && box.tabIndex !== 0) wrong.push("takes no focus");
+        if (box && !box.getAttribute("aria-label")) wrong.push("is not named");
+        return wrong.length ? [wrong, svg.outerHTML.slice(0, 200)] : [];
+    }).filter((wrong) => wrong.length)"""
+# What all that is loaded takes, unpacked, once the images that wait have come.
+WEIGHTS = """async () => {
+    for (const image of document.images) image.loading = "eager";
+    await Promise.all([...document.images].map((image) => image.decode().catch(() => 0)));
+    return [...performance.getEntriesByType("navigation"),
+            ...performance.getEntriesByType("resource")]
+        .map((entry) => [entry.name, entry.decodedBodySize]);
+}"""
+SCROLLS = "scrollable-region-focusable"
+PRESSES = 25  # between two looks at whether the walk has come round
+FOLLOWS = "theme => document.documentElement.dataset.theme === theme"
+
+
+@dataclass
+class Reading:
+    """A page opened in one window, and what went wrong while it loaded."""
+
+    page: Page
+    origin: str
+    errors: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._console)
+        self.page.on("requestfailed", lambda request: self.errors.append(f"failed {request.url}"))
+        self.page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.errors.append(message.text)
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.netloc and f"{parts.scheme}://{parts.netloc}" != self.origin:
+            self.foreign.append(request.url)
+
+    def open(self, document: str) -> None:
+        self.page.goto(f"{self.origin}/{document}.html")
+        self.page.wait_for_load_state("networkidle")
+
+
+@contextmanager
+def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[Reading]:
+    """A window to open a page of the site in."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=theme,  # type: ignore[arg-type]
+        reduced_motion="reduce",
+        service_workers="block",
+    )
+    yield Reading(context.new_page(), origin)
+    context.close()
+
+
+def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, list[object]]]:
+    """What is looked at, and what is wrong with it: folded, unfolded, and in the other theme.
+
+    The contrast of text is measured once for each look that it has, or at every element.
+    """
+    page = reading.page
+    wide = width(page) >= DESKTOP
+    yield "is complete", page.evaluate(MISSING)
+    yield "fits the window", overflow(page)
+    if wide:
+        missed, plain = walk(page)
+        yield "controls are reached by Tab", missed
+        yield "the focus is seen", plain
+        yield "weighs little", heavy(page)
+    page.evaluate(UNFOLD)
+    page.wait_for_function(f"!{FOLDED}")
+    # Before anything moves in the page, which would have the theme look again at what scrolls.
+    yield "what scrolls takes the focus", severe(page, SCROLLS)
+    yield from layout(page)
+    if wide:
+        yield "axe", severe(page) if every_element else severe_of_each_look(page)
+        page.set_viewport_size({"width": TABLET, "height": 900})
+        yield from layout(page)
+        page.set_viewport_size({"width": DESKTOP, "height": 900})
+    yield "the theme follows the system", switch(page)
+    yield "fits the window in the other theme", overflow(page)
+    if wide:
+        yield "axe in the other theme", severe(page, CONTRAST) if every_element else pale(page)
+    yield "asks the site alone", reading.foreign
+    yield "no error", reading.errors
+
+
+def layout(page: Page) -> Iterator[tuple[str, list[object]]]:
+    """How an unfolded page stands in a window of this width."""
+    at = f"at {width(page)} px"
+    yield f"fits the window, unfolded, {at}", overflow(page)
+    yield f"lines are read with ease {at}", ragged(page)
+    yield f"punctuation stays with its formula {at}", page.evaluate(ALONE)
+    yield f"drawings can be read {at}", page.evaluate(DRAWINGS, LEGIBLE)
+
+
+def width(page: Page) -> int:
+    assert page.viewport_size is not None
+    return page.viewport_size["width"]
+
+
+def ragged(page: Page) -> list[object]:
+    """The letters of a line in the middle, if they are too few or too many; a phone has few."""
+    lines = sorted(page.evaluate(LINES))
+    middle = lines[len(lines) // 2] if len(lines) >= 5 and width(page) > 700 else 75
+    return [] if 60 <= middle <= 80 else [f"{middle:.0f} letters"]
+
+
+def heavy(page: Page) -> list[object]:
+    """The bytes of a page with its images, and of all that it loads, if they are too many."""
+    weights = dict(page.evaluate(WEIGHTS))
+    own = sum(size for name, size in weights.items() if ".html" in name or "/_images/" in name)
+    assert own
+    found = {own: OWN, sum(weights.values()): EVERYTHING}
+    return [f"{size:.0f} of {limit:.0f} bytes" for size, limit in found.items() if size > limit]
+
+
+def theme(page: Page) -> str:
+    return str(page.evaluate("document.documentElement.dataset.theme"))
+
+
+def switch(page: Page) -> list[object]:
+    """Change the system's choice of light or dark; the theme, if it stays as it was."""
+    before = theme(page)
+    after = "light" if before == "dark" else "dark"
+    page.emulate_media(color_scheme=after)  # type: ignore[arg-type]
+    try:
+        page.wait_for_function(FOLLOWS, arg=after, timeout=PATIENCE * 1000)
+    except TimeoutError:
+        return [before]
+    return []
+
+
+def overflow(page: Page) -> list[object]:
+    beyond = page.evaluate(OVERFLOW)
+    return [f"{beyond} px"] if beyond > 0 else []
+
+
+def walk(page: Page) -> tuple[list[object], list[object]]:
+    """Press Tab through a page: the controls that it never reaches, and those that do not show."""
+    controls = page.evaluate(WATCH)
+    for _ in range(0, controls + 300, PRESSES):  # those of the header and the side bars come too
+        for _ in range(PRESSES):
+            page.keyboard.press("Tab")
+        if page.evaluate("walk.ended"):
+            break
+    return page.evaluate("walk.missed()"), page.evaluate("walk.plain")

@@ -1,0 +1,64 @@
+"""The site, built and served; JupyterLab as `make lab` starts it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.site import live
+from tests.site.built import Site, toc_documents
+from tests.site.jupyterlab import Lab, start
+from tests.support import ROOT, serve
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "document" in metafunc.fixturenames:
+        metafunc.parametrize("document", toc_documents())
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    """The site, built now unless it is up to date."""
+    build = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "build.py")], capture_output=True, text=True
+    )
+    if build.returncode:
+        pytest.fail(f"the book does not build:\n{build.stderr[-3000:]}", pytrace=False)
+    return Site(ROOT / "_build" / "html")
+
+
+@pytest.fixture(scope="session")
+def address(site: Site) -> Iterator[str]:
+    """The address under which the site is served to the browser."""
+    with serve(site.folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def live_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of one page whose cells run in the browser."""
+    return live.build(tmp_path_factory.mktemp("book"))
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    with start(tmp_path_factory.mktemp("lab")) as lab:
+        yield lab
+
+
+@pytest.fixture
+def window(browser: Browser, lab: Lab) -> Iterator[Page]:
+    """JupyterLab in a browser, showing the folder of the pages."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.goto(f"{lab.address}/lab?token={lab.token}&reset")
+    page.get_by_role("listitem", name="intro.md").wait_for()
+    yield page
+    page.close()

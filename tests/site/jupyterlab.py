@@ -1,0 +1,106 @@
+"""JupyterLab as `make lab` starts it, over a copy of the pages."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import pytest
+
+from tests.support import PATIENCE, ROOT, free_port
+
+SETTINGS = ROOT / "tools" / "jupyter"
+# A kernel is told its ports before it opens them: a connection that takes one meanwhile ends it.
+SOCKETS = ["--KernelManager.transport=ipc"]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running server over a copy of the chapters."""
+
+    folder: Path
+    address: str
+    token: str
+
+    def call(self, path: str, body: dict[str, Any] | None = None) -> Any:
+        """A request to the contents interface: GET, or PUT with a body."""
+        request = urllib.request.Request(
+            f"{self.address}/api/contents/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {self.token}", "Content-Type": "application/json"},
+            method="GET" if body is None else "PUT",
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    def open(self, page: str) -> Any:
+        """The page as the notebook that JupyterLab shows."""
+        return nbformat.from_dict(self.call(f"{page}.md?type=notebook&content=1")["content"])
+
+    def save(self, page: str, notebook: Any) -> str:
+        """Save the notebook; the text that the page then has."""
+        body = {"type": "notebook", "format": "json", "content": notebook}
+        self.call(f"{page}.md", body)
+        return self.text(page)
+
+    def text(self, page: str) -> str:
+        return (self.folder / f"{page}.md").read_bytes().decode()
+
+
+def wait(lab: Lab, process: subprocess.Popen[bytes]) -> None:
+    give_up = time.monotonic() + PATIENCE
+    while time.monotonic() < give_up and process.poll() is None:
+        try:
+            lab.call("")
+            return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab does not answer at {lab.address}")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End the server and its kernels; it may wait for a thread of its own that does not end."""
+    family = [process, *psutil.Process(process.pid).children(recursive=True)]
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
+    process.wait()
+
+
+@contextmanager
+def start(home: Path) -> Iterator[Lab]:
+    """The server of `make lab`, in a home of its own, over copies of the pages."""
+    folder = home / "chapters"
+    shutil.copytree(ROOT / "chapters", folder, ignore=shutil.ignore_patterns(".*"))
+    port, token = free_port(), "test"
+    command = [sys.executable, "-m", "jupyter", "lab", str(folder), "--no-browser", "--allow-root"]
+    options = ["--ip=127.0.0.1", f"--port={port}", f"--IdentityProvider.token={token}"]
+    places = {"HOME": str(home), "JUPYTER_CONFIG_PATH": str(SETTINGS)}
+    lab = Lab(folder, f"http://127.0.0.1:{port}", token)
+    with tempfile.TemporaryDirectory(dir="/tmp") as runtime:  # the name of a socket is short
+        process = subprocess.Popen(
+            [*command, *options, "--ServerApp.port_retries=0", *SOCKETS],
+            env=os.environ | places | {"JUPYTER_RUNTIME_DIR": runtime},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            wait(lab, process)
+            yield lab
+        finally:
+            end(process)

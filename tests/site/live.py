@@ -1,0 +1,167 @@
+"""A site of one page with live cells, and what its reader does there."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from coursework.release import page_exercise
+from tests.coursework.test_problems import BOOK
+from tests.coursework.test_problems import PAGE as EXERCISE_PAGE
+from tests.support import ROOT, lacking
+from tools import fetch_pyodide
+
+COLD = 120_000  # the longest that the first start of Python may take on any machine, in ms
+PAGE = "chapters/page.html"
+TOC = """\
+format: jb-book
+root: chapters/page
+chapters:
+  - file: chapters/reference/progress
+"""
+HEAD = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+# A page
+"""
+CELLS = {
+    "torch": "import torch\ny = torch.ones(2)\nTHREE = 3",
+    "six": "x = 6\nx",
+    "seven": "x + 1",
+    "wrong": "def fails():\n    return 1 / 0\n\nfails()",
+    "figure": "import matplotlib.pyplot as plt\n_ = plt.plot([1, 4, 9])",
+    "drawing": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+    "draw_graph(Node(2.0) * Node(3.0))",
+    "plot": "from chaingrad.draw import plots\nplot, ax = plots.axes()\n"
+    "_ = ax.semilogy([1, 0.1, 0.01])\nplot.show('A falling line.')",
+    "progress": "from tqdm.auto import tqdm\nfor _ in tqdm(range(3), disable=False):\n    pass",
+    "script": "from IPython.display import HTML\n"
+    'HTML(\'<p id="said">no</p><script>said.textContent = "yes"</script>\')',
+    "module": "%%writefile local.py\nfrom chaingrad import Node\nNINE = 9",
+    "import": "from local import NINE\nNINE",
+    "builds on torch": "y + 1",
+    "kept": "THREE",
+    "taken out": "1 + 1",
+    "glued": "from myst_nb import glue\nglue('six', 6.0, display=False)\n"
+    "glue('third', -1 / 3, display=False)",
+}
+PREDICTIONS = """
+```{predict} doubled
+:value: six
+What is twice $3$?
+
+5
+: That is the sum of 2 and 3.
+
+6
+: Two times *three*.
+
+`9`
+: That is the square.
+```
+
+```{predict} third
+:number:
+:tolerance: 0.02
+What is the slope?
+
+1/3
+: The slope is that of a *falling* line.
+```
+"""
+EXERCISE = (
+    EXERCISE_PAGE.partition("# A page\n")[2]
+    + """
+```{code-cell} ipython3
+"the end"
+```
+"""
+)
+SENT = [(page_exercise(problem), problem.answer, problem.stub) for problem in BOOK.values()]
+OPTIONS = {"wrong": ":tags: [raises-exception]\n", "taken out": ":live: takes too long here\n"}
+
+
+def write_book(folder: Path) -> None:
+    for name in ("_config.yml", "references.bib"):
+        shutil.copyfile(ROOT / name, folder / name)
+    shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
+    for name in ("_ext", "img"):
+        ignored = shutil.ignore_patterns("node_modules", "__pycache__")
+        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    (folder / "_toc.yml").write_text(TOC)
+    cells = (
+        f"\n```{{code-cell}} ipython3\n{OPTIONS.get(name, '')}{code}\n```\n"
+        for name, code in CELLS.items()
+    )
+    progress = Path("chapters/reference/progress.md")
+    (folder / progress).parent.mkdir(parents=True)
+    shutil.copyfile(ROOT / progress, folder / progress)
+    (folder / "chapters" / "page.md").write_text(HEAD + "".join(cells) + PREDICTIONS + EXERCISE)
+
+
+def build(book: Path) -> Path:
+    """Write a book and build its site, with the runtime in it."""
+    write_book(book)
+    build = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "build.py"), str(book)],
+        capture_output=True,
+        text=True,
+    )
+    assert build.returncode == 0, build.stderr
+    try:
+        fetch_pyodide.assemble()
+    except SystemExit:
+        lacking("the runtime of live cells, from PyPI")
+    fetch_pyodide.publish(book / "_build" / "html" / "_live")
+    return book / "_build" / "html"
+
+
+def cell(page: Page, name: str) -> Locator:
+    return page.locator("div.cell:has(.cell_input)").nth(list(CELLS).index(name))
+
+
+def output(page: Page, name: str) -> Locator:
+    return cell(page, name).locator(".live-output")
+
+
+def run(page: Page, name: str) -> Locator:
+    """Click Run, wait for the end, and give the output."""
+    cell(page, name).locator(".live-run").click()
+    finished(page, name)
+    return output(page, name)
+
+
+def finished(page: Page, name: str) -> None:
+    expect(output(page, name)).to_have_count(1, timeout=COLD)
+    expect(cell(page, name).locator(".live-run")).to_be_visible(timeout=COLD)
+
+
+def write(page: Page, name: str, code: str) -> None:
+    """Put other code into a cell's editor."""
+    cell(page, name).locator(".live-edit").click()
+    cell(page, name).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(code)
+
+
+def place(page: Page) -> Locator:
+    return page.locator("#ex-page-twice .live-answer")
+
+
+def says(page: Page) -> Locator:
+    return place(page).locator(".live-status")
+
+
+def answer(page: Page, code: str) -> None:
+    """Write an answer and have it checked."""
+    if not place(page).locator(".cm-content").count():
+        place(page).locator(".live-edit").click()
+    place(page).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(code)
+    place(page).locator(".live-run").click()
+    expect(says(page)).to_contain_text("ight", timeout=COLD)

@@ -1,0 +1,111 @@
+"""Every page in a real browser, on a desktop and on a phone, in both themes, folded and unfolded.
+
+A page is opened twice, and switched from the one theme to the other while it is open; `full` opens
+it in the two other combinations too, and has axe look at every element of it.
+"""
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.site.audit import DESKTOP, PHONE, audit, reading, theme
+from tests.site.built import Site
+
+LOADS = [
+    (DESKTOP, "light"),
+    (PHONE, "dark"),
+    pytest.param(DESKTOP, "dark", marks=pytest.mark.full),
+    pytest.param(PHONE, "light", marks=pytest.mark.full),
+]
+
+
+@pytest.mark.parametrize(("width", "system"), LOADS)
+def test_page_reads_well(
+    browser: Browser,
+    address: str,
+    document: str,
+    width: int,
+    system: str,
+    subtests: pytest.Subtests,
+) -> None:
+    whole = (width, system) == (DESKTOP, "dark")
+    with reading(browser, address, width, system) as opened:
+        opened.open(document)
+        assert theme(opened.page) == system
+        for what, wrong in audit(opened, every_element=whole):
+            with subtests.test(what):
+                assert not wrong
+
+
+SMALL = "chapters/reference/glossary"
+WIDE = '<div style="width: 3000px">wide</div>'
+STUCK = """<pre id="stuck" style="width: 9em">more than fits into nine em of a page</pre>
+    <script>setInterval(() => { stuck.tabIndex = -1; });</script>"""
+SMALL_TYPE = '"font-size: 6px; width: 600px; max-width: none"'
+LONG = "All of these words are on one very long line. " * 60
+FORMULA = """<span class="math" style="display: block"><span class="katex"><span class="base"
+    style="display: inline-block">x</span></span></span>"""
+PICTURE = """<svg class="chaingrad" role="img" aria-label="A drawing" viewBox="0 0 400 40"
+    style="%s"><text y="30" font-size="14">x</text></svg>"""
+DRAWING = PICTURE % "width: 50px"
+MARKED = "svg.chaingrad.marked"
+MARK = PICTURE.replace("chaingrad", "chaingrad marked") % "max-width: 400px"
+TOKENS = '<div class="highlight"><pre><span class="k">def</span> <span class="k">if</span></pre>'
+STAYS_LIGHT = """
+    const root = document.documentElement;
+    new MutationObserver(() => { if (root.dataset.theme === 'dark') root.dataset.theme = 'light'; })
+        .observe(root, { attributes: true });"""
+DARK = "html[data-theme=dark]"
+# What is wrong with a page, and which look at it says so first.
+FAULTS = {
+    '<span class="math">\\(\\frac{1}\\)</span>': "is complete",
+    '<link rel="stylesheet" href="gone.css">': "no error",
+    "<p inert><a href='#'>out of reach</a></p>": "controls are reached by Tab",
+    "<a href='#' style='outline: none !important; box-shadow: none !important'>a link</a>":
+        "the focus is seen",
+    f"<!-- {'heavy ' * 200_000} -->": "weighs little",
+    f"<details><summary>more</summary>{WIDE}</details>": "fits the window, unfolded, at 1440 px",
+    f"<section>{f'<p style={SMALL_TYPE}>{LONG}</p>' * 99}</section>":
+        "lines are read with ease at 1440 px",
+    f"<p>{FORMULA}, and on</p>": "punctuation stays with its formula at 1440 px",
+    f"<p>{DRAWING}</p>": "drawings can be read at 1440 px",
+    f"<style>@media (max-width: 1100px) {{ {MARKED} {{ width: 50px }} }}</style>{MARK}":
+        "drawings can be read at 1024 px",
+    "<p style='color: #777; background: #888'>pale</p>": "axe",
+    "<img src='../../_static/logo.svg'>": "axe",
+    STUCK: "what scrolls takes the focus",
+    f"<style>.highlight .k {{ color: #ddd !important }}</style>{TOKENS}": "axe",
+    f"<script>{STAYS_LIGHT}</script>": "the theme follows the system",
+    f"<style>{DARK} article {{ width: 3000px }}</style>": "fits the window in the other theme",
+    f"<style>{DARK} .highlight .k {{ color: #333 !important }}</style>{TOKENS}":
+        "axe in the other theme",
+    "<script>fetch('http://elsewhere.example/').catch(() => 0)</script>": "asks the site alone",
+    "<script>throw Error('of its own')</script>": "no error",
+}  # fmt: skip
+ON_A_PHONE = {WIDE: "fits the window", STUCK: "what scrolls takes the focus"}
+
+
+@pytest.mark.parametrize(
+    ("width", "fault", "found"),
+    [(DESKTOP, *fault) for fault in FAULTS.items()]
+    + [(PHONE, *fault) for fault in ON_A_PHONE.items()],
+)
+def test_the_audit_sees(
+    browser: Browser,
+    site: Site,
+    address: str,
+    width: int,
+    fault: str,
+    found: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if "theme follows" in found:
+        monkeypatch.setattr("tests.site.audit.PATIENCE", 1)
+    text = (site.folder / f"{SMALL}.html").read_text()
+    broken = text.replace("</article>", f"{fault}</article>", 1)
+    assert broken != text
+    with reading(browser, address, width, "light") as opened:
+        opened.page.route(
+            f"**/{SMALL}.html", lambda route: route.fulfill(body=broken, content_type="text/html")
+        )
+        opened.open(SMALL)
+        assert next((what for what, wrong in audit(opened) if wrong), "nothing") == found

@@ -1,0 +1,281 @@
+"""The build tells what failed, keeps failing until it is put right, and does nothing twice."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.site.built import toc_documents
+from tests.support import ROOT
+from tools import build, execute
+
+CONFIG = """\
+only_build_toc_files: true
+exclude_patterns: [src]
+execute: {execute_notebooks: cache, run_in_temp: true}
+"""
+PAGE = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+---
+# A page
+
+```{code-cell} ipython3
+:tags: [hide-input]
+one = 1
+```
+
+"""
+CELL = """\
+```{code-cell} ipython3
+%s
+```
+"""
+FAILING = CELL % "# divide\none / 0"
+TELLTALE = CELL % (
+    "import os\nwith open(os.environ['TELLTALE'], 'a') as file:\n    _ = file.write('%s ')"
+)
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """A book whose only page runs one cell."""
+    (tmp_path / "_config.yml").write_text(CONFIG)
+    (tmp_path / "chapters").mkdir()
+    write(tmp_path, page=PAGE)
+    for name in ("chaingrad", "coursework"):
+        (tmp_path / "src" / name).mkdir(parents=True)
+        (tmp_path / "src" / name / "__init__.py").write_text("")
+    return tmp_path
+
+
+def write(book: Path, **pages: str) -> None:
+    """Write pages, and the table of contents that has them."""
+    for name, text in pages.items():
+        path = book / "chapters" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    first, *more = (f"chapters/{name}" for name in pages)
+    chapters = "".join(f"- file: {name}\n" for name in more)
+    toc = f"format: jb-book\nroot: {first}\n" + (f"chapters:\n{chapters}" if more else "")
+    (book / "_toc.yml").write_text(toc)
+
+
+def command(book: Path, *options: str) -> list[str]:
+    return [sys.executable, str(ROOT / "tools" / "build.py"), str(book), *options]
+
+
+def environment(book: Path) -> dict[str, str]:
+    return os.environ | {"TELLTALE": str(book / "telltale"), "TMPDIR": str(book.parent)}
+
+
+def run(book: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(book, *options), env=environment(book), capture_output=True, text=True
+    )
+
+
+def ran(book: Path) -> str:
+    path = book / "telltale"
+    return path.read_text() if path.exists() else ""
+
+
+def test_a_failing_cell_fails_the_build_until_it_is_put_right(book: Path) -> None:
+    write(book, failing=PAGE + FAILING, page=PAGE + TELLTALE % "other")
+    for _ in range(2):
+        result = run(book)
+        assert result.returncode == 1
+        assert "The book was not built." in result.stderr
+        assert "chapters/failing.md, cell 2:\n        one / 0\n" in result.stderr
+        assert "    ZeroDivisionError: division by zero" in result.stderr
+        log = result.stderr.rpartition("The whole log is in ")[2].strip()
+        assert "Traceback" in Path(log).read_text()
+        assert ran(book) == "other "  # the failure stops no other page
+    write(book, failing=PAGE, page=PAGE + TELLTALE % "other")
+    result = run(book)
+    assert result.returncode == 0
+    assert "The book is built. Open file://" in result.stdout
+    assert ran(book) == "other "
+
+
+def test_a_warning_fails_the_build_until_it_is_put_right(book: Path) -> None:
+    write(book, page=PAGE + TELLTALE % "once" + "\nSee {ref}`nowhere`.\n")
+    for _ in range(2):
+        result = run(book)
+        assert result.returncode == 1
+        assert "chapters/page.md:18: WARNING: undefined label: 'nowhere'" in result.stderr
+    assert ran(book) == "once "
+
+
+def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
+    using = PAGE + CELL % "import chaingrad" + TELLTALE % "using"
+    write(book, page=PAGE + TELLTALE % "plain", using=using)
+    assert run(book).returncode == 0
+    assert sorted(ran(book).split()) == ["plain", "using"]
+    (book / "telltale").unlink()
+
+    again = run(book)
+    assert again.returncode == 0
+    assert again.stdout.strip().startswith("The book is built.")
+
+    write(book, page=PAGE + "More prose.\n\n" + TELLTALE % "plain", using=using)
+    (book / "src" / "coursework" / "__init__.py").write_text("version = 2\n")
+    assert run(book).returncode == 0
+    assert "More prose" in (book / "_build" / "html" / "chapters" / "page.html").read_text()
+    assert ran(book) == ""
+
+    (book / "src" / "chaingrad" / "__init__.py").write_text("version = 2\n")
+    assert run(book).returncode == 0
+    assert ran(book) == "using "
+
+
+def test_a_result_that_was_half_written_is_not_used(book: Path) -> None:
+    write(book, page=PAGE + TELLTALE % "page")
+    assert run(book).returncode == 0
+    (result,) = (book / "_build" / ".jupyter_cache" / "executed").rglob("base.ipynb")
+    result.write_text(result.read_text()[:200])
+    (book / "_build" / "site.sha256").unlink()
+    assert run(book).returncode == 0
+    assert ran(book) == "page page "
+
+
+def test_pages_run_side_by_side(book: Path) -> None:
+    """Each of two pages waits for the other."""
+    meet = (
+        "import os, pathlib, time\n"
+        "folder = pathlib.Path(os.environ['TELLTALE']).parent\n"
+        "(folder / '{own}').touch()\n"
+        "while not (folder / '{other}').exists():\n    time.sleep(0.1)"
+    )
+    pages = {
+        own: PAGE + CELL % meet.format(own=own, other=other)
+        for own, other in (("left", "right"), ("right", "left"))
+    }
+    write(book, **pages)
+    assert run(book, "--jobs", "2").returncode == 0
+
+
+def test_pages_that_time_things_run_alone(book: Path) -> None:
+    """Such a page counts the pages that are running while it runs."""
+    mark = (
+        "import os, pathlib, time\n"
+        "folder = pathlib.Path(os.environ['TELLTALE']).parent\n"
+        "own = folder / '%s.running'\nown.touch()\n"
+    )
+    beside = PAGE + CELL % (mark % "NAME" + "time.sleep(2)\nown.unlink()")
+    lonely = PAGE + CELL % (
+        mark % "lonely" + "for _ in range(20):\n    time.sleep(0.1)\n"
+        "    assert len(list(folder.glob('*.running'))) == 1\nown.unlink()"
+    )
+    name = execute.ALONE[0].removeprefix("chapters/")
+    write(
+        book, one=beside.replace("NAME", "one"), **{name: lonely}, two=beside.replace("NAME", "two")
+    )
+    result = run(book, "--jobs", "3")
+    assert result.returncode == 0, result.stderr
+
+
+def test_pages_that_run_alone_are_in_the_course() -> None:
+    assert set(execute.ALONE) <= set(toc_documents())
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether a process has not ended; one that nobody has asked about yet remains listed."""
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_leaves_no_process_behind(book: Path, number: signal.Signals) -> None:
+    sleeper = "subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
+    waiting = f"import subprocess, sys\nopen({str(book / 'started')!r}, 'w')\n{sleeper}"
+    write(book, page=PAGE + TELLTALE % "page", waiting=PAGE + CELL % waiting)
+    process = subprocess.Popen(
+        command(book, "--jobs", "2"),
+        env=environment(book),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    log = book / "_build" / "book.log"
+    family: list[psutil.Process] = []
+    while len(family) < 2 or "chapters/page  " not in log.read_text():  # a kernel and its child
+        assert process.poll() is None
+        time.sleep(0.1)
+        started = (book / "started").exists()
+        family = psutil.Process(process.pid).children(recursive=True) if started else []
+    process.send_signal(number)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in said
+    assert [relative for relative in family if runs(relative)] == []
+
+    write(book, page=PAGE + TELLTALE % "page", waiting=PAGE)
+    assert run(book).returncode == 0
+    assert ran(book) == "page "
+
+
+def test_elsewhere_than_on_a_terminal_there_are_plain_lines(book: Path) -> None:
+    write(book, page=PAGE + CELL % "import os\n_ = os.write(2, b'said by a library')")
+    result = run(book)
+    assert "\n  1 of 1  chapters/page  " in result.stdout
+    assert not [c for c in result.stdout if c != "\n" and not c.isprintable()]
+    assert len(result.stdout.splitlines()) < 10
+    assert result.stderr == ""
+    assert "said by a library" in (book / "_build" / "book.log").read_text()
+
+
+def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command(book), env=environment(book) | {"TERM": "xterm"}, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            more = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not more:
+            break
+        shown += more
+    os.close(ours)
+    assert process.wait() == 0
+    text = shown.decode()
+    assert "running page (0 of 1 pages done)" in text
+    assert "reading sources: chapters/page" in text
+    assert text.rstrip().splitlines()[-1].startswith("The book is built. Open file://")
+
+
+def test_a_broken_configuration_is_shown(book: Path) -> None:
+    (book / "_config.yml").write_text(CONFIG + "sphinx: {config: {extensions: [no_such_thing]}}\n")
+    result = run(book)
+    assert result.returncode == 1
+    assert "no_such_thing" in result.stderr
+
+
+def test_a_number_of_pages_at_a_time_is_checked(book: Path) -> None:
+    result = run(book, "--jobs", "none")
+    assert result.returncode == 2
+    assert "'none' is no number of pages: 1, 2, …" in result.stderr
+
+
+def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    troubles = ["OSError: [Errno 28] No space left on device: 'page.html'"]
+    assert "The disk is full" in build.summary(troubles, tmp_path / "log")
+
+
+def test_cells_are_counted_as_readers_count_them(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(PAGE + "````md\n```{code-cell}\nnot a cell\n```\n````\n\n" + FAILING)
+    assert build.code_cells(page) == ["one = 1", "# divide\none / 0"]

@@ -1,0 +1,217 @@
+"""What a reader writes is kept in the browser, brought back, undone, downloaded, forgotten."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.axe import severe
+from tests.site.live import COLD, PAGE, answer, cell, place, says, write
+from tests.support import serve
+
+pytestmark = pytest.mark.xdist_group("live")
+EDIT = "x = 41\nx + 1"
+RIGHT = "def twice(x):\n    return x + x"
+KEPT = "Object.keys(kept.read('chapters/page')).length"
+FULL = """Storage.prototype.setItem = () => {
+    throw new DOMException("full", "QuotaExceededError");
+};"""
+REFUSED = """Object.defineProperty(window, "localStorage", {
+    get: () => { throw new DOMException("no", "SecurityError"); },
+});"""
+
+
+@pytest.fixture(scope="module")
+def page_address(live_site: Path) -> Iterator[str]:
+    with serve(live_site) as address:
+        yield f"{address}/{PAGE}"
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(accept_downloads=True)
+    context.set_default_timeout(COLD)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext, page_address: str) -> Page:
+    page = context.new_page()
+    page.goto(page_address)
+    return page
+
+
+def text(page: Page, name: str) -> str:
+    return "\n".join(cell(page, name).locator(".cm-line").all_inner_texts())
+
+
+def test_an_edit_is_there_when_the_reader_returns(page: Page) -> None:
+    write(page, "six", EDIT)
+    page.reload()
+    expect(cell(page, "six").locator(".cm-line").first).to_have_text("x = 41")
+    assert text(page, "six") == EDIT
+    expect(cell(page, "six").locator(".live-note")).to_contain_text("as this browser kept it")
+    assert page.evaluate("document.activeElement === document.body")
+    assert page.evaluate("scrollY") == 0
+
+
+def test_cells_of_the_same_code_are_told_apart(page: Page) -> None:
+    keys = page.evaluate("kept.keys(['a', 'b', 'a\\n'])")
+    assert len(set(keys)) == 3
+
+
+def test_nothing_is_kept_of_what_is_only_run(page: Page) -> None:
+    cell(page, "six").locator(".live-edit").click()
+    expect(cell(page, "six").locator(".cm-content")).to_be_focused()
+    page.keyboard.press("End")
+    page.reload()
+    assert not page.evaluate(KEPT)
+    expect(page.locator(".work")).to_have_count(0)
+
+
+def test_a_reset_is_undone_even_later(page: Page) -> None:
+    write(page, "six", EDIT)
+    cell(page, "six").locator(".live-reset").click()
+    expect(cell(page, "six").locator(".live-editor")).to_have_count(0)
+    page.reload()
+    expect(cell(page, "six").locator(".live-editor")).to_have_count(0)
+    cell(page, "six").locator(".live-undo").click()
+    expect(cell(page, "six").locator(".cm-line").first).to_have_text("x = 41")
+    assert text(page, "six") == EDIT
+    expect(cell(page, "six").locator(".live-undo")).to_be_hidden()
+
+
+def test_an_answer_is_kept_with_its_verdict(page: Page) -> None:
+    answer(page, RIGHT)
+    expect(says(page)).to_have_text("Right.")
+    expect(page.locator(".work")).to_contain_text("1 exercise answered, 1 right")
+    page.reload()
+    expect(says(page)).to_have_text("Right, when it was last checked.")
+    place(page).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.insert_text("  # more")
+    expect(page.locator(".work")).to_contain_text("1 exercise answered, 0 right")
+
+
+def changed_since(page: Page, was: str) -> None:
+    """Let what is kept be of an older page, whose code was another."""
+    page.evaluate(
+        """(was) => {
+            const key = "backpropagation-course/chapters/page";
+            const record = JSON.parse(localStorage[key]);
+            const [[name, kept]] = Object.entries(record.code);
+            const other = name.startsWith("cell") ? `cell 0 ${was}` : name;
+            record.code = { [other]: { ...kept, was } };
+            localStorage[key] = JSON.stringify(record);
+        }""",
+        was,
+    )
+    page.reload()
+
+
+def test_a_text_for_code_that_has_changed_is_not_lost(page: Page) -> None:
+    write(page, "six", EDIT)
+    page.wait_for_function(KEPT)
+    changed_since(page, "x = 5")
+    lost = page.locator(".work-lost")
+    expect(lost).to_contain_text("1 text of yours belongs to code that the book has changed since")
+    expect(lost.locator("pre")).to_have_text(EDIT)
+    expect(cell(page, "six").locator(".live-editor")).to_have_count(0)
+    lost.get_by_role("button").click()
+    expect(page.locator(".work")).to_have_count(0)
+
+
+def test_an_answer_to_an_exercise_that_has_changed_says_so(page: Page) -> None:
+    answer(page, RIGHT)
+    page.wait_for_function(KEPT)
+    changed_since(page, "def twice(x, y):\n    raise NotImplementedError")
+    note = place(page).locator(".live-note")
+    expect(note).to_contain_text("from before the book changed this code")
+    expect(place(page).locator(".cm-line").last).to_have_text("    return x + x")
+    expect(says(page)).to_have_text("")
+
+
+@pytest.mark.parametrize(("script", "why"), [(FULL, "full"), (REFUSED, "allows no storage")])
+def test_a_browser_that_keeps_nothing_says_so(
+    context: BrowserContext, page_address: str, script: str, why: str
+) -> None:
+    page = context.new_page()
+    page.add_init_script(script)
+    page.goto(page_address)
+    write(page, "six", EDIT)
+    expect(cell(page, "six").locator(".live-note")).to_contain_text(why)
+    expect(page.locator(".work")).to_contain_text("This browser keeps nothing of it")
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Download as a notebook").click()
+    assert EDIT in [c["source"] for c in json.loads(begun.value.path().read_text())["cells"]]
+
+
+def test_the_work_is_downloaded_as_the_pages_notebook(page: Page) -> None:
+    write(page, "six", EDIT)
+    answer(page, RIGHT)
+    with page.expect_download() as begun:
+        page.get_by_role("button", name="Download as a notebook").click()
+    assert begun.value.suggested_filename == "page-mine.ipynb"
+    notebook = json.loads(begun.value.path().read_text())
+    sources = ["".join(c["source"]) for c in notebook["cells"]]
+    place = sources.index(EDIT)
+    assert sources[place + 1] == "x + 1"  # the cell below it on the page
+    assert sources[-1] == RIGHT
+    assert sources[-2] == "## My answer: Twice (right)"
+    ids = [c["id"] for c in notebook["cells"]]
+    assert len(set(ids)) == len(ids)
+
+
+def test_what_is_forgotten_can_be_undone(page: Page) -> None:
+    write(page, "six", EDIT)
+    page.wait_for_function(KEPT)
+    page.get_by_role("button", name="Forget it").click()
+    assert not page.evaluate(KEPT)
+    expect(page.get_by_role("button", name="Undo").last).to_be_focused()
+    page.keyboard.press("Enter")
+    page.reload()
+    expect(cell(page, "six").locator(".cm-line").first).to_have_text("x = 41")
+
+
+def test_nothing_leaves_the_browser(context: BrowserContext, page: Page) -> None:
+    sent: list[str] = []
+    context.on("request", lambda r: sent.append(f"{r.url} {r.post_data}"))
+    write(page, "six", "secret = 7301")
+    page.wait_for_function(KEPT)
+    page.reload()
+    expect(cell(page, "six").locator(".cm-line").first).to_have_text("secret = 7301")
+    assert not [what for what in sent if "7301" in what]
+
+
+def test_the_page_of_progress_says_what_is_right_and_what_is_next(page: Page) -> None:
+    answer(page, RIGHT)
+    expect(says(page)).to_have_text("Right.")
+    page.get_by_role("link", name="Your progress").last.click()
+    tried = page.locator("ul.to-try li")
+    expect(tried).to_have_text(
+        ["Predict: What is twice 3?", "Predict: What is the slope?", "Twice ✓ right"]
+    )
+    expect(page.locator(".progress-sum")).to_have_text(
+        "1 of 3 are right. Next: Predict: What is twice 3?"
+    )
+    assert not severe(page, within="main")
+    page.locator(".progress-sum a").click()
+    question = page.locator("#predict-doubled")
+    question.get_by_label("5").check()
+    question.get_by_role("button", name="Look").click()
+    page.go_back()
+    expect(tried.first).to_have_text("Predict: What is twice 3? … begun")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page: Page, theme: str) -> None:
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    write(page, "six", EDIT)
+    page.wait_for_function(KEPT)
+    changed_since(page, "x = 5")
+    expect(page.locator(".work-lost")).to_be_visible()
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    assert not severe(page, within="main")

@@ -1,0 +1,99 @@
+"""JupyterLab: pages open as notebooks, run, and are saved as they were."""
+
+import difflib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import nbformat
+import pytest
+from jupyter_cache import get_cache
+from playwright.sync_api import Page, expect
+
+from tests.site.built import Site, toc_documents
+from tests.site.jupyterlab import SETTINGS, Lab
+from tests.support import ROOT
+from tools import build
+
+PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
+WITH_CODE = [page for page in PAGES if build.code_cells(ROOT / f"chapters/{page}.md")]
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+def test_make_lab_starts_this_server() -> None:
+    done = subprocess.run(
+        ["make", "--dry-run", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert f"JUPYTER_CONFIG_PATH={SETTINGS}" in done.stdout
+    assert "jupyter lab chapters" in done.stdout
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_saving_a_page_leaves_it_as_it_was(lab: Lab, page: str) -> None:
+    before = lab.text(page)
+    notebook = lab.open(page)
+    notebook.metadata["kernelspec"] = KERNEL
+    assert lab.save(page, notebook) == before
+
+
+def of_the_build(site: Site, lab: Lab, page: str) -> Any:
+    """The notebook of a page with the outputs that the same cells had when the site was built."""
+    cache = get_cache(site.folder.parent / ".jupyter_cache")
+    notebook = lab.open(page)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    ran = [r for r in cache.list_cache_records() if r.uri.endswith(f"/chapters/{page}.md")]
+    found = cache.get_cache_bundle(max(ran, key=lambda record: record.created).pk).nb.cells
+    assert [cell.source for cell in cells] == [cell.source for cell in found]
+    assert [cell.metadata for cell in cells] == [cell.metadata for cell in found]
+    for cell, executed in zip(cells, found, strict=True):
+        cell.outputs, cell.execution_count = executed.outputs, executed.execution_count
+    return notebook
+
+
+def of_a_new_run(site: Site, lab: Lab, page: str) -> Any:
+    """The notebook of a page, run where the page lies."""
+    path = lab.folder / f"{page}.ipynb"
+    nbformat.write(lab.open(page), path)
+    command = [sys.executable, "-m", "jupyter", "execute", "--inplace", "--timeout=300", str(path)]
+    done = subprocess.run(
+        command, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True
+    )
+    executed = nbformat.read(path, as_version=4)
+    path.unlink()
+    assert not done.returncode, done.stderr[-3000:]
+    return executed
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+@pytest.mark.parametrize("run", [of_the_build, pytest.param(of_a_new_run, marks=pytest.mark.full)])
+def test_a_page_runs_and_an_edit_is_all_that_changes(
+    site: Site, lab: Lab, run: Callable[[Site, Lab, str], Any], page: str
+) -> None:
+    before = lab.text(page)
+    executed = run(site, lab, page)
+    cells = [cell for cell in executed.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count for cell in cells if cell.source.strip())
+    cells[len(cells) // 2].source += "\n# an edit"
+    after = lab.save(page, executed)
+    (lab.folder / f"{page}.md").write_text(before)
+    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    assert [line for line in lines if line[0] in "+-"] == ["+ # an edit"]
+
+
+def test_a_double_click_opens_a_page_as_a_notebook_that_runs(window: Page, lab: Lab) -> None:
+    before = lab.text("reference/notation")
+    window.locator(".jp-DirListing-item", has_text="reference").dblclick()
+    window.locator(".jp-DirListing-item", has_text="notation.md").dblclick()
+    window.locator(".jp-MarkdownCell .myst-admonition").first.wait_for()
+    window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    window.get_by_role("menuitem", name="Run", exact=True).click()
+    window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    last = window.locator(".jp-CodeCell .jp-InputPrompt").last
+    expect(last).to_have_text(re.compile(r"\[\d+\]:"))
+    assert not window.locator('.jp-OutputArea-output[data-mime-type*="error"]').count()
+    window.keyboard.press("Control+s")
+    expect(window.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
+    assert lab.text("reference/notation") == before

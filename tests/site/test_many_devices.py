@@ -1,0 +1,124 @@
+"""The scripts of the pages on many devices and on pipelines."""
+
+import json
+import os
+import re
+import runpy
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chaingrad.processes import environment, torchrun
+from tests.support import ROOT
+from tools.build import code_cells
+
+PAGES = {name: ROOT / "chapters" / "cost" / f"{name}.md" for name in ("many-devices", "pipelines")}
+SCRIPT = re.compile(r"%%writefile (\S+)\n(.*)", re.DOTALL)
+MULTI_HOST = re.compile(r"^torchrun --nnodes=4.*?data_parallel\.py", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def scripts(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder with the scripts of the page that the test is about."""
+    monkeypatch.chdir(tmp_path)
+    for cell in code_cells(PAGES[request.param]):
+        if script := SCRIPT.match(cell):
+            Path(script[1]).write_text(script[2])
+
+
+devices = pytest.mark.parametrize("scripts", ["many-devices"], indirect=True)
+pipelines = pytest.mark.parametrize("scripts", ["pipelines"], indirect=True)
+
+
+@devices
+def test_shares_are_unequal_and_whole(scripts: None) -> None:
+    ranks = torchrun(3, "data_parallel.py")
+    assert [result["rows"] for result in ranks] == [28, 85, 143]
+    assert sum(result["rows"] for result in ranks) == 256
+
+
+@devices
+def test_any_number_of_processes_gives_the_same_gradient(scripts: None) -> None:
+    alone = torchrun(1, "data_parallel.py")[0]["summed"]
+    three = torchrun(3, "tensor_parallel.py")
+    joined = [row for result in three for row in result["gradients"][0]]
+    assert len(joined) == len(alone[0])
+    for ours, theirs in zip(joined, alone[0], strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+
+
+@devices
+@pytest.mark.parametrize("processes", [2, 5])
+def test_pieces_of_the_optimizer_make_the_step_of_the_whole(scripts: None, processes: int) -> None:
+    """17,408 parameters do not divide into five."""
+    (alone,) = torchrun(1, "zero.py")
+    for result in torchrun(processes, "zero.py"):
+        assert result["weights"] == pytest.approx(alone["weights"], rel=1e-8)
+        assert abs(processes * result["state"] - alone["state"]) < 16 * processes
+
+
+@pipelines
+def test_too_many_stages_are_refused(scripts: None) -> None:
+    with pytest.raises(RuntimeError, match="2 layers are for 2 processes, not 1"):
+        torchrun(1, "pipeline.py")
+
+
+@devices
+def test_two_hosts_meet_by_the_command_on_the_page(scripts: None) -> None:
+    """Two agents stand for two hosts."""
+    (command,) = MULTI_HOST.findall(PAGES["many-devices"].read_text())
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = command.replace("\\\n", " ").split()[1:]
+    changed = {
+        "--nnodes=4": "--nnodes=2",
+        "--nproc-per-node=8": "--nproc-per-node=1",
+        "--rdzv-endpoint=host0:29500": f"--rdzv-endpoint=127.0.0.1:{port}",
+    }
+    assert changed.keys() <= set(words)
+    words = [changed.get(word, word) for word in words]
+    agent = [sys.executable, "-m", "torch.distributed.run", "--local-addr=127.0.0.1", *words]
+    with open("hosts.log", "w") as log:
+        env = os.environ | environment()
+        hosts = [subprocess.Popen(agent, env=env, stdout=log, stderr=log) for _ in range(2)]
+        try:
+            assert [host.wait(120) for host in hosts] == [0, 0], Path("hosts.log").read_text()
+        finally:
+            for host in hosts:
+                host.terminate()
+                host.wait()
+    rows = [json.loads(Path(f"rank{rank}.json").read_text())["rows"] for rank in range(2)]
+    assert rows == [64, 192]
+
+
+@pipelines
+@pytest.mark.parametrize("kind", ["GPipe", "1F1B"])
+@pytest.mark.parametrize("stages", [1, 2, 4])
+@pytest.mark.parametrize("m", [1, 2, 3, 8])
+def test_a_schedule_does_everything_once_and_backward_last(
+    scripts: None, kind: str, stages: int, m: int
+) -> None:
+    order = runpy.run_path("schedule.py")["order"]
+    for stage in range(stages):
+        steps = order(kind, stage, m, stages)
+        assert sorted(steps) == sorted((what, i) for what in "FB" for i in range(m))
+        assert all(steps.index(("F", i)) < steps.index(("B", i)) for i in range(m))
+
+
+@pipelines
+@pytest.mark.parametrize("p", [1, 2, 4])
+@pytest.mark.parametrize("m", [1, 3, 8])
+def test_a_split_schedule_does_everything_once_and_in_order(scripts: None, p: int, m: int) -> None:
+    names: dict[str, Any] = {}
+    (cell,) = [cell for cell in code_cells(PAGES["pipelines"]) if "def split_orders" in cell]
+    exec(cell, names)
+    for steps in names["split_orders"](p, m, 2 * p - 1):
+        assert sorted(steps) == sorted((what, i) for what in "FBW" for i in range(m))
+        for i in range(m):
+            assert steps.index(("F", i)) < steps.index(("B", i)) < steps.index(("W", i))

@@ -1,0 +1,147 @@
+"""Predict, then look: questions whose right answer is what the page computed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.axe import severe
+from tests.site.live import PAGE
+from tests.support import serve
+
+pytestmark = pytest.mark.xdist_group("live")
+
+
+@pytest.fixture(scope="module")
+def page_address(live_site: Path) -> Iterator[str]:
+    with serve(live_site) as address:
+        yield f"{address}/{PAGE}"
+
+
+@pytest.fixture
+def page(browser: Browser, page_address: str) -> Iterator[Page]:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(page_address)
+    yield page
+    context.close()
+
+
+def question(page: Page, name: str) -> Locator:
+    return page.locator(f"#predict-{name}")
+
+
+def told(page: Page, name: str) -> Locator:
+    return question(page, name).get_by_role("status")
+
+
+def look(page: Page, name: str) -> None:
+    question(page, name).get_by_role("button", name="Look").click()
+
+
+def test_a_choice_is_compared_with_what_the_page_computed(page: Page) -> None:
+    box = question(page, "doubled")
+    expect(box.locator("details")).to_be_hidden()
+    box.get_by_label("9").check()
+    look(page, "doubled")
+    expect(told(page, "doubled")).to_have_text("✗ Not this. That is the square.")
+    box.get_by_label("6").check()
+    look(page, "doubled")
+    expect(told(page, "doubled")).to_have_text("✓ Right. Two times three.")
+    expect(box.locator("summary")).to_contain_text("6.0")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("-1/3", "✓ Right."),
+        ("−0,33", "✓ Right."),
+        ("-.33", "✓ Right."),
+        ("0.333", "✗ Not this. The slope is that of a falling line."),
+        ("-3", "✗ Not this. It is larger."),
+        ("2e0", "✗ Not this. It is smaller."),
+        ("a third", "Write a number"),
+        ("", "Write a number"),
+    ],
+)
+def test_a_number_is_right_within_the_tolerance(page: Page, typed: str, says: str) -> None:
+    question(page, "third").get_by_role("textbox").fill(typed)
+    page.keyboard.press("Enter")
+    expect(told(page, "third")).to_contain_text(says)
+
+
+def test_a_question_is_read_without_the_marks_of_its_formulas(page: Page) -> None:
+    expect(question(page, "doubled").locator("form")).to_have_attribute(
+        "aria-label", "Your prediction: What is twice 3?"
+    )
+
+
+def test_python_is_not_asked(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    question(page, "doubled").get_by_label("6").check()
+    look(page, "doubled")
+    expect(told(page, "doubled")).to_contain_text("Right")
+    assert not [url for url in asked if "/_live/" in url]
+
+
+def test_a_prediction_is_kept_and_asked_again(page: Page) -> None:
+    question(page, "doubled").get_by_label("5").check()
+    look(page, "doubled")
+    question(page, "third").get_by_role("textbox").fill("-1/3")
+    look(page, "third")
+    page.reload()
+    expect(told(page, "doubled")).to_contain_text("Not this. That is the sum")
+    expect(told(page, "third")).to_contain_text("Right")
+    expect(page.locator(".work")).to_contain_text("2 results predicted")
+    question(page, "doubled").get_by_role("button", name="Ask me again").click()
+    expect(question(page, "doubled").get_by_label("5")).to_be_focused()
+    expect(question(page, "doubled").get_by_label("5")).not_to_be_checked()
+    page.reload()
+    expect(told(page, "doubled")).to_have_text("")
+    expect(page.locator(".work")).to_contain_text("1 result predicted")
+
+
+def test_a_question_that_has_changed_says_so(page: Page) -> None:
+    before = '{asked: "?", value: "5", right: false}'
+    page.evaluate(f'kept.put("chapters/page", "guesses", "doubled", {before})')
+    page.reload()
+    expect(told(page, "doubled")).to_have_text("The question has changed since you predicted 5.")
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    question(page, "doubled").get_by_label("5").focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(told(page, "doubled")).to_contain_text("Right")
+
+
+def test_without_scripts_the_answer_unfolds(live_site: Path) -> None:
+    soup = BeautifulSoup((live_site / PAGE).read_text(), "html.parser")
+    box = soup.find(id="predict-doubled")
+    assert box is not None
+    assert [p.get_text() for p in box.select("ul li p")] == ["5", "6", "9"]
+    assert "What the page computes: 6.0" in box.select("details > summary")[0].get_text()
+    assert "Two times three." in box.select("details dd")[1].get_text()
+
+
+def test_the_notebook_asks_too(live_site: Path) -> None:
+    notebook = json.loads((live_site / "notebooks" / "page.ipynb").read_text())
+    text = "\n".join("".join(cell["source"]) for cell in notebook["cells"])
+    assert "What is twice $3$?" in text
+    assert "<summary><b>What the page computes: 6.0</b></summary>" in text
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious(page: Page, theme: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    question(page, "doubled").get_by_label("9").check()
+    look(page, "doubled")
+    expect(told(page, "doubled")).to_contain_text("Not this")
+    assert not severe(page, within="main")

@@ -1,0 +1,184 @@
+"""How the site reads: how soon a page stands, how it unfolds, and the search."""
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.site.built import Site, toc_documents
+
+LONGEST = "chapters/mlp/exercises"
+THROTTLE, SOON = 4, 6.0  # times slower; seconds
+WATCH = """
+window.moved = 0;
+new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) moved += entry.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+STANDS = """async () => {
+    if (document.readyState !== "complete") await new Promise((r) => addEventListener("load", r));
+    await document.fonts.ready;
+    await new Promise((r) => requestAnimationFrame(() => setTimeout(r)));
+    return performance.now() / 1000;
+}"""
+
+
+def test_the_longest_page_stands_soon(browser: Browser, address: str) -> None:
+    """All of it: nothing is set or moved afterwards."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    session = context.new_cdp_session(page)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": THROTTLE})
+    page.goto(f"{address}/{LONGEST}.html", wait_until="commit")
+    seconds = page.evaluate(STANDS)
+    assert not page.locator(".math:not(:has(.katex))").count()
+    assert page.locator(".math .katex").count() > 200
+    assert page.evaluate("moved") < 0.05
+    context.close()
+    print(f"{LONGEST} stands after {seconds:.1f} s at {THROTTLE}x throttling (aim: {SOON} s)")
+
+
+def test_a_link_into_a_page_holds_its_heading(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.add_init_script(WATCH)
+    page.goto(f"{address}/{LONGEST}.html")
+    last = page.locator("article section[id] > h2").nth(-2).locator("xpath=..").get_attribute("id")
+    page.goto("about:blank")
+    page.goto(f"{address}/{LONGEST}.html#{last}")
+    heading = page.locator(f"[id='{last}'] > h2")
+    top = heading.bounding_box()["y"]
+    page.wait_for_load_state("networkidle")
+    page.evaluate(STANDS)
+    assert 0 <= heading.bounding_box()["y"] < 200
+    assert abs(heading.bounding_box()["y"] - top) < 2
+    assert page.evaluate("moved") < 0.1
+    page.close()
+
+
+# A question, and the sections that a reader who asks it wants to see.
+QUESTIONS = {
+    "why transpose": {"chapters/foundations/chain-rule.html#where-the-transposes-come-from"},
+    "softmax derivative": {
+        "chapters/mlp/matrix-equations.html#its-gradient",
+        "chapters/mlp/matrix-equations.html#softmax-and-cross-entropy",
+    },
+    "vanishing gradient": {"chapters/frameworks/pytorch-training-loop.html#watching-gradients"},
+    "chain rule": {"chapters/foundations/chain-rule.html#the-chain-rule"},
+    "jax": {"chapters/frameworks/jax-backward-pass.html#the-backward-pass-in-jax"},
+    "memory": {"chapters/cost/memory-and-rematerialization.html#memory-and-rematerialization"},
+}
+
+
+def found(page: Page) -> list[str]:
+    """The sections found, without what the address says besides."""
+    status = page.locator("#search-results .search-status")
+    expect(status).not_to_be_empty()
+    links = page.locator("#search-results li a").all()
+    return [re.sub(r"^(\./)?(.*)\?found=[^#]*#", r"\2#", str(link.get_attribute("href")))
+            for link in links]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_finds_its_section(browser: Browser, address: str, question: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/search.html?q={question.replace(' ', '+')}")
+    first = found(page)[:3]
+    assert set(first) & QUESTIONS[question], first
+    excerpts = page.locator("#search-results .hit-text").all_inner_texts()
+    assert len(excerpts) >= 3
+    assert not [text for text in excerpts if re.search(r"\\[a-z(\[]|^\W*\.\.\.|\$", text)][:3]
+    page.close()
+
+
+def test_a_result_leads_to_its_section_with_the_hit_shown(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/chapters/intro.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("vanishing gradient")
+    expect(page.locator("#pst-search-dialog li a").first).to_be_visible()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/pytorch-training-loop.html?found=*#watching-gradients")
+    hide = page.get_by_role("button", name="Hide")
+    hide.wait_for()
+    shown = page.evaluate(
+        """() => [...CSS.highlights.get("found")].map((range) => {
+            const box = range.getBoundingClientRect();
+            return [range.toString().toLowerCase(), box.top > 0 && box.bottom < innerHeight];
+        })"""
+    )
+    assert {text for text, _ in shown} >= {"vanishing", "gradient"}
+    assert any(visible for _, visible in shown)
+    page.keyboard.press("Escape")
+    expect(hide).to_have_count(0)
+    assert not page.evaluate("CSS.highlights.has('found')")
+    assert "found=" not in page.url
+    page.close()
+
+
+def test_search_is_loaded_when_it_is_asked_for(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}/chapters/intro.html")
+    page.wait_for_load_state("networkidle")
+    assert not [url for url in asked if "searchindex" in url or "/search/index" in url]
+    page.keyboard.press("Control+k")
+    page.wait_for_function("Boolean(window.courseSections && window.MiniSearch)")
+    page.close()
+
+
+def test_a_site_on_a_disk_can_be_searched(browser: Browser, site: Site) -> None:
+    page = browser.new_page()
+    page.goto(f"{(site.folder / 'search.html').as_uri()}?q=toposort")
+    assert any("computational-graph" in address for address in found(page)[:3])
+    page.close()
+
+
+def test_a_title_unfolds_its_solution(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{address}/chapters/foundations/autograd-engine.html")
+    solution = page.locator("details.solution").first
+    title = solution.locator("> summary")
+    assert "Solution to Exercise 3." in title.inner_text()
+    box = title.bounding_box()
+    for x in (12, box["width"] / 2, box["width"] - 12):  # anywhere on the bar
+        before = solution.evaluate("e => e.open")
+        title.click(position={"x": x, "y": box["height"] / 2})
+        assert solution.evaluate("e => e.open") != before
+    link = solution.locator(".fold-origin a")
+    assert link.inner_text().startswith("Exercise 3.")
+    link.click()
+    assert page.url.partition("#")[2]
+    page.close()
+
+
+@pytest.mark.parametrize(("page", "count"), [("kinks", 4), ("notation", 3)])
+def test_pages_without_a_number_count_from_one(site: Site, page: str, count: int) -> None:
+    titles = site.document(f"chapters/reference/{page}").select(".exercise .admonition-title")
+    numbers = [re.match(r"\s*Exercise (\d+) ", title.get_text()) for title in titles]
+    assert [number and number[1] for number in numbers] == [str(n) for n in range(1, count + 1)]
+
+
+def test_licences_of_all_that_is_carried(site: Site) -> None:
+    """A page of every file's origin, that every page links to."""
+    text = site.document("licences").get_text()
+    for name in ("KaTeX", "MiniSearch", "Font Awesome", "Bootstrap", "Sphinx", "CodeMirror",
+                 "Graphviz", "Pyodide", "NumPy", "Matplotlib"):  # fmt: skip
+        assert name in text
+    assert "Eclipse Public License - v 2.0" in text
+    assert "gitlab.com/graphviz/graphviz" in text
+    for document in toc_documents():
+        assert site.document(document).select_one('footer a[href$="licences.html"]')
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_controls_are_large_enough(browser: Browser, address: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900}, has_touch=width < 500)
+    page.goto(f"{address}/chapters/foundations/computational-graph.html")
+    page.wait_for_load_state("networkidle")
+    buttons = page.locator(".live-bar button:visible").all()
+    assert buttons
+    least = 44 if width < 500 else 24
+    assert min(button.bounding_box()["height"] for button in buttons) >= least - 0.5
+    page.close()
