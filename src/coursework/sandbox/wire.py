@@ -68,6 +68,8 @@ def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
+        if str.__len__(value) > most:
+            raise WireError(f"a string is too large: at most {most >> 10} KiB")
         return str.__str__(value)
     if isinstance(value, int):
         return int.__index__(value)
