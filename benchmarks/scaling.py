@@ -106,10 +106,11 @@ def slope(edges: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(np.log(edges), np.log(values), 1)[0])
 
 
-def measure(graph: Callable[[int], Build], largest: int) -> dict[str, Any]:
+def measure(graph: Callable[[int], Build], largest: int, most: int = 20) -> dict[str, Any]:
     """The phases and the memory of graphs from 10^2 to 10^``largest`` edges, with their slopes.
 
-    Of several runs the least: other programs can slow one down, and nothing can speed it up.
+    Of several runs, ``most`` of small graphs, the least: other programs can slow one down, and
+    nothing can speed it up.
     """
     edges, nodes, held = [], [], []
     seconds: dict[str, list[float]] = {phase: [] for phase in PHASES}
@@ -121,7 +122,7 @@ def measure(graph: Callable[[int], Build], largest: int) -> dict[str, Any]:
         del root
         held.append(memory(build))
         number = max(1, BATCH // 10**k)
-        runs = [times(build, number) for _ in range(max(5, min(20, 10**6 // 10**k)))]
+        runs = [times(build, number) for _ in range(min(most, max(5, 10**6 // 10**k)))]
         for phase in PHASES:
             seconds[phase].append(min(run[phase] for run in runs))
     return {

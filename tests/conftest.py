@@ -1,5 +1,6 @@
 """Which tests run when and beside which, the browser they share, and what they had to leave out."""
 
+import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -45,6 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
         if (group := shared(item)) and item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_collection_finish() -> None:
+    """What collecting has made stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def shared(item: pytest.Item) -> str:

@@ -26,7 +26,7 @@ WITH_CODE = [name for name in toc_documents() if build.code_cells(ROOT / f"{name
 # files and puts results into its text.
 WHOLE = {
     "chapters/intro",
-    "chapters/frameworks/jax-backward-pass",
+    "chapters/reference/kinks",
     "chapters/cost/time-and-flops",
 }
 RAW = re.compile(
