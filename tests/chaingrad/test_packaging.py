@@ -32,7 +32,7 @@ home = Path(chaingrad.__file__).parent
 assert home.is_relative_to(sys.prefix), home
 assert importlib.metadata.version("chaingrad") == chaingrad.__version__
 assert importlib.util.find_spec("coursework") is None
-for name in ("py.typed", "digits.npz", "step/player.js", "step/player.css"):
+for name in ("py.typed", "digits.npz", "step/player.js", "step/player.css", "step/figure.css"):
     assert (home / name).stat().st_size or name == "py.typed", name
 
 w = chaingrad.Node(np.array([[1.0, -2.0], [3.0, 0.5]]))
@@ -44,11 +44,12 @@ assert np.allclose(w.grad, 2 * (square @ w.data.T + w.data.T @ square))
 DRAW = """\
 from chaingrad import Node
 from chaingrad.draw import draw_graph
-from chaingrad.step import play
+from chaingrad.step import nudge, play
 
 y = Node(1.5) * Node(-0.8)
 assert draw_graph(y)._repr_mimebundle_()["image/svg+xml"].count("<svg") == 1
-assert "<script" in play(y)._repr_mimebundle_()["text/html"]
+for figure in (play(y), nudge(y)):
+    assert "<script" in figure._repr_mimebundle_()["text/html"]
 """
 
 

@@ -1,4 +1,4 @@
-"""A player that steps through a graph: the forward pass, the sort, and the backward pass.
+"""A player that steps through a graph, and figures of it that move.
 
 `play` draws the graph as `chaingrad.draw.draw_graph` does and adds what happens in it, one message
 at a time, with numbers. `play_toposort` does the same for a topological sort. The player is a piece
@@ -7,6 +7,9 @@ do not run, or on paper, three key frames stand in its place. Keys: the arrows m
 plays and pauses, Home and End go to the ends.
 """
 
+from chaingrad.step.figure import Figure
+from chaingrad.step.nudge import nudge
+from chaingrad.step.order import order
 from chaingrad.step.player import Player, play, play_toposort
 
-__all__ = ["Player", "play", "play_toposort"]
+__all__ = ["Figure", "Player", "nudge", "order", "play", "play_toposort"]

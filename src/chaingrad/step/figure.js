@@ -1,0 +1,31 @@
+// Four digits, as in drawings, and at most nine characters.
+const number = (x) => {
+  const size = Math.abs(x);
+  const text = size && (size < 1e-3 || size >= 1e6) ? x.toExponential(2) : +x.toPrecision(4);
+  return (Number.isInteger(text) ? text + ".0" : String(text)).replaceAll("-", "−");
+};
+// Start the figures of a kind that have not started. Each has its controls. `graph` is that of the
+// still, which may be drawn twice, for wide and for narrow places: `nodes` has all boxes of a node,
+// `put` writes into them.
+const figures = (kind, start) => {
+  const waiting = `.chaingrad-moving[data-kind=${kind}]:not([data-ready])`;
+  for (const root of document.querySelectorAll(waiting)) {
+    const live = root.querySelector(".cg-live");
+    const graph = root.querySelector(".cg-graph").cloneNode(true);
+    live.prepend(graph);
+    live.hidden = false;
+    const nodes = {};
+    for (const group of graph.querySelectorAll("[data-node]")) {
+      (nodes[group.dataset.node] ??= []).push(group);
+    }
+    const put = (id, slot, x) => {
+      for (const group of nodes[id]) {
+        group.querySelector(`[data-slot=${slot}]`).textContent = `${slot} ${number(x)}`;
+      }
+    };
+    const toggle = (id, name, on) => nodes[id].map((group) => group.classList.toggle(name, on));
+    const data = JSON.parse(root.querySelector("script").textContent);
+    start({ data, graph, nodes, put, toggle, find: (selector) => live.querySelectorAll(selector) });
+    root.dataset.ready = "";
+  }
+};
