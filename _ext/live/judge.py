@@ -24,8 +24,11 @@ class Names(ast.NodeVisitor):
         self.used: set[str] = set()
         self.given: set[str] = set()
         self.changed: set[str] = set()
+        self.entered: set[tuple[str, str]] = set()  # results["JAX"] = …: the dictionary, the key
         self._hidden: list[set[str]] = []  # the variables of comprehensions around
-        self.visit(ast.parse(source))
+        tree = ast.parse(source)
+        self.constants = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        self.visit(tree)
         self._read_functions(symtable.symtable(source, "<cell>", "exec"))
 
     def _read_functions(self, table: symtable.SymbolTable) -> None:
@@ -102,7 +105,12 @@ class Names(ast.NodeVisitor):
             self._change(node)
         self.generic_visit(node)
 
-    visit_Subscript = visit_Attribute  # noqa: N815
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if isinstance(key, str):
+                self.entered.add((node.value.id, key))
+        self.visit_Attribute(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
@@ -130,6 +138,7 @@ class Reading:
     def __init__(self) -> None:
         # What the page cannot have, and why: names by their last value, and modules it writes.
         self.spoiled: dict[str, str] = {}
+        self.unwritten: dict[tuple[str, str], str] = {}  # entries of dictionaries that are fine
         self.modules: dict[str, str] = {}
 
     def judge(self, source: str, taken_out: str = "") -> Verdict:
@@ -158,7 +167,9 @@ class Reading:
                 kept.append(text)
                 self.spoil(part.given, "")
             else:
-                self.spoil(part.given | part.changed, reason)
+                entered_into = {name for name, _ in part.entered}
+                self.spoil(part.given | part.changed - entered_into, reason)
+                self.unwritten |= dict.fromkeys(part.entered, reason)
         return "\n".join(kept)
 
     def obstacle(self, names: Names) -> str:
@@ -166,6 +177,9 @@ class Reading:
             return why
         for name in sorted(names.used & self.spoiled.keys()):
             return self.spoiled[name]
+        for (name, key), why in self.unwritten.items():
+            if name in names.used and key in names.constants:
+                return why
         return "needs Jupyter" if "get_ipython" in names.used else ""
 
     def missing(self, names: Names) -> str:
@@ -178,6 +192,7 @@ class Reading:
     def spoil(self, names: Iterable[str], why: str) -> None:
         for name in names:
             self.spoiled.pop(name, None)
+            self.unwritten = {at: why for at, why in self.unwritten.items() if at[0] != name}
             if why:
                 self.spoiled[name] = why
 

@@ -23,6 +23,20 @@ def test_names_given_anew_are_live_again() -> None:
     assert why("import torch\ny = torch.ones(2)", "y = 2", "y")[1:] == ["", ""]
 
 
+def test_a_dictionary_lacks_only_the_entry_that_a_cell_could_not_write() -> None:
+    sources = (
+        "found = {'ours': 1}",
+        "import torch\nfound['PyTorch'] = torch.ones(2)",
+        "found['differences'] = 2",
+        "list(found)",
+        "found['PyTorch']",
+        "for name in ('ours', 'PyTorch'):\n    print(found[name])",
+    )
+    needs = "builds on a cell that needs torch"
+    assert why(*sources) == ["", "needs torch", "", "", needs, needs]
+    assert why(*sources[:2], "found = {'PyTorch': 3}", "found['PyTorch']")[2:] == ["", ""]
+
+
 def test_functions_need_their_global_names() -> None:
     source = "def f():\n    return y\n\nf()"
     assert why("import torch\ny = torch.ones(2)", source)[1] == "builds on a cell that needs torch"
