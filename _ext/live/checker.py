@@ -17,6 +17,7 @@ def check(exercise, answer):
     """The verdicts on an answer: {"part", "verdict", "says"} for each check, or one for all.
 
     Verdicts are right, wrong (a result is another), failed (it raised) and empty (not written).
+    One that failed has what it raised, "error", besides.
     """
     names = {"__name__": "__main__", "check_results": check_results}
     try:
@@ -52,7 +53,7 @@ def verdict(part, error):
         return {"part": part, "verdict": "empty", "says": EMPTY}
     if raised_by_the_check(error):
         return {"part": part, "verdict": "wrong", "says": str(error)}
-    return {"part": part, "verdict": "failed", "says": report(error)}
+    return {"part": part, "verdict": "failed", "says": report(error), "error": error}
 
 
 def raised_by_the_check(error):

@@ -133,8 +133,9 @@ class Page {
       answer.freshOutput();
       answer.status("Checking …");
       const message = { type: "check", exercise, answer: source };
-      const { verdicts } = await this.python.ask(answer, message);
+      const { verdicts, lacks } = await this.python.ask(answer, message);
       this.keeper.judged(answer, source, answer.show(verdicts));
+      if (lacks) answer.status(...this.elsewhere(lacks));
       return true;
     });
   }

@@ -295,14 +295,19 @@ def run(source, name):
 
 
 def check_answer(exercise, answer):
-    """The verdicts on an answer, as JSON; an exercise's sources are prepared for as cells are."""
+    """The verdicts on an answer, as JSON, and what the browser lacks for it.
+
+    An exercise's sources are prepared for as cells are.
+    """
     from live_checker import check
 
     exercise = json.loads(exercise)
     for source in (exercise["given"], answer, *(part["source"] for part in exercise["checks"])):
         prepare(source)
     try:
-        return json.dumps(check(exercise, answer))
+        verdicts = check(exercise, answer)
+        lacking = [lacks(verdict.pop("error", None)) for verdict in verdicts]
+        return json.dumps({"verdicts": verdicts, "lacks": next(filter(None, lacking), "")})
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

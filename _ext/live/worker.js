@@ -120,7 +120,7 @@ async function run({ source, name }) {
 async function check({ exercise, answer }) {
   const sources = [exercise.given, answer, ...exercise.checks.map((part) => part.source)];
   for (const source of sources) await prepare(source);
-  return { verdicts: JSON.parse(runner.check_answer(JSON.stringify(exercise), answer)) };
+  return JSON.parse(runner.check_answer(JSON.stringify(exercise), answer));
 }
 
 const ACTS = { run, check };

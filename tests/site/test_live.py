@@ -273,6 +273,13 @@ def test_an_answer_that_fails_shows_its_own_lines(page: Page) -> None:
     expect(trace).not_to_contain_text("live_checker")
 
 
+def test_an_answer_that_asks_for_what_a_browser_lacks_is_told_the_way_out(page: Page) -> None:
+    answer(page, "import torch\n\ndef twice(x):\n    return x", said="The browser has no torch;")
+    notebook = says(page).get_by_role("link", name="Download the notebook")
+    assert str(notebook.get_attribute("href")).endswith("notebooks/page.ipynb")
+    answer(page, "def twice(x):\n    import scipy", said="The browser has no scipy;")
+
+
 def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
     place(page).locator(".live-edit").click()
     place(page).locator(".cm-content").click()
