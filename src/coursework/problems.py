@@ -357,13 +357,13 @@ def _problem(
     text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
 ) -> Problem | None:
     """The exercise of a solution, if any of its cells is an answer or a check."""
-    title, statement = _exercise(text, label, where)
     try:
         cells = [cell for cell in map(_cell, blocks) if cell[0]]
     except ProblemError as error:
         raise ProblemError(f"{where}, {label}: {error}") from None
     if not cells:
         return None
+    title, statement = _exercise(text, label, where)
     for options, _ in cells:
         if options.get("role") not in ("answer", "check"):
             raise ProblemError(

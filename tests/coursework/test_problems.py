@@ -287,6 +287,12 @@ def test_a_private_folder_holds_whole_problems(book: Path) -> None:
 # --- what is wrong is said ----------------------------------------------------------------------
 
 
+def test_an_exercise_that_nobody_hands_in_may_hold_any_directive() -> None:
+    asked = "```{exercise-start} ★ Halve\n:label: ex-half\n```\n```{predict} half\nIs it?\n```\n"
+    answered = "```{exercise-end}\n```\n```{solution-start} ex-half\n```\n```{solution-end}\n```\n"
+    assert parse(asked + answered) == {}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
