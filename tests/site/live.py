@@ -72,6 +72,33 @@ What is the slope?
 1/3
 : The slope is that of a *falling* line.
 ```
+
+```{exercise-start} ★ Halve it
+:label: ex-page-halve
+```
+Take half of 7.
+
+```{predict} halved
+:number:
+What is left?
+
+3
+: A half is *exact* here.
+```
+```{exercise-end}
+```
+
+```{solution-start} ex-page-halve
+:label: sol-page-halve
+:class: dropdown
+```
+So it is:
+
+```{code-cell} ipython3
+glue("halved", 7 / 2, display=False)
+```
+```{solution-end}
+```
 """
 EXERCISE = (
     EXERCISE_PAGE.partition("# A page\n")[2]

@@ -192,10 +192,15 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(page: Page) ->
     page.get_by_role("link", name="Your progress").last.click()
     tried = page.locator("ul.to-try li")
     expect(tried).to_have_text(
-        ["Predict: What is twice 3?", "Predict: What is the slope?", "Twice ✓ right"]
+        [
+            "Predict: What is twice 3?",
+            "Predict: What is the slope?",
+            "Predict: What is left?",
+            "Twice ✓ right",
+        ]
     )
     expect(page.locator(".progress-sum")).to_have_text(
-        "1 of 3 are right. Next: Predict: What is twice 3?"
+        "1 of 4 are right. Next: Predict: What is twice 3?"
     )
     assert not severe(page, within="main")
     page.locator(".progress-sum a").click()

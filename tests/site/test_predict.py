@@ -112,6 +112,19 @@ def test_a_question_that_has_changed_says_so(page: Page) -> None:
     expect(told(page, "doubled")).to_have_text("The question has changed since you predicted 5.")
 
 
+def test_an_exercise_can_ask_before_its_answer(page: Page) -> None:
+    assert page.locator("#ex-page-halve").locator("#predict-halved").count() == 1
+    question(page, "halved").get_by_role("textbox").fill("3")
+    look(page, "halved")
+    expect(told(page, "halved")).to_have_text("✗ Not this. A half is exact here.")
+    question(page, "halved").get_by_role("textbox").fill("7/2")
+    look(page, "halved")
+    expect(told(page, "halved")).to_have_text("✓ Right.")
+    page.goto(page.url.replace("page.html", "reference/progress.html"))
+    asked = page.get_by_role("listitem").filter(has_text="Predict: What is left?")
+    expect(asked).to_contain_text("✓ right")
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     question(page, "doubled").get_by_label("5").focus()
     page.keyboard.press("Space")
@@ -134,6 +147,8 @@ def test_the_notebook_asks_too(live_site: Path) -> None:
     text = "\n".join("".join(cell["source"]) for cell in notebook["cells"])
     assert "What is twice $3$?" in text
     assert "<summary><b>What the page computes: 6.0</b></summary>" in text
+    asked, answered = text.index("What is left?"), text.index("What the page computes: 3.5")
+    assert text.index("Take half of 7.") < asked < answered < text.index("So it is:")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
