@@ -214,6 +214,14 @@ def test_plots_are_drawn_in_the_page(page: Page) -> None:
     assert {"0.01", "0.1", "1"} <= set(plot.locator("text").all_text_contents())
 
 
+def test_figures_with_controls_move_in_the_page(page: Page) -> None:
+    source = "lambda n: ([1, n], f'It ends at {n}.'), {'n': [2, 3]}, x='k', y='y'"
+    write(page, "six", f"from chaingrad.step import vary\nvary({source})")
+    figure = run(page, "six")
+    figure.get_by_role("slider", name="n").press("End")
+    expect(figure.locator(".cg-words")).to_have_text("It ends at 3.")
+
+
 def test_progress_bars_update_in_place(page: Page) -> None:
     shown = run(page, "progress").inner_text()
     assert "3/3" in shown

@@ -1,15 +1,22 @@
-"""A player that steps through a graph, and figures of it that move.
+"""A player that steps through a graph, and figures that move.
 
 `play` draws the graph as `chaingrad.draw.draw_graph` does and adds what happens in it, one message
 at a time, with numbers. `play_toposort` does the same for a topological sort. The player is a piece
 of HTML that holds its own script: it needs no server, no network and no library, and where scripts
 do not run, or on paper, three key frames stand in its place. Keys: the arrows make one step, space
 plays and pauses, Home and End go to the ends.
+
+Figures that move are pieces of HTML of the same kind. `nudge` and `order` are for any graph of
+numbers: leaves to drag, a backward pass to click through. `vary` has controls for a line that was
+computed for each of their settings. `transposes` has the gradients of a matrix product, and says
+what each of their entries is made of.
 """
 
+from chaingrad.step.controls import vary
 from chaingrad.step.figure import Figure
 from chaingrad.step.nudge import nudge
 from chaingrad.step.order import order
 from chaingrad.step.player import Player, play, play_toposort
+from chaingrad.step.products import transposes
 
-__all__ = ["Figure", "Player", "nudge", "order", "play", "play_toposort"]
+__all__ = ["Figure", "Player", "nudge", "order", "play", "play_toposort", "transposes", "vary"]

@@ -33,7 +33,7 @@ class Figure:
     data: Any
     _kind: str  # the name of its script
     _still: str  # what stands without scripts and on paper, as HTML
-    _controls: str  # what the script fills, as HTML
+    _controls: str = ""  # what the script fills, as HTML
     _scripts: Sequence[str] = ()  # what that script needs
 
     def __repr__(self) -> str:
@@ -42,16 +42,21 @@ class Figure:
     @cached_property
     def html(self) -> str:
         """The figure as a piece of HTML."""
-        label = html.escape(self.alt, quote=True)
-        text = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
-        script = "".join(map(_script, ("figure", *self._scripts, self._kind)))
-        return (
-            f'<div class="chaingrad-moving" data-kind="{self._kind}" role="group" '
-            f'aria-label="{label}"><style>{_style()}</style>'
+        inside = (
             f'<div class="cg-still">{self._still}</div>'
             f'<div class="cg-live" hidden>{self._controls}</div>'
+        )
+        scripts = ("figure", *self._scripts, self._kind)
+        return self._piece("moving", self.alt, "figure.css", inside, scripts)
+
+    def _piece(self, name: str, label: str, sheet: str, inside: str, scripts: Sequence[str]) -> str:
+        """An element of the class ``name`` that holds its style sheet, its data and its scripts."""
+        text = json.dumps(self.data, ensure_ascii=False, separators=(",", ":"))
+        return (
+            f'<div class="chaingrad-{name}" data-kind="{self._kind}" role="group" '
+            f'aria-label="{html.escape(label)}"><style>{_style(name, sheet)}</style>{inside}'
             f'<script type="application/json">{text.replace("<", chr(92) + "u003c")}</script>'
-            f'<script>(() => {{"use strict";\n{script}}})()</script></div>'
+            f'<script>(() => {{"use strict";\n{"".join(map(_script, scripts))}}})()</script></div>'
         )
 
     def _repr_mimebundle_(
@@ -69,12 +74,12 @@ def _script(name: str) -> str:
     return re.sub(r"^\s*(//.*\n)?|(?<=[;{]) // .*$", "", _asset(f"{name}.js"), flags=re.M)
 
 
-def _style() -> str:
+def _style(name: str, sheet: str) -> str:
     dark = COLORS["paper"][1]
-    theme = style().replace("svg.chaingrad", ".chaingrad-moving")
+    theme = style().replace("svg.chaingrad", f".chaingrad-{name}")
     theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
-    light = "".join(f"--cg-{name}:{color};" for name, (color, _) in COLORS.items())
-    return f".chaingrad-moving{{{light}--cg-solid:#fff}}{theme}{_asset('figure.css')}"
+    light = "".join(f"--cg-{key}:{color};" for key, (color, _) in COLORS.items())
+    return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{_asset(sheet)}"
 
 
 # --- graphs of numbers --------------------------------------------------------------------------

@@ -1,0 +1,87 @@
+// Controls against a line: what was computed for a setting is looked up.
+const vary = (root, { names, options, rows, axes }) => {
+  const [left, step, right, zero, up, log] = axes;
+  const find = (name) => root.querySelector(`.cg-${name}`);
+  const controls = [...root.querySelectorAll("input, select")];
+  const y = (value) => zero - up * (log ? Math.log10(value) : value);
+  const draw = (name, d) => find(name)?.setAttribute("d", d);
+
+  const show = () => {
+    const chosen = controls.map((control) => +control.value);
+    const texts = chosen.map((k, i) => options[i][k]);
+    const [values, words] = rows[chosen.reduce((at, k, i) => at * options[i].length + k, 0)];
+    const points = values.map((value, i) => `${left + step * i} ${y(value)}`);
+    draw("line", `M${points.join("L")}`);
+    draw("dots", points.map((point) => `M${point}h0`).join(""));
+    if (!log) {
+      const peak = Math.max(...values);
+      draw("fill", `M${left} ${zero}L${points.join("L")}V${zero}z`);
+      draw("peak", `M0 ${y(peak)}H${right}`);
+      find("at-peak").setAttribute("y", y(peak) - 5);
+      find("at-peak").textContent = `peak ${peak}`;
+    }
+    const setting = names.map((name, i) => `${name} ${texts[i]}`).join(", ");
+    controls.forEach((control, i) => {
+      const value = control.parentNode.querySelector("b");
+      if (!value) return; // a list shows what is chosen
+      value.textContent = texts[i];
+      control.setAttribute("aria-valuetext", texts[i]);
+    });
+    find("setting").textContent = setting;
+    find("words").textContent = words;
+    root.querySelector("[role=img]").setAttribute("aria-label", `${setting}. ${words}`);
+  };
+  for (const control of controls) control.addEventListener("input", show);
+  find("controls").hidden = false;
+  show();
+};
+
+// Entries of gradients: what each is made of lights up, and its sum runs.
+const transposes = (root, gradients) => {
+  const tables = [...root.querySelectorAll("table")];
+  const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  const cell = ([table, down], at, i) => tables[table].rows[down ? i : at].cells[down ? at : i];
+
+  for (const [table, terms, first, second, words] of gradients) {
+    const buttons = [...tables[table].rows].map((row) => [...row.querySelectorAll("button")]);
+    const choose = (r, c) => {
+      const button = buttons[r][c];
+      if (button.getAttribute("aria-pressed") === "true") return;
+      root.querySelector("[aria-pressed=true]").setAttribute("aria-pressed", "false");
+      button.setAttribute("aria-pressed", "true");
+      for (const other of buttons.flat()) other.tabIndex = other === button ? 0 : -1;
+      for (const lit of root.querySelectorAll(".cg-lit")) lit.classList.remove("cg-lit");
+      void root.offsetWidth; // what is lit again starts again
+      for (let i = 0; i < terms; i++) {
+        for (const lit of [cell(first, r, i), cell(second, c, i)]) {
+          lit.style.setProperty("--n", i);
+          lit.classList.add("cg-lit");
+        }
+      }
+      root.querySelector(".cg-words").innerHTML = words[r][c];
+    };
+    buttons.forEach((row, r) =>
+      row.forEach((button, c) => {
+        for (const type of ["pointerenter", "focus", "click"]) {
+          button.addEventListener(type, () => choose(r, c));
+        }
+        button.addEventListener("keydown", (event) => {
+          if (!(event.key in moves)) return;
+          const [down, across] = moves[event.key];
+          buttons[r + down]?.[c + across]?.focus();
+          event.preventDefault();
+        });
+      }),
+    );
+  }
+};
+
+const kinds = { vary, transposes };
+for (const root of document.querySelectorAll(".chaingrad-lookup:not([data-ready])")) {
+  root.dataset.ready = "";
+  // A notebook has its own use for the arrows.
+  root.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow")) event.stopPropagation();
+  });
+  kinds[root.dataset.kind](root, JSON.parse(root.querySelector("script").textContent));
+}

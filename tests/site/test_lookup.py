@@ -1,0 +1,304 @@
+"""Figures that move, in a real browser: by mouse, keyboard and touch, on paper, on the pages."""
+
+import random
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from chaingrad import Node, nn
+from chaingrad.losses import mse_loss
+from chaingrad.step import transposes, vary
+from tests.axe import severe
+from tests.site.built import Site
+
+Show = Callable[..., Page]
+CONTROLS = {"depth": [2, 5, 9], "scale": [0.5, 1.4, 3], "activation": ["tanh", "relu"]}
+
+
+def norms(depth: int, scale: float, activation: str) -> tuple[list[float], str]:
+    rng = np.random.default_rng(0)
+    H, target = rng.normal(size=(2, 16, 8))
+    layers = [nn.Linear(8, 8, bias=False, rng=rng) for _ in range(depth)]
+    for layer in layers:
+        layer.weight.data = layer.weight.data * scale
+        H = getattr(layer(H), activation)()
+    mse_loss(H, target).backward()
+    found = [float(np.linalg.norm(layer.weight.grad)) for layer in layers]
+    return found, f"The first is {found[0]:.3g}."
+
+
+def lines(log: bool = True):
+    return vary(norms, CONTROLS, x="layer", y="norm", start=(5, 1.4, "relu"), log=log)
+
+
+def product():
+    generator = np.random.default_rng(1)
+    X, W = (
+        Node(generator.integers(-3, 4, size), name) for size, name in [((4, 3), "X"), ((2, 3), "W")]
+    )
+    Z = X @ W.T
+    Z.label = "Z"
+    Z.backward(generator.integers(-3, 4, (4, 2)))
+    return X, W, Z
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:
+    """Put figures on a page of their own."""
+    contexts = []
+
+    def put(*pieces: str, head: str = "", **options: object) -> Page:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+        page.set_content(
+            f'<!doctype html><html lang="en"{head}><title>Figures</title>'
+            f'<meta name="viewport" content="width=device-width"><body><main><h1>Figures</h1>'
+            f"{''.join(pieces)}</main></body></html>"
+        )
+        return page
+
+    yield put
+    for context in contexts:
+        context.close()
+
+
+def ticks(figure: Locator | Page) -> list[tuple[float, float]]:
+    """The numbers on the vertical axis: how high they stand, and what they say."""
+    texts = figure.locator("svg.chaingrad > text").evaluate_all(
+        "all => all.map(t => [t.style.textAnchor, +t.getAttribute('y'), t.textContent])"
+    )
+    return [(y, float(text.replace("−", "-"))) for anchor, y, text in texts if anchor == "end"]
+
+
+def read_off(figure: Locator | Page, log: bool = True) -> list[float]:
+    """The numbers of the line that is drawn, by the axis beside it."""
+    (low, least), *_, (high, most) = ticks(figure)
+    scale = np.log10 if log else np.asarray
+    d = figure.locator(".cg-line").get_attribute("d") or ""
+    heights = [float(y) for y in re.findall(r"[ML]\S+ (-?[\d.]+)", d)]
+    # A tick's text stands a little below its tick, everywhere by as much.
+    path = figure.locator("svg.chaingrad > use").evaluate_all(
+        "all => all.map(u => +u.getAttribute('y'))"
+    )
+    shift = min((low - y for y in path if low - y > 0), default=0)
+    share = (low - shift - np.array(heights)) / (low - high)
+    values = scale(least) + share * (scale(most) - scale(least))
+    return list(10**values if log else values)
+
+
+def set_controls(page: Page | Locator, setting: tuple) -> None:
+    for (name, values), value in zip(CONTROLS.items(), setting, strict=True):
+        control = page.locator("label", has_text=name).locator("input, select")
+        if isinstance(value, str):
+            control.select_option(value)
+        else:
+            control.fill(str(values.index(value)))
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_random_settings_show_what_the_engine_gives(show: Show, log: bool) -> None:
+    page, chance = show(lines(log).html), random.Random(0)
+    for _ in range(8):
+        setting = tuple(chance.choice(values) for values in CONTROLS.values())
+        set_controls(page, setting)
+        numbers, words = norms(*setting)
+        expect(page.locator(".cg-words")).to_have_text(words)
+        far = 0 if log else 0.005 * ticks(page)[-1][1]  # a pixel
+        np.testing.assert_allclose(read_off(page, log), numbers, rtol=0.03, atol=far)
+        label = page.get_by_role("img").get_attribute("aria-label") or ""
+        assert label.endswith(words)
+        if not log:
+            peak = page.locator(".cg-at-peak").text_content() or ""
+            assert float(peak.removeprefix("peak ")) == pytest.approx(max(numbers), rel=5e-3)
+
+
+def test_controls_by_keyboard(show: Show) -> None:
+    page = show(lines().html)
+    page.keyboard.press("Tab")
+    depth = page.get_by_role("slider", name="depth")
+    expect(depth).to_be_focused()
+    for key, value in [("ArrowRight", 9), ("Home", 2), ("ArrowUp", 5), ("End", 9)]:
+        page.keyboard.press(key)
+        expect(depth).to_have_attribute("aria-valuetext", str(value))
+        expect(page.locator(".cg-words")).to_have_text(norms(value, 1.4, "relu")[1])
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".cg-words")).to_have_text(norms(9, 1.4, "tanh")[1])
+    assert page.locator(".cg-words").get_attribute("aria-live") == "polite"
+
+
+def check_entry(page: Page | Locator, name: str, row: int, column: int) -> None:
+    """The chosen entry is the engine's, and what is lit adds up to it."""
+    X, W, _ = product()
+    grad = (W if name == "dW" else X).grad
+    total = f"{grad[row, column]:g}".replace("-", "−")
+    expect(page.locator(".cg-words")).to_contain_text(f"= {total}")
+    expect(page.locator("[aria-pressed=true]")).to_have_text(total)
+    lit: dict[str, dict[str, float]] = {}
+    for cell in page.locator(".cg-lit").all():
+        order, text, title = cell.evaluate(
+            """e => [e.style.getPropertyValue('--n'), e.textContent,
+                e.closest('table').caption.textContent]"""
+        )
+        lit.setdefault(title.split(" ")[0], {})[order] = float(text.replace("−", "-"))
+    assert set(lit) == ({"dZ", "X"} if name == "dW" else {"dZ", "W"})
+    first, second = lit.values()
+    assert len(first) == len(second) == (4 if name == "dW" else 2)
+    assert sum(first[n] * second[n] for n in first) == grad[row, column]
+
+
+def entry(page: Page | Locator, name: str, row: int, column: int) -> Locator:
+    return page.get_by_role("button", name=f"{name}, row {row + 1}, column {column + 1}:")
+
+
+def test_pointing_at_each_entry_lights_what_makes_it(show: Show) -> None:
+    page = show(transposes(product()[2]).html)
+    for name, shape in [("dW", (2, 3)), ("dX", (4, 3))]:
+        for row, column in np.ndindex(*shape):
+            entry(page, name, row, column).hover()
+            check_entry(page, name, row, column)
+
+
+def test_a_tap_chooses(show: Show) -> None:
+    page = show(
+        transposes(product()[2]).html, has_touch=True, viewport={"width": 390, "height": 700}
+    )
+    for name, row, column in [("dX", 3, 0), ("dW", 1, 2)]:
+        entry(page, name, row, column).tap()
+        check_entry(page, name, row, column)
+
+
+def test_entries_by_keyboard(show: Show) -> None:
+    page = show(transposes(product()[2]).html)
+    page.keyboard.press("Tab")
+    check_entry(page, "dW", 0, 0)
+    at = np.array([0, 0])
+    moves = {"ArrowRight": (0, 1), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowUp": (-1, 0)}
+    for key in (
+        "ArrowRight",
+        "ArrowDown",
+        "ArrowDown",
+        "ArrowRight",
+        "ArrowRight",
+        "ArrowLeft",
+        "ArrowUp",
+    ):
+        page.keyboard.press(key)
+        at = np.clip(at + moves[key], 0, [1, 2])
+        expect(entry(page, "dW", *at)).to_be_focused()
+        check_entry(page, "dW", *at)
+    page.keyboard.press("Tab")
+    check_entry(page, "dX", 0, 0)
+    page.keyboard.press("Shift+Tab")
+    expect(entry(page, "dW", *at)).to_be_focused()
+
+
+def test_the_sum_runs_only_for_those_who_like_that(show: Show) -> None:
+    for motion, runs in [("reduce", False), ("no-preference", True)]:
+        page = show(transposes(product()[2]).html, reduced_motion=motion)
+        entry(page, "dW", 1, 1).hover()
+        last = page.locator(".cg-words span").last
+        assert (last.evaluate("e => getComputedStyle(e).animationName") != "none") == runs
+        expect(last).to_have_css("opacity", "1")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
+def test_axe_finds_nothing_serious_and_a_phone_need_not_scroll(
+    show: Show, theme: str, width: int
+) -> None:
+    page = show(
+        transposes(product()[2]).html,
+        lines().html,
+        lines(log=False).html,
+        head=f' data-theme="{theme}"',
+        reduced_motion="reduce",
+        viewport={"width": width, "height": 800},
+    )
+    if theme == "dark":
+        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    entry(page, "dX", 1, 1).hover()
+    assert not severe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    smallest = page.evaluate(
+        """() => Math.min(...[...document.querySelectorAll('.chaingrad-lookup *')]
+            .filter(e => e.matches('text, p, label, b, select, caption, td, button, span'))
+            .map(e => {
+                const { a, b } = e.ownerSVGElement ? e.getScreenCTM() : { a: 1, b: 0 };
+                return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(a, b);
+            }))"""
+    )
+    assert smallest >= 10.9
+
+
+def still(page: Page) -> None:
+    for picture in page.locator(".cg-line").all():
+        assert picture.is_visible()
+    assert not page.get_by_role("slider").count()
+    expect(page.locator(".cg-setting")).to_be_visible()
+
+
+def test_without_scripts_the_first_setting_stands(show: Show) -> None:
+    page = show(lines().html, transposes(product()[2]).html, java_script_enabled=False)
+    still(page)
+    np.testing.assert_allclose(read_off(page), norms(5, 1.4, "relu")[0], rtol=0.03)
+    expect(page.locator(".cg-setting")).to_have_text("depth 5, scale 1.4, activation relu")
+    check_entry(page.locator(".chaingrad-lookup").last, "dW", 0, 0)
+
+
+def test_on_paper_what_was_chosen_stands(show: Show) -> None:
+    page = show(lines().html)
+    set_controls(page, (9, 0.5, "tanh"))
+    expect(page.locator(".cg-setting")).not_to_be_visible()
+    page.emulate_media(media="print")
+    still(page)
+    expect(page.locator(".cg-setting")).to_have_text("depth 9, scale 0.5, activation tanh")
+
+
+def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:
+    page = show(transposes(product()[2]).html, transposes(product()[2]).html)
+    first, second = page.locator(".chaingrad-lookup").all()
+    entry(second, "dX", 2, 1).hover()
+    check_entry(second, "dX", 2, 1)
+    check_entry(first, "dW", 0, 0)
+
+
+# --- on the pages -------------------------------------------------------------------------------
+
+PLACES = {
+    "foundations/neural-network": ["vary"],
+    "mlp/matrix-equations": ["transposes"],
+    "cost/memory-and-rematerialization": ["vary"],
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_figures_of_the_pages_move(
+    browser: Browser, site: Site, address: str, place: str, width: int
+) -> None:
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": width, "height": 900})
+    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+    page.goto(f"{address}/chapters/{place}.html")
+    figures = page.locator(".chaingrad-lookup")
+    kinds = figures.evaluate_all("all => all.map(e => e.dataset.kind)")
+    assert kinds == PLACES[place]
+    for figure in figures.all():
+        said = figure.locator(".cg-words")
+        before = said.inner_text()
+        if figure.get_attribute("data-kind") == "vary":
+            figure.get_by_role("slider").first.press("End")
+        else:
+            figure.get_by_role("button").last.click()
+        expect(said).not_to_have_text(before)
+        box = figure.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert figure.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert not severe(page, within=".chaingrad-lookup")
+    page.close()
