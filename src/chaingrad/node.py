@@ -334,6 +334,15 @@ class Node(Traced):
     __neg__ = _function(rules.neg)
     __abs__ = _function(rules.abs_)
 
+    def __isub__(self, other: Any) -> Any:
+        is_leaf = self._rule is None and self.requires_grad
+        if is_leaf and (self.is_parameter or (modes.pauses and modes.paused())):
+            raise TypeError(
+                f"-= would make a new node and leave {describe(self)} as it is: to take a step, "
+                "change its data, as in w.data -= 0.1 * w.grad, or use chaingrad.optim"
+            )
+        return self - other
+
     def __pos__(self) -> "Node":
         return self
 
@@ -440,7 +449,10 @@ class Node(Traced):
         return self.apply(rules.reshape, (self,), {"shape": _unpacked(shape)})
 
     def transpose(self, *axes: Any) -> "Node":
-        """The axes in another order; reversed when none are given."""
+        """The axes in another order, as in NumPy; reversed when none are given.
+
+        ``transpose(0, 1)`` leaves a matrix as it is: it names the axes in order, not two to swap.
+        """
         return self.apply(rules.transpose, (self,), {"axes": _unpacked(axes) or None})
 
     @property
@@ -657,7 +669,10 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     if not (modes.pauses and modes.paused()):
         for parent in parents:
             if parent.requires_grad:
-                node.parents = parents
+                if len(parents) == 1:
+                    node._left, node._right = parent, None
+                else:
+                    node.parents = parents
                 node.requires_grad = True
                 node._rule = rule
                 if watch:

@@ -624,3 +624,28 @@ def test_data_that_are_no_array_are_named():
     v.data = [1, 2, 3]
     with pytest.raises(TypeError, match=r"mul: the data of a node .* node 'v' .* list \[1, 2, 3\]"):
         v * 2
+
+
+@pytest.mark.parametrize("data", [2.0, np.array([2.0, 3.0])])
+def test_a_step_that_would_lose_a_parameter_is_refused(data):
+    w = Parameter(data, label="w")
+    with pytest.raises(TypeError, match=r"node 'w' of shape .* w\.data -= "):
+        w -= 0.1
+    assert np.all(w.data == data)
+    x = Node(data)
+    x.backward(np.ones_like(data))
+    with no_grad(), pytest.raises(TypeError, match="a leaf"):
+        x -= 0.1 * x.grad
+
+
+def test_subtracting_in_place_makes_a_new_node():
+    first = x = Node(5.0)
+    x -= 3
+    x -= first
+    assert (x.data, first.data, x.op) == (-3.0, 5.0, "sub")
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x -= "a"
+    constant = Node(1.0, requires_grad=False)
+    with no_grad():
+        constant -= 1.0
+    assert constant.data == 0.0
