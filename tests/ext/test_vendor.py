@@ -10,14 +10,23 @@ import pytest
 
 from tests.support import LACKS, ROOT
 
-VENDOR = ROOT / "_ext" / "live" / "vendor"
+EXT = ROOT / "_ext"
+LIVE, FORMULAS, SEARCH = (EXT / part / "vendor" for part in ("live", "formulas", "search"))
+# What npm is given, and what it is to make of it.
+BUILT = {
+    LIVE: ("editor.js", "graphviz.js"),
+    FORMULAS: ("katex.min.js", "copy-tex.min.js", "katex.min.css", "LICENSE", "fonts"),
+    SEARCH: ("minisearch.js", "LICENSE"),
+}
 SOURCES = ("package.json", "package-lock.json", "editor.src.js")
+EACH = pytest.mark.parametrize("vendor", BUILT, ids=lambda folder: folder.parent.name)
 UNREACHABLE = re.compile(r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ERR_SOCKET")
 
 
-def test_the_lock_holds_every_package_by_its_hash():
-    lock = json.loads((VENDOR / "package-lock.json").read_text())["packages"]
-    asked = json.loads((VENDOR / "package.json").read_text())["devDependencies"]
+@EACH
+def test_the_lock_holds_every_package_by_its_hash(vendor: Path):
+    lock = json.loads((vendor / "package-lock.json").read_text())["packages"]
+    asked = json.loads((vendor / "package.json").read_text())["devDependencies"]
     assert lock.pop("")["devDependencies"] == asked
     assert all(package["integrity"].startswith("sha512-") for package in lock.values())
     for name, version in asked.items():
@@ -26,8 +35,8 @@ def test_the_lock_holds_every_package_by_its_hash():
 
 def test_every_bundled_package_has_its_licence():
     """All that npm installs, but for esbuild, which bundles and is not bundled."""
-    lock = json.loads((VENDOR / "package-lock.json").read_text())["packages"]
-    licences = (VENDOR / "LICENSES.txt").read_text()
+    lock = json.loads((LIVE / "package-lock.json").read_text())["packages"]
+    licences = (LIVE / "LICENSES.txt").read_text()
     for path, package in lock.items():
         name = path.removeprefix("node_modules/")
         if name and "esbuild" not in name:
@@ -35,16 +44,23 @@ def test_every_bundled_package_has_its_licence():
 
 
 @pytest.mark.slow
-def test_building_the_scripts_again_gives_the_same_bytes(tmp_path: Path):
+@EACH
+def test_building_the_scripts_again_gives_the_same_bytes(vendor: Path, tmp_path: Path):
     if shutil.which("npm") is None:
         pytest.skip(f"{LACKS}npm, to build the bundled scripts again")
-    for name in SOURCES:
-        shutil.copy(VENDOR / name, tmp_path)
+    for source in filter(Path.exists, (vendor / name for name in SOURCES)):
+        shutil.copy(source, tmp_path)
     install = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True)
     if done.returncode and UNREACHABLE.search(done.stderr):
         pytest.skip(f"{LACKS}a registry for npm, to build the bundled scripts again")
     assert done.returncode == 0, done.stderr
     subprocess.run(["npm", "run", "build"], cwd=tmp_path, capture_output=True, check=True)
-    for name in ("editor.js", "graphviz.js"):
-        assert (tmp_path / name).read_bytes() == (VENDOR / name).read_bytes(), name
+    for name in BUILT[vendor]:
+        assert contents(tmp_path / name) == contents(vendor / name), name
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    """The bytes of a file, or of each file of a folder."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return {file.name: file.read_bytes() for file in files}
