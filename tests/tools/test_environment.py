@@ -19,8 +19,9 @@ SCRIPT = ROOT / "tools" / "environment.py"
 
 
 def prepare(root: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Set `root` up in a process of its own, deaf to this machine's pip configuration."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    """Set `root` up in a process of its own, deaf to this machine's settings of pip and Python."""
+    kept = {name: value for name, value in os.environ.items()
+            if not name.startswith(("PIP_", "PYTHON"))}  # fmt: skip
     return subprocess.run(
         [sys.executable, str(SCRIPT), str(root)],
         env=kept | {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1"} | variables,
