@@ -137,6 +137,9 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
 
     @_constant_within_no_grad
     def pull(cotangent: Any) -> tuple[Any, ...]:
+        shape = cotangent.shape if isinstance(cotangent, Node) else np.shape(cotangent)
+        if shape != out.shape:
+            raise ValueError(f"vjp: pull takes the value's shape, {out.shape}; got {shape}")
         return _pull(out, cotangent, inputs, nested or _is_variable(cotangent))
 
     return (out if nested else out.data), pull

@@ -62,11 +62,16 @@ def stack(nodes: Sequence[Any], axis: int = 0) -> Node:
     shapes = [rules.shape_of(x) if isinstance(x, Node) else np.shape(x) for x in nodes]
     if len(set(shapes)) > 1:
         raise ValueError(f"stack: all must have one shape; got {', '.join(map(str, shapes[:6]))}")
+    axis, axes = operator.index(axis), len(shapes[0]) + 1
+    if not -axes <= axis < axes:
+        raise ValueError(
+            f"stack: axis must be one of the result's {axes}, 0 to {axes - 1}; got {axis}"
+        )
     slices = []
     for x in nodes:
         operand = x if isinstance(x, Node) else np.asarray(x)
         shape = list(operand.shape)
-        shape.insert(axis if axis >= 0 else axis + operand.ndim + 1, 1)
+        shape.insert(axis % axes, 1)
         slices.append(operand.reshape(shape))
     return concatenate(slices, axis)
 

@@ -78,6 +78,14 @@ def test_vjp_and_jvp():
         same(o, t)
 
 
+@pytest.mark.parametrize("wrong", [1.0, np.ones(2), Node(np.ones((4, 5)))])
+def test_a_cotangent_of_another_shape_is_refused(wrong):
+    for f in (ours, lambda W, X: Node(np.zeros((5, 4)))):  # of which one depends on nothing
+        _, pull = vjp(f, W, X)
+        with pytest.raises(ValueError, match=r"vjp: pull takes the value's shape, \(5, 4\); got"):
+            pull(wrong)
+
+
 def test_hvp_and_hessian():
     v = np.ones_like(W)
     their_hessian = jax.hessian(their_loss)(W, X)

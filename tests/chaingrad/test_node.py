@@ -588,6 +588,16 @@ def test_nothing_to_join_is_an_error():
             join([])
 
 
+def test_what_cannot_be_stacked_is_named():
+    x = Node(np.zeros(3))
+    assert stack([x, x], axis=-2).shape == (2, 3)
+    for axis in (2, -3):
+        with pytest.raises(ValueError, match=f"stack: axis must be .* 0 to 1; got {axis}"):
+            stack([x, x], axis=axis)
+    with pytest.raises(ValueError, match=r"stack: all must have one shape; got \(3,\), \(\)"):
+        stack([x, 1.0])
+
+
 def test_integers_take_the_dtype_of_the_nodes_that_they_are_joined_to():
     x = Node(np.ones(2, np.float32))
     for join in (concatenate, stack):
