@@ -46,7 +46,7 @@ LOOKS = """() => {
     window.looks = [...looks.values()];
     return looks.size;
 }"""
-CONTRAST = "color-contrast"
+COLOURS = ("color-contrast", "link-in-text-block")  # most of the time is theirs
 
 
 def severe(page: Page, *rules: str, within: str = "html") -> list[dict[str, Any]]:
@@ -55,14 +55,15 @@ def severe(page: Page, *rules: str, within: str = "html") -> list[dict[str, Any]
 
 
 def severe_of_each_look(page: Page) -> list[dict[str, Any]]:
-    """As `severe`, with the contrast of one piece of text of each look: most of the time is its."""
-    return run(page, {"rules": {CONTRAST: {"enabled": False}}}, [["html"]]) + pale(page)
+    """As `severe`, with the colours of one piece of text of each look."""
+    others = {rule: {"enabled": False} for rule in COLOURS}
+    return run(page, {"rules": others}, [["html"]]) + pale(page)
 
 
 def pale(page: Page) -> list[dict[str, Any]]:
-    """The looks of text that have too little contrast."""
+    """The looks of text that have too little contrast, with their ground or the text around."""
     page.evaluate(LOOKS)
-    return run(page, {"runOnly": [CONTRAST]}, None)
+    return run(page, {"runOnly": list(COLOURS)}, None)
 
 
 def run(page: Page, options: dict[str, Any], within: Any) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
 
-from tests.axe import CONTRAST, pale, severe, severe_of_each_look
+from tests.axe import COLOURS, pale, severe, severe_of_each_look
 from tests.support import PATIENCE
 
 PHONE, TABLET, DESKTOP = 390, 1024, 1440
@@ -178,7 +178,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     yield "the theme follows the system", switch(page)
     yield "fits the window in the other theme", overflow(page)
     if wide:
-        yield "axe in the other theme", severe(page, CONTRAST) if every_element else pale(page)
+        yield "axe in the other theme", severe(page, *COLOURS) if every_element else pale(page)
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors
 
