@@ -91,7 +91,7 @@ def word_count(node: nodes.Node) -> int:
 
 def drawn_height(html: str) -> float:
     """The height of the drawings in a piece of HTML, set side by side where there is room."""
-    if "chaingrad-player" in html:
+    if "chaingrad-player" in html or "chaingrad-moving" in html:
         return PLAYER
     total = left = highest = 0.0
     for width, height in ((float(w), float(h)) for w, h in SVG.findall(html)):
