@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,8 @@ from tests.site import live
 from tests.site.built import Site, toc_documents
 from tests.site.jupyterlab import Lab, start
 from tests.support import ROOT, serve
+
+Show = Callable[..., Page]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -62,3 +64,24 @@ def window(browser: Browser, lab: Lab) -> Iterator[Page]:
     page.get_by_role("listitem", name="intro.md").wait_for()
     yield page
     page.close()
+
+
+@pytest.fixture
+def show(browser: Browser) -> Iterator[Show]:
+    """Put pieces of HTML on a page of their own."""
+    contexts = []
+
+    def put(*pieces: str, head: str = "", **options: object) -> Page:
+        contexts.append(browser.new_context(**options))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+        page.set_content(
+            f'<!doctype html><html lang="en"{head}><title>Pieces</title>'
+            f'<meta name="viewport" content="width=device-width"><body><main><h1>Pieces</h1>'
+            f"{''.join(pieces)}</main></body></html>"
+        )
+        return page
+
+    yield put
+    for context in contexts:
+        context.close()

@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator
 
 import nbformat
 import numpy as np
@@ -14,9 +13,9 @@ from chaingrad.losses import mse_loss
 from chaingrad.step import transposes, vary
 from tests.axe import severe
 from tests.site.built import Site
+from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab
 
-Show = Callable[..., Page]
 CONTROLS = {"depth": [2, 5, 9], "scale": [0.5, 1.4, 3], "activation": ["tanh", "relu"]}
 
 
@@ -45,27 +44,6 @@ def product():
     Z.label = "Z"
     Z.backward(generator.integers(-3, 4, (4, 2)))
     return X, W, Z
-
-
-@pytest.fixture
-def show(browser: Browser) -> Iterator[Show]:
-    """Put figures on a page of their own."""
-    contexts = []
-
-    def put(*pieces: str, head: str = "", **options: object) -> Page:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
-        page.set_content(
-            f'<!doctype html><html lang="en"{head}><title>Figures</title>'
-            f'<meta name="viewport" content="width=device-width"><body><main><h1>Figures</h1>'
-            f"{''.join(pieces)}</main></body></html>"
-        )
-        return page
-
-    yield put
-    for context in contexts:
-        context.close()
 
 
 def ticks(figure: Locator | Page) -> list[tuple[float, float]]:

@@ -126,10 +126,10 @@ def _controls(leaves: Sequence[Item], top: str, names: Names) -> str:
         for leaf in leaves
     )
     return (
-        f'<div class="cg-below"><svg class="cg-plot" viewBox="-60 -9 {wide + 74} {high + 42}" '
+        f'<div class="cg-below"><svg class="cg-plot" viewBox="-66 -9 {wide + 80} {high + 42}" '
         f'role="img"><path class="cg-axes" d="M0 0V{high}H{wide}"/>'
         f'<svg width="{wide}" height="{high}"><path class="cg-curve"/><path class="cg-tangent"/>'
-        f'<circle r="5.5"/></svg>{"</text>".join(texts)}{html.escape(top)}</text></svg>'
+        f'</svg><circle r="5.5"/>{"</text>".join(texts)}{html.escape(top)}</text></svg>'
         f'<div class="cg-controls">{sliders}<button type="button">Start again</button></div></div>'
         '<p class="cg-words"></p><p class="cg-said" aria-live="polite"></p>'
     )

@@ -1,0 +1,457 @@
+"""Nudge and order in a real browser: by mouse, keyboard and touch, on paper, on the pages."""
+
+import html
+import random
+import re
+from collections import defaultdict
+
+import nbformat
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
+
+from chaingrad import Node
+from chaingrad.backward import adjoints, local_gradients
+from chaingrad.draw.items import read
+from chaingrad.step import nudge, order
+from tests.axe import severe
+from tests.site.built import Site
+from tests.site.conftest import Show
+from tests.site.jupyterlab import Lab
+from tests.site.test_player import with_runtime
+
+AT = {"x": 2.0, "b": -1.2, "w": 0.4}
+Where = Locator | FrameLocator | Page
+
+
+def computed(x: Node, b: Node, w: Node) -> Node:
+    u = x + b
+    p = (w * u).tanh()
+    q = (u * x).relu()
+    y = p * q + np.maximum(b, w) / (2.0 + x * x) + w**2
+    for name, node in {"u": u, "p": p, "q": q, "y": y}.items():
+        node.label = name
+    return y
+
+
+def graph(**at: float) -> Node:
+    return computed(**{name: Node(at.get(name, AT[name]), name) for name in AT})
+
+
+def additions() -> Node:
+    a = Node(3.0, "a")
+    b = a + a
+    c = b + b
+    b.label, c.label = "b", "c"
+    return c
+
+
+def parsed(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def shown(page: Where) -> dict[str, list[float]]:
+    """The value and the gradient in each box of the graph."""
+    found = {}
+    for box in page.locator(".cg-live g[data-node]").locator("visible=true").all():
+        texts = box.locator("text").all_text_contents()
+        facts = dict(t.split(" ") for t in texts if t.startswith(("data", "grad")))
+        found[box.get_attribute("data-node")] = [parsed(facts[key]) for key in sorted(facts)]
+    return found
+
+
+def expected(root: Node) -> dict[str, list[float]]:
+    items = read(root, "test", 100)
+    grads = adjoints(root, root.seed(), [item.node for item in items])
+    return {
+        item.id: [item.node.data, *([grads[item.node]] if item.node in grads else [])]
+        for item in items
+    }
+
+
+def agree(found: dict[str, list[float]], right: dict[str, list[float]]) -> None:
+    assert found.keys() == right.keys()
+    for name, numbers in right.items():
+        np.testing.assert_allclose(found[name], numbers, rtol=6e-3, atol=1e-9, err_msg=name)
+
+
+def words(page: Where) -> str:
+    return page.locator(".cg-words").inner_text()
+
+
+# --- nudge --------------------------------------------------------------------------------------
+
+
+def test_what_it_shows_is_what_the_engine_computes(show: Show) -> None:
+    """Twenty settings of the sliders, on both sides of the kinks."""
+    figure = nudge(graph())
+    page = show(figure.html)
+    agree(shown(page), expected(graph()))
+    generator = random.Random(1)
+    leaves = figure.data["leaves"]
+    sliders = {leaf["text"]: page.get_by_role("slider", name=leaf["text"]) for leaf in leaves}
+    at = dict(AT)
+    for _ in range(20):
+        leaf = generator.choice(leaves)
+        steps = generator.randrange(-100, 101)
+        sliders[leaf["text"]].fill(str(steps))
+        at[leaf["text"]] = leaf["at"] + leaf["reach"] * steps / 100
+        root = graph(**at)
+        agree(shown(page), expected(root))
+        grads = {item.label: item.node.grad for item in run_backward(root)}
+        value, slope = re.search(r"y = (\S+), ∂y/∂\w = (\S+)\.", words(page)).groups()  # type: ignore[union-attr]
+        np.testing.assert_allclose(parsed(value), root.data, rtol=6e-3)
+        np.testing.assert_allclose(parsed(slope), grads[leaf["text"]], rtol=6e-3)
+
+
+def run_backward(root: Node) -> list:
+    root.backward()
+    return read(root, "test", 100)
+
+
+def test_the_plot_is_of_the_engines_numbers(show: Show) -> None:
+    page = show(nudge(graph(), reach=1.0).html)
+    page.get_by_role("slider", name="b").fill("40")
+    ticks = [parsed(t) for t in page.locator(".cg-plot text").all_text_contents()[:4]]
+    low, high, least, most = ticks
+    assert (low, high) == (-2.2, -0.2)
+    wide, high_ = (
+        float(page.locator(".cg-plot svg").get_attribute(key) or 0) for key in ("width", "height")
+    )
+
+    def read_off(x: str, y: str) -> tuple[float, float]:
+        return low + 2 * float(x) / wide, most - (most - least) * float(y) / high_
+
+    line = page.locator(".cg-curve").get_attribute("d") or ""
+    room = 0.005 * (most - least)
+    for x, y in re.findall(r"[ML](\S+?) (-?[\d.]+)", line):
+        b, value = read_off(x, y)
+        assert abs(value - graph(b=b).data) < room
+    root = graph(b=-0.8)
+    slope = next(item.node.grad for item in run_backward(root) if item.label == "b")
+    path = page.locator(".cg-tangent").get_attribute("d") or ""
+    (x1, y1), (x2, y2) = (read_off(*end) for end in re.findall(r"[ML](\S+?) (-?[\d.]+)", path))
+    assert (y2 - y1) / (x2 - x1) == pytest.approx(slope, rel=0.01)
+    assert y1 + slope * (-0.8 - x1) == pytest.approx(root.data, rel=0.01)
+
+
+def test_leaves_by_keyboard(show: Show) -> None:
+    page = show(nudge(graph(), direction="LR").html)
+    x = page.get_by_role("slider", name="x")
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        if x.evaluate("e => e === document.activeElement"):
+            break
+    expect(x).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    assert x.get_attribute("aria-valuetext") == "2.03"
+    agree(shown(page), expected(graph(x=2.03)))
+    page.keyboard.press("End")
+    agree(shown(page), expected(graph(x=5.0)))
+    expect(page.locator("[aria-live]")).to_have_text(re.compile(r"^y = \S+, slope \S+$"))
+    page.keyboard.press("Tab")
+    expect(page.locator(".cg-plot text").nth(4)).to_have_text("b")  # the plot goes along
+    page.get_by_role("button", name="Start again").press("Enter")
+    agree(shown(page), expected(graph()))
+
+
+def drag(page: Page, at: Locator, right: int) -> None:
+    at.scroll_into_view_if_needed()
+    box = at.bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + right / 2, y)
+    page.mouse.move(x + right, y)
+    page.mouse.up()
+    page.mouse.move(0, 0)
+
+
+def test_a_leaf_is_dragged_in_the_graph(show: Show) -> None:
+    page = show(nudge(graph(), direction="LR").html)
+    leaf = page.locator(".cg-live g.node", has=page.get_by_text("w", exact=True))
+    drag(page, leaf, 20)
+    agree(shown(page), expected(graph(w=0.6)))
+    expect(page.get_by_role("slider", name="w")).to_be_focused()
+    drag(page, leaf, -400)
+    agree(shown(page), expected(graph(w=-0.6)))
+
+
+def test_the_point_is_dragged_in_the_plot(show: Show) -> None:
+    page = show(nudge(graph(), direction="LR").html)
+    before = words(page)
+    drag(page, page.locator(".cg-plot"), -30)
+    assert words(page) != before
+    moved = re.match(r"w = (\S+):", words(page))
+    assert moved
+    assert -0.1 < parsed(moved[1]) < 0.2
+    agree(shown(page), expected(graph(w=parsed(moved[1]))))
+
+
+def test_where_there_is_no_number_there_is_no_curve(show: Show) -> None:
+    x = Node(0.5, "x")
+    y = x.log() + 1.0 / x
+    y.label = "y"
+    page = show(nudge(y).html)
+    page.get_by_role("slider").fill("-80")
+    assert "y = NaN" in words(page)
+    path = page.locator(".cg-curve").get_attribute("d") or ""
+    assert path.startswith("M")
+    assert "NaN" not in path
+
+
+# --- order --------------------------------------------------------------------------------------
+
+
+def node(page: Where, name: str) -> Locator:
+    return page.get_by_role("button", name=re.compile(f"^{name} holds"))
+
+
+@pytest.mark.parametrize("key", ["", "Enter", " "])
+def test_two_additions_in_any_order(show: Show, key: str) -> None:
+    page = show(order(additions()).html)
+    for clicks, verdict in {
+        "c b b c": r"Wrong: a has 2.0 instead of 4.0. b was too early: 1 of its 2 shares had come.",
+        "c b b c b b": "Wrong: a has 6.0 instead of 4.0. b was too early.*b passed on 2 times",
+        "c b c b": "Wrong: a has 3.0 instead of 4.0. b was too early",
+        "c c b b": r"which now holds 4.0. Right: a has 4.0.$",
+        "b b c c": "Wrong: a has 0.0 instead of 4.0. b was too early: 0 of its 2 shares",
+    }.items():
+        for name in clicks.split():
+            if key:
+                node(page, name).press(key)
+            else:
+                node(page, name).click()
+        assert re.search(verdict, words(page).strip()), words(page)
+        page.get_by_role("button", name="Start again").click()
+        assert words(page).startswith("c holds 1.")
+
+
+def test_a_node_without_news_passes_nothing_on_and_clicks_are_undone(show: Show) -> None:
+    page = show(order(additions()).html)
+    for name in "ccc":
+        node(page, name).click()
+    assert words(page) == "c has passed on all that it holds."
+    page.get_by_role("button", name="Undo").click()
+    assert words(page).strip() == "c passes 1.0 × 1.0 = 1.0 to b, which now holds 1.0."
+    node(page, "c").click()
+    assert "which now holds 2.0" in words(page)
+
+
+def test_any_graph_in_any_order(show: Show) -> None:
+    """What is passed on in random orders, beside the same with the engine's local gradients."""
+    root = graph()
+    page = show(order(root, direction="LR").html)
+    items = read(root, "test", 100)
+    item_of = {id(item.node): item for item in items}
+    sends = {
+        item.id: [(item_of[id(p)].id, k) for p, k in local_gradients(item.node) if k is not None]
+        for item in items
+    }
+    generator = random.Random(2)
+    right = expected(root)
+    for case in range(6):
+        clicks = [name for name in sends for _ in sends[name]]
+        generator.shuffle(clicks)
+        if not case:  # children first, as they were made
+            clicks.sort(key=lambda name: -int(name[1:]))
+        holds = defaultdict[str, float](float, {items[-1].id: 1.0})
+        turns = defaultdict[str, int](int)
+        for name in clicks:
+            to, local = sends[name][turns[name]]
+            turns[name] += 1
+            holds[to] += holds[name] * local
+            page.locator(f".cg-live g[data-node={name}]").click()
+        for name, (_, *shown_grad) in shown(page).items():
+            np.testing.assert_allclose(shown_grad, [holds[name]] * len(shown_grad), rtol=6e-3)
+        leaves = [item.id for item in items if item.is_leaf and item.label]
+        fine = all(np.isclose(holds[leaf], right[leaf][1]) for leaf in leaves)
+        assert ("Wrong" in words(page)) != fine
+        assert ("too early" in words(page)) == bool(case)
+        page.get_by_role("button", name="Start again").click()
+
+
+# --- where they stand ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
+def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
+    page = show(
+        nudge(graph()).html,
+        order(graph()).html,
+        order(additions()).html,
+        head=f' data-theme="{theme}"',
+        viewport={"width": width, "height": 800},
+    )
+    if theme == "dark":
+        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    assert not severe(page)
+    page.get_by_role("slider", name="b").press("ArrowRight")
+    for name in "cbbc":
+        node(page, name).click()
+    assert not severe(page)
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_it_fits_a_phone_and_can_be_read(show: Show, width: int) -> None:
+    a, b = Node(0.5, "a"), Node(-1.2, "b")
+    sums = (a + b).tanh() * (a * b).sin() + b
+    page = show(
+        nudge(sums).html,
+        order(sums).html,
+        order(additions()).html,
+        viewport={"width": width, "height": 844},
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for stage in page.locator(".cg-live .chaingrad-drawing").locator("visible=true").all():
+        assert stage.evaluate("e => e.scrollWidth <= e.clientWidth")
+    smallest = page.evaluate(
+        """() => Math.min(...[...document.querySelectorAll('.cg-live svg text')]
+            .filter(t => t.checkVisibility() && t.textContent).map(t => {
+                const scale = t.getScreenCTM().a;
+                return scale * parseFloat(getComputedStyle(t).fontSize);
+            }))"""
+    )
+    assert smallest >= 10.9
+
+
+def check_stills(page: Page) -> None:
+    root = graph()
+    stills = page.locator(".cg-still")
+    assert stills.count() == 2
+    grads = expected(root)
+    for still in stills.all():
+        picture = still.locator(".cg-wide svg")
+        assert picture.is_visible()
+        assert f"grad {grads['n0'][1]:.4g}".replace("-", "−") in (picture.text_content() or "")
+        assert "∂y/∂x =" in still.inner_text()
+
+
+def test_without_scripts_stills_stand(show: Show) -> None:
+    page = show(nudge(graph()).html, order(graph()).html, java_script_enabled=False)
+    assert not page.locator(".cg-live").locator("visible=true").count()
+    check_stills(page)
+
+
+def test_on_paper_stills_stand(show: Show) -> None:
+    page = show(nudge(graph()).html, order(graph()).html)
+    page.get_by_role("slider", name="x").press("End")
+    assert not page.locator(".cg-still").locator("visible=true").count()
+    page.emulate_media(media="print")
+    assert not page.locator(".cg-live").locator("visible=true").count()
+    check_stills(page)
+
+
+def test_focus_is_seen(show: Show) -> None:
+    page = show(nudge(graph()).html, order(graph()).html)
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        style = page.evaluate(
+            """() => { const s = getComputedStyle(document.activeElement);
+                return [s.outlineStyle, parseFloat(s.outlineWidth)] }"""
+        )
+        assert style[0] == "solid"
+        assert style[1] >= 2
+
+
+def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:
+    page = show(order(additions()).html, order(additions()).html)
+    first, second = page.locator(".chaingrad-moving").all()
+    node(second, "c").click()
+    assert words(first).startswith("c holds 1.")
+    assert words(second).startswith("c passes")
+
+
+def test_in_a_sandboxed_frame(show: Show) -> None:
+    """As in Colab, which isolates each output; only scripts are allowed there."""
+    source = html.escape(f"<!doctype html><html><body>{nudge(graph()).html}</body></html>")
+    page = show(f'<iframe sandbox="allow-scripts" width=800 height=800 srcdoc="{source}"></iframe>')
+    frame = page.frame_locator("iframe")
+    frame.get_by_role("slider", name="x").press("End")
+    agree(shown(frame), expected(graph(x=5.0)))
+
+
+# --- in JupyterLab and on the site --------------------------------------------------------------
+
+CELL = """from chaingrad import Node
+from chaingrad.step import nudge, order
+
+a, b = Node(2.0, "a"), Node(-0.5, "b")
+y = (a * b).tanh() + a
+y.label = "y"
+"""
+
+
+def cell_graph(a: float) -> Node:
+    left, right = Node(a, "a"), Node(-0.5, "b")
+    y = (left * right).tanh() + left
+    y.label = "y"
+    return y
+
+
+def test_it_moves_in_jupyterlab(window: Page, lab: Lab) -> None:
+    cells = [nbformat.v4.new_code_cell(CELL + "nudge(y)"), nbformat.v4.new_code_cell("order(y)")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {
+        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
+    }  # fmt: skip
+    path = lab.folder / "moving.ipynb"
+    nbformat.write(notebook, path)
+    try:
+        window.goto(f"{lab.address}/lab/tree/moving.ipynb?token={lab.token}&reset")
+        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        window.get_by_role("menuitem", name="Run", exact=True).click()
+        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        figures = window.locator(".jp-OutputArea .chaingrad-moving[data-ready]")
+        expect(figures).to_have_count(2)
+        check_both(figures.nth(0), figures.nth(1))
+    finally:
+        path.unlink()
+
+
+def check_both(first: Locator, second: Locator) -> None:
+    first.get_by_role("slider", name="a").press("End")
+    agree(shown(first), expected(cell_graph(5.0)))
+    node(second, "y").press("Enter")
+    assert "y passes 1.0 × 1.0 = 1.0" in words(second)
+
+
+def test_it_moves_in_a_live_cell(browser: Browser, site: Site, address: str) -> None:
+    with_runtime(site)
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/intro.html")
+    cell = page.locator("div.cell:has(.live-run)").first
+    cell.locator(".live-edit").click()
+    cell.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(
+        CELL + "from IPython.display import display\ndisplay(nudge(y))\norder(y)"
+    )
+    cell.locator(".live-run").click()
+    figures = cell.locator(".live-output .chaingrad-moving[data-ready]")
+    expect(figures).to_have_count(2)  # once Python has started
+    check_both(figures.nth(0), figures.nth(1))
+    page.close()
+
+
+def test_order_moves_on_its_page(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/foundations/computational-graph.html")
+    figure = page.locator("[data-kind=order]")
+    for name in "cbbc":
+        node(figure, name).click()
+    assert "a has 2.0 instead of 4.0. b was too early" in words(figure)
+    page.close()
+
+
+def test_nudge_moves_on_its_page(browser: Browser, address: str) -> None:
+    """At the place that the text names, the tangent lies flat."""
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    figure = page.locator("[data-kind=nudge]")
+    figure.get_by_role("slider", name="x").fill("-40")
+    text = words(figure)
+    assert text.startswith("x = 1.2: ℓ = 0.0, ∂ℓ/∂x = 0.0.")
+    assert [grad for _, grad in shown(figure).values()].count(0.0) == 5
+    page.close()
