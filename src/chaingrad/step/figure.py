@@ -190,4 +190,4 @@ def _write(
             label = twins[turns[parent]].find("text")
             turns[parent] += 1
             if label is not None:
-                label.text = amount(shares[item.id, position])
+                label.text = amount(shares[item.id, position]).removesuffix(".0")

@@ -71,7 +71,8 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
           const arrow = drawing.querySelectorAll(`[data-from=${to}][data-to=${id}]`)[which];
           arrow.classList.toggle("cg-sent", shares.length);
           arrow.classList.toggle("cg-on", on && last.turn === turn);
-          arrow.querySelector("text").textContent = shares.join(" + ");
+          // without ".0", for which two shares have no room
+          arrow.querySelector("text").textContent = shares.join(" + ").replace(/\.0\b/g, "");
         }
       });
     }
