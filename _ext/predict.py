@@ -36,6 +36,11 @@ from folds import depart_box, visit_box
 
 LOG = logging.getLogger(__name__)
 ANSWER = "What the page computes"
+SIGNS = {
+    r"\cdot": "·", r"\delta": "δ", r"\ell": "ℓ", r"\eta": "η", r"\lambda": "λ", r"\lVert": "‖",
+    r"\partial": "∂", r"\rVert": "‖", r"\times": "×", r"\top": "ᵀ", r"\,": " ", "-": "−",
+    "{": "", "}": "", r"\mathbf": "", r"\mathrm": "", r"\mathsf": "", r"\operatorname": "",
+}  # fmt: skip
 
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
@@ -66,6 +71,23 @@ def agree(text: str, value: str, tolerance: float) -> bool:
     if number is None or wanted is None:
         return text.strip() == value.strip()
     return abs(number - wanted) <= tolerance * (abs(wanted) or 1.0)
+
+
+def in_words(node: nodes.Node) -> str:
+    """What a node says to those who cannot see it set."""
+    if isinstance(node, nodes.math):
+        return as_line(node.astext())
+    return "".join(map(in_words, node.children)) if node.children else node.astext()
+
+
+def as_line(formula: str) -> str:
+    """A short formula as one line of text.
+
+    >>> as_line(r"\\partial J/\\partial\\mathbf{W}^{(1)} = \\lambda\\,\\mathbf{W}^{(1)} - 10^{-3}")
+    '∂J/∂W^(1) = λ W^(1) − 10^−3'
+    """
+    line = re.sub(r"\\[A-Za-z]+|\\,|[-{}]", lambda m: SIGNS.get(m[0], m[0][1:]), formula)
+    return " ".join(line.replace("∂ ", "∂").split())
 
 
 def plain(shown: str) -> str:
@@ -103,7 +125,7 @@ class Predict(SphinxDirective):
             )
         box = predict("", *asked, ids=[f"predict-{name}"])
         self.set_source_info(box)
-        asks = " ".join(" ".join(node.astext() for node in asked).split())
+        asks = " ".join(" ".join(map(in_words, asked)).split())
         box["data"] = {
             "name": name,
             "asked": asks,
