@@ -103,7 +103,7 @@ function stream(name, bytes) {
 async function prepare(source) {
   const code = source.replace(/^%%writefile .*/, "");
   await python.loadPackagesFromImports(code, { messageCallback: () => {} });
-  if (/\b(import|draw\.)\s*plots\b|\bvary\b/.test(source)) {
+  if (/\bimport\s[\w\s,(]*\bplots\b|\bdraw\.plots\b|\bvary\b/.test(source)) {
     await python.loadPackage("matplotlib", { messageCallback: () => {} });
   }
   if (!graphviz && /\bchaingrad\b/.test(source)) {

@@ -214,6 +214,11 @@ def test_plots_are_drawn_in_the_page(page: Page) -> None:
     assert {"0.01", "0.1", "1"} <= set(plot.locator("text").all_text_contents())
 
 
+def test_plots_are_loaded_however_they_are_imported(page: Page) -> None:
+    write(page, "six", "from chaingrad.draw import color, plots\nplots.color is color")
+    assert run(page, "six").inner_text().strip() == "True"
+
+
 def test_figures_with_controls_move_in_the_page(page: Page) -> None:
     source = "lambda n: ([1, n], f'It ends at {n}.'), {'n': [2, 3]}, x='k', y='y'"
     write(page, "six", f"from chaingrad.step import vary\nvary({source})")
