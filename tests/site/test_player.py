@@ -119,6 +119,7 @@ def test_entries_of_matrices_are_those_of_pytorch(show: Show) -> None:
     assert not page.locator(".cg-entries").is_visible()
     page.locator("summary").focus()
     page.keyboard.press("Enter")
+    expect(page.locator(".cg-entries")).to_be_visible()
     X, W, V = (torch.tensor(a, requires_grad=True) for a in matrices())
     ((X @ W.T).relu() @ V.T).square().sum().backward()
     boxes = {
@@ -216,7 +217,8 @@ def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
         reduced_motion="reduce",
         viewport={"width": width, "height": 800},
     )
-    page.locator("summary").click()
+    for summary in page.locator("summary").all():
+        summary.click()
     if theme == "dark":
         page.add_style_tag(content="body { background: #14181e; color: #eee }")
     for key in ("Home", "ArrowRight", "End"):
@@ -297,18 +299,24 @@ def test_on_paper_three_key_frames_stand(show: Show) -> None:
     check_key_frames(page)
 
 
-def test_a_phone_scrolls_the_graph_and_not_the_page(show: Show) -> None:
-    page = show(
-        scalar().html,
-        arrays().html,
-        viewport={"width": 390, "height": 844},
-        reduced_motion="reduce",
-    )
+WIDE = "a label as wide as a phone"
+
+
+def wide():
+    total = Node(0.0, "x")
+    for i in range(40):
+        total = total + Node(float(i), f"{WIDE} {i}") * Node(2.0, f"{WIDE} too {i}")
+    return play(total)
+
+
+def test_what_is_too_large_for_a_phone_scrolls_and_not_the_page(show: Show) -> None:
+    page = show(wide().html, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     for stage in page.locator(".cg-live .cg-scroll").all():
         stage.focus()
         for _ in range(4):
             page.keyboard.press("ArrowRight")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert smallest_type(page.locator(".chaingrad-player")) >= 11
         box, view = stage.locator("g.node.cg-on").last.bounding_box(), stage.bounding_box()
         assert box
         assert view
@@ -407,6 +415,16 @@ PLACES = {
 }
 
 
+def test_these_are_all_pages_with_players(site: Site) -> None:
+    chapters = site.folder / "chapters"
+    found = {
+        page.relative_to(chapters).with_suffix("").as_posix(): page.read_text("utf-8")
+        for page in chapters.rglob("*.html")
+    }
+    counts = {name: text.count('<div class="chaingrad-player ') for name, text in found.items()}
+    assert {name: count for name, count in counts.items() if count} == PLACES
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_the_players_of_the_pages_play(browser: Browser, address: str, place: str) -> None:
     page = browser.new_page(reduced_motion="reduce")
@@ -422,3 +440,148 @@ def test_the_players_of_the_pages_play(browser: Browser, address: str, place: st
             )
         )
     page.close()
+
+
+# --- it fits ------------------------------------------------------------------------------------
+
+SCREENS = [(1440, 900), (1024, 768), (390, 844)]
+MEASURE = """player => {
+    const box = (name) => player.querySelector(name).getBoundingClientRect();
+    const stage = player.querySelector('.cg-live .cg-scroll');
+    const [live, svg] = [box('.cg-live'), box('.cg-live svg.chaingrad')];
+    return {
+        bottom: live.bottom, top: live.top, drawn: [svg.width, svg.height],
+        inside: svg.left >= live.left && svg.right <= live.right
+            && svg.top >= live.top && svg.bottom <= box('.cg-words').top,
+        hidden: [stage.scrollWidth - stage.clientWidth, stage.scrollHeight - stage.clientHeight],
+        page: document.documentElement.scrollWidth,
+    };
+}"""
+SMALLEST = """svg => Math.min(...[...svg.querySelectorAll('text, tspan')]
+    .filter((text) => text.textContent.trim())
+    .map((text) => parseFloat(getComputedStyle(text).fontSize)))
+    * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"""
+
+
+def smallest_type(player: Locator) -> float:
+    """The size in pixels of the smallest type in the graph, as it is shown."""
+    return round(player.locator(".cg-live svg.chaingrad").evaluate(SMALLEST), 2)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("width", "height"), SCREENS)
+def test_all_of_a_player_is_in_view(
+    browser: Browser, address: str, place: str, width: int, height: int
+) -> None:
+    """The whole graph, the line that says what happens, and the controls; at every step."""
+    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce")
+    page.goto(f"{address}/chapters/{place}.html")
+    for player in page.locator(".chaingrad-player").all():
+        player.evaluate("player => player.scrollIntoView()")
+        header = page.evaluate(
+            "parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)"
+        )
+        player.locator(".cg-live .cg-scroll").evaluate(
+            "stage => stage.focus({preventScroll: true})"
+        )
+        next_step = player.get_by_role("button", name="One step forward")
+        bottoms = set()
+        while True:
+            found = player.evaluate(MEASURE)
+            assert found["hidden"] == [0, 0]
+            assert found["inside"]
+            assert header <= found["top"]
+            assert found["bottom"] <= height
+            assert found["page"] <= width
+            assert smallest_type(player) >= 11
+            bottoms.add(found["bottom"])
+            if not next_step.is_enabled():
+                break
+            page.keyboard.press("ArrowRight")
+        assert len(bottoms) == 1  # nothing moves
+        print(f"{place} {width}: {found['drawn']}, type {smallest_type(player)}")
+    page.close()
+
+
+def test_it_fits_again_when_the_window_turns(show: Show) -> None:
+    page = show(arrays().html, viewport={"width": 844, "height": 390}, reduced_motion="reduce")
+    stage = page.locator(".cg-live .cg-scroll")
+    stage.focus()
+    page.keyboard.press("End")
+    text = words(page).inner_text()
+    for size in [(390, 844), (1440, 900)]:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        page.wait_for_function(
+            "() => { const s = document.querySelector('.cg-live .cg-scroll');"
+            " return s.scrollWidth <= s.clientWidth && s.scrollHeight <= s.clientHeight; }"
+        )
+        assert words(page).inner_text() == text
+        assert page.locator(".cg-live g.node.cg-on").count()
+
+
+# --- labels and details -------------------------------------------------------------------------
+
+LABELS = [
+    "<img src=x onerror=alert(1)>", "&lt; &amp;", "two\nlines", "$\\frac{a}{b}$", "\\(x_1\\)",
+    "重み", "שלום", "data", "grad 7", "#1", "{g}", "v" * 90,
+]  # fmt: skip
+
+
+def test_labels_are_shown_as_they_are_written(show: Show) -> None:
+    total = Node(1.0, "x")
+    for label in LABELS:
+        total = total * Node(2.0, label)
+    page = show(play(total).html, reduced_motion="reduce", viewport={"width": 1440, "height": 900})
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    page.locator(".cg-live .cg-scroll").focus()
+    page.keyboard.press("Home")
+    assert not page.locator(".chaingrad-player img").count()
+    names = page.locator(".cg-live .cg-name").all_text_contents()
+    for label in LABELS:
+        shown = " ".join(label.split())
+        assert any(shown.startswith(name.removesuffix("…")) and len(name) > 1 for name in names), (
+            label
+        )
+    said = words(page).inner_text()
+    assert said.startswith(
+        "Leaves have their values: x = 1.0, <img src=x onerror=aler… = 2.0, &lt; &amp; = 2.0"
+    )
+    full = page.locator(".cg-entries pre").all_text_contents()
+    assert full == [LABELS[0], "two\nlines", "v" * 90]
+    titles = page.locator(".cg-live g.node > title").all_text_contents()
+    assert "v" * 90 in titles
+
+
+def test_texts_stay_inside_their_boxes(show: Show) -> None:
+    page = show(scalar().html, arrays().html, reduced_motion="reduce")
+    for player in page.locator(".chaingrad-player").all():
+        player.locator(".cg-live .cg-scroll").focus()
+        page.keyboard.press("End")
+        over = player.evaluate(
+            """player => [...player.querySelectorAll('.cg-live g.node')].map((node) => {
+                const box = node.querySelector('.cg-box').getBoundingClientRect();
+                return Math.max(...[...node.querySelectorAll('text:not(.cg-number)')]
+                    .map((text) => text.getBoundingClientRect().right - box.right));
+            })"""
+        )
+        assert max(over) <= 0
+
+
+def test_the_sum_is_shown_by_keyboard(show: Show) -> None:
+    x, w = Node(3.0, "x"), Node(4.0, "w")
+    y = x * 2.0 + x * w
+    y.label = "y"
+    page = show(play(y).html, reduced_motion="reduce")
+    page.locator(".cg-live .cg-scroll").focus()
+    page.keyboard.press("End")
+    while "message 2 of 2 to x" not in words(page).inner_text():
+        page.keyboard.press("ArrowLeft")
+    while page.evaluate("document.activeElement.tagName") != "SUMMARY":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    details = page.locator(".cg-entries")
+    expect(details).to_contain_text("The sum at x")
+    expect(details).to_contain_text("1.0 × 2.0 + 1.0 × 4.0 = 6.0")
+    page.keyboard.press("Enter")
+    expect(details).to_be_hidden()

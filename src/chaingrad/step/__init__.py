@@ -4,7 +4,9 @@
 at a time, with numbers. `play_toposort` does the same for a topological sort. The player is a piece
 of HTML that holds its own script: it needs no server, no network and no library, and where scripts
 do not run, or on paper, three key frames stand in its place. Keys: the arrows make one step, space
-plays and pauses, Home and End go to the ends.
+plays and pauses, Home and End go to the ends. Of several layouts it shows the first that fits the
+screen with the words and the controls: in the asked direction, from the top down, or that with
+boxes in which the gradient takes the place of the value. What fits in none scrolls by itself.
 
 Figures that move are pieces of HTML of the same kind. `nudge` and `order` are for any graph of
 numbers: leaves to drag, a backward pass to click through. `vary` has controls for a line that was

@@ -2,18 +2,24 @@
 
 import html
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from chaingrad.draw.dot import printable
 from chaingrad.draw.items import Item, digits
 from chaingrad.rules import UNKNOWN, facts_of
+from chaingrad.step.picture import one_line
 from chaingrad.step.watch import Event, Message, Written
 
 MOST_ENTRIES = 6  # rows and columns that are shown of a matrix
+LONGEST_NAME = 24  # characters, in a sentence
+LONGEST_LIST = 24  # names, in a sentence
+LONGEST_SUM = 8  # terms
 FORWARD, SORT, BACKWARD = "Forward", "Sort", "Backward"
 
 Change = tuple[str, str, str]  # node, slot, text; slots: data, grad, number, and the node's state
@@ -70,6 +76,17 @@ def entries_of(value: Any) -> str:
     return "\n".join([*shown, *(["        …"] if len(rows) > MOST_ENTRIES else [])])
 
 
+def is_bare(item: Item) -> bool:
+    """Whether an item is a number that stands for itself."""
+    return item.kind == "constant" and not item.label and _is_number(item.node.data)
+
+
+def plain(words: str) -> str:
+    """Words without their markup: a subscript as _1, a power as ^2."""
+    words = re.sub(r"<su([bp])>(.*?)</su[bp]>", lambda m: "_^"[m[1] == "p"] + m[2], words)
+    return html.unescape(re.sub(r"<[^>]*>", "", words))
+
+
 class Names:
     """What the words call each node: its label, Wᵀ for a transpose, or v with its number."""
 
@@ -87,13 +104,26 @@ class Names:
         """The operands, in order."""
         return [self._items[parent] for parent in item.parents]
 
+    def whole(self, item: Item) -> str:
+        """The name as plain text on one line, however long."""
+        label = one_line(str(item.label))
+        if not label and item.op == "transpose":
+            return self.whole(self.parents(item)[0]) + "ᵀ"
+        return amount(item.node.data) if is_bare(item) else label or "v" + item.id[1:]
+
     def text(self, item: Item) -> str:
-        """The name as plain text."""
-        if not item.label and item.op == "transpose":
-            return self.text(self.parents(item)[0]) + "ᵀ"
-        if not item.label and item.kind == "constant" and _is_number(item.node.data):
-            return amount(item.node.data)
-        return item.name
+        """The name as plain text, short enough for a sentence."""
+        name = self.whole(item)
+        return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
+
+    def in_full(self, items: Iterable[Item]) -> tuple[Entries, ...]:
+        """The labels of those items whose names do not show all of theirs."""
+        labels = [(item, str(item.label or "")) for item in items]
+        return tuple(
+            (f"{self.html(item)} in full", "\n".join(map(printable, label.splitlines())))
+            for item, label in labels
+            if self.text(item) != label and one_line(label)
+        )
 
     def html(self, item: Item) -> str:
         """The name as HTML, with a number at its end as a subscript."""
@@ -101,13 +131,23 @@ class Names:
         if re.fullmatch(r"[^\W\d_]_?", base) and number:
             return f"<i>{html.escape(base.rstrip('_'))}</i><sub>{number}</sub>{rest}"
         text = html.escape(base + number)
+        if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in base):
+            text = f"<bdi>{text}</bdi>"  # or the formula around it would be read backwards
         return (f"<i>{text}</i>" if re.fullmatch(r"[^\W\d_]", text) else text) + rest
+
+    def by_id(self, id: str) -> Item:
+        """The item with an id."""
+        return self._items[id]
 
     def adjoint(self, item: Item) -> str:
         """∂ℓ/∂x, or what another engine takes for it, in the colour of global gradients."""
-        name = self.html(item)
-        words = f"{name}.grad" if self.foreign else f"∂{self.top}/∂{name}"
-        return f'<span class="g">{words}</span>'
+        if self.foreign:
+            return f'<span class="g">{self.html(item)}.grad</span>'
+        return self.derivative(item)
+
+    def derivative(self, item: Item) -> str:
+        """∂ℓ/∂x, in the colour of global gradients."""
+        return f'<span class="g">∂{self.top}/∂{self.html(item)}</span>'
 
     def local(self, child: Item, parent: Item) -> str:
         """∂z/∂x, in the colour of local gradients."""
@@ -160,10 +200,9 @@ def _array_share(message: Message, child: Item, names: Names) -> str:
         local = {"a": operands[0], "b": operands[-1], "y": names.html(child), "1": "1"}
         local["1/n"] = f"1/{np.size(_data(message.parent)) // np.size(_data(message.child))}"
         local["p"] = _slope_of_power(child, names)
-        text = known.replace(">", "&gt;")
-        for letter, name in local.items():
-            text = text.replace(f"{{{letter}}}", f'<span class="l">{name}</span>')
-        return text.replace("ᵀ</span>ᵀ", "</span>").replace("{g}", g)
+        written = {key: f'<span class="l">{name}</span>' for key, name in local.items()} | {"g": g}
+        text = re.sub(r"\{([^{}]+)\}", lambda m: written[m[1]], known.replace(">", "&gt;"))
+        return text.replace("ᵀ</span>ᵀ", "</span>")
     return f"{g} · {names.local(child, names.item(message.parent))}"
 
 
@@ -197,7 +236,8 @@ def forward_steps(items: Sequence[Item], names: Names) -> list[Step]:
                 _named_entries(names.html(i), i.node.data)
                 for i in told[:8]
                 if not _is_number(i.node.data)
-            ),
+            )
+            + names.in_full(leaves),
         )
     ]
     return steps + [_forward(item, names) for item in items if not item.is_leaf]
@@ -208,7 +248,13 @@ def _shaped(value: Any) -> str:
 
 
 def _computed(item: Item) -> Change:
-    return (item.id, "data", f"data {amount(item.node.data)}")
+    return (item.id, "data", data_text(item))
+
+
+def data_text(item: Item) -> str:
+    """What the box of a node says of its value."""
+    value = amount(item.node.data)
+    return value if is_bare(item) else f"data {value}"
 
 
 def _named_entries(name: str, value: Any) -> Entries:
@@ -238,12 +284,13 @@ def _forward(item: Item, names: Names) -> Step:
         words,
         (item.id,),
         changes=(_computed(item), (item.id, "state", "")),
-        entries=tuple(_named_entries(names.html(i), i.node.data) for i in unique),
+        entries=tuple(_named_entries(names.html(i), i.node.data) for i in unique)
+        + names.in_full({i.id: i for i in [*parents, item]}.values()),
     )
 
 
 def sort_steps(
-    events: Sequence[tuple[str, Any]], item_of: Callable[[Any], Item], name: Callable[[Item], str]
+    events: Sequence[tuple[str, Any]], item_of: Callable[[Any], Item], names: Names
 ) -> list[Step]:
     """The visits and pushes of a depth-first search; the list fills from its back."""
     sorted_ids = {item_of(node).id for event, node in events if event == "push"}
@@ -253,19 +300,22 @@ def sort_steps(
     path: list[str] = []
     for event, node in events:
         item = item_of(node)
-        who = f"<b>{name(item)}</b>"
+        name = names.html(item)
+        entries = names.in_full([item])
         if event == "visit":
             came = f"a parent of {path[-1]}" if path else "the root"
-            path.append(name(item))
-            words = f"Visit {who}, {came}."
+            path.append(name)
+            words = f"Visit <b>{name}</b>, {came}."
             changes: tuple[Change, ...] = ((item.id, "state", "visited"), (item.id, "number", "…"))
         else:
             path.pop()
-            pushed.append(name(item))
+            pushed.append(name)
             place = length + 1 - len(pushed)
-            words = f"Push {who}: {_ready(item, sorted_ids)}. {_ending(pushed, length)}"
+            words = f"Push <b>{name}</b>: {_ready(item, sorted_ids)}. {_ending(pushed, length)}"
+            known = ", ".join(map(plain, reversed(pushed)))
+            entries += (("The sorted list", known if len(pushed) == length else f"…, {known}"),)
             changes = ((item.id, "state", "pushed"), (item.id, "number", f"#{place}"))
-        steps.append(Step(SORT, words, (item.id,), changes=changes))
+        steps.append(Step(SORT, words, (item.id,), changes=changes, entries=entries))
     return steps
 
 
@@ -278,35 +328,49 @@ def _ready(item: Item, sorted_ids: Set[str]) -> str:
 
 
 def _ending(pushed: Sequence[str], length: int) -> str:
-    shown = [*reversed(pushed)][:10] + ["…"] * (len(pushed) > 10)
+    most = LONGEST_LIST if len(pushed) == length else 6
+    shown = [*reversed(pushed)][:most] + ["…"] * (len(pushed) > most)
     if len(pushed) == length:
         return f"Sorted list: [{', '.join(shown)}]"
     return f"End of the sorted list: […, {', '.join(shown)}]"
 
 
-def backward_steps(events: Sequence[Event], names: Names) -> list[Step]:
-    """The root's gradient, and then each message in the order in which it was sent."""
+def backward_steps(
+    events: Sequence[Event], names: Names, truth: Mapping[str, Any] | None = None
+) -> list[Step]:
+    """The root's gradient, and then each message in the order in which it was sent.
+
+    Args:
+        events: what happened.
+        names: of the nodes.
+        truth: of another engine or order, the right gradient of each leaf for a seed of 1, by id.
+    """
     edges = {
         (id(event.parent), id(event.child), event.position)
         for event in events
         if isinstance(event, Message)
     }
     uses = Counter(parent for parent, *_ in edges)
-    came: dict[int, int] = {}
+    came: Counter[int] = Counter()
+    sums: dict[int, list[str]] = {}
     steps = []
     for event in events:
         if isinstance(event, Written):
             steps.append(_written(event, names))
+            sums.pop(id(event.node), None)
             if names.item(event.node).is_root and np.any(event.value):  # a pass begins
                 came.clear()
             continue
-        count = came[id(event.parent)] = came.get(id(event.parent), 0) + 1
-        steps.append(_message(event, names, count, uses[id(event.parent)]))
-    return [*steps, _outcome(events, names)]
+        came[id(event.parent)] += 1
+        counts = (came[id(event.parent)], uses[id(event.parent)])
+        sender = (came[id(event.child)], uses[id(event.child)])
+        terms = sums.setdefault(id(event.parent), [])
+        steps.append(_message(event, names, counts, sender, terms))
+    return [*steps, _outcome(events, names, truth or {})]
 
 
-def _outcome(events: Sequence[Event], names: Names) -> Step:
-    """The gradients that the leaves end with."""
+def _outcome(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) -> Step:
+    """The gradients that the leaves end with, and those that they should have."""
     ends = [(e.parent, e.total) if isinstance(e, Message) else (e.node, e.value) for e in events]
     leaves = {id(node): (names.item(node), value) for node, value in ends}
     found = [(item, value) for item, value in leaves.values() if item.is_leaf]
@@ -314,12 +378,53 @@ def _outcome(events: Sequence[Event], names: Names) -> Step:
     more = f" and {len(found) - 12} more" if len(found) > 12 else ""
     arrays = [(item, value) for item, value in found[:12] if not _is_number(value)]
     start = "The leaves end with" if names.foreign else "The leaves have their gradients:"
+    entries = tuple(_named_entries(names.adjoint(item), value) for item, value in arrays)
+    words = f"{start} {', '.join(told)}{more}."
+    ours = {item.id: value for item, value in found}
+    due = _due(events, names, truth)
+    right = {id: x for id, x in due.items() if not _close(ours.get(id, 0.0), x)}
+    if right:
+        items = [names.by_id(id) for id in right]
+        rights = [f"{names.derivative(i)} = {_now(right[i.id])}" for i in items[:6]]
+        words += (
+            f" <b>Wrong</b>: one message along each edge, in topological order, gives "
+            f"{', '.join(rights)}."
+        )
+        entries += tuple(
+            _named_entries(f"{names.derivative(i)}, right", right[i.id])
+            for i in items[:6]
+            if not _is_number(right[i.id])
+        )
     return Step(
         BACKWARD,
-        f"{start} {', '.join(told)}{more}.",
+        words,
         tuple(item.id for item, _ in found),
-        entries=tuple(_named_entries(names.adjoint(item), value) for item, value in arrays),
+        entries=entries + names.in_full(item for item, _ in found),
     )
+
+
+def _close(found: Any, right: Any) -> bool:
+    found, right = _data(found), _data(right)
+    return np.ndim(found) <= np.ndim(right) and np.allclose(
+        found, right, rtol=1e-5, atol=1e-12, equal_nan=True
+    )
+
+
+def _due(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) -> dict[str, Any]:
+    """What each leaf should end with: its gradient, for each pass since it was last reset."""
+    seeds = 0.0
+    reset: dict[str, float] = {}
+    for event in events:
+        if isinstance(event, Written):
+            item = names.item(event.node)
+            if item.is_root and np.any(event.value):
+                again = np.array_equal(event.known, event.value)
+                seeds += float(_data(event.value if again else event.value - event.known))
+            elif item.is_leaf and not np.any(event.value):
+                reset[item.id] = seeds
+    if not seeds:
+        return {}
+    return {id: (seeds - reset.get(id, 0.0)) * gradient for id, gradient in truth.items()}
 
 
 def _written(event: Written, names: Names) -> Step:
@@ -334,7 +439,14 @@ def _written(event: Written, names: Names) -> Step:
     )
 
 
-def _message(message: Message, names: Names, count: int, uses: int) -> Step:
+def _message(
+    message: Message,
+    names: Names,
+    counts: tuple[int, int],
+    sender: tuple[int, int],
+    terms: list[str],
+) -> Step:
+    """One message; how many its receiver and its sender have of all of theirs, and their sum."""
     child, parent = names.item(message.child), names.item(message.parent)
     known = message.known if message.known is not None and np.any(_data(message.known)) else None
     adds = known is None or np.allclose(
@@ -345,28 +457,50 @@ def _message(message: Message, names: Names, count: int, uses: int) -> Step:
     entries: tuple[Entries, ...] = ()
     if share:
         label = (amount(message.above), amount(message.local))
+        term = f"{_negative(label[0])} × {_negative(label[1])}"
     else:
         share = _array_share(message, child, names)
         entries = _message_entries(message, child, parent, names)
+        term = plain(share) if not _is_number(message.total) else amount(message.share)
+    count, uses = counts
     words = f"{names.adjoint(parent)} {'+=' if adds else '='} {share}, now {_now(message.total)}"
     stale = known is not None and count == 1
     if known is not None:
         words += _accumulation(known, message.share, adds)
     if stale and adds:
         words += ", where the first was left by an earlier pass"
+        terms[:] = [f"{amount(known)} left by an earlier pass"]
     if count > uses:
         words += f" <small>(message {count} to {names.html(parent)}, over {uses} edges)</small>"
     elif uses > 1:
         words += f" <small>(message {count} of {uses} to {names.html(parent)})</small>"
+    if names.foreign and sender[0] < sender[1]:
+        words += (
+            f" <b>Too early</b>: {names.html(child)} has {sender[0]} of its {sender[1]} messages."
+        )
+    if not adds:
+        terms.clear()
+    terms.append(term)
     return Step(
         BACKWARD,
         words,
         (parent.id, child.id),
         (parent.id, child.id, child.parents[: message.position].count(parent.id), *label),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
-        entries,
+        (
+            (f"The sum at {names.html(parent)}", _sum(terms, message.total, uses - count)),
+            *entries,
+            *names.in_full([child, parent]),
+        ),
         0 if known is None else 3 if stale else 2 if parent.is_leaf else 1,
     )
+
+
+def _sum(terms: Sequence[str], total: Any, missing: int) -> str:
+    """What a node was sent, and what it will be: 2.0 × 3.0 + 1.0 × 4.0 = 10.0."""
+    shown = ["…"] * (len(terms) > LONGEST_SUM) + list(terms[-LONGEST_SUM:])
+    left = f", and {missing} more to come" if missing > 0 else ""
+    return f"{' + '.join(shown)} = {plain(_now(total))}{left}"
 
 
 def _number_share(message: Message, child: Item, parent: Item, names: Names) -> str:

@@ -49,11 +49,6 @@
       role: "group",
       "aria-label": "Graph. Left and right arrow: one step. Space: play or pause.",
     });
-    const frames = root.querySelectorAll(".cg-frames svg.chaingrad");
-    const svg = frames[frames.length - 1].cloneNode(true);
-    svg.setAttribute("aria-label", label);
-    svg.style.minWidth = `${svg.getAttribute("width")}px`; // what is wider scrolls
-    stage.append(svg);
     const words = make("p", { class: "cg-words", "aria-live": "polite", "aria-atomic": "true" });
     const bar = make("div", { class: "cg-bar" });
     const button = (name, text, act) => {
@@ -82,29 +77,41 @@
         .join(""),
     );
     bar.append(back, toggle, next, slider, count, speed);
-    const details = make("details", {}, "<summary>Entries of the arrays in this step</summary>");
+    const details = make("details", {}, "<summary>Details: sums, arrays, long names</summary>");
     const entries = make("div", {
       class: "cg-entries",
       tabindex: "0", // it scrolls on a phone
       role: "group",
-      "aria-label": "Entries",
+      "aria-label": "Details of this step",
     });
     details.append(entries);
     live.append(...(phases.length > 1 ? [top] : []), stage, words, bar);
     if (steps.some((step) => step[5].length)) live.append(details);
 
-    // --- the drawing
-    const nodes = {};
-    for (const group of svg.querySelectorAll("g[data-node]")) {
-      const slots = { group };
-      for (const text of group.querySelectorAll("[data-slot]")) slots[text.dataset.slot] = text;
-      nodes[group.dataset.node] = slots;
-    }
-    const edges = {};
-    for (const group of svg.querySelectorAll("g[data-from]")) {
-      const key = `${group.dataset.from} ${group.dataset.to}`;
-      (edges[key] ||= []).push(group);
-    }
+    // --- the drawings: one is shown, all are kept up to date
+    const read = (svg) => {
+      svg.setAttribute("aria-label", label);
+      const [width, height] = ["width", "height"].map((name) => +svg.getAttribute(name));
+      const least = parseFloat(svg.style.minWidth) / width; // at which its type can be read
+      svg.style.cssText = "";
+      const nodes = {};
+      for (const group of svg.querySelectorAll("g[data-node]")) {
+        const slots = { group };
+        for (const text of group.querySelectorAll("[data-slot]")) slots[text.dataset.slot] = text;
+        nodes[group.dataset.node] = slots;
+      }
+      const edges = {};
+      for (const group of svg.querySelectorAll("g[data-from]")) {
+        const key = `${group.dataset.from} ${group.dataset.to}`;
+        (edges[key] ||= []).push(group);
+      }
+      return { svg, width, height, least, nodes, edges };
+    };
+    const frames = root.querySelectorAll(".cg-frames svg.chaingrad");
+    const others = root.querySelector("template").content.querySelectorAll("svg");
+    const drawings = [frames[frames.length - 1], ...others].map((svg) => read(svg.cloneNode(true)));
+    let shows = drawings[0];
+    stage.append(shows.svg);
     const dot = document.createElementNS(SVG, "circle");
     dot.setAttribute("class", "cg-dot");
     dot.setAttribute("r", "6");
@@ -114,10 +121,12 @@
     const shown = {};
     const put = (node, slot, text) => {
       const key = `${node} ${slot}`;
-      if (shown[key] === text || !nodes[node]) return;
+      if (shown[key] === text) return;
       shown[key] = text;
-      if (slot === "state") nodes[node].group.dataset.state = text;
-      else if (nodes[node][slot]) nodes[node][slot].textContent = text;
+      for (const { nodes } of drawings) {
+        if (slot === "state" && nodes[node]) nodes[node].group.dataset.state = text;
+        else if (nodes[node]?.[slot]) nodes[node][slot].textContent = text;
+      }
     };
     const state = (k) => {
       const values = {};
@@ -151,6 +160,7 @@
       cancelAnimationFrame(frame);
       dot.remove();
       carries.remove();
+      const { svg, nodes, edges } = shows;
       for (const group of svg.querySelectorAll(".cg-on")) group.classList.remove("cg-on");
       for (const node of step[2]) nodes[node]?.group.classList.add("cg-on");
       if (!step[3]) return;
@@ -161,9 +171,10 @@
       const path = edge.querySelector("path");
       if (above) {
         const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
+        const below = shows === drawings[0] ? `x="${x}" y="${y + 14}"` : ""; // or in one line
         carries.innerHTML =
-          `<tspan class="g" x="${x}" y="${y - 6}">${above}</tspan> ×` +
-          `<tspan class="l" x="${x}" y="${y + 14}">${local}</tspan>`;
+          `<tspan class="g" x="${x}" y="${y + (below ? -6 : 4)}">${above} </tspan>` +
+          `<tspan class="l" ${below}>× ${local}</tspan>`;
         edge.parentNode.append(carries);
       }
       if (!calm()) travel(path);
@@ -173,7 +184,7 @@
       // keep what happens in sight where the drawing is wider than its place
       const view = stage.getBoundingClientRect();
       if (stage.scrollWidth <= stage.clientWidth && stage.scrollHeight <= stage.clientHeight) return;
-      const boxes = step[2].map((node) => nodes[node].group.getBoundingClientRect());
+      const boxes = step[2].map((node) => shows.nodes[node].group.getBoundingClientRect());
       const off = (low, high, size) => {
         const from = Math.min(...boxes.map((box) => box[low])) - view[low];
         const room = view[size] - (Math.max(...boxes.map((box) => box[high])) - view[low] - from);
@@ -184,6 +195,48 @@
         top: off("top", "bottom", "height"),
         behavior: calm() ? "auto" : "smooth",
       });
+    };
+
+    // --- the place: the drawing that fits, with the words and the controls in view
+    const framed = window !== window.top; // a frame may be as high as what it holds
+    const longest = [...steps].sort((a, b) => b[1].length - a[1].length).slice(0, 8);
+    const reserve = () => {
+      const probe = words.cloneNode();
+      probe.removeAttribute("aria-live");
+      probe.style.cssText = "position:absolute;visibility:hidden;min-height:0";
+      probe.style.width = `${words.offsetWidth}px`;
+      root.append(probe);
+      const heights = longest.map((step) => ((probe.innerHTML = step[1]), probe.offsetHeight));
+      probe.remove();
+      words.style.minHeight = `${Math.max(...heights)}px`;
+    };
+    let place = "";
+    const fit = () => {
+      const page = document.scrollingElement || document.documentElement;
+      const view = framed ? screen.availHeight * 0.8 : page.clientHeight;
+      if (!stage.clientWidth || place === `${stage.clientWidth} ${view}`) return;
+      place = `${stage.clientWidth} ${view}`;
+      reserve();
+      const style = getComputedStyle(stage);
+      const sum = (...names) => names.reduce((total, name) => total + parseFloat(style[name]), 0);
+      const width = stage.clientWidth - sum("paddingLeft", "paddingRight");
+      const above = parseFloat(getComputedStyle(page).scrollPaddingTop) || 0; // a fixed header
+      const rest = [top, words, bar, details.firstChild].map((part) => part.offsetHeight);
+      const padding = sum("paddingTop", "paddingBottom");
+      const height = view - above - rest.reduce((a, b) => a + b) - padding - 12;
+      const scale = (drawing) =>
+        Math.min(1, width / drawing.width, height / drawing.height) / drawing.least;
+      const best = [...drawings].sort((a, b) => scale(b) - scale(a))[0];
+      const next = drawings.find((drawing) => scale(drawing) >= 1) || best; // the first that fits
+      if (next !== shows) {
+        shows = next;
+        stage.replaceChildren(shows.svg);
+      }
+      const size = Math.max(1, scale(shows)) * shows.least; // smaller could not be read: it scrolls
+      shows.svg.style.width = `${shows.width * size}px`;
+      shows.svg.style.height = `${shows.height * size}px`;
+      stage.style.maxHeight = `${Math.max(height, 240) + padding}px`;
+      if (at >= 0) mark(steps[at]);
     };
 
     // --- playing
@@ -216,7 +269,7 @@
           return box;
         }),
       );
-      if (!step[5].length) entries.textContent = "No arrays in this step.";
+      if (!step[5].length) entries.textContent = "The line above says all of this step.";
     };
     const face = (name, text) => {
       toggle.innerHTML = icon(name);
@@ -260,7 +313,10 @@
 
     root.insertBefore(live, root.querySelector(".cg-steps"));
     root.dataset.ready = "";
+    fit();
     show(0);
+    new ResizeObserver(fit).observe(root);
+    window.addEventListener("resize", fit);
   };
 
   for (const root of document.querySelectorAll(".chaingrad-player:not([data-ready])")) start(root);

@@ -3,17 +3,15 @@
 import copy
 import html
 import json
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from typing import Any
 
-from chaingrad.backward import local_gradients
-from chaingrad.draw import Drawing, draw_toposort
-from chaingrad.draw.boxes import Direction, draw_boxes, new_graph
+from chaingrad.backward import adjoints, local_gradients
+from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item, cut, describe, read, read_names, read_nodes
 from chaingrad.draw.palette import COLORS, style
 from chaingrad.graph import GraphNode, toposort
@@ -25,13 +23,16 @@ from chaingrad.step.messages import (
     Step,
     amount,
     backward_steps,
+    data_text,
     forward_steps,
+    is_bare,
+    plain,
     sort_steps,
 )
+from chaingrad.step.picture import Look, draw, elided, one_line
 from chaingrad.step.watch import Event, Message, backward_events, foreign_events, sort_events
 
 MOST_NODES = 200
-_FAR = re.compile(r"-?\d+(?:\.\d+)?,-?\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +46,7 @@ class Player:
 
     alt: str
     steps: Sequence[Step]
-    _drawing: Drawing
+    _draw: Callable[[], Sequence[ET.Element]]  # one picture, or another for narrow screens, too
     _start: Sequence[tuple[str, str, str]]
     _frames: Sequence[tuple[str, int]] = field(default=())  # a title, and a place in the steps
 
@@ -56,11 +57,13 @@ class Player:
     def html(self) -> str:
         """The player as a piece of HTML."""
         frames = "".join(self._frame(title, at) for title, at in self._frames)
+        others = "".join(ET.tostring(x, encoding="unicode") for x in self._pictures[1:])
         label = html.escape(self.alt, quote=True)
         return (
-            f'<div class="chaingrad-player" role="group" aria-label="{label}">'
+            '<div class="chaingrad-player tex2jax_ignore mathjax_ignore" role="group" '
+            f'aria-label="{label}">'
             f"<style>{_style()}</style>"
-            f'<div class="cg-frames">{frames}</div>'
+            f'<div class="cg-frames">{frames}</div><template>{others}</template>'
             f'<script type="application/json" class="cg-steps">{self._json()}</script>'
             f"<script>{_asset('player.js')}</script></div>"
         )
@@ -76,20 +79,13 @@ class Player:
         return text.replace("<", "\\u003c")
 
     @cached_property
-    def _picture(self) -> ET.Element:
-        root = ET.fromstring(self._drawing.svg())
-        root.remove(root[0])  # the player's own style sheet does what this one would
-        for group in root.iter("g"):
-            if group.get("data-node"):
-                _furnish(group)
-        for element in root.iter():
-            _shorten(element)
-        return root
+    def _pictures(self) -> Sequence[ET.Element]:
+        return self._draw()
 
     def _frame(self, title: str, at: int) -> str:
         step = self.steps[at]
         changes = [*self._start, *(c for s in self.steps[: at + 1] for c in s.changes)]
-        root = copy.deepcopy(self._picture)
+        root = copy.deepcopy(self._pictures[0])
         root.set("aria-label", f"{title}: {plain(step.words)}")
         _apply(root, {(node, slot): text for node, slot, text in changes})
         _mark(root, step)
@@ -128,7 +124,8 @@ def play(
         local_gradient: for another engine, gives ∂node/∂operand for a node and the operand's
             position.
         parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter`.
-        direction: which way the data flows, in Graphviz's terms.
+        direction: which way the data flows, in Graphviz's terms, where there is room for that;
+            elsewhere it flows down, and boxes are folded.
         max_nodes: a larger graph is refused.
 
     Returns:
@@ -168,19 +165,24 @@ def play(
     names = Names(items, foreign=not own)
     steps = [
         *forward_steps(items, names),
-        *sort_steps(sorting, names.item, names.html),
-        *backward_steps(events, names),
+        *sort_steps(sorting, names.item, names),
+        *backward_steps(events, names, None if own else _truth(items, local_gradient)),
     ]
-    drawing = _drawing(items, names, events, direction)
     start = [(item.id, "state", "todo") for item in items if not item.is_leaf]
-    start += [(item.id, "data", "data …") for item in items]
+    start += [(item.id, "data", "…" if is_bare(item) else "data …") for item in items]
     start += [(item.id, "grad", "") for item in items]
     start += [(names.item(node).id, "number", "") for event, node in sorting if event == "visit"]
     top = items[-1]
     leaves = [names.text(item) for item in items if item.is_leaf and item.kind != "constant"]
     given = ", ".join(leaves[:6]) + (f" and {len(leaves) - 6} more" if len(leaves) > 6 else "")
     alt = f"Step by step from {given} to {names.text(top)} = {amount(top.node.data)} and back"
-    return Player(cut(f"{alt}: {len(steps)} steps."), steps, drawing, start, _key_frames(steps))
+    return Player(
+        cut(f"{alt}: {len(steps)} steps."),
+        steps,
+        lambda: _pictures(items, names, events, direction),
+        start,
+        _key_frames(steps),
+    )
 
 
 def play_toposort(
@@ -221,10 +223,20 @@ def play_toposort(
         trace=lambda event, id: events.append((event, id)),
     )
     names = Names(items)
-    steps = sort_steps(events, by_id.__getitem__, names.html)
-    drawing = replace(
-        draw_toposort(graph, root, direction=direction, max_nodes=max_nodes), titles={}
-    )
+    steps = sort_steps(events, by_id.__getitem__, names)
+    visited = {id for _, id in events}
+    looks = [
+        Look(
+            item,
+            names.whole(item),
+            slots=(("number",),),
+            widest=(f"#{len(items)}",),
+            color="leaf" if item.is_leaf else "visited",
+            is_round=all(len(item.name) <= 3 for item in items),
+            is_centred=True,
+        )
+        for item in items
+    ]
     before = [
         (id, slot, text) for id in by_id for slot, text in (("state", "todo"), ("number", ""))
     ]
@@ -232,7 +244,14 @@ def play_toposort(
     alt = f"Topological sort from {name}, step by step: {len(steps)} visits and pushes."
     first = next(i for i, (event, _) in enumerate(events) if event == "push")
     frames = [("First push", first), ("Half-way", len(steps) // 2), ("Sorted", len(steps) - 1)]
-    return Player(cut(alt), steps, drawing, before, frames)
+    ways: list[Direction] = [direction, "TB"]  # the other for a narrow screen
+    return Player(
+        cut(alt),
+        steps,
+        lambda: [draw(looks, way, 26, "Graph", by_id.keys() - visited) for way in ways],
+        before,
+        frames,
+    )
 
 
 # --- the graph ----------------------------------------------------------------------------------
@@ -240,6 +259,24 @@ def play_toposort(
 
 def _local_gradient(node: Node, position: int) -> float | None:
     return local_gradients(node)[position][1]
+
+
+def _truth(
+    items: Sequence[Item], local_gradient: Callable[[Any, int], Any] | None
+) -> dict[str, Any]:
+    """The gradient of the last item with respect to each leaf; nothing where none is known."""
+    root = items[-1].node
+    leaves = [item for item in items if item.is_leaf and item.kind != "constant"]
+    if isinstance(root, Node):
+        found = adjoints(root, root.seed(), [item.node for item in leaves])
+        return {item.id: found[item.node] for item in leaves if item.node in found}
+    if local_gradient is None:
+        return {}
+    sums = {item.id: 0.0 for item in items} | {items[-1].id: 1.0}
+    for item in reversed(items):
+        for position, parent in enumerate(item.parents):
+            sums[parent] += sums[item.id] * local_gradient(item.node, position)
+    return {item.id: sums[item.id] for item in leaves}
 
 
 def _items(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
@@ -262,37 +299,56 @@ def _check_size(size: int, max_nodes: int) -> None:
         )
 
 
-def _drawing(
-    items: Sequence[Item], names: Names, events: Sequence[Event], direction: Direction
-) -> Drawing:
-    """Draw the graph with room in each node for all that the player will write there."""
+def _looks(
+    items: Sequence[Item], names: Names, events: Sequence[Event], folded: bool
+) -> list[Look]:
+    """How the nodes look, with room for all that the player will write there.
+
+    Folded, a node is smaller: its value gives way to its gradient when that comes.
+    """
     widest: dict[int, str] = {}
     for event in events:
         node, value = (
             (event.parent, event.total) if isinstance(event, Message) else (event.node, event.value)
         )
-        widest[id(node)] = max(widest.get(id(node), ""), amount(value), key=len)
-    shown = [
-        replace(
-            item,
-            label="" if item.kind == "constant" and not item.label else names.text(item),
-            value=amount(item.node.data),
-            gradient=widest.get(id(item.node), ""),
+        text = f"grad {amount(value)}"
+        widest[id(node)] = max(widest.get(id(node), ""), text, key=len)
+    looks = []
+    for item in items:
+        value, gradient = data_text(item), widest.get(id(item.node), "")
+        slots = [("data", "grad")] if folded else [("data",), ("grad",)]
+        color = {"operation": "node", "constant": "constant"}.get(item.kind, "leaf")
+        looks.append(
+            Look(
+                item,
+                "" if item.kind == "constant" and not item.label else names.whole(item),
+                "" if is_bare(item) else elided(one_line(item.op) or item.kind, 80),
+                tuple(slots if gradient else [("data",)]),
+                (value, gradient),
+                color,
+            )
         )
-        for item in items
-    ]
+    return looks
+
+
+def _pictures(
+    items: Sequence[Item], names: Names, events: Sequence[Event], direction: Direction
+) -> list[ET.Element]:
+    """The graph as it is where there is room for that; from the top down; and that, folded."""
+    alt = describe("Graph", list(items), True, False)
     carried = [
         amount(number)
         for event in events
         if isinstance(event, Message) and event.local is not None
         for number in (event.above, event.local)
     ]
-    room = 26 + 6.4 * max(map(len, carried), default=0)  # for what an edge carries, in points
-    graph = new_graph(direction)
-    spaces = {"ranksep": f"{room / 72:.2f}", "nodesep": "0.35"}
-    graph.defaults("graph", **spaces, nslimit="1")  # or a node of 200 children takes minutes
-    draw_boxes(graph, shown, True, True)
-    return Drawing(graph.source, describe("Graph", list(items), True, False))
+    room = 34.0 if direction in ("TB", "BT") else 12 + 7 * max(map(len, carried), default=2)
+    whole, folded = (_looks(items, names, events, fold) for fold in (False, True))
+    return [
+        draw(whole, direction, room, alt),  # with room for what an edge carries
+        draw(whole, "TB", 20, alt),
+        draw(folded, "TB", 20, alt),
+    ]
 
 
 def _key_frames(steps: Sequence[Step]) -> list[tuple[str, int]]:
@@ -318,80 +374,6 @@ def _style() -> str:
     theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
     light = "".join(f"--cg-{name}:{color};" for name, (color, _) in COLORS.items())
     return f".chaingrad-player{{{light}--cg-solid:#fff}}{theme}{_asset('player.css')}"
-
-
-def plain(words: str) -> str:
-    """Words without their markup: a subscript as _1, a power as ^2."""
-    words = re.sub(r"<su([bp])>(.*?)</su[bp]>", lambda m: "_^"[m[1] == "p"] + m[2], words)
-    return html.unescape(re.sub(r"<[^>]*>", "", words))
-
-
-def _furnish(group: ET.Element) -> None:
-    """Give a node a frame that states can colour, a corner for a number, and names to its texts."""
-    boxes = [(shape, _box_of(shape)) for shape in group if _points(shape)]
-    left, top = (min(box[i] for _, box in boxes) for i in (0, 1))
-    right, bottom = (max(box[i] for _, box in boxes) for i in (2, 3))
-    for shape, box in boxes:
-        if shape.tag in ("polygon", "path") and box[3] - box[1] > 1:  # not the rule inside
-            _boxed(shape, *box)
-    texts = list(group.iter("text"))
-    for text in texts:
-        start = (text.text or "").split(" ")[0]
-        slot = {"data": "data", "grad": "grad"}.get(start, "")
-        if (text.text or "").startswith("#"):
-            slot = "number"
-        if slot:
-            text.set("data-slot", slot)
-    round_ = group.find("ellipse") is not None
-    halo = ET.Element("rect", {
-        "class": "cg-halo", "x": f"{left - 3:.1f}", "y": f"{top - 3:.1f}",
-        "rx": f"{(right - left) / 2 + 3:.1f}" if round_ else "6",
-        "width": f"{right - left + 6:.1f}", "height": f"{bottom - top + 6:.1f}",
-    })  # fmt: skip
-    group.insert(0, halo)
-    if not any(text.get("data-slot") == "number" for text in texts):
-        ET.SubElement(group, "text", {
-            "data-slot": "number", "class": "cg-number", "text-anchor": "end",
-            "x": f"{right:.1f}", "y": f"{top - 7:.1f}", "font-size": "12",
-        })  # fmt: skip
-
-
-def _shorten(element: ET.Element) -> None:
-    """Write an element in fewer characters: there are three pictures, and pages hold several."""
-    if element.get("text-anchor") == "start":
-        del element.attrib["text-anchor"]  # the default
-    for name, value in element.attrib.items():
-        if name in ("fill", "stroke"):
-            element.set(name, re.sub(r",#\w+\)", ")", value))
-        elif name in ("x", "y", "d", "points", "cx", "cy", "rx", "ry"):
-            element.set(name, re.sub(r"\d+\.\d+", lambda m: f"{float(m[0]):.1f}", value))
-
-
-def _boxed(shape: ET.Element, left: float, top: float, right: float, bottom: float) -> None:
-    """Turn the outline of a box into a rectangle."""
-    rounded = shape.tag == "path"
-    for name in ("d", "points"):
-        shape.attrib.pop(name, None)
-    shape.tag = "rect"
-    sizes = {"x": left, "y": top, "width": right - left, "height": bottom - top}
-    shape.attrib |= {name: f"{size:.1f}" for name, size in sizes.items()}
-    if rounded:
-        shape.set("rx", "12")
-
-
-def _box_of(shape: ET.Element) -> tuple[float, float, float, float]:
-    points = [tuple(map(float, point.split(","))) for point in _points(shape)]
-    xs, ys = [x for x, _ in points], [y for _, y in points]
-    return min(xs), min(ys), max(xs), max(ys)
-
-
-def _points(shape: ET.Element) -> list[str]:
-    if shape.tag == "ellipse":
-        cx, cy, rx, ry = (float(shape.attrib[name]) for name in ("cx", "cy", "rx", "ry"))
-        return [f"{cx - rx},{cy - ry}", f"{cx + rx},{cy + ry}"]
-    if shape.tag in ("polygon", "polyline", "path"):
-        return _FAR.findall(shape.get("points") or shape.get("d") or "")
-    return []
 
 
 def _apply(root: ET.Element, values: Mapping[tuple[str, str], str]) -> None:

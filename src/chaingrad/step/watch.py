@@ -40,6 +40,7 @@ class Written:
 
     node: Any
     value: Any
+    known: Any = 0.0  # what it had before
 
 
 Event = Message | Written
@@ -172,7 +173,7 @@ class _Watch:
         if senders:
             self._send(senders[0], node, known, total)
         elif not np.array_equal(known, total) or (node is self._root and np.any(total)):
-            self.events.append(Written(node, total))
+            self.events.append(Written(node, total, known))
 
     def _send(self, child: Any, parent: Any, known: Any, total: Any) -> None:
         places = [i for i, operand in enumerate(child.parents) if operand is parent]

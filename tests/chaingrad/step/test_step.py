@@ -8,12 +8,12 @@ import pytest
 
 import chaingrad
 from chaingrad import Node, rules
+from chaingrad.backward import local_gradients
 from chaingrad.draw.items import read
 from chaingrad.graph import CycleError, toposort
 from chaingrad.modes import no_grad
 from chaingrad.step import play, play_toposort
-from chaingrad.step.messages import entries_of
-from chaingrad.step.player import plain
+from chaingrad.step.messages import entries_of, plain
 from chaingrad.step.watch import Message, Written, backward_events, foreign_events, sort_events
 
 SOURCE = Path(chaingrad.__file__).parent / "step"
@@ -226,11 +226,58 @@ def test_entries_are_limited():
     assert max(map(len, lines)) < 80
 
 
-def test_html_in_a_label_is_text():
-    x = Node(1.0, "<img src=x>")
-    player = play(x * x)
+def test_the_sum_at_a_node_is_told_term_by_term():
+    x, w = Node(3.0, "x"), Node(4.0, "w")
+    y = x * 2.0 + x * w
+    told = [{plain(a): b for a, b in step.entries} for step in play(y).steps]
+    sums = [entries["The sum at x"] for entries in told if "The sum at x" in entries]
+    assert sums == ["1.0 × 2.0 = 2.0, and 1 more to come", "1.0 × 2.0 + 1.0 × 4.0 = 6.0"]
+
+
+def test_the_sum_of_arrays_is_told_in_formulas():
+    W = Node(np.eye(2), "W")
+    J = (W @ np.ones((2, 1))).sum() + (W**2.0).sum()
+    told = [
+        text
+        for step in play(J).steps
+        for title, text in step.entries
+        if plain(title) == "The sum at W"
+    ]
+    first, second = told
+    assert first.endswith(", and 1 more to come")
+    assert second.count(" + ") == 1
+    assert "⊙ 2 W" in second
+
+
+LABELS = [
+    "<img src=x>", "&amp;", "'\"", "a\nb\t c", "$x_1$", "\\(x\\)", "x_1", "重み", "שלום", "🎉",
+    "data", "grad", "#1", "{g}", "{0}", "%s", "  ", "\x00", "\ud800", "</script>", "]]>", "v" * 90,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_a_label_of_any_text_is_text(label):
+    x = Node(1.0, label)
+    player = play(x * x + 1.0)
+    text = plain(player.steps[0].words)
+    shown = " ".join("".join(c if c.isprintable() else " " for c in label).split())
+    told = text.removeprefix("Leaves have their values: ")
+    assert told.startswith(shown[:23] if shown else "v_0 = 1.0")
+    full = [entry for _, entry in player.steps[0].entries]
+    assert [x.split() for x in full] == [label.split()] * (shown not in ("", label[:24]))
+    player.html.encode()
     assert "<img" not in player.html
-    assert all("<img" not in step.words for step in player.steps)
+    assert player.html.count("</script>") == 2
+    for picture in player._pictures:
+        names = [name.text for name in picture.iter("tspan") if name.get("class") == "cg-name"]
+        assert any((shown or "v0").startswith(name.rstrip("…")) for name in names if name)
+
+
+def test_a_label_in_a_formula_of_arrays_is_not_read_as_one():
+    X, W = Node(np.ones((1, 2)), "{b}"), Node(np.ones((2, 1)), "{g}")
+    told = words(play((X @ W).sum()))
+    assert any("∂/∂" not in text and "{g}ᵀ" in text for text in told)
+    assert any("{b}ᵀ" in text for text in told)
 
 
 # --- sorts --------------------------------------------------------------------------------------
@@ -301,6 +348,9 @@ def cube(engine):
     return x, u, y
 
 
+WRONG = "Wrong: one message along each edge, in topological order, gives "
+
+
 def local(node, position):
     return node.locals[position]
 
@@ -328,7 +378,20 @@ def test_a_second_pass_over_stale_gradients():
     assert f"{second}, where the first was left by an earlier pass" in told
     assert sum("earlier pass" in text for text in told) == 1
     assert "Set by the code, not sent: x.grad = 0.0" in told
-    assert told[-1] == "The leaves end with x.grad = 45.0."
+    assert told[-1] == f"The leaves end with x.grad = 45.0. {WRONG}∂y/∂x = 27.0."
+
+
+def test_two_passes_that_add_up_are_not_called_wrong():
+    _, u, y = cube(Plain)
+
+    def twice():
+        for _ in range(2):
+            u.grad = 0.0
+            y.grad = 0.0
+            y.backward()
+
+    told = words(play(y, backward=twice, local_gradient=local))
+    assert told[-1] == "The leaves end with x.grad = 54.0."
 
 
 def test_more_messages_than_edges_are_counted_as_such():
@@ -375,11 +438,16 @@ def test_without_local_gradients_the_share_is_what_was_added():
     assert [event.share for event in events[1:]] == [3.0, 9.0, 9.0, 9.0]
 
 
-def test_a_wrong_order_can_be_played_on_nodes():
+def doublings():
     a = Node(3.0, "a")
     b = a + a
     c = b + b
     b.label, c.label = "b", "c"
+    return a, b, c
+
+
+def test_a_naive_traversal_can_be_played_on_nodes():
+    a, b, c = doublings()
 
     def at_once(node):
         for parent in node.parents:
@@ -391,8 +459,43 @@ def test_a_wrong_order_can_be_played_on_nodes():
         at_once(c)
 
     told = words(play(c, backward=run))
-    assert told[-1] == "The leaves end with a.grad = 6.0."
+    early = [text for text in told if "Too early: b has 1 of its 2 messages." in text]
+    assert len(early) == 2
+    assert told[-1] == f"The leaves end with a.grad = 6.0. {WRONG}∂c/∂a = 4.0."
     assert (a.grad, b.grad, c.grad) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(("order", "ends"), [("bc", 0.0), ("cbb", 8.0), ("cb", 4.0)])
+def test_any_order_can_be_played_on_nodes(order, ends):
+    a, b, c = doublings()
+    nodes = {"a": a, "b": b, "c": c}
+
+    def run():
+        c.grad = 1.0
+        for node in map(nodes.get, order):
+            for parent, by in local_gradients(node):
+                parent.grad += node.grad * by
+
+    last = words(play(c, backward=run))[-1]
+    verdict = "" if ends == 4.0 else f" {WRONG}∂c/∂a = 4.0."
+    assert last == f"The leaves end with a.grad = {ends}.{verdict}"
+
+
+def test_a_wrong_order_of_matrices_is_told_from_the_right_gradient():
+    W = Node(np.arange(4.0).reshape(2, 2), "W")
+    J = (W @ W).sum()
+    J.label = "J"
+
+    def run():
+        J.grad = 1.0
+        W.grad = np.ones((2, 2))
+
+    player = play(J, backward=run)
+    told = words(player)[-1]
+    assert told.endswith(f"{WRONG}∂J/∂W = (2 × 2) of norm 12.81.")
+    (title, entries) = player.steps[-1].entries[-1]
+    assert plain(title) == "∂J/∂W, right (2 × 2)"
+    assert entries.split() == ["3.0", "7.0", "5.0", "9.0"]
 
 
 def test_a_failing_engine_is_restored_too():
