@@ -167,6 +167,22 @@ class Sound:
                 parent.grad += node.grad * local
 
 
+class OverwritesInOneRule(Sound):
+    def tanh(self):
+        out = super().tanh()
+        out.overwrites = True
+        return out
+
+    def backward(self):
+        order = self.order()
+        self.start(order)
+        for node in order:
+            for parent, local in node.edges:
+                if hasattr(node, "overwrites"):
+                    parent.grad = 0.0
+                parent.grad += node.grad * local
+
+
 class SeedsOnTop(Sound):  # and nothing starts afresh
     def start(self, order):
         self.grad += 1.0
@@ -236,6 +252,8 @@ class Unruly(Sound):
 
 
 def test_engines_with_other_faults():
+    (finding,) = examine(OverwritesInOneRule).findings
+    assert (finding.bug, finding.probe.text) == (probes.OVERWRITES, "a * a.tanh() at a = 0.5")
     assert bugs(examine(SeedsOnTop)) == [probes.STALE]
     assert probes.STALE in bugs(examine(OnATape))
     assert set(bugs(examine(WrongRules))) == {

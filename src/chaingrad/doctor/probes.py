@@ -200,6 +200,20 @@ _try("a.sigmoid()", "a", (-800,), _call("sigmoid"), "overflow",
 _SEND = "where a node sends to its parents: parent.grad += share, not ="
 _try("a * b + a * c", "a b c", (2, 3, 5), lambda a, b, c: a * b + a * c,
      OVERWRITES, _SEND, "a + b", "a * b", "(a + b) * c")  # fmt: skip
+# The product sends first; what the other operand does with its turn is what is tried.
+_try("a * -a", "a", (3,), lambda a: a * -a, OVERWRITES, _SEND,
+     "-a", "a * b", "a * b + a * c")  # fmt: skip
+_try("a * (b - a)", "a b", (3, 5), lambda a, b: a * (b - a), OVERWRITES, _SEND,
+     "a - b", "a * b", "(a - b) * c", "a * b + a * c")  # fmt: skip
+_try("a * (a / b)", "a b", (3, 5), lambda a, b: a * (a / b), OVERWRITES, _SEND,
+     "a / b", "a * b", "(a / b) * c", "a * b + a * c")  # fmt: skip
+_try("a * a ** 3", "a", (2,), lambda a: a * a**3, OVERWRITES, _SEND,
+     "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c")  # fmt: skip
+for _name in _OF_FLOATS:
+    _f = _call(_name)
+    _try(f"a * a.{_name}()", "a", (0.5,), lambda a, f=_f: a * f(a), OVERWRITES, _SEND,
+         "a * b", f"a.{_name}() * c", "a * b + a * c")  # fmt: skip
+    PROBES[-1] = replace(PROBES[-1], needs=(f"a.{_name}() at a = 0.5", *PROBES[-1].needs))
 _try("a * a", "a", (3,), lambda a: a * a, ONE_SHARE,
      "what holds the operands or their shares: a set or a dictionary has room for one of two",
      "a * b", "a * b + a * c")  # fmt: skip
