@@ -74,7 +74,10 @@ def environment() -> dict[str, str]:
     interfaces = [name for _, name in socket.if_nameindex()]
     loopback = [name for name in interfaces if re.fullmatch(r"lo\d*", name)]
     gloo = {"GLOO_SOCKET_IFNAME": loopback[0]} if loopback else {}
-    return {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **gloo}
+    # The processes meet at the first of them. If they met in their launcher, the next one would be
+    # copied from it while it answers the others, and might wait forever for a lock held then.
+    apart = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
+    return {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **gloo, **apart}
 
 
 def torchrun(
