@@ -14,6 +14,10 @@ const figures = (kind, start) => {
     const graph = root.querySelector(".cg-graph").cloneNode(true);
     live.prepend(graph);
     live.hidden = false;
+    live.addEventListener("keydown", (event) => {
+      // a notebook has its own use for most keys
+      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+    });
     const nodes = {};
     for (const group of graph.querySelectorAll("[data-node]")) {
       (nodes[group.dataset.node] ??= []).push(group);

@@ -153,7 +153,7 @@ def _drawing(
     shares: Mapping[tuple[str, int], float],
 ) -> Drawing:
     graph = new_graph(direction)
-    graph.defaults("graph", nslimit="1")
+    graph.defaults("graph", nslimit="1", **({"ranksep": "0.25"} if direction == "TB" else {}))
     for item in items:
         moves = item.kind != "constant" and not shares
         rows = [("data", room if moves else amount(item.node.data))]

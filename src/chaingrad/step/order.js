@@ -100,7 +100,6 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
       box.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
-        event.stopPropagation(); // a notebook has its own use for these keys
         click(node);
       });
     }
