@@ -2,7 +2,6 @@
 
 import html
 import re
-from collections.abc import Callable, Iterator
 
 import nbformat
 import numpy as np
@@ -15,13 +14,13 @@ from chaingrad.graph import toposort
 from chaingrad.step import play, play_toposort
 from tests.axe import severe
 from tests.site.built import Site
+from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab
 from tests.support import lacking
 from tools import fetch_pyodide
 
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
 AT = {"w": 0.4, "x": -1.5, "b": 0.2}
-Show = Callable[..., Page]
 
 
 def neuron(w, x, b):
@@ -46,27 +45,6 @@ def arrays():
 def matrices():
     generator = np.random.default_rng(1)
     return [generator.normal(size=shape) for shape in [(4, 3), (5, 3), (2, 5)]]
-
-
-@pytest.fixture
-def show(browser: Browser) -> Iterator[Show]:
-    """Put pieces of HTML on a page of their own."""
-    contexts = []
-
-    def put(*pieces: str, head: str = "", **options: object) -> Page:
-        contexts.append(browser.new_context(**options))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
-        page.set_content(
-            f'<!doctype html><html lang="en"{head}><title>Players</title>'
-            f'<meta name="viewport" content="width=device-width"><body><main><h1>Players</h1>'
-            f"{''.join(pieces)}</main></body></html>"
-        )
-        return page
-
-    yield put
-    for context in contexts:
-        context.close()
 
 
 def words(player: Locator | FrameLocator | Page) -> Locator:
