@@ -1,18 +1,10 @@
 """Formulas: set while building, wrong ones refused, punctuation kept with them."""
 
-import json
-import re
-import shutil
-import subprocess
-from pathlib import Path
-
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
 import formulas
-
-VENDOR = formulas.VENDOR
 
 
 def paragraph(before: str, after: str) -> nodes.paragraph:
@@ -80,27 +72,3 @@ def test_a_wrong_formula_is_refused_with_what_is_wrong() -> None:
 )
 def test_lines_are_set_as_sphinx_reads_them(tex: str, rows: int) -> None:
     assert formulas.typeset(formulas.lines_of(tex), True).count("<mtr>") >= rows
-
-
-@pytest.mark.parametrize("vendor", ["formulas", "search"])
-def test_what_is_vendored_is_the_package_unchanged(vendor: str, tmp_path: Path) -> None:
-    """Fetched again by npm, where that is at hand, it is the same, file by file."""
-    if shutil.which("npm") is None:
-        pytest.skip("this machine lacks npm")
-    kept = VENDOR.parent.parent / vendor / "vendor"
-    shutil.copy(kept / "package.json", tmp_path)
-    fetched = subprocess.run(
-        ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"],
-        cwd=tmp_path, capture_output=True, text=True,
-    )  # fmt: skip
-    if re.search("ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN", fetched.stderr):
-        pytest.skip("npm's registry cannot be reached")
-    assert not fetched.returncode, fetched.stderr
-    subprocess.run(["npm", "run", "build"], cwd=tmp_path, check=True, capture_output=True)
-    files = {path.relative_to(kept) for path in kept.rglob("*") if path.is_file()}
-    ours = {Path("package.json")}
-    assert len(files) > len(ours)
-    changed = [file for file in files - ours
-               if (kept / file).read_bytes() != (tmp_path / file).read_bytes()]  # fmt: skip
-    assert not changed
-    assert json.loads((kept / "package.json").read_text())["private"]
