@@ -127,7 +127,8 @@ def _controls(leaves: Sequence[Item], top: str, names: Names) -> str:
     )
     return (
         f'<div class="cg-below"><svg class="cg-plot" viewBox="-66 -9 {wide + 80} {high + 42}" '
-        f'role="img"><path class="cg-axes" d="M0 0V{high}H{wide}"/>'
+        f'role="img" aria-label="{html.escape(top)} against a leaf, with the tangent">'
+        f'<path class="cg-axes" d="M0 0V{high}H{wide}"/>'
         f'<svg width="{wide}" height="{high}"><path class="cg-curve"/><path class="cg-tangent"/>'
         f'</svg><circle r="5.5"/>{"</text>".join(texts)}{html.escape(top)}</text></svg>'
         f'<div class="cg-controls">{sliders}<button type="button">Start again</button></div></div>'
