@@ -264,6 +264,7 @@ def test_engines_with_other_faults():
     assert bugs(examine(WholeNumbers)) == ["whole numbers"]
 
 
+@pytest.mark.slow  # it waits for an engine that does not end
 def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
     report = examine(Unruly, seconds=4)
     assert bugs(report) == ["a rule: -", "a rule: log"]
@@ -272,6 +273,7 @@ def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow  # it waits for an engine that does not end
 def test_beside_the_main_thread_the_clock_stops_it():
     found = []
     thread = threading.Thread(target=lambda: found.append(examine(Unruly, seconds=4)))
@@ -358,6 +360,7 @@ def command(*arguments, cwd):
     )  # fmt: skip
 
 
+@pytest.mark.slow  # it waits for an engine that does not end
 def test_on_the_command_line_an_engine_may_end_its_process(tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
     run = command("mine.py:Value", "--seconds", "4", cwd=tmp_path)
