@@ -18,6 +18,7 @@ from typing import Any
 import nbformat
 import psutil
 import pytest
+from playwright.sync_api import Page
 
 from tests.support import PATIENCE, ROOT, free_port
 
@@ -104,3 +105,22 @@ def start(home: Path) -> Iterator[Lab]:
             yield lab
         finally:
             end(process)
+
+
+@contextmanager
+def ran(window: Page, lab: Lab, *cells: str) -> Iterator[None]:
+    """A new notebook of these cells, open and run, in the window."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {
+        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
+    }  # fmt: skip
+    path = lab.folder / "new.ipynb"
+    nbformat.write(notebook, path)
+    try:
+        window.goto(f"{lab.address}/lab/tree/new.ipynb?token={lab.token}&reset")
+        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+        window.get_by_role("menuitem", name="Run", exact=True).click()
+        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        yield
+    finally:
+        path.unlink()

@@ -3,7 +3,6 @@
 import random
 import re
 
-import nbformat
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -14,7 +13,7 @@ from chaingrad.step import transposes, vary
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab
+from tests.site.jupyterlab import Lab, ran
 
 CONTROLS = {"depth": [2, 5, 9], "scale": [0.5, 1.4, 3], "activation": ["tanh", "relu"]}
 
@@ -254,25 +253,13 @@ vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"
 
 
 def test_arrows_are_the_figures_own_in_jupyterlab(window: Page, lab: Lab) -> None:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    notebook.metadata["kernelspec"] = {
-        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
-    }  # fmt: skip
-    path = lab.folder / "figure.ipynb"
-    nbformat.write(notebook, path)
-    try:
-        window.goto(f"{lab.address}/lab/tree/figure.ipynb?token={lab.token}&reset")
-        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        window.get_by_role("menuitem", name="Run", exact=True).click()
-        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    with ran(window, lab, CELL):
         figure = window.locator(".jp-OutputArea .chaingrad-lookup").first
         slider = figure.get_by_role("slider", name="n")
         slider.press("ArrowUp")
         window.keyboard.press("ArrowRight")
         expect(slider).to_be_focused()
         expect(figure.locator(".cg-words")).to_have_text("It ends at 5.")
-    finally:
-        path.unlink()
 
 
 PLACES = {

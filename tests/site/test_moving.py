@@ -5,7 +5,6 @@ import random
 import re
 from collections import defaultdict
 
-import nbformat
 import numpy as np
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
@@ -17,7 +16,7 @@ from chaingrad.step import nudge, order
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab
+from tests.site.jupyterlab import Lab, ran
 from tests.site.test_player import with_runtime
 
 AT = {"x": 2.0, "b": -1.2, "w": 0.4}
@@ -391,23 +390,10 @@ def cell_graph(a: float) -> Node:
 
 
 def test_it_moves_in_jupyterlab(window: Page, lab: Lab) -> None:
-    cells = [nbformat.v4.new_code_cell(CELL + "nudge(y)"), nbformat.v4.new_code_cell("order(y)")]
-    notebook = nbformat.v4.new_notebook(cells=cells)
-    notebook.metadata["kernelspec"] = {
-        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
-    }  # fmt: skip
-    path = lab.folder / "moving.ipynb"
-    nbformat.write(notebook, path)
-    try:
-        window.goto(f"{lab.address}/lab/tree/moving.ipynb?token={lab.token}&reset")
-        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        window.get_by_role("menuitem", name="Run", exact=True).click()
-        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    with ran(window, lab, CELL + "nudge(y)", "order(y)"):
         figures = window.locator(".jp-OutputArea .chaingrad-moving[data-ready]")
         expect(figures).to_have_count(2)
         check_both(figures.nth(0), figures.nth(1))
-    finally:
-        path.unlink()
 
 
 def check_both(first: Locator, second: Locator) -> None:

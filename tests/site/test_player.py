@@ -3,7 +3,6 @@
 import html
 import re
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -15,7 +14,7 @@ from chaingrad.step import play, play_toposort
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab
+from tests.site.jupyterlab import Lab, ran
 from tests.support import lacking
 from tools import fetch_pyodide
 
@@ -337,24 +336,12 @@ play(J)"""
 
 
 def test_it_plays_in_jupyterlab(window: Page, lab: Lab) -> None:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL)])
-    notebook.metadata["kernelspec"] = {
-        "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
-    }  # fmt: skip
-    path = lab.folder / "player.ipynb"
-    nbformat.write(notebook, path)
-    try:
-        window.goto(f"{lab.address}/lab/tree/player.ipynb?token={lab.token}&reset")
-        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        window.get_by_role("menuitem", name="Run", exact=True).click()
-        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    with ran(window, lab, CELL):
         stage = window.locator(".jp-OutputArea .cg-live .cg-scroll")
         stage.wait_for()
         stage.focus()
         output = window.locator(".jp-OutputArea .chaingrad-player")
         assert read_off(play_by_keyboard(window, output)) == expected()
-    finally:
-        path.unlink()
 
 
 def test_it_plays_in_a_live_cell(browser: Browser, site: Site, address: str) -> None:
