@@ -2,6 +2,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 BROWSER := .venv/.browser
+# Where this is set, as in many containers, every start of Python compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadgroup
 
 .DEFAULT_GOAL := help
