@@ -85,15 +85,12 @@ def is_folded(node: nodes.Element) -> bool:
 
 
 class FoldDropdowns(SphinxPostTransform):
-    """Mark the titles of folded boxes, and cells of which only a claim is shown at first."""
+    """Mark the titles of folded boxes."""
 
     default_priority = 950
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:
-        for cell in self.document.findall(nodes.container):
-            if cell.get("prompt_show", "").startswith("Checked"):
-                cell["classes"].append("checked")
         for box in filter(is_folded, self.document.findall(nodes.Element)):
             if not isinstance(box, nodes.Admonition):
                 continue

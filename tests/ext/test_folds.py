@@ -35,12 +35,6 @@ def test_other_boxes_keep_their_titles() -> None:
     assert not list(folded(box).findall(fold_title))
 
 
-def test_a_cell_folded_behind_a_claim_is_marked() -> None:
-    cells = [nodes.container(prompt_show=words) for words in ("Checked: yes", "Show code")]
-    folded(*cells)
-    assert [cell["classes"] for cell in cells] == [["checked"], []]
-
-
 def box() -> deeper:
     return deeper("", nodes.title("", "Deeper: why"), classes=["dropdown"])
 

@@ -1,0 +1,88 @@
+"""The lines that unfold hidden code: each says what the code does, unless the page words it itself.
+
+What the cell shows tells it (a figure, a table, lines), or else what it defines or computes. A line
+of the page's own is `mystnb: {code_prompt_show: …}`; one that begins with "Checked" makes a claim,
+which the cell under it holds.
+"""
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+UNWORDED = "{type}"  # in MyST-NB's own lines, where it puts "source" or "output"
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+NAMED = 3  # a phone's line holds no more
+DRAWN, TABULATED = ("<svg", "<img"), ("<table",)
+
+
+def shown(output: nodes.Element) -> str:
+    """What the reader sees of a cell's output; "" for nothing."""
+    raw = "".join(node.astext() for node in output.findall(nodes.raw))
+    if next(output.findall(nodes.image), None) or any(tag in raw for tag in DRAWN):
+        return "of this figure"
+    if next(output.findall(nodes.table), None) or any(tag in raw for tag in TABULATED):
+        return "of this table"
+    return "that prints this" if output.astext().strip() else ""
+
+
+def stored(statements: list[ast.stmt]) -> Iterator[str]:
+    """The names that these statements give to values."""
+    for statement in statements:
+        targets = [
+            *getattr(statement, "targets", []),
+            *filter(None, [getattr(statement, "target", None)]),
+        ]
+        for target in targets:
+            found = [node for node in ast.walk(target) if isinstance(node, ast.Name)]
+            yield from (node.id for node in found if isinstance(node.ctx, ast.Store))
+
+
+def done(source: str) -> str:
+    """What code does that shows nothing."""
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:  # a magic command
+        return ""
+    defined = [node.name for node in statements if isinstance(node, DEFINITIONS)]
+    if defined:
+        return f"that defines {listed(defined)}"
+    if "glue(" in source:
+        return "of numbers in the text"
+    plain = [node for node in statements if not isinstance(node, ast.For | ast.AsyncFor)]
+    computed = [name for name in dict.fromkeys(stored(plain)) if not name.startswith("_")]
+    if computed:
+        return f"that computes {listed(computed)}"
+    return "that checks this" if any(isinstance(s, ast.Assert) for s in statements) else ""
+
+
+def listed(names: list[str]) -> str:
+    if len(names) > NAMED:
+        return f"{', '.join(names[:NAMED])} …"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+class WordPrompts(SphinxPostTransform):
+    """Word the lines of cells that have none of their own, and mark the cells that hold a claim."""
+
+    default_priority = 100  # outputs are chosen by then, and not yet folded
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for cell in self.document.findall(nodes.container):
+            line = cell.get("prompt_show", "")
+            if line.startswith("Checked"):
+                cell["classes"].append("checked")
+            elif UNWORDED in line and cell.get("hide_mode") == "input":
+                source, *outputs = cell.children
+                what = next(filter(None, map(shown, outputs)), "") or done(source.astext())
+                cell["prompt_show"] = f"Show the code {what}".strip()
+                cell["prompt_hide"] = "Hide the code"
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_post_transform(WordPrompts)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
