@@ -1,11 +1,13 @@
 """The notebooks read well in plain Jupyter, and run where there is no copy of the course."""
 
 import ast
+import functools
 import json
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ RAW = re.compile(
     r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
     re.MULTILINE,
 )
+NEEDED = re.compile(r"^needed = (\{.*?\})$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(#([^)]+)\)")
 ANCHOR = re.compile(r'<a id="([^"]+)"')
 
@@ -431,12 +434,29 @@ def written(content: dict[str, Any]) -> set[str]:
     return set(re.findall(r"\b(\w+)\.py\b", " ".join(files)))
 
 
-def test_what_it_imports_is_there(site: Site, page: str, wheel: Path, carried: Path,
-                                  tmp_path: Path) -> None:  # fmt: skip
+@pytest.fixture(scope="module")
+def equipped(carried: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A Python with what Colab carries, one for all pages that ask pip for the same packages."""
+
+    @functools.cache
+    def make(asked: frozenset[str]) -> Path:
+        return foreign.overlay(tmp_path_factory.mktemp("equipped"), sys.executable, carried)
+
+    def of_page(content: dict[str, Any]) -> Path:
+        needed = ast.literal_eval(NEEDED.findall("".join(content["cells"][0]["source"]))[0])
+        lacking = (what for name, what in needed.items() if not (carried / name).exists())
+        return make(frozenset(lacking))
+
+    return of_page
+
+
+def test_what_it_imports_is_there(
+    site: Site, page: str, wheel: Path, equipped: Callable[..., Path], tmp_path: Path
+) -> None:
     content = stamped(site, page, wheel)
     code = "".join(content["cells"][0]["source"]) + "\n" + imports(content)
     (tmp_path / "page.ipy").write_text(code)
-    python = foreign.overlay(tmp_path / "venv", sys.executable, carried)
+    python = equipped(content)
     done = subprocess.run(
         [str(python), "-m", "IPython", "--colors=NoColor", "page.ipy"],
         cwd=tmp_path,
