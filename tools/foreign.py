@@ -3,19 +3,10 @@
 import json
 import os
 import subprocess
-import sys
-from dataclasses import dataclass
+import tempfile
 from pathlib import Path
 
 HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV")  # variables that would lead back to this environment
-
-
-@dataclass(frozen=True)
-class Result:
-    """How a run ended, and what it printed."""
-
-    status: int
-    output: str
 
 
 def overlay(folder: Path, base: str, packages: Path) -> Path:
@@ -26,24 +17,39 @@ def overlay(folder: Path, base: str, packages: Path) -> Path:
     return folder / "bin" / "python"
 
 
-def kernel(python: Path, folder: Path) -> dict[str, str]:
-    """The variables under which the kernel called python3 is this Python."""
-    target = folder / "jupyter" / "kernels" / "python3"
-    target.mkdir(parents=True, exist_ok=True)
-    launch = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (target / "kernel.json").write_text(json.dumps({"argv": launch, "display_name": "Python 3"}))
+def surroundings() -> dict[str, str]:
+    """The variables of a process that is not to find the course's environment."""
     kept = {name: value for name, value in os.environ.items() if name not in HIDDEN}
-    return kept | {"JUPYTER_PATH": str(folder / "jupyter"), "OMP_NUM_THREADS": "1"}
+    return kept | {"OMP_NUM_THREADS": "1"}
 
 
-def run(notebook: Path, python: Path, folder: Path, timeout: int = 300) -> Result:
-    """Run a notebook from top to bottom, in the new folder `folder`/work."""
+def run(notebook: Path, python: Path, folder: Path, timeout: int = 300) -> str:
+    """Run a notebook in the new folder `folder`/work; the error that ended it, or ""."""
+    import nbformat  # what this module is imported for beside does without
+    from jupyter_client.kernelspec import KernelSpecManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
+    from traitlets.config import Config
+
+    from tools.execute import connection
+
     work = folder / "work"
     work.mkdir(parents=True)
-    copy = work / notebook.name
-    copy.write_bytes(notebook.read_bytes())
-    execute = [sys.executable, "-m", "jupyter", "execute", f"--timeout={timeout}", copy.name]
-    done = subprocess.run(
-        execute, cwd=work, env=kernel(python, folder), capture_output=True, text=True
-    )
-    return Result(done.returncode, done.stdout + done.stderr)
+    launch = [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    kernel = folder / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    (kernel / "kernel.json").write_text(json.dumps({"argv": launch, "display_name": "Python 3"}))
+    with tempfile.TemporaryDirectory() as sockets:
+        client = NotebookClient(
+            nbformat.read(notebook, as_version=4),
+            timeout=timeout,
+            config=Config({"KernelManager": connection(sockets)}),
+        )
+        client.create_kernel_manager().kernel_spec_manager = KernelSpecManager(
+            kernel_dirs=[str(kernel.parent)], ensure_native_kernel=False
+        )
+        try:
+            client.execute(cwd=str(work), env=surroundings())
+        except (CellControlSignal, DeadKernelError) as error:
+            return str(error)
+    return ""

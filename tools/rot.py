@@ -112,12 +112,12 @@ def colab(folder: Path, source: str) -> int:
     notebooks = sorted((ROOT / "_build" / "html" / "notebooks").rglob("*.ipynb"))
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = pool.map(lambda path: run_installing(path, engine, python, folder), notebooks)
-    for path, result in zip(notebooks, results, strict=True):
-        failed += bool(result.status)
-        print(f"{'failed' if result.status else 'ran   '}  {path.stem}")
-        if result.status:
-            print("\n".join(ANSI.sub("", result.output).splitlines()[-25:]))
+        errors = pool.map(lambda path: run_installing(path, engine, python, folder), notebooks)
+    for path, error in zip(notebooks, errors, strict=True):
+        failed += bool(error)
+        print(f"{'failed' if error else 'ran   '}  {path.stem}")
+        if error:
+            print("\n".join(ANSI.sub("", error).splitlines()[-25:]))
     print(f"\n{len(notebooks) - failed} of {len(notebooks)} notebooks ran with Colab's versions.")
     return 1 if failed or not notebooks else 0
 
@@ -130,8 +130,8 @@ def wheel(folder: Path, python: Path) -> Path:
     return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime)
 
 
-def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> foreign.Result:
-    """Run a notebook on a Python of its own, in which its first cell installs the engine."""
+def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> str:
+    """Run a notebook on a new Python, where its first cell installs the engine; what ended it."""
     from notebooks.first_cell import (  # needs the pinned environment; `newest` does without
         stamp,
         write,
