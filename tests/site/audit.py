@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
 
-from tests.axe import COLOURS, pale, severe, severe_of_each_look
+from tests.axe import COLOURS, pale, severe, severe_but_colours
 from tests.support import PATIENCE
 
 PHONE, TABLET, DESKTOP = 390, 1024, 1440
@@ -168,10 +168,12 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     page.evaluate(UNFOLD)
     page.wait_for_function(f"!{FOLDED}")
     # Before anything moves in the page, which would have the theme look again at what scrolls.
-    yield "what scrolls takes the focus", severe(page, SCROLLS)
+    found = severe_but_colours(page) if wide else severe(page, SCROLLS)
+    yield "what scrolls takes the focus", [each for each in found if each["rule"] == SCROLLS]
     yield from layout(page)
     if wide:
-        yield "axe", severe(page) if every_element else severe_of_each_look(page)
+        found += severe(page, *COLOURS) if every_element else pale(page)
+        yield "axe", [each for each in found if each["rule"] != SCROLLS]
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
@@ -235,11 +237,12 @@ def overflow(page: Page) -> list[object]:
 
 
 def walk(page: Page) -> tuple[list[object], list[object]]:
-    """Press Tab through a page: the controls that it never reaches, and those that do not show."""
+    """Hold Tab down: the controls that it never reaches, and those that do not show the focus."""
     controls = page.evaluate(WATCH)
     for _ in range(0, controls + 300, PRESSES):  # those of the header and the side bars come too
         for _ in range(PRESSES):
-            page.keyboard.press("Tab")
+            page.keyboard.down("Tab")
         if page.evaluate("walk.ended"):
             break
+    page.keyboard.up("Tab")
     return page.evaluate("walk.missed()"), page.evaluate("walk.plain")
