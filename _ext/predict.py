@@ -31,6 +31,7 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
+from sphinx_exercise.nodes import exercise_node
 
 from folds import depart_box, visit_box
 
@@ -39,7 +40,8 @@ ANSWER = "What the page computes"
 SIGNS = {
     r"\cdot": "·", r"\delta": "δ", r"\ell": "ℓ", r"\eta": "η", r"\lambda": "λ", r"\lVert": "‖",
     r"\partial": "∂", r"\rVert": "‖", r"\times": "×", r"\top": "ᵀ", r"\,": " ", "-": "−",
-    "{": "", "}": "", r"\mathbf": "", r"\mathrm": "", r"\mathsf": "", r"\operatorname": "",
+    "{": "", "}": "", r"\ ": " ", r"\infty": "∞",
+    r"\text": "", r"\mathbf": "", r"\mathrm": "", r"\mathsf": "", r"\operatorname": "",
 }  # fmt: skip
 
 
@@ -85,8 +87,12 @@ def as_line(formula: str) -> str:
 
     >>> as_line(r"\\partial J/\\partial\\mathbf{W}^{(1)} = \\lambda\\,\\mathbf{W}^{(1)} - 10^{-3}")
     '∂J/∂W^(1) = λ W^(1) − 10^−3'
+    >>> as_line(r"\\tfrac12x_1^2 + 3e^{2x}")
+    '1/2 x_1^2 + 3e^(2x)'
     """
-    line = re.sub(r"\\[A-Za-z]+|\\,|[-{}]", lambda m: SIGNS.get(m[0], m[0][1:]), formula)
+    line = re.sub(r"\\[td]?frac(\d)(\d)", r"\1/\2 ", formula)
+    line = re.sub(r"\^\{(\w{2,})\}", r"^(\1)", line)
+    line = re.sub(r"\\[A-Za-z]+|\\[, ]|[-{}]", lambda m: SIGNS.get(m[0], m[0][1:]), line)
     return " ".join(line.replace("∂ ", "∂").split())
 
 
@@ -135,7 +141,6 @@ class Predict(SphinxDirective):
         if not asks_number:
             box += choices(known)
         box += answer(value, known)
-        self.env.metadata[self.env.docname].setdefault("predictions", {})[name] = asks
         return [box]
 
     def glued(self, key: str) -> str:
@@ -168,10 +173,23 @@ def depart_predict(self: HTML5Translator, node: predict) -> None:
     self.body.append("</div>\n")
 
 
+def list_predictions(app: Sphinx, document: nodes.document) -> None:
+    """Keep what a page asks, for the page of progress; in an exercise, with its title."""
+    found = app.env.metadata[app.env.docname]["predictions"] = {}
+    for box in document.findall(predict):
+        around = box.parent
+        while not isinstance(around, exercise_node | nodes.document):
+            around = around.parent
+        title = around.next_node(nodes.title).astext() if around.parent else ""
+        about = re.sub(r"^Exercise[\s★]*", "", title)
+        found[box["data"]["name"]] = ": ".join(filter(None, [about, box["data"]["asked"]]))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(predict, html=(visit_predict, depart_predict))
     app.add_node(predict_answer, html=(visit_box, depart_box))
     app.add_directive("predict", Predict)
+    app.connect("doctree-read", list_predictions)
     app.add_js_file("predict.js", loading_method="defer")
     app.add_css_file("predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

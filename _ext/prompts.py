@@ -76,7 +76,9 @@ class WordPrompts(SphinxPostTransform):
             line = cell.get("prompt_show", "")
             if line.startswith("Checked"):
                 cell["classes"].append("checked")
-            elif UNWORDED in line and cell.get("hide_mode") == "input":
+            if line and UNWORDED not in line:
+                cell["prompt_hide"] = line
+            elif line and cell.get("hide_mode") == "input":
                 source, *outputs = cell.children
                 what = next(filter(None, map(shown, outputs)), "") or done(source.astext())
                 cell["prompt_show"] = f"Show the code {what}".strip()

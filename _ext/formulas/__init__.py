@@ -118,13 +118,13 @@ def bind(formula: nodes.math) -> None:
     if not opening and not closing:
         return
     box = nodes.inline(classes=["bound"])
-    parent.replace(formula, box)
+    parent[place] = box  # by place: texts are found by what they say, of which there may be two
     if opening:
-        parent.replace(before, nodes.Text(before.astext()[: opening.start()]))
+        parent[place - 1] = nodes.Text(before.astext()[: opening.start()])
         box += nodes.Text(opening[0])
     box += formula
     if closing:
-        parent.replace(after, nodes.Text(after.astext()[closing.end() :]))
+        parent[place + 1] = nodes.Text(after.astext()[closing.end() :])
         box += nodes.Text(closing[0])
 
 

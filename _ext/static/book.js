@@ -17,19 +17,31 @@
   });
 })();
 
-// What is wider than its box scrolls by itself, by keyboard too: also what was folded at first.
+// What is wider than its box scrolls by itself, by keyboard too: also what was folded at first. As
+// long as more of it is to come, its edge says so.
 (() => {
-  const BOXES = "main :is(table.dataframe, pre, div.math, .cell_output > .output)";
+  const BOXES =
+    "main :is(table, pre, div.math, .cell_output > .output, .pst-scrollable-table-container)";
+
+  const look = (box) => {
+    const more = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    box.toggleAttribute("data-more", more > 1);
+  };
+
   const observer = new ResizeObserver((entries) =>
     entries.forEach(({ target }) => {
       const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
       if (scrolls) target.setAttribute("tabindex", "0");
       else target.removeAttribute("tabindex");
+      look(target);
     }),
   );
 
   // After the theme's own script, which looks once, at what is shown.
   addEventListener("load", () =>
-    document.querySelectorAll(BOXES).forEach((box) => observer.observe(box)),
+    document.querySelectorAll(BOXES).forEach((box) => {
+      observer.observe(box);
+      box.addEventListener("scroll", () => look(box), { passive: true });
+    }),
   );
 })();

@@ -289,7 +289,8 @@ class Linear(Module):
     """The affine map x ↦ x Wᵀ + b of each row.
 
     Args:
-        n_in, n_out: the sizes of a row before and after.
+        n_in: the entries of a row of the input.
+        n_out: the entries of a row of the result.
         bias: whether to add b.
         rng: draws the initial weights; see the module.
         init: how they are drawn. "uniform": W and b uniform in ±1/√n_in, as ``torch.nn.Linear``

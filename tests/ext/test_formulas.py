@@ -36,6 +36,15 @@ def test_punctuation_stays_with_a_formula(before: str, after: str, bound: str) -
     assert node.astext() == f"{before}x{after}"
 
 
+def test_texts_that_say_the_same_keep_their_places() -> None:
+    node = nodes.paragraph()
+    for name in ("x", "y", "z"):
+        node += [nodes.math("", name), nodes.Text(", ")]
+    for formula in list(node.findall(nodes.math)):
+        formulas.bind(formula)
+    assert node.astext() == "x, y, z, "
+
+
 @pytest.mark.parametrize(("before", "after"), [("for ", " which"), ("for ", " (1)"), ("", "")])
 def test_a_formula_among_words_is_left_alone(before: str, after: str) -> None:
     node = paragraph(before, after)

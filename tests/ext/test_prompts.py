@@ -64,8 +64,9 @@ def test_an_empty_output_shows_nothing() -> None:
     assert worded(cell("x = 1", nodes.literal_block("", ""))) == "Show the code that computes x"
 
 
-def test_a_line_of_the_pages_own_stays() -> None:
-    assert worded(cell(line="The file common.py")) == "The file common.py"
+def test_a_line_of_the_pages_own_stays_when_it_has_unfolded() -> None:
+    own = cell(line="The file common.py")
+    assert worded(own) == own["prompt_hide"] == "The file common.py"
 
 
 def test_a_cell_folded_behind_a_claim_is_marked() -> None:

@@ -73,11 +73,19 @@ ALONE = """() => [...document.querySelectorAll("main .math")].flatMap((formula) 
     const range = document.createRange();
     range.setStart(after, 0);
     range.setEnd(after, 1);
-    const boxes = formula.querySelectorAll(".base");
+    const boxes = formula.querySelectorAll(".katex-base");
     const last = (boxes[boxes.length - 1] ?? formula).getBoundingClientRect();
     const below = range.getBoundingClientRect().left < last.right - 2;
     return below ? [formula.innerText + after.data.slice(0, 9)] : [];
 })"""
+# Numbers of formulas that lie over them.
+COVERED = """() => [...document.querySelectorAll("main .eqno")].filter((number) => {
+    const own = number.getBoundingClientRect();
+    return number.checkVisibility() && [...number.parentElement.querySelectorAll(".katex-base")]
+        .map((part) => part.getBoundingClientRect())
+        .some((box) => Math.min(own.right, box.right) - Math.max(own.left, box.left) > 1
+            && Math.min(own.bottom, box.bottom) - Math.max(own.top, box.top) > 1);
+}).map((number) => number.innerText)"""
 # Drawings whose type is too small, or whose hidden part nobody comes to.
 DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
     .filter((svg) => svg.checkVisibility())
@@ -191,6 +199,7 @@ def layout(page: Page) -> Iterator[tuple[str, list[object]]]:
     yield f"fits the window, unfolded, {at}", overflow(page)
     yield f"lines are read with ease {at}", ragged(page)
     yield f"punctuation stays with its formula {at}", page.evaluate(ALONE)
+    yield f"numbers stand beside their formulas {at}", page.evaluate(COVERED)
     yield f"drawings can be read {at}", page.evaluate(DRAWINGS, LEGIBLE)
 
 

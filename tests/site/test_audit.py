@@ -42,8 +42,9 @@ STUCK = """<pre id="stuck" style="width: 9em">more than fits into nine em of a p
     <script>setInterval(() => { stuck.tabIndex = -1; });</script>"""
 SMALL_TYPE = '"font-size: 6px; width: 600px; max-width: none"'
 LONG = "All of these words are on one very long line. " * 60
-FORMULA = """<span class="math" style="display: block"><span class="katex"><span class="base"
+FORMULA = """<span class="math" style="display: block"><span class="katex"><span class="katex-base"
     style="display: inline-block">x</span></span></span>"""
+NUMBER = '<span class="eqno">(1)</span>'
 PICTURE = """<svg class="chaingrad" role="img" aria-label="A drawing" viewBox="0 0 400 40"
     style="%s"><text y="30" font-size="14">x</text></svg>"""
 DRAWING = PICTURE % "width: 50px"
@@ -67,6 +68,8 @@ FAULTS = {
     f"<section>{f'<p style={SMALL_TYPE}>{LONG}</p>' * 99}</section>":
         "lines are read with ease at 1440 px",
     f"<p>{FORMULA}, and on</p>": "punctuation stays with its formula at 1440 px",
+    f"<style>.eqno {{ margin-left: -1.5rem }}</style><div class='math'>{NUMBER}{FORMULA}</div>":
+        "numbers stand beside their formulas at 1440 px",
     f"<p>{DRAWING}</p>": "drawings can be read at 1440 px",
     f"<style>@media (max-width: 1100px) {{ {MARKED} {{ width: 50px }} }}</style>{MARK}":
         "drawings can be read at 1024 px",
