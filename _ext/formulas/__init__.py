@@ -20,12 +20,16 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+from chaingrad.draw.palette import COLORS
+
 VENDOR = Path(__file__).parent / "vendor"
 SERVED = ("katex.min.css", "copy-tex.min.js", "fonts/*.woff2")
 # A box around a formula is a word to the browser: what closes a clause may not start a line,
 # and what opens one may not end it.
 CLOSING = re.compile(r"^[.,;:!?)\]}’”…'\"-]+[\w’]{0,2}(?=\s|$|[.,;:!?)\]}’”…])|^[.,;:!?)\]}’”…]+")
 OPENING = re.compile(r"[(\[{‘“]+$")
+# What the formulas' colours are called, and what the figures call theirs.
+COLOURED = {"crimson": "local", "royalblue": "global"}
 logger = logging.getLogger(__name__)
 
 
@@ -59,7 +63,12 @@ def typeset(tex: str, display: bool = False) -> str:
     html, wrong = engine().call("typeset", tex, display)
     if wrong:
         raise FormulaError(wrong)
-    return str(html)
+    return re.sub(rf"(?<=color:)({'|'.join(COLOURED)})\b", as_in_figures, html)
+
+
+def as_in_figures(name: re.Match[str]) -> str:
+    """A colour of the palette, in either theme."""
+    return f"light-dark({','.join(COLORS[COLOURED[name[0]]])})"
 
 
 def lines_of(tex: str) -> str:

@@ -5,6 +5,7 @@ from docutils import nodes
 from docutils.utils import new_document
 
 import formulas
+from chaingrad.draw.palette import COLORS
 
 
 def paragraph(before: str, after: str) -> nodes.paragraph:
@@ -68,6 +69,13 @@ def test_a_formula_is_for_eyes_and_for_screen_readers(tex: str) -> None:
     assert "<math" in html
     assert 'aria-hidden="true"' in html
     assert "<annotation" in html  # what a reader copies
+
+
+def test_colours_are_those_of_the_figures() -> None:
+    html = formulas.typeset(r"\textcolor{crimson}{x} + \textcolor{green}{y}")
+    light, dark = COLORS["local"]
+    assert f"color:light-dark({light},{dark})" in html
+    assert "color:green" in html
 
 
 def test_a_wrong_formula_is_refused_with_what_is_wrong() -> None:
