@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from chaingrad import rules
 from chaingrad._arguments import as_node
@@ -319,7 +318,7 @@ class Linear(Module):
         bias: bool = True,
         rng: Rng = None,
         init: str = "uniform",
-        dtype: npt.DTypeLike = np.float64,
+        dtype: Any = np.float64,
     ) -> None:
         rng = np.random.default_rng(rng)
         _positive("n_in", n_in)
