@@ -49,7 +49,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What collecting has made stays: the garbage collector need not look at it again and again."""
+    settle()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    if nextitem is None or nextitem.path != item.path:
+        settle()
+
+
+def settle() -> None:
+    """What there is now stays: the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
 

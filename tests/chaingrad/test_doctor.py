@@ -266,7 +266,7 @@ def test_engines_with_other_faults():
 
 @pytest.mark.slow  # it waits for an engine that does not end
 def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
-    report = examine(Unruly, seconds=4)
+    report = examine(Unruly, seconds=2)
     assert bugs(report) == ["a rule: -", "a rule: log"]
     came = {finding.bug: finding.outcome.found for finding in report.findings}
     assert came == {"a rule: -": "SystemExit: no", "a rule: log": probes.ENDLESS}
@@ -276,7 +276,7 @@ def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
 @pytest.mark.slow  # it waits for an engine that does not end
 def test_beside_the_main_thread_the_clock_stops_it():
     found = []
-    thread = threading.Thread(target=lambda: found.append(examine(Unruly, seconds=4)))
+    thread = threading.Thread(target=lambda: found.append(examine(Unruly, seconds=2)))
     thread.start()
     thread.join()
     assert bugs(found[0]) == ["a rule: -", "a rule: log"]
@@ -363,7 +363,7 @@ def command(*arguments, cwd):
 @pytest.mark.slow  # it waits for an engine that does not end
 def test_on_the_command_line_an_engine_may_end_its_process(tmp_path):
     (tmp_path / "mine.py").write_text(FILE)
-    run = command("mine.py:Value", "--seconds", "4", cwd=tmp_path)
+    run = command("mine.py:Value", "--seconds", "2", cwd=tmp_path)
     assert run.returncode == 1, run.stderr
     assert "the process ended with status 7" in run.stdout
     assert probes.ENDLESS in run.stdout

@@ -104,6 +104,8 @@ DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
         if (box && !box.getAttribute("aria-label")) wrong.push("is not named");
         return wrong.length ? [wrong, svg.outerHTML.slice(0, 200)] : [];
     }).filter((wrong) => wrong.length)"""
+# What is observed has been looked at: before a frame is drawn.
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # What all that is loaded takes, unpacked, once the images that wait have come.
 WEIGHTS = """async () => {
     for (const image of document.images) image.loading = "eager";
@@ -143,7 +145,7 @@ class Reading:
 
     def open(self, document: str) -> None:
         self.page.goto(f"{self.origin}/{document}.html")
-        self.page.wait_for_load_state("networkidle")
+        self.page.evaluate(SETTLED)
 
 
 @contextmanager

@@ -60,12 +60,39 @@ def test_keyboard_reaches_the_content_first(browser: Browser, address: str) -> N
     page.close()
 
 
-def test_print_is_light_and_unfolded(browser: Browser, address: str) -> None:
-    page = browser.new_page(color_scheme="dark")
-    page.goto(f"{address}/chapters/intro.html")
+PAPER = 718  # pixels, of A4 with margins of 1 cm
+ON_PAPER = """() => {
+    const seen = (choice) => [...document.querySelectorAll(`main ${choice}`)]
+        .filter((e) => e.checkVisibility({ opacityProperty: true }));
+    return {
+        folded: document.querySelectorAll("details:not([open])").length,
+        fading: document.getAnimations().length,
+        code: seen(".cell.tag_hide-input pre").length > 0,
+        controls: [
+            ...seen(".predict :is(button, input)"), ...seen(".copybtn"),
+            ...seen(".cell:not(.checked) > details.hide > summary"),
+        ].length,
+        claims: seen(".cell.checked > details.hide > summary").length > 0,
+        unanswered: seen(".predict").length - seen(".predict > details").length,
+        cut: seen("table").filter((e) => e.getBoundingClientRect().right > innerWidth).length,
+    };
+}"""
+
+
+@pytest.mark.parametrize("name", ["foundations/bug-museum", "cost/memory-and-rematerialization"])
+def test_on_paper_all_is_light_unfolded_and_there(
+    browser: Browser, address: str, name: str
+) -> None:
+    page = browser.new_page(color_scheme="dark", viewport={"width": PAPER, "height": 1040})
+    page.goto(f"{address}/chapters/{name}.html")
+    page.wait_for_load_state("networkidle")
+    page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
-    assert not page.evaluate("document.querySelectorAll('details:not([open])').length")
+    assert page.evaluate(ON_PAPER) == {
+        "folded": 0, "fading": 0, "code": True, "controls": 0, "claims": True, "unanswered": 0,
+        "cut": 0,
+    }  # fmt: skip
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
     page.close()

@@ -33,6 +33,7 @@ from chaingrad.step.picture import Look, draw, elided, one_line
 from chaingrad.step.watch import Event, Message, backward_events, foreign_events, sort_events
 
 MOST_NODES = 200
+FITTING = 60  # nodes that some screen may show at once
 
 
 @dataclass(frozen=True, repr=False)
@@ -334,7 +335,10 @@ def _looks(
 def _pictures(
     items: Sequence[Item], names: Names, events: Sequence[Event], direction: Direction
 ) -> list[ET.Element]:
-    """The graph as it is where there is room for that; from the top down; and that, folded."""
+    """The graph as it is where there is room for that; from the top down; and that, folded.
+
+    What fits no screen in any of these has the first alone: laying it out takes seconds.
+    """
     alt = describe("Graph", list(items), True, False)
     carried = [
         amount(number)
@@ -344,11 +348,10 @@ def _pictures(
     ]
     room = 34.0 if direction in ("TB", "BT") else 12 + 7 * max(map(len, carried), default=2)
     whole, folded = (_looks(items, names, events, fold) for fold in (False, True))
-    return [
-        draw(whole, direction, room, alt),  # with room for what an edge carries
-        draw(whole, "TB", 20, alt),
-        draw(folded, "TB", 20, alt),
-    ]
+    first = draw(whole, direction, room, alt)  # with room for what an edge carries
+    if len(items) > FITTING:
+        return [first]
+    return [first, draw(whole, "TB", 20, alt), draw(folded, "TB", 20, alt)]
 
 
 def _key_frames(steps: Sequence[Step]) -> list[tuple[str, int]]:
