@@ -410,22 +410,33 @@ def test_the_players_of_the_pages_play(browser: Browser, address: str, place: st
 # --- it fits ------------------------------------------------------------------------------------
 
 SCREENS = [(1440, 900), (1024, 768), (390, 844)]
-MEASURE = """player => {
-    const box = (name) => player.querySelector(name).getBoundingClientRect();
-    const stage = player.querySelector('.cg-live .cg-scroll');
-    const [live, svg] = [box('.cg-live'), box('.cg-live svg.chaingrad')];
-    return {
-        bottom: live.bottom, top: live.top, drawn: [svg.width, svg.height],
-        inside: svg.left >= live.left && svg.right <= live.right
-            && svg.top >= live.top && svg.bottom <= box('.cg-words').top,
-        hidden: [stage.scrollWidth - stage.clientWidth, stage.scrollHeight - stage.clientHeight],
-        page: document.documentElement.scrollWidth,
-    };
-}"""
 SMALLEST = """svg => Math.min(...[...svg.querySelectorAll('text, tspan')]
     .filter((text) => text.textContent.trim())
     .map((text) => parseFloat(getComputedStyle(text).fontSize)))
     * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width"""
+# How a player stands in the window, at every step.
+STANDS = f"""player => {{
+    const smallest = {SMALLEST};
+    const box = (name) => player.querySelector(name).getBoundingClientRect();
+    const stage = player.querySelector('.cg-live .cg-scroll');
+    const next = player.querySelector('[aria-label="One step forward"]');
+    const steps = [];
+    for (;;) {{
+        const [live, svg] = [box('.cg-live'), box('.cg-live svg.chaingrad')];
+        steps.push({{
+            bottom: live.bottom, top: live.top,
+            inside: svg.left >= live.left && svg.right <= live.right
+                && svg.top >= live.top && svg.bottom <= box('.cg-words').top,
+            hidden: [stage.scrollWidth - stage.clientWidth,
+                     stage.scrollHeight - stage.clientHeight],
+            page: document.documentElement.scrollWidth,
+            type: smallest(player.querySelector('.cg-live svg.chaingrad')),
+            count: player.querySelector('.cg-count').textContent,
+        }});
+        if (next.disabled) return steps;
+        next.click();
+    }}
+}}"""
 
 
 def smallest_type(player: Locator) -> float:
@@ -449,22 +460,17 @@ def test_all_of_a_player_is_in_view(
         player.locator(".cg-live .cg-scroll").evaluate(
             "stage => stage.focus({preventScroll: true})"
         )
-        next_step = player.get_by_role("button", name="One step forward")
-        bottoms = set()
-        while True:
-            found = player.evaluate(MEASURE)
-            assert found["hidden"] == [0, 0]
-            assert found["inside"]
-            assert header <= found["top"]
-            assert found["bottom"] <= height
-            assert found["page"] <= width
-            assert smallest_type(player) >= 11
-            bottoms.add(found["bottom"])
-            if not next_step.is_enabled():
-                break
-            page.keyboard.press("ArrowRight")
-        assert len(bottoms) == 1  # nothing moves
-        print(f"{place} {width}: {found['drawn']}, type {smallest_type(player)}")
+        steps = player.evaluate(STANDS)
+        last = len(steps)
+        assert [step["count"] for step in steps] == [f"{i} / {last}" for i in range(1, last + 1)]
+        for step in steps:
+            assert step["hidden"] == [0, 0]
+            assert step["inside"]
+            assert header <= step["top"]
+            assert step["bottom"] <= height
+            assert step["page"] <= width
+            assert step["type"] >= 11
+        assert len({step["bottom"] for step in steps}) == 1  # nothing moves
     page.close()
 
 
