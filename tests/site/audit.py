@@ -56,6 +56,14 @@ WATCH = """() => {
     walk.missed = () => shown.filter((_, number) => !walk.reached.has(number)).map(name);
     return shown.length;
 }"""
+# What scrolls and neither takes the focus nor holds anything that does.
+OUT_OF_REACH = """() => [...document.querySelectorAll("body *")].filter((e) => {
+    if (e.scrollWidth <= e.clientWidth + 13 || e.clientWidth < 13) return false;
+    const { overflowX, visibility } = getComputedStyle(e);
+    return ["auto", "scroll"].includes(overflowX) && visibility === "visible" && e.tabIndex < 0
+        && ![...e.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
+            .some((inner) => inner.tabIndex >= 0);
+}).map((e) => e.outerHTML.slice(0, 120))"""
 # How many characters fit into a full line of each paragraph of the running text.
 LINES = """() => [...document.querySelectorAll(".bd-article section > p")]
     .filter((p) => p.checkVisibility() && !p.querySelector(".katex, code, img"))
@@ -114,7 +122,6 @@ WEIGHTS = """async () => {
             ...performance.getEntriesByType("resource")]
         .map((entry) => [entry.name, entry.decodedBodySize]);
 }"""
-SCROLLS = "scrollable-region-focusable"
 PRESSES = 25  # between two looks at whether the walk has come round
 FOLLOWS = "theme => document.documentElement.dataset.theme === theme"
 
@@ -178,12 +185,11 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     page.evaluate(UNFOLD)
     page.wait_for_function(f"!{FOLDED}")
     # Before anything moves in the page, which would have the theme look again at what scrolls.
-    found = severe_but_colours(page) if wide else severe(page, SCROLLS)
-    yield "what scrolls takes the focus", [each for each in found if each["rule"] == SCROLLS]
+    yield "what scrolls takes the focus", page.evaluate(OUT_OF_REACH)
     yield from layout(page)
     if wide:
-        found += severe(page, *COLOURS) if every_element else pale(page)
-        yield "axe", [each for each in found if each["rule"] != SCROLLS]
+        colours = severe(page, *COLOURS) if every_element else pale(page)
+        yield "axe", severe_but_colours(page) + colours
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})

@@ -36,7 +36,7 @@ def test_page_reads_well(
                 assert not wrong
 
 
-SMALL = "chapters/reference/glossary"
+SMALL = "chapters/reference/status"
 WIDE = '<div style="width: 3000px">wide</div>'
 STUCK = """<pre id="stuck" style="width: 9em">more than fits into nine em of a page</pre>
     <script>setInterval(() => { stuck.tabIndex = -1; });</script>"""
