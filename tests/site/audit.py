@@ -58,9 +58,11 @@ WATCH = """() => {
 }"""
 # What scrolls and neither takes the focus nor holds anything that does.
 OUT_OF_REACH = """() => [...document.querySelectorAll("body *")].filter((e) => {
-    if (e.scrollWidth <= e.clientWidth + 13 || e.clientWidth < 13) return false;
-    const { overflowX, visibility } = getComputedStyle(e);
-    return ["auto", "scroll"].includes(overflowX) && visibility === "visible" && e.tabIndex < 0
+    const across = e.scrollWidth > e.clientWidth, down = e.scrollHeight > e.clientHeight;
+    if (!across && !down || !e.checkVisibility({ visibilityProperty: true })) return false;
+    const { overflowX, overflowY } = getComputedStyle(e), scrolls = ["auto", "scroll"];
+    return (across && scrolls.includes(overflowX) || down && scrolls.includes(overflowY))
+        && e !== document.body && e.tabIndex < 0
         && ![...e.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")]
             .some((inner) => inner.tabIndex >= 0);
 }).map((e) => e.outerHTML.slice(0, 120))"""
@@ -184,7 +186,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
         yield "weighs little", heavy(page)
     page.evaluate(UNFOLD)
     page.wait_for_function(f"!{FOLDED}")
-    # Before anything moves in the page, which would have the theme look again at what scrolls.
+    # Before anything moves in the page, which would have it look again at what scrolls.
     yield "what scrolls takes the focus", page.evaluate(OUT_OF_REACH)
     yield from layout(page)
     if wide:
@@ -197,6 +199,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     yield "fits the window in the other theme", overflow(page)
     if wide:
         yield "axe in the other theme", severe(page, *COLOURS) if every_element else pale(page)
+    page.wait_for_load_state("networkidle")
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors
 
