@@ -12,6 +12,8 @@ import math
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterable
@@ -45,24 +47,27 @@ ALONE = (
     "chapters/cost/time-and-flops",
     "chapters/frameworks/pytorch-profiling",
 )
-# Pages beside each other leave the cores to each other.
-ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
 MEMORY = 1.5e9  # bytes that a page with PyTorch and JAX may take
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 RAISED = re.compile(r"^-+> *\d+ (.+)$", re.MULTILINE)
 
 
+class NoisyCellError(Exception):
+    """A cell wrote to stderr and does not say that it means to."""
+
+
 @dataclass
 class Failure:
-    """A cell that raised: where it is, the line that did it, and the error's own last line."""
+    """A cell that failed: where it is, the line that did it, and the error's own last line."""
 
     page: str
     cell: int | None
+    line: int | None
     source: str
     error: str
 
     def __str__(self) -> str:
-        where = f"cell {self.cell}" if self.cell else "before its first cell"
+        where = f"cell {self.cell} (line {self.line})" if self.cell else "before its first cell"
         source = "".join(f"        {line}\n" for line in self.source.splitlines())
         return f"  {self.page}, {where}:\n{source}    {self.error}"
 
@@ -94,8 +99,17 @@ class Page:
         return reader.read(text) if reader else new_notebook()
 
     @property
+    def code(self) -> list[NotebookNode]:
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    @property
     def cells(self) -> list[str]:
-        return [cell.source for cell in self.notebook.cells if cell.cell_type == "code"]
+        return [cell.source for cell in self.code]
+
+    def line(self, number: int) -> int | None:
+        """The line of the page's file on which a code cell starts; cells and lines from 1."""
+        lines = self.notebook.metadata.get("source_map")  # of Markdown pages alone
+        return lines[self.notebook.cells.index(self.code[number - 1])] if lines else None
 
     @cached_property
     def inputs(self) -> str:
@@ -159,17 +173,38 @@ def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page
     )
 
 
+def hold_quiet(page: Page) -> None:
+    """Raise NoisyCellError at the first cell that wrote to stderr without meaning it."""
+    for number, cell in enumerate(page.code, 1):
+        noise = [out.text for out in cell.outputs if out.get("name") == "stderr"]
+        if noise and cell.metadata.get("mystnb", {}).get("output_stderr") != "show":
+            page.running = number
+            raise NoisyCellError(
+                f"it wrote to stderr, and readers see that:\n{''.join(noise).strip()}\n"
+                "Mend it, or let the cell say that it is meant: mystnb: {output_stderr: show}"
+            )
+
+
 def explain(page: Page, error: Exception) -> Failure:
     """What ended a page's run, and where."""
     source = page.cells[page.running - 1] if page.running else ""
     line = "\n".join(source.splitlines()[:4])
     message = f"{type(error).__name__}: {error}"
-    if isinstance(error, CellExecutionError):
+    if isinstance(error, NoisyCellError):
+        message = str(error)
+    elif isinstance(error, CellExecutionError):
         raised = RAISED.search(ANSI.sub("", error.traceback))
         line = raised[1].strip() if raised else line
         message = f"{error.ename}: {error.evalue}"
     name = page.path.relative_to(page.book).as_posix()
-    return Failure(name, page.running or None, line, ANSI.sub("", message).strip())
+    number = page.running or None
+    start = page.line(number) if number else None
+    return Failure(name, number, start, line, ANSI.sub("", message).strip())
+
+
+def threads(number: int) -> dict[str, str]:
+    """What tells the libraries of a page how many threads to compute with."""
+    return {f"{name}_NUM_THREADS": str(number) for name in ("OMP", "OPENBLAS", "MKL")}
 
 
 def connection(folder: str) -> dict[str, str]:
@@ -203,6 +238,7 @@ def run(page: Page, timeout: int, progress: Progress, **environment: str) -> flo
             stdout=progress.file,  # what a kernel prints beside the cells' outputs
             stderr=progress.file,
         )
+    hold_quiet(page)
     return time.monotonic() - began
 
 
@@ -220,9 +256,15 @@ class Runner:
     """Runs pages, tells how it goes, and keeps what succeeded in the cache."""
 
     def __init__(
-        self, cache: JupyterCacheAbstract, total: int, timeout: int, progress: Progress
+        self,
+        cache: JupyterCacheAbstract,
+        total: int,
+        timeout: int,
+        progress: Progress,
+        jobs: int | None = None,
     ) -> None:
         self.cache, self.total, self.timeout, self.progress = cache, total, timeout, progress
+        self.jobs = jobs or workers()
         self.done = 0
         self.failures: list[Failure] = []
 
@@ -245,7 +287,20 @@ class Runner:
             self.keep(page, seconds)
             self.progress.say(f"{line}  {seconds:.1f} s")
 
-    def run(self, pages: list[Page], jobs: int, **environment: str) -> None:
+    def run(self, pages: list[Page], environment: dict[str, str] | None = None) -> None:
+        """Run pages, one a core; those that time things after the others, one by one.
+
+        With an environment, all of them run in that. Without one, pages that run beside each
+        other leave the cores to each other.
+        """
+        if pages:  # Matplotlib's list of fonts, of which its first user is told on stderr
+            subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"])
+        beside = [page for page in pages if page.name not in ALONE]
+        alone = [page for page in pages if page.name in ALONE]
+        self.run_beside(beside, self.jobs, environment or threads(1))
+        self.run_beside(alone, 1, environment or {})
+
+    def run_beside(self, pages: list[Page], jobs: int, environment: dict[str, str]) -> None:
         """Run pages, so many at a time."""
         pool = ThreadPoolExecutor(jobs)
         results = {
@@ -289,8 +344,6 @@ def execute(
         (book / "_build" / ".doctrees" / f"{page.name}.doctree").unlink(missing_ok=True)
     if stale:
         progress.say(f"Running pages that are new or changed: {len(stale)}")
-    runner = Runner(cache, len(stale), config["nb_execution_timeout"], progress)
-    beside = [page for page in stale if page.name not in ALONE]
-    runner.run(beside, jobs or workers(), **ONE_THREAD)
-    runner.run([page for page in stale if page.name in ALONE], 1)
+    runner = Runner(cache, len(stale), config["nb_execution_timeout"], progress, jobs)
+    runner.run(stale)
     return runner.failures

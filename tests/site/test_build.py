@@ -44,16 +44,20 @@ TELLTALE = CELL % (
 )
 
 
+def make_book(folder: Path) -> Path:
+    """A book whose only page runs one cell."""
+    (folder / "_config.yml").write_text(CONFIG)
+    (folder / "chapters").mkdir()
+    write(folder, page=PAGE)
+    for name in ("chaingrad", "coursework"):
+        (folder / "src" / name).mkdir(parents=True)
+        (folder / "src" / name / "__init__.py").write_text("")
+    return folder
+
+
 @pytest.fixture
 def book(tmp_path: Path) -> Path:
-    """A book whose only page runs one cell."""
-    (tmp_path / "_config.yml").write_text(CONFIG)
-    (tmp_path / "chapters").mkdir()
-    write(tmp_path, page=PAGE)
-    for name in ("chaingrad", "coursework"):
-        (tmp_path / "src" / name).mkdir(parents=True)
-        (tmp_path / "src" / name / "__init__.py").write_text("")
-    return tmp_path
+    return make_book(tmp_path)
 
 
 def write(book: Path, **pages: str) -> None:
@@ -93,7 +97,7 @@ def test_a_failing_cell_fails_the_build_until_it_is_put_right(book: Path) -> Non
         result = run(book)
         assert result.returncode == 1
         assert "The book was not built." in result.stderr
-        assert "chapters/failing.md, cell 2:\n        one / 0\n" in result.stderr
+        assert "chapters/failing.md, cell 2 (line 12):\n        one / 0\n" in result.stderr
         assert "    ZeroDivisionError: division by zero" in result.stderr
         log = result.stderr.rpartition("The whole log is in ")[2].strip()
         assert "Traceback" in Path(log).read_text()
