@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve linkcheck live bench notebooks assignments grade rot format lock clean
+.PHONY: help book test lab serve linkcheck live anywhere bench notebooks assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ $(BROWSER): $(READY)
 	@touch $@
 
 lab: $(READY) ## Open the pages as notebooks in JupyterLab
-	JUPYTER_CONFIG_PATH=$(CURDIR)/tools/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH} \
+	JUPYTER_CONFIG_PATH="$(CURDIR)/tools/jupyter$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" \
 	  $(BIN)/jupyter lab chapters
 
 serve: $(READY) ## Serve the site at http://localhost:8000 (PORT=), built again after each change
@@ -44,6 +44,9 @@ linkcheck: book ## Ask every address outside the site that a page links to
 	@mkdir -p _build/linkcheck
 	$(BIN)/jupyter-book build . --builder linkcheck; status=$$?; \
 	  mv _build/html/output.* _build/linkcheck; exit $$status
+
+anywhere: $(READY) ## Run every page as other machines would: old kernels, threads, load, locale
+	@$(BIN)/python tools/anywhere.py
 
 bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing)
 	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
