@@ -118,6 +118,20 @@ def test_a_warning_fails_the_build_until_it_is_put_right(book: Path) -> None:
     assert ran(book) == "once "
 
 
+def test_what_a_page_says_on_stderr_is_meant_or_fails_the_build(book: Path) -> None:
+    says = "import warnings\nwarnings.warn('%s')"
+    meant = CELL % (":mystnb: {output_stderr: show}\n" + says % "meant")
+    write(book, page=PAGE + CELL % (says % "stray") + meant)
+    for _ in range(2):
+        result = run(book)
+        assert result.returncode == 1
+        assert "Cells that failed (1):\n  chapters/page.md, cell 2 (line 12):" in result.stderr
+        assert "UserWarning: stray" in result.stderr
+    write(book, page=PAGE + meant)
+    assert run(book).returncode == 0
+    assert "meant" in (book / "_build" / "html" / "chapters" / "page.html").read_text()
+
+
 def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
     using = PAGE + CELL % "import chaingrad" + TELLTALE % "using"
     write(book, page=PAGE + TELLTALE % "plain", using=using)
