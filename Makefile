@@ -25,6 +25,7 @@ else
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --strict-collection --quiet .github
 	@$(MAKE) --no-print-directory $(BROWSER) book
 	$(PYTEST) $(if $(FULL),-m "")
 endif
