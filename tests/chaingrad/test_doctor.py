@@ -17,6 +17,7 @@ from micrograd.engine import Value as Micrograd
 
 from chaingrad import Node
 from chaingrad.doctor import PROBES, Adapter, examine, probes
+from chaingrad.doctor import __main__ as doctor
 from chaingrad.doctor.probes import _OF_FLOATS
 from chaingrad.functional import grad
 from chaingrad.graph import toposort
@@ -248,7 +249,18 @@ class Unruly(Sound):
     def log(self):
         while True:
             with contextlib.suppress(Exception):
-                time.sleep(0.01)
+                math.log(self.data)
+
+
+class Interrupted(Sound):
+    """The machine has other things to do: a second passes in which this does nothing."""
+
+    waited = False
+
+    def relu(self):
+        time.sleep(1.2 * (not self.waited))
+        type(self).waited = True
+        return super().relu()
 
 
 def test_engines_with_other_faults():
@@ -273,13 +285,25 @@ def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.slow  # it waits for an engine that does not end
-def test_beside_the_main_thread_the_clock_stops_it():
+def examine_in_a_thread(engine, seconds):
     found = []
-    thread = threading.Thread(target=lambda: found.append(examine(Unruly, seconds=2)))
+    thread = threading.Thread(target=lambda: found.append(examine(engine, seconds)))
     thread.start()
     thread.join()
-    assert bugs(found[0]) == ["a rule: -", "a rule: log"]
+    return found[0]
+
+
+@pytest.mark.slow  # it waits for an engine that does not end
+def test_beside_the_main_thread_the_count_of_lines_stops_it():
+    assert bugs(examine_in_a_thread(Unruly, seconds=2)) == ["a rule: -", "a rule: log"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("examine", [examine, examine_in_a_thread])
+def test_an_engine_that_has_to_wait_is_sound(examine, monkeypatch):
+    monkeypatch.setattr(Interrupted, "waited", False)
+    assert examine(Interrupted, seconds=1).is_sound
+    assert Interrupted.waited
 
 
 # --- the probes themselves ----------------------------------------------------------------------
@@ -334,7 +358,7 @@ def test_what_is_no_engine_is_refused():
 # --- the command line ---------------------------------------------------------------------------
 
 FILE = """
-import ctypes, os
+import ctypes, itertools, os, signal, subprocess
 from tests.chaingrad.test_doctor import Sound
 
 print("imported")
@@ -343,34 +367,67 @@ class Value(Sound):
     def log(self):
         os._exit(7)
 
-    def relu(self):
-        ctypes.PyDLL(None).pause()  # compiled code, and the interpreter's lock held
+class Halted(Sound):
+    times = 0
 
-class Other(Sound):
-    pass
+    def relu(self):
+        if not Halted.times:
+            subprocess.Popen(["sh", "-c", f"sleep 8; kill -CONT {os.getpid()}"])
+            os.kill(os.getpid(), signal.SIGSTOP)
+        Halted.times += 1
+        return super().relu()
+
+class Computes(Sound):
+    def __add__(self, other):
+        return sum(itertools.repeat(0))  # compiled code, which asks for no signal
+
+class Waits(Sound):
+    def __add__(self, other):
+        ctypes.PyDLL(None).pause()  # and the interpreter's lock held
 """
 
 
-def command(*arguments, cwd):
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A folder with engines, in which the command is given."""
+    (tmp_path / "mine.py").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(ROOT / "src")]))
+    return tmp_path
+
+
+def command(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "chaingrad.doctor", *arguments],
-        capture_output=True, text=True, cwd=cwd, env={**os.environ, "PYTHONPATH": paths},
-        check=False,
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
-@pytest.mark.slow  # it waits for an engine that does not end
-def test_on_the_command_line_an_engine_may_end_its_process(tmp_path):
-    (tmp_path / "mine.py").write_text(FILE)
-    run = command("mine.py:Value", "--seconds", "2", cwd=tmp_path)
+@pytest.mark.slow
+@pytest.mark.usefixtures("mine")
+def test_on_the_command_line_an_engine_may_end_its_process():
+    run = command("mine.py:Value")
     assert run.returncode == 1, run.stderr
     assert "the process ended with status 7" in run.stdout
-    assert probes.ENDLESS in run.stdout
     assert "imported" not in run.stdout
-    sound = command("mine:Other", cwd=tmp_path)
-    assert sound.returncode == 0, sound.stderr
+
+
+@pytest.mark.slow  # the engine is halted for longer than it may compute
+@pytest.mark.usefixtures("mine")
+def test_on_the_command_line_a_halted_engine_is_sound():
+    sound = command("mine:Halted", "--seconds", "1")
+    assert sound.returncode == 0, sound.stdout + sound.stderr
     assert "no bug found" in sound.stdout
+
+
+@pytest.mark.slow  # it waits for an engine that does not end
+@pytest.mark.usefixtures("mine")
+@pytest.mark.parametrize("engine", ["Computes", "Waits"])
+def test_on_the_command_line_compiled_code_is_ended(engine, monkeypatch):
+    monkeypatch.setattr(doctor, "_IDLE", 5.0)
+    lines, end = doctor._process(f"mine.py:{engine}", first=0, seconds=1)
+    assert lines == [{"name": engine}]
+    assert end == probes.ENDLESS
 
 
 @pytest.mark.parametrize(
@@ -383,9 +440,8 @@ def test_on_the_command_line_an_engine_may_end_its_process(tmp_path):
         ("broken.py:Value", "SyntaxError"),
     ],
 )
-def test_targets_that_are_not_there(target, message, tmp_path):
-    (tmp_path / "mine.py").write_text("Value = float")
-    (tmp_path / "broken.py").write_text("class Value(:")
-    run = command(target, cwd=tmp_path)
+def test_targets_that_are_not_there(target, message, mine):
+    (mine / "broken.py").write_text("class Value(:")
+    run = command(target)
     assert run.returncode == 2
     assert message in run.stderr

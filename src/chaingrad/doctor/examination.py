@@ -6,7 +6,6 @@ import math
 import signal
 import sys
 import threading
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FrameType
@@ -16,6 +15,7 @@ from chaingrad.doctor.probes import ENDLESS, PROBES, Probe
 from chaingrad.doctor.report import Outcome, Report
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
+_LINES = 1_000_000  # of Python, that count as a second where no timer can be set
 
 
 @dataclass
@@ -73,15 +73,16 @@ class Adapter:
 def examine(engine: Any, seconds: float = 5.0) -> Report:
     """Put an engine through all probes.
 
-    What it prints is not shown, and what it raises becomes a finding. A probe that takes longer
-    than ``seconds`` is stopped: by a timer in the main thread of a process, elsewhere (as in a
-    browser) by a look at the clock before each line of Python. Neither can stop compiled code, nor
-    survive an engine that ends the process; the command line can, for there each engine has a
-    process of its own.
+    What it prints is not shown, and what it raises becomes a finding. A probe that computes for
+    more than ``seconds`` is stopped: by a timer in the main thread of a process, elsewhere (as in a
+    browser) by a count of the lines of Python. Neither can stop compiled code, nor what waits
+    without computing, nor survive an engine that ends the process; the command line can, for there
+    each engine has a process of its own.
 
     Args:
         engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`.
-        seconds: the limit of each probe.
+        seconds: the processor time that each probe may take; where lines are counted, a million
+            of them make a second.
 
     >>> from chaingrad import Node
     >>> examine(Node).is_sound
@@ -178,7 +179,7 @@ class _Silence(io.TextIOBase):
 def _stopped_after(seconds: float) -> Iterator[None]:
     timed = hasattr(signal, "setitimer") and sys.platform != "emscripten"
     in_main = threading.current_thread() is threading.main_thread()
-    with _timer(seconds) if timed and in_main else _clock(seconds):
+    with _timer(seconds) if timed and in_main else _counter(int(seconds * _LINES)):
         yield
 
 
@@ -187,21 +188,23 @@ def _timer(seconds: float) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
         raise _TimeIsUpError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, if it was caught
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, if it was caught
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 @contextlib.contextmanager
-def _clock(seconds: float) -> Iterator[None]:
-    end = time.monotonic() + seconds
+def _counter(lines: int) -> Iterator[None]:
+    left = lines
 
     def look(frame: FrameType, event: str, argument: Any) -> Any:
-        if time.monotonic() > end:
+        nonlocal left
+        left -= 1
+        if left < 0:
             raise _TimeIsUpError
         return look
 
