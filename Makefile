@@ -4,7 +4,7 @@ READY := .venv/.ready
 BROWSER := .venv/.browser
 # Where this is set, as in many containers, every start of Python compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=4 --dist=loadgroup
+PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=8 --dist=loadgroup
 
 .DEFAULT_GOAL := help
 .PHONY: help book test lab serve linkcheck live anywhere bench notebooks assignments grade rot format lock clean

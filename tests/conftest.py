@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
+import psutil
 import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
@@ -20,6 +21,7 @@ settings.register_profile("quick", deadline=None, derandomize=True, max_examples
 settings.load_profile("chaingrad")
 
 SITE = ROOT / "tests" / "site"
+MEMORY = 2.5e9  # bytes that a worker may take, with its browser
 expect.set_options(timeout=PATIENCE * 1000)
 if "PYTEST_XDIST_WORKER" in os.environ:  # a core each is what workers have
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -36,6 +38,11 @@ FLAGS = [
     # Whatever is not this machine does not exist: a page that needs it shows an error.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two a core: a test that waits for a browser, a kernel or a sandbox leaves its core idle."""
+    return max(1, min(2 * (os.cpu_count() or 1), int(psutil.virtual_memory().available / MEMORY)))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
