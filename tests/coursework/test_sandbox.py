@@ -295,9 +295,24 @@ def test_many_short_sleeps_are_ended(box: Sandbox) -> None:
         _ = [run(session, "import time; time.sleep(0.2)") for _ in range(99)]
 
 
+def test_a_busy_machine_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long by the clock the computing takes, it is computing."""
+    monkeypatch.setattr(host, "CROWD", 1000)
+    with Sandbox(Limits(cpu=9, wall=1), isolate=False) as box, box.session(1) as session:
+        run(session, "import time\nwhile time.process_time() < 2: pass")
+
+
+def test_a_halted_machine_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock goes on where the grader does not, as between Ctrl-Z and `fg`."""
+    with Sandbox(Limits(wall=600), isolate=False) as box, box.session() as session:
+        monkeypatch.setattr(time, "monotonic", itertools.count(0, 1000).__next__)
+        run(session, "pass")
+        monkeypatch.undo()
+
+
 def test_starting_does_not_count_against_its_life(box: Sandbox) -> None:
     with box.session(0.0) as session, pytest.raises(SessionLostError, match="took more than"):
-        run(session, "pass")
+        run(session, "import time; time.sleep(1)")
     assert 0.0 <= box.ending.clock < 5.0
 
 

@@ -22,6 +22,8 @@ from coursework.sandbox.jail import IsolationError
 
 SOURCE = Path(__file__).resolve().parents[2]
 POLL_SECONDS = 0.05
+LOOK_SECONDS = 1.0  # a look that took longer was halted with the machine, or by Ctrl-Z
+CROWD = 10  # seconds by the clock that a second of computing may take on a busy machine
 REPLY_BYTES = 2**14  # of an answer that holds no results
 ENVIRONMENT = {
     "HOME": "/tmp",
@@ -39,11 +41,14 @@ ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use. Processor time decides; the wall clock only ends sleepers."""
+    """What one submission may use. Processor time decides; the wall clock only ends sleepers.
+
+    So seconds by the clock are those in which it computes less than a `CROWD`-th of the time.
+    """
 
     memory: int = 2 << 30  # bytes of address space
     cpu: float = 10.0  # seconds of processor time for a cell or a check
-    wall: float = 90.0  # seconds for a cell or a check, however loaded the machine
+    wall: float = 90.0  # seconds by the clock for a cell or a check
     total: float = 60.0  # seconds of processor time for the whole submission
     life: float = 300.0  # seconds by the clock for the whole submission
 
@@ -65,7 +70,7 @@ class Ending:
         status: the exit status of its process, or minus the signal that ended it.
         forced: whether the process had to be ended.
         cpu: seconds of processor time that it used.
-        clock: seconds by the clock from when it was ready.
+        clock: seconds by the clock that count against its life.
     """
 
     status: int
@@ -91,7 +96,8 @@ class Session:
     def __init__(self, channel: socket.socket, pid: int, limits: Limits) -> None:
         self._channel = channel
         self._limits = limits
-        self.end = math.inf  # by time.monotonic()
+        self.end = math.inf  # of its life, in `idle` seconds
+        self._waited = 0.0
         self.hung_up = False
         self._clock = (~pid << 3) | 2  # the process's own CPU clock
         channel.setblocking(False)
@@ -118,8 +124,12 @@ class Session:
         except OSError:  # gone, or a system without such clocks, where the wall clock decides
             return 0.0
 
+    def idle(self) -> float:
+        """Seconds that it was waited for, less what its computing explains."""
+        return self._waited - CROWD * self.cpu_seconds()
+
     def _exchange(self, message: bytes, most: int) -> Any:
-        deadline = time.monotonic() + self._limits.wall
+        deadline = self.idle() + self._limits.wall
         cpu = self.cpu_seconds() + self._limits.cpu
         self._send(message, deadline, cpu)
         head = self._receive(wire.PREFIX.size, deadline, cpu)
@@ -167,13 +177,15 @@ class Session:
         poll.register(self._channel, event)
         ready = False
         while not ready:
+            began = time.monotonic()
             ready = bool(poll.poll(1000 * POLL_SECONDS))
-            now = time.monotonic()  # also where something came: an answer may come in drops
-            if now > self.end:
+            self._waited += min(time.monotonic() - began, LOOK_SECONDS)
+            idle = self.idle()  # also where something came: an answer may come in drops
+            if idle > self.end:
                 raise SessionLostError(
                     f"the submission took more than {self._limits.life:g} s by the clock"
                 )
-            if now > deadline or self.cpu_seconds() > cpu:
+            if idle > deadline or self.cpu_seconds() > cpu:
                 raise SessionLostError(
                     f"it did not finish within {self._limits.cpu:g} s of processor time "
                     f"or {self._limits.wall:g} s by the clock"
@@ -222,8 +234,8 @@ class Sandbox:
     def session(self, life: float = math.inf) -> Iterator[Session]:
         """A new process for one submission, ended when the block is left.
 
-        No answer is awaited for longer than `life` seconds after it is ready. How it ended is in
-        `ending` afterwards.
+        No answer is awaited for longer than `life` seconds by the clock after it is ready. How it
+        ended is in `ending` afterwards.
         """
         near, far = socket.socketpair()
         with near, far:
@@ -236,11 +248,11 @@ class Sandbox:
             ready = math.inf
             try:
                 self._begin(session)
-                ready = time.monotonic()
+                ready = session.idle()
                 session.end = ready + life
                 yield session
             finally:
-                clock = max(0.0, time.monotonic() - ready)
+                clock = max(0.0, session.idle() - ready)
                 self._control.sendall(b"e" if session.hung_up else b"k")
                 answer = self._answer()
                 self.ending = Ending(answer["status"], answer["forced"], answer["seconds"], clock)
