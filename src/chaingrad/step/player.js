@@ -50,6 +50,10 @@
       "aria-label": "Graph. Left and right arrow: one step. Space: play or pause.",
     });
     const words = make("p", { class: "cg-words", "aria-live": "polite", "aria-atomic": "true" });
+    // The words of all steps lie unseen in the place of the shown ones, so that it fits each.
+    const all = steps.map((step) => make("p", { "aria-hidden": "true" }, step[1]));
+    const place = make("div", { class: "cg-place" });
+    place.append(...all, words);
     const bar = make("div", { class: "cg-bar" });
     const button = (name, text, act) => {
       const made = make("button", { type: "button", "aria-label": text, title: text }, icon(name));
@@ -69,6 +73,7 @@
     });
     slider.addEventListener("input", () => (pause(), show(+slider.value)));
     const count = make("span", { class: "cg-count" });
+    count.style.minWidth = `${2 * String(steps.length).length + 2}ch`; // the bar stays as it is
     const speed = make(
       "select",
       { "aria-label": "Speed" },
@@ -85,7 +90,7 @@
       "aria-label": "Details of this step",
     });
     details.append(entries);
-    live.append(...(phases.length > 1 ? [top] : []), stage, words, bar);
+    live.append(...(phases.length > 1 ? [top] : []), stage, place, bar);
     if (steps.some((step) => step[5].length)) live.append(details);
 
     // --- the drawings: one is shown, all are kept up to date
@@ -199,31 +204,19 @@
 
     // --- the place: the drawing that fits, with the words and the controls in view
     const framed = window !== window.top; // a frame may be as high as what it holds
-    const longest = [...steps].sort((a, b) => b[1].length - a[1].length).slice(0, 8);
-    const reserve = () => {
-      const probe = words.cloneNode();
-      probe.removeAttribute("aria-live");
-      probe.style.cssText = "position:absolute;visibility:hidden;min-height:0";
-      probe.style.width = `${words.offsetWidth}px`;
-      root.append(probe);
-      const heights = longest.map((step) => ((probe.innerHTML = step[1]), probe.offsetHeight));
-      probe.remove();
-      words.style.minHeight = `${Math.max(...heights)}px`;
-    };
-    let place = "";
+    let room = "";
     const fit = () => {
       const page = document.scrollingElement || document.documentElement;
       const view = framed ? screen.availHeight * 0.8 : page.clientHeight;
-      if (!stage.clientWidth || place === `${stage.clientWidth} ${view}`) return;
-      place = `${stage.clientWidth} ${view}`;
-      reserve();
       const style = getComputedStyle(stage);
       const sum = (...names) => names.reduce((total, name) => total + parseFloat(style[name]), 0);
       const width = stage.clientWidth - sum("paddingLeft", "paddingRight");
       const above = parseFloat(getComputedStyle(page).scrollPaddingTop) || 0; // a fixed header
-      const rest = [top, words, bar, details.firstChild].map((part) => part.offsetHeight);
+      const rest = [top, place, bar, details.firstChild].map((part) => part.offsetHeight);
       const padding = sum("paddingTop", "paddingBottom");
       const height = view - above - rest.reduce((a, b) => a + b) - padding - 12;
+      if (!stage.clientWidth || room === `${width} ${height}`) return;
+      room = `${width} ${height}`;
       const scale = (drawing) =>
         Math.min(1, width / drawing.width, height / drawing.height) / drawing.least;
       const best = [...drawings].sort((a, b) => scale(b) - scale(a))[0];
