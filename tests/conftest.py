@@ -4,6 +4,8 @@ import gc
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from typing import Any, TypeVar
 
 import psutil
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import settings
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
+from tests import fonts
 from tests.support import LACKS, PATIENCE, REMEDIES, ROOT, lacking
 from tools.browser import find
 
@@ -83,18 +86,54 @@ def shared(item: pytest.Item) -> str:
     return "files" if "site" in fixtures and "browser" not in fixtures else ""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--font", default="", help="the reader's font, as in --font Inter")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.definition.get_closest_marker("fonts"):
+        chosen = metafunc.config.getoption("font")
+        metafunc.parametrize("font", [chosen] if chosen else fonts.TWO)
+
+
+@pytest.fixture
+def font(request: pytest.FixtureRequest) -> str:
+    """The reader's font; the system's choice, where it has no name."""
+    return str(request.config.getoption("font"))
+
+
+@pytest.fixture
+def browser(browsers: Callable[[str], Browser], font: str) -> Browser:
+    return browsers(font)
+
+
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Browser]]:
+    """The browser of a reader with this font."""
     executable = find()
     if executable is None:
         lacking("a browser")
-    with sync_playwright() as playwright:
-        try:
-            browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        except Error as error:
-            lacking(f"a browser that starts ({executable}: {error.message.splitlines()[0]})")
-        yield patient(browser)
-        browser.close()
+    with sync_playwright() as playwright, ExitStack() as open_ones:
+
+        @cache
+        def start(font: str) -> Browser:
+            env = fonts.choose(font, tmp_path_factory.mktemp("font")) if font else None
+            try:
+                browser = playwright.chromium.launch(
+                    executable_path=executable, args=FLAGS, env=env
+                )
+            except Error as error:
+                lacking(f"a browser that starts ({executable}: {error.message.splitlines()[0]})")
+            open_ones.callback(browser.close)
+            return patient(browser)
+
+        def checked(font: str) -> Browser:
+            browser = start(font)
+            if font:
+                fonts.check(browser, font)
+            return browser
+
+        yield checked
 
 
 def patient(browser: Browser) -> Browser:

@@ -19,6 +19,8 @@ PATIENCE = 120  # seconds that anything may take: how fast a machine is, is no p
 REMEDIES = {
     "a browser": "put Chromium or Chrome on PATH, or run "
     "`.venv/bin/python -m playwright install --with-deps chromium`",
+    "the font": "on Linux, install its package; on Debian and Ubuntu that is "
+    "fonts-dejavu-core, fonts-noto-core, fonts-liberation or fonts-inter",
     "user namespaces": "on Ubuntu `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`; "
     "in a container, start it with the right to make them",
     "a package index": "connect this machine to a network",

@@ -12,6 +12,7 @@ from chaingrad import Node
 from chaingrad.graph import toposort
 from chaingrad.step import play, play_toposort
 from tests.axe import severe
+from tests.site.audit import SETTLED
 from tests.site.built import Site
 from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab, ran
@@ -444,6 +445,7 @@ def smallest_type(player: Locator) -> float:
     return round(player.locator(".cg-live svg.chaingrad").evaluate(SMALLEST), 2)
 
 
+@pytest.mark.fonts
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(("width", "height"), SCREENS)
 def test_all_of_a_player_is_in_view(
@@ -472,6 +474,26 @@ def test_all_of_a_player_is_in_view(
             assert step["type"] >= 11
         assert len({step["bottom"] for step in steps}) == 1  # nothing moves
     page.close()
+
+
+LATER = {
+    "a wider font": "letter-spacing: 0.3em !important",
+    "larger text": "font-size: 19px !important",
+}
+
+
+@pytest.mark.parametrize("later", LATER)
+def test_nothing_moves_after_a_change_of_type(show: Show, later: str) -> None:
+    page = show(scalar().html, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    player = page.locator(".chaingrad-player")
+    before = words(player).bounding_box()
+    page.add_style_tag(content=f".chaingrad-player .cg-live p {{ {LATER[later]} }}")
+    page.evaluate(SETTLED)
+    assert words(player).bounding_box() != before
+    steps = player.evaluate(STANDS)
+    assert len({step["bottom"] for step in steps}) == 1
+    assert {step["inside"] for step in steps} == {True}
+    assert steps[0]["bottom"] - steps[0]["top"] <= 844
 
 
 def test_it_fits_again_when_the_window_turns(show: Show) -> None:
@@ -524,6 +546,7 @@ def test_labels_are_shown_as_they_are_written(show: Show) -> None:
     assert "v" * 90 in titles
 
 
+@pytest.mark.fonts
 def test_texts_stay_inside_their_boxes(show: Show) -> None:
     page = show(scalar().html, arrays().html, reduced_motion="reduce")
     for player in page.locator(".chaingrad-player").all():
