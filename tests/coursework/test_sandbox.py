@@ -508,8 +508,9 @@ def test_a_refusal_of_the_kernel_is_passed_on() -> None:
     if shutil.which("unshare") is None or host.why_not_isolated():
         pytest.skip("playing it needs the command unshare, and user namespaces")
     code = "from coursework.sandbox import host; print(host.why_not_isolated())"
-    inside = f"echo 0 >/proc/sys/user/max_user_namespaces && exec {sys.executable} -c '{code}'"
-    command = ["unshare", "-rpf", "--mount-proc", "sh", "-c", inside]
+    inside = 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$0" -c "$1"'
+    shell = ["sh", "-c", inside, sys.executable, code]
+    command = ["unshare", "-rpf", "--mount-proc", *shell]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "user.max_user_namespaces" in done.stdout, done.stderr
 
