@@ -63,6 +63,7 @@ def typeset(tex: str, display: bool = False) -> str:
     html, wrong = engine().call("typeset", tex, display)
     if wrong:
         raise FormulaError(wrong)
+    html = html.replace(' columnspacing=""', "")  # of a single column; Firefox calls it an error
     return re.sub(rf"(?<=color:)({'|'.join(COLOURED)})\b", as_in_figures, html)
 
 

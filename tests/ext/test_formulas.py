@@ -71,6 +71,10 @@ def test_a_formula_is_for_eyes_and_for_screen_readers(tex: str) -> None:
     assert "<annotation" in html  # what a reader copies
 
 
+def test_no_attribute_is_empty() -> None:
+    assert '=""' not in formulas.typeset(formulas.lines_of(r"a \\ b"), True)
+
+
 def test_colours_are_those_of_the_figures() -> None:
     html = formulas.typeset(r"\textcolor{crimson}{x} + \textcolor{green}{y}")
     light, dark = COLORS["local"]
