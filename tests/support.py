@@ -21,6 +21,8 @@ REMEDIES = {
     "`.venv/bin/python -m playwright install --with-deps chromium`",
     "the font": "on Linux, install its package; on Debian and Ubuntu that is "
     "fonts-dejavu-core, fonts-noto-core, fonts-liberation or fonts-inter",
+    "another browser": "install Firefox, geckodriver, WebKitWebDriver (Debian and Ubuntu: "
+    "webkit2gtk-driver) and xvfb, and run `xvfb-run make test BROWSERS=1`",
     "user namespaces": "on Ubuntu `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`; "
     "in a container, start it with the right to make them",
     "a package index": "connect this machine to a network",
@@ -47,9 +49,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def serve(folder: Path) -> Iterator[str]:
+def serve(folder: Path, handles: type[Quiet] = Quiet) -> Iterator[str]:
     """Serve a folder's files; its address."""
-    handler = functools.partial(Quiet, directory=str(folder))
+    handler = functools.partial(handles, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

@@ -1,0 +1,177 @@
+"""What readers do on the site, in Firefox and in WebKit; all else is tested in Chromium."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from tests.site.audit import MISSING, OVERFLOW, SETTLED, UNFOLD
+from tests.site.built import Site
+from tests.site.engines import ENGINES, Reader, Watched, started
+from tests.site.live import CELLS, PAGE
+from tests.support import serve
+
+pytestmark = [
+    pytest.mark.browsers,
+    pytest.mark.xdist_group("browsers"),
+    pytest.mark.filterwarnings("ignore:setting remote_server_addr"),  # by Selenium itself
+]
+PLACE = "#ex-page-twice .live-answer"
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def driver(request: pytest.FixtureRequest) -> Iterator[WebDriver]:
+    with started(request.param) as driver:
+        yield driver
+
+
+@contextmanager
+def reading(driver: WebDriver, folder: Path) -> Iterator[Reader]:
+    """A reader of a site who has never been there and leaves without complaints."""
+    Watched.refused.clear()
+    with serve(folder, Watched) as address:
+        reader = Reader(driver, address)
+        yield reader
+        assert not reader.complaints()
+        driver.get("about:blank")
+
+
+@pytest.fixture
+def course(driver: WebDriver, site: Site) -> Iterator[Reader]:
+    with reading(driver, site.folder) as reader:
+        yield reader
+
+
+@pytest.fixture
+def page(driver: WebDriver, live_site: Path) -> Iterator[Reader]:
+    """The page with live cells of every kind."""
+    with reading(driver, live_site) as reader:
+        reader.open(PAGE)
+        yield reader
+
+
+# --- every page ---------------------------------------------------------------------------------
+
+
+def test_a_page_is_complete_and_fits(course: Reader, document: str) -> None:
+    for show in (course.open, lambda path: course.open_narrow(path, 390)):
+        show(f"{document}.html")
+        assert not course.ask(MISSING)
+        course.ask(f"() => {{ {UNFOLD} }}")
+        course.ask(f"() => {SETTLED}")
+        assert course.ask(OVERFLOW) <= 0
+
+
+# --- live cells ---------------------------------------------------------------------------------
+
+
+def cell(page: Reader, name: str) -> str:
+    """How to choose a cell."""
+    page.ask(
+        """(place, name) => {
+            const cells = document.querySelectorAll("div.cell:has(.cell_input)");
+            cells[place].dataset.name = name;
+        }""",
+        list(CELLS).index(name),
+        name,
+    )
+    return f"[data-name={name}]"
+
+
+def test_cells_run_and_draw(page: Reader) -> None:
+    page.click(f"{cell(page, 'seven')} .live-run")
+    page.reads(f"{cell(page, 'seven')} .live-status", "Done.")
+    assert page.text(f"{cell(page, 'seven')} .live-output") == "7"
+    assert page.text(f"{cell(page, 'six')} .live-output") == "6"
+    for name, shows in {"figure": "img", "plot": "svg", "drawing": "svg"}.items():
+        page.click(f"{cell(page, name)} .live-run")
+        page.one(f"{cell(page, name)} .live-output {shows}")
+
+
+def test_an_endless_loop_is_stopped(page: Reader) -> None:
+    six = cell(page, "six")
+    page.click(f"{six} .live-edit")
+    page.write(f"{six} .cm-content", "print('begun')\nwhile True: pass")
+    page.press(Keys.ENTER, held=Keys.SHIFT)
+    page.reads(f"{six} .live-output", "begun")
+    page.click(f"{six} .live-stop")
+    page.reads(f"{six} .live-status", "Stopped")
+
+
+def test_an_edit_is_kept(page: Reader) -> None:
+    page.click(f"{cell(page, 'six')} .live-edit")
+    page.write(f"{cell(page, 'six')} .cm-content", "x = 41")
+    page.driver.refresh()
+    page.reads(f"{cell(page, 'six')} .cm-content", "x = 41")
+
+
+# --- what is asked ------------------------------------------------------------------------------
+
+
+def progress(page: Reader, anchor: str) -> None:
+    """Wait until the page of progress says that it is right."""
+    page.open("chapters/reference/progress.html")
+    page.reads(f"main .to-try li:has([href$='#{anchor}'])", "✓ right")
+
+
+def test_an_answer_is_checked_and_kept(page: Reader) -> None:
+    for code, verdict in [("return 3 * x", "Not right yet"), ("return x + x", "Right")]:
+        if not page.all(f"{PLACE} .cm-content"):
+            page.click(f"{PLACE} .live-edit")
+        page.write(f"{PLACE} .cm-content", f"def twice(x): {code}")
+        page.click(f"{PLACE} .live-run")
+        page.reads(f"{PLACE} .live-status", verdict)
+    progress(page, "ex-page-twice")
+
+
+def test_a_prediction_is_compared_and_kept(page: Reader) -> None:
+    box = "#predict-doubled"
+    for key, says in [("", "That is the sum"), (Keys.ARROW_DOWN, "Right. Two times three.")]:
+        page.click(f"{box} input") if not key else page.press(key)
+        page.press(Keys.ENTER)
+        page.reads(f"{box} [role=status]", says)
+    progress(page, "predict-doubled")
+
+
+# --- figures that move --------------------------------------------------------------------------
+
+
+def test_the_player_plays(course: Reader) -> None:
+    course.open("chapters/foundations/computational-graph.html")
+    player = ".chaingrad-player"
+    count = int(course.text(f"{player} .cg-count").rpartition("/")[2])
+    course.click(f"{player} [aria-label=Play]")
+    course.reads(f"{player} .cg-count", f"{count} / {count}")
+    course.click(f"{player} .cg-scroll")
+    course.press(Keys.ARROW_LEFT)
+    course.reads(f"{player} .cg-count", f"{count - 1} / {count}")
+    course.press(Keys.HOME)
+    course.reads(f"{player} .cg-count", f"1 / {count}")
+
+
+def test_nudge_follows_the_keys_and_the_mouse(course: Reader) -> None:
+    course.open("chapters/foundations/chain-rule.html")
+    figure = "[data-kind=nudge]"
+    course.click(f"{figure} input[type=range]")
+    course.press(Keys.HOME, *[Keys.ARROW_RIGHT] * 60)
+    course.reads(f"{figure} .cg-words", "x = 1.2: ℓ = 0.0, ∂ℓ/∂x = 0.0.")
+    course.drag(f"{figure} .cg-live g[data-node=n0]", 30)
+    slider = course.one(f"{figure} input[type=range]")
+    assert int(slider.get_attribute("value")) > -40
+    assert course.ask("(e) => e === document.activeElement", slider)
+    course.reads(f"{figure} .cg-words", f"x = {slider.get_attribute('aria-valuetext')}:")
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+def test_search_finds_by_keyboard(course: Reader) -> None:
+    course.open("chapters/reference/notation.html")
+    course.press("k", held=Keys.CONTROL)
+    course.press("torchrun", Keys.ENTER)
+    found = course.one("#search-results li a")
+    assert "cost/many-devices.html" in found.get_attribute("href")
+    course.press(Keys.ENTER)
