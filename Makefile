@@ -18,16 +18,19 @@ $(READY): requirements.txt tools/environment.py
 book: $(READY) ## Set everything up, build the site, say where to open it (JOBS=: pages at a time)
 	@$(BIN)/python tools/build.py $(if $(JOBS),--jobs $(JOBS))
 
-test: $(READY) ## Set everything up, run the tests (FAST=1: the quick ones; FULL=1: the long ones, too)
+test: $(READY) ## Set everything up, run the tests (FAST=1: the quick ones; FULL=1: the long ones, too; BROWSERS=1: in others)
 ifdef FAST
 	$(PYTEST) -m "not slow and not full" --hypothesis-profile=quick
+else ifdef BROWSERS
+	@$(MAKE) --no-print-directory book
+	$(BIN)/python -m pytest tests/site/test_other_browsers.py -m browsers
 else
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/zizmor --offline --strict-collection --quiet .github
 	@$(MAKE) --no-print-directory $(BROWSER) book
-	$(PYTEST) $(if $(FULL),-m "")
+	$(PYTEST) $(if $(FULL),-m "not browsers")
 endif
 
 $(BROWSER): $(READY)

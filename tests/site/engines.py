@@ -62,7 +62,8 @@ class Watched(Quiet):
         return io.BytesIO(page)
 
     def send_error(self, code: int, *said: Any, **more: Any) -> None:
-        self.refused.append(f"{code} {self.path}")
+        if self.path != "/favicon.ico":  # for the list of files, which names no icon
+            self.refused.append(f"{code} {self.path}")
         super().send_error(code, *said, **more)
 
 
