@@ -38,10 +38,12 @@ LISTEN = b"""<script>{
         note(event.message ?? `not loaded: ${event.target.src ?? event.target.href}`), true);
     addEventListener("unhandledrejection", (event) => note(event.reason));
 }</script>"""
-# What Firefox itself calls an error in the pages of an address: in markup, too.
+# What Firefox itself calls an error in the pages of an address, in markup, too; but for formulas
+# that it lays out while their end is still on its way.
 LOGGED = """return Services.console.getMessageArray()
     .filter((m) => m instanceof Ci.nsIScriptError && !(m.flags & m.warningFlag))
     .filter((m) => m.sourceName.startsWith(arguments[0]))
+    .filter((m) => !m.errorMessage.includes("Incorrect number of children"))
     .map((m) => `${m.category}: ${m.errorMessage}`)"""
 
 
