@@ -1,7 +1,7 @@
 """The book's static files, its style sheet and script, and small repairs of what others write.
 
 Links to the repository come from one setting, ``repository.url`` in ``_config.yml``: their
-buttons are switched on here when it is set.
+buttons are switched on here when it is a place to send readers to.
 """
 
 from pathlib import Path
@@ -11,6 +11,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
+from coursework.engine import is_hosted
+
 STATIC = Path(__file__).parent / "static"
 STATUS_PAGE = "chapters/reference/status"
 
@@ -18,7 +20,7 @@ STATUS_PAGE = "chapters/reference/status"
 def configure(app: Sphinx, config: Config) -> None:
     config.html_static_path.append(str(STATIC))
     options = config.html_theme_options
-    if options.get("repository_url"):
+    if is_hosted(options.get("repository_url") or ""):
         options.update(use_repository_button=True, use_issues_button=True)
     else:
         options.pop("repository_url", None)

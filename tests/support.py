@@ -4,6 +4,7 @@ import functools
 import http.server
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,13 @@ def lacking(what: str) -> NoReturn:
     if os.environ.get("CI") == "true":
         pytest.fail(f"{LACKS}{what}, which tests need when CI=true", pytrace=False)
     pytest.skip(f"{LACKS}{what}")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git prints, run in a folder by someone."""
+    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def free_port() -> int:

@@ -6,7 +6,6 @@
 Colab publishes what it installs; a file in the form of `pip freeze` stands in for that.
 """
 
-import json
 import os
 import re
 import shutil
@@ -18,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
+sys.path.insert(0, str(ROOT))
 
 from tools import foreign  # noqa: E402
 
@@ -108,8 +107,9 @@ def colab(folder: Path, source: str) -> int:
     limits.write_text(constraints(fetch(source)))
     packages = ["--prefer-binary", "--constraint", str(limits), *CARRIED, *TOOLS]
     python = environment(folder / "venv", packages)
-    engine = wheel(folder, python)
-    notebooks = sorted((ROOT / "_build" / "html" / "notebooks").rglob("*.ipynb"))
+    built = ROOT / "_build" / "html" / "notebooks"
+    (engine,) = built.glob("chaingrad-*.whl")
+    notebooks = sorted(built.rglob("*.ipynb"))
     failed = 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         errors = pool.map(lambda path: run_installing(path, engine, python, folder), notebooks)
@@ -122,29 +122,15 @@ def colab(folder: Path, source: str) -> int:
     return 1 if failed or not notebooks else 0
 
 
-def wheel(folder: Path, python: Path) -> Path:
-    """The engine of this checkout, built."""
-    source = copy_book(folder / "source")
-    build = [str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder)]
-    subprocess.run([*build, str(source)], check=True)
-    return max(folder.glob("*.whl"), key=lambda path: path.stat().st_mtime)
-
-
 def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> str:
     """Run a notebook on a new Python, where its first cell installs the engine; what ended it."""
-    from notebooks.first_cell import (  # needs the pinned environment; `newest` does without
-        stamp,
-        write,
-    )
-
     folder = folder / notebook.stem
     shutil.rmtree(folder, ignore_errors=True)
-    content = json.loads(notebook.read_text())
-    stamp(content, str(engine), ROOT)
-    write(content, folder / notebook.name)
+    folder.mkdir()
+    shutil.copy(engine, folder)
     (packages,) = python.parent.parent.glob("lib/python*/site-packages")
     own = foreign.overlay(folder / "venv", str(python), packages)
-    return foreign.run(folder / notebook.name, own, folder)
+    return foreign.run(notebook, own, folder)
 
 
 def main(arguments: list[str]) -> int:

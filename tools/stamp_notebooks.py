@@ -1,6 +1,6 @@
-"""Bring the first cell of every built notebook to the commit checked out, and say where they are.
+"""Bring every built notebook, and the engine beside them, to the commit checked out.
 
-A build that has nothing to do leaves the notebooks at the commit of the last one.
+A build that has nothing to do leaves them at the commit of the last one.
 """
 
 import sys
@@ -9,18 +9,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from notebooks.first_cell import setting, stamp_all  # noqa: E402
+from notebooks.first_cell import publish  # noqa: E402
 
 
 def main(book: Path) -> None:
-    folder = book / "_build" / "html" / "notebooks"
-    repository = setting(book)
-    paths = stamp_all(folder, repository, book)
-    print(f"{len(paths)} notebooks in {folder}")
-    if not repository:
-        print(
-            "They say how to install chaingrad by hand: repository.url in _config.yml is not set."
-        )
+    site = book / "_build" / "html"
+    paths = publish(site, book)
+    (engine,) = (site / "notebooks").glob("chaingrad-*.whl")
+    print(f"{len(paths)} notebooks in {engine.parent}, beside what they install: {engine.name}")
 
 
 if __name__ == "__main__":

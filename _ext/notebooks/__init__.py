@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.config import Config
 
-from notebooks.first_cell import Notebook, is_hosted, setting, stamp_all, write
+from coursework.engine import is_hosted, repository
+from notebooks.first_cell import Notebook, publish, write
 from notebooks.markdown import Cell, Markdown, is_code
 
 FOLDER = "notebooks"
@@ -75,10 +75,10 @@ def write_notebook(app: Sphinx, document: nodes.document, name: str) -> None:
         write(notebook(Markdown(app, document, name)), Path(app.outdir) / notebook_path(name))
 
 
-def colab_address(repository: str, path: str) -> str:
+def colab_address(address: str, path: str) -> str:
     """The address that opens a published notebook in Colab; empty if Colab cannot open it."""
-    parts = urlsplit(repository)
-    if not is_hosted(repository) or parts.netloc != "github.com":
+    parts = urlsplit(address)
+    if not is_hosted(address) or parts.netloc != "github.com":
         return ""
     name = parts.path.strip("/").removesuffix(".git")
     return f"https://colab.research.google.com/github/{name}/blob/{BRANCH}/{path}"
@@ -96,7 +96,7 @@ def add_links(
         return
     path = notebook_path(name)
     here = context["pathto"](path, 1)
-    colab = colab_address(setting(Path(app.srcdir)), path)
+    colab = colab_address(repository(Path(app.srcdir)), path)
     head = [f'<link rel="alternate" type="application/x-ipynb+json" href="{here}">']
     buttons = [button(here, "notebook", "fa-download", "Download as a Jupyter notebook")]
     if colab:
@@ -106,21 +106,15 @@ def add_links(
     context["header_buttons"] = [*buttons, *context.get("header_buttons", [])]
 
 
-def offer_no_broken_links(app: Sphinx, config: Config) -> None:
-    """A wheel or a folder is no place to send readers to."""
-    if not is_hosted(config.html_theme_options.get("repository_url") or ""):
-        config.html_theme_options.pop("repository_url", None)
-
-
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """Write the first cells, and drop the notebooks of pages that are gone."""
+    """Drop the notebooks of pages that are gone; write first cells, and what they install."""
     if error or app.builder.format != "html":
         return
-    book, folder = Path(app.srcdir), Path(app.outdir) / FOLDER
-    pages = {Path(app.outdir) / notebook_path(name) for name in app.env.found_docs}
-    for path in set(folder.rglob("*.ipynb")) - pages:
+    site = Path(app.outdir)
+    pages = {site / notebook_path(name) for name in app.env.found_docs}
+    for path in set((site / FOLDER).rglob("*.ipynb")) - pages:
         path.unlink()
-    stamp_all(folder, setting(book), book)
+    publish(site, Path(app.srcdir))
 
 
 def digest() -> str:
@@ -132,7 +126,6 @@ def digest() -> str:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_config_value("notebooks_digest", digest(), "html")
-    app.connect("config-inited", offer_no_broken_links, priority=400)
     app.connect("doctree-resolved", write_notebook, priority=900)
     app.connect("html-page-context", add_links, priority=600)
     app.connect("build-finished", finish)

@@ -1,45 +1,85 @@
 """The first cell of each notebook: it installs what the page needs and the machine lacks.
 
-The engine comes from ``repository.url`` of ``_config.yml``: a repository, at the commit that is
-checked out, or a wheel or a folder. Everything else that the page imports comes at its pin.
+The engine has to be that of the page, or one that its reader works on. It comes from the wheel
+beside the notebook, from the site (`html.baseurl`, or the site that the notebook is downloaded
+from: `work.js` writes its address in), or from what `repository.url` names. Everything else that
+the page imports comes at the version that the page was run with, and stays where it is there.
 """
 
 import ast
 import functools
 import json
-import subprocess
 import sys
-from importlib.metadata import packages_distributions
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-import yaml
 from IPython.core.inputtransformer2 import TransformerManager
+from packaging.requirements import Requirement
 
-from chaingrad import __version__
+from coursework.engine import configuration, engine_source
+from coursework.release import imported
+from notebooks import wheel
 
 Notebook = dict[str, Any]
 
 START = """\
 # @title Run this cell first: it installs what the notebook needs and this machine lacks
+import json
+from importlib.metadata import distributions
 from importlib.util import find_spec
-"""
-EXPLAIN = """
-if find_spec("chaingrad") is None:
-    raise ModuleNotFoundError(
-        "This notebook needs chaingrad and does not know where to get it: the site that it\\n"
-        "comes from names no repository. Install it from a copy of the course, in its folder:\\n"
-        '    pip install ".[figures]"\\n'
-        "or from its wheel, in the folder of the wheel:\\n"
-        '    pip install graphviz matplotlib pygraphviz chaingrad-{version}-py3-none-any.whl'
-    )
+from pathlib import Path
+
+wheel = "{wheel}"  # the engine of the page
+site = "{site}"
+repository = "{repository}"
 """
 INSTALL = """
+
+def installed(name):
+    return next(iter(distributions(name=name)), None)
+
+
+def has_engine():
+    \"\"\"Whether the engine of the page is installed, or a copy of the course to work on.\"\"\"
+    engine = installed("chaingrad")
+    origin = json.loads(engine and engine.read_text("direct_url.json") or "{{}}")
+    address, commit = origin.get("url"), origin.get("vcs_info", {{}}).get("commit_id")
+    return (
+        (engine and wheel.startswith(f"chaingrad-{{engine.version}}-"))
+        or origin.get("dir_info", {{}}).get("editable")
+        or repository in (address, f"git+{{address}}", f"git+{{address}}@{{commit}}")
+    )
+
+
+sources = [name for name in (wheel, f"../{{wheel}}") if Path(name).exists()]
+sources += [f"{{site}}notebooks/{{wheel.replace('+', '%2B')}}"] if site else []
+sources += [repository] if repository else []
+sources += [f"--no-index --find-links {{site}}{links} chaingrad"] if site else []
+for source in sources:
+    if not has_engine():
+        %pip install --quiet --no-deps --force-reinstall {{source}}
+if not has_engine():
+    says = (
+        f"The page was run with {{wheel}}: take it from the folder notebooks of the course's site, "
+        "or of a copy of it, put it beside this notebook, and run this cell again."
+    )
+    if not find_spec("chaingrad"):
+        raise ModuleNotFoundError(says)
+    print("Another chaingrad is here.", says)
+
 needed = {needed}
-missing = [f'"{{package}}"' for name, package in needed.items() if find_spec(name) is None]
+missing = [f'"{{package}}"' for name, package in needed.items() if not find_spec(name)]
 if missing:
     %pip install --quiet {{" ".join(missing)}}
+"""
+COMPARE = """\
+
+for name in {names}:
+    found, then = installed(name), needed[name].partition("==")[2]
+    if found and found.version.partition("+")[0] != then:
+        print(f"{{name}} is {{found.version}} here, and the page was run with {{then}}.")
 """
 GLUE = """
 # `glue` puts results into the text of the book; a notebook does without.
@@ -49,58 +89,15 @@ if find_spec("myst_nb") is None:
 
     sys.modules["myst_nb"] = SimpleNamespace(glue=lambda name, value, display=False: None)
 """
-OF_THE_NOTEBOOK = {"IPython", "myst_nb"}
+COMPARED = ("jax", "torch")
+OF_THE_NOTEBOOK = {"IPython", "chaingrad", "myst_nb"}
 
 
-def setting(book: Path) -> str:
-    """The repository, wheel or folder that `_config.yml` names; empty if none."""
-    config = yaml.safe_load((book / "_config.yml").read_text()) or {}
-    return str((config.get("repository") or {}).get("url") or "")
-
-
-def is_hosted(repository: str) -> bool:
-    """Whether readers can be sent there: a repository's address, not a wheel's or a folder."""
-    return urlsplit(repository).scheme in ("http", "https") and not repository.endswith(".whl")
-
-
-def commit(book: Path) -> str:
-    """The commit that is checked out."""
-    command = ["git", "-C", str(book), "rev-parse", "HEAD"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def engine(repository: str, book: Path) -> str:
-    """What pip is asked for to install the engine from the repository, wheel or folder."""
-    if is_hosted(repository):
-        return f"chaingrad[figures] @ git+{repository.removesuffix('/')}@{commit(book)}"
-    if urlsplit(repository).scheme in ("http", "https", "file"):
-        return f"chaingrad[figures] @ {repository}"
-    path = (book / Path(repository).expanduser()).resolve()
-    if not path.exists():
-        raise FileNotFoundError(
-            f"repository.url in _config.yml is {repository!r}. It must be the address of a "
-            "repository, a wheel or folder that exists, or empty."
-        )
-    return f"chaingrad[figures] @ {path.as_uri()}"
-
-
-def imported(code: str) -> set[str]:
-    """The packages that cells import, those of Python and of the notebook itself left out."""
-    found = set()
-    for node in ast.walk(ast.parse(code)):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.partition(".")[0])
-    return found - sys.stdlib_module_names - OF_THE_NOTEBOOK
-
-
-def pins(book: Path) -> dict[str, str]:
-    """{package: package==version} of the book's requirements, on whatever platform."""
-    path = book / "requirements.txt"
-    lines = path.read_text().splitlines() if path.exists() else []
-    plain = [line.partition(";")[0].strip() for line in lines if "==" in line]
-    return {line.partition("==")[0].lower(): line for line in plain}
+def head(book: Path, engine: str) -> str:
+    """The first lines of every first cell: the engine's wheel, and where to get it."""
+    site = (configuration(book).get("html") or {}).get("baseurl") or ""
+    address = f"{site.removesuffix('/')}/" if site else ""
+    return START.format(wheel=engine, site=address, repository=engine_source(book))
 
 
 @functools.cache
@@ -108,58 +105,70 @@ def distributions() -> dict[str, list[str]]:
     return dict(packages_distributions())
 
 
-def requirements(code: str, repository: str, book: Path) -> dict[str, str]:
-    """{module: what pip is asked for} of everything that the cells import."""
-    pinned = pins(book)
-    needed = {"chaingrad": engine(repository, book)} if repository else {}
-    for name in sorted(imported(code) - {"chaingrad"}):
-        package = distributions().get(name, [name])[0]
-        needed[name] = pinned.get(package.lower(), package)
-    return needed
+def used(code: str) -> dict[str, str]:
+    """{module: package} of what cells import of the packages that are installed here.
+
+    What is left out is Python's or the notebook's own, or a module that a cell writes.
+    """
+    modules = imported(code) - sys.stdlib_module_names - OF_THE_NOTEBOOK
+    return {name: distributions()[name][0] for name in sorted(modules & distributions().keys())}
+
+
+@functools.cache
+def of_the_engine() -> list[str]:
+    """The packages that the engine and its drawings need."""
+    found = map(Requirement, requires("chaingrad") or [])
+    return [r.name for r in found if r.marker is None or r.marker.evaluate({"extra": "figures"})]
+
+
+def pinned(package: str) -> str:
+    return f"{package}=={version(package).partition('+')[0]}"
 
 
 def plain(source: str) -> str:
-    """A cell as plain Python; most are, and IPython takes its time."""
+    """A cell, or the module that it writes, as plain Python."""
+    if source.startswith("%%writefile"):
+        return source.partition("\n")[2]
     try:
         ast.parse(source)
-    except SyntaxError:
+    except SyntaxError:  # most cells parse, and IPython takes its time
         return str(TransformerManager().transform_cell(source))
     return source
+
+
+def all_code(sources: Iterable[str]) -> str:
+    return "\n".join(map(plain, sources))
 
 
 def cells_of(notebook: Notebook) -> str:
     """The code of a notebook, its first cell left out, as plain Python."""
     cells = (cell for cell in notebook["cells"][1:] if cell["cell_type"] == "code")
-    return "\n".join(plain("".join(cell["source"])) for cell in cells)
+    return all_code("".join(cell["source"]) for cell in cells)
 
 
-def stamp(notebook: Notebook, repository: str, book: Path) -> None:
-    """Write the first cell of a notebook for this setting and the commit checked out."""
+def stamp(notebook: Notebook, head: str) -> None:
+    """Write the first cell of a notebook."""
     code = cells_of(notebook)
-    source = START if repository else START + EXPLAIN.format(version=__version__)
-    needed = requirements(code, repository, book)
-    if needed:
-        lines = "".join(f'    "{name}": "{package}",\n' for name, package in needed.items())
-        source += INSTALL.format(needed=f"{{\n{lines}}}")
+    packages = {name: name for name in of_the_engine()} | used(code)
+    lines = "".join(f'    "{name}": "{pinned(packages[name])}",\n' for name in sorted(packages))
+    source = head + INSTALL.format(needed=f"{{\n{lines}}}", links=wheel.LINKS)
+    if compared := [name for name in COMPARED if name in packages]:
+        source += COMPARE.format(names=json.dumps(compared))
     if "myst_nb" in code:
         source += GLUE
     notebook["cells"][0]["source"] = source.strip().splitlines(keepends=True)
 
 
-def is_stamped(notebook: Notebook, repository: str, book: Path) -> bool:
-    """Whether the first cell is written for this setting and the commit checked out."""
-    explained = EXPLAIN.format(version=__version__).strip()
-    mark = engine(repository, book) if repository else explained
-    return mark in "".join(notebook["cells"][0]["source"])
-
-
-def stamp_all(folder: Path, repository: str, book: Path) -> list[Path]:
-    """Write the first cell of every notebook under `folder`; returns the notebooks."""
-    paths = sorted(folder.rglob("*.ipynb"))
+def publish(site: Path, book: Path) -> list[Path]:
+    """Put the engine beside the notebooks of a site, and bring their first cells up to date."""
+    paths = sorted((site / "notebooks").rglob("*.ipynb"))
+    if not paths:
+        return paths
+    lines = head(book, wheel.publish(site).name)
     for path in paths:
         notebook = json.loads(path.read_text())
-        if not is_stamped(notebook, repository, book):
-            stamp(notebook, repository, book)
+        if not "".join(notebook["cells"][0]["source"]).startswith(lines):
+            stamp(notebook, lines)
             write(notebook, path)
     return paths
 

@@ -104,18 +104,40 @@
   const code = (source) => ({ cell_type: "code", execution_count: null, metadata: {}, outputs: [], source });
   const text = (source) => ({ cell_type: "markdown", metadata: {}, source });
 
-  async function download(found) {
-    let notebook;
-    try {
-      notebook = await (await fetch(notebookAt)).json();
-    } catch {
-      notebook = { cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 };
-    }
-    const file = new Blob([JSON.stringify(withWork(notebook, found), null, 1)], { type: "application/json" });
-    const link = make("a", { href: URL.createObjectURL(file), download: `${page.split("/").at(-1)}-mine.ipynb` });
+  /** The page's notebook, which installs the engine from the site that it is read on. */
+  async function notebookFromHere() {
+    const notebook = await (await fetch(notebookAt)).json();
+    const site = new URL(document.documentElement.dataset.content_root, location).href;
+    const [first] = notebook.cells;
+    first.source = [first.source].flat().join("").replace(/^site = .*$/m, () => `site = ${JSON.stringify(site)}`);
+    return notebook;
+  }
+
+  function save(notebook, name) {
+    const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/json" });
+    const link = make("a", { href: URL.createObjectURL(file), download: `${name}.ipynb` });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
+
+  const name = page.split("/").at(-1);
+
+  async function download(found) {
+    const empty = { cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 };
+    save(withWork(await notebookFromHere().catch(() => empty), found), `${name}-mine`);
+  }
+
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest?.("a");
+    const plain = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+    if (!notebookAt || link?.href !== notebookAt || plain || location.protocol === "file:") return;
+    event.preventDefault();
+    try {
+      save(await notebookFromHere(), name);
+    } catch {
+      location.assign(notebookAt);
+    }
+  });
 
   /** The page's notebook with the reader's texts in the place of its own, answers at the end. */
   function withWork(notebook, { cells, answers, lost, guesses }) {

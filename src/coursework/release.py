@@ -16,12 +16,11 @@ import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
-import yaml  # type: ignore[import-untyped]
 
 from chaingrad import checks
+from coursework.engine import engine_source
 from coursework.problems import Assignment, Part, Problem, function_bodies
 
 Cell = dict[str, Any]
@@ -220,20 +219,12 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
     """Cells that install the engine, if an exercise uses it, and define `check_results`."""
     if any(_uses_engine(problem) for problem in assignment.problems):
         source = engine_source(book)
-        text = INSTALL.format(source=source) if source else EXPLAIN
+        elsewhere = source and not source.startswith("file:")  # where students can reach it
+        text = INSTALL.format(source=source) if elsewhere else EXPLAIN
         yield _code("setup-install", text, locked=True)
     _, _, body = inspect.getsource(checks).partition('"""\n\n')
     text = f"# @title The checks of this notebook\n{body.strip()}"
     yield _collapsed(_code("setup-checks", text, locked=True))
-
-
-def engine_source(book: Path) -> str:
-    """What pip installs the engine from: the repository of the book, if it is named; else ""."""
-    config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8")) or {}
-    url = str((config.get("repository") or {}).get("url") or "")
-    if urlsplit(url).scheme not in ("http", "https"):
-        return ""
-    return url if url.endswith(".whl") else f"git+{url.removesuffix('/')}"
 
 
 def _uses_engine(problem: Problem) -> bool:
@@ -247,9 +238,9 @@ def imported(source: str) -> set[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            names.append(node.module or "")
-    return {name.split(".")[0] for name in names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.append(node.module)
+    return {name.partition(".")[0] for name in names}
 
 
 # --- cells --------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from coursework import release
 from coursework.__main__ import main
 from coursework.problems import Assignment, function_bodies, load, read_problems
 from coursework.sandbox.host import why_not_isolated
-from tests.support import ROOT, lacking
+from tests.support import ROOT, git, lacking
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
 SECRET = "a secret of the tests"
@@ -244,20 +244,23 @@ def without_magic(sources: dict[str, str]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("url", "source"),
+    ("url", "install"),
     [
         ("", ""),
-        ("https://example.org/book", "git+https://example.org/book"),
-        ("https://example.org/chaingrad-1-py3-none-any.whl", None),
-        ("../somewhere", ""),
+        ("https://example.org/book", "git+https://example.org/book@{head}"),
+        ("https://example.org/a-1-py3-none-any.whl", "https://example.org/a-1-py3-none-any.whl"),
+        ("..", ""),
     ],
 )
-def test_the_engine_comes_from_the_repository(tmp_path: Path, url: str, source: str | None) -> None:
+def test_the_engine_comes_from_where_students_reach_it(
+    tmp_path: Path, url: str, install: str
+) -> None:
     (tmp_path / "_config.yml").write_text(f'repository: {{url: "{url}"}}')
-    assert release.engine_source(tmp_path) == (url if source is None else source)
-    made = release.student_notebook(ASSIGNMENTS["engine"], tmp_path)
-    install = cells(made)["setup-install"]
-    assert ("%pip install" in install) == (source != "")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "A book")
+    wanted = install.format(head=git(tmp_path, "rev-parse", "HEAD").strip())
+    cell = cells(release.student_notebook(ASSIGNMENTS["engine"], tmp_path))["setup-install"]
+    assert re.findall(r'%pip install --quiet "chaingrad @ (.*)"', cell) == [wanted][: bool(wanted)]
 
 
 # --- literals -----------------------------------------------------------------------------------

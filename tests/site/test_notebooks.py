@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,19 @@ from typing import Any
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from playwright.sync_api import Browser, Page, expect
 
+import chaingrad
 import notebooks
-from notebooks import first_cell
+from coursework.engine import repository
+from notebooks import first_cell, wheel
 from tests.site.built import Site, toc_documents
 from tests.site.colab import carry
-from tests.support import ROOT, lacking
-from tools import build, foreign
+from tests.site.jupyterlab import Lab, ran
+from tests.support import PATIENCE, ROOT, git, lacking
+from tools import build, environment, foreign
 
+PAGE_NAME = "chapters/intro"
 WITH_CODE = [name for name in toc_documents() if build.code_cells(ROOT / f"{name}.md")]
 # Run whole each time: the first page, one of another framework, one that looks for the course's own
 # files and puts results into its text.
@@ -116,69 +122,41 @@ def test_pages_offer_their_notebook(site: Site, page: str) -> None:
     assert head is not None
     assert button["href"] == head["href"]
     assert (here / str(head["href"])).resolve() == site.folder / notebooks.notebook_path(page)
-    if not first_cell.setting(ROOT):
+    if not repository(ROOT):
         assert not soup.select("a.btn-colab, meta[name=colab]")
 
 
 # The setting
 
 
-def first_of(repository: str, book: Path, code: str = "import chaingrad") -> str:
-    notebook = {
-        "cells": [
-            {"cell_type": "code", "source": []},
-            {"cell_type": "code", "source": code.splitlines(keepends=True)},
-        ]
+def first_of(code: str) -> str:
+    """The first cell of a notebook of one cell."""
+    content: dict[str, Any] = {
+        "cells": [{"cell_type": "code", "source": text} for text in ("", code)]
     }
-    first_cell.stamp(notebook, repository, book)
-    return "".join(notebook["cells"][0]["source"])
-
-
-def test_a_repository_is_installed_at_the_commit_checked_out() -> None:
-    head = subprocess.run(
-        ["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-    ).stdout.strip()
-    source = first_of("https://github.com/someone/course", ROOT)
-    assert f"chaingrad[figures] @ git+https://github.com/someone/course@{head}" in source
-
-
-def test_a_wheel_and_a_folder_are_installed_from_where_they_are(tmp_path: Path) -> None:
-    wheel = tmp_path / "chaingrad-1-py3-none-any.whl"
-    wheel.touch()
-    assert f"chaingrad[figures] @ {wheel.as_uri()}" in first_of(str(wheel), ROOT)
-    assert f"chaingrad[figures] @ {tmp_path.as_uri()}" in first_of(".", tmp_path)
-    address = "https://example.org/chaingrad-1-py3-none-any.whl"
-    assert f"chaingrad[figures] @ {address}" in first_of(address, ROOT)
-
-
-def test_a_setting_that_names_nothing_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"repository\.url in _config\.yml is 'nowhere'"):
-        first_of("nowhere", tmp_path)
-
-
-def test_without_a_setting_the_cell_says_what_to_do(tmp_path: Path) -> None:
-    source = first_of("", tmp_path)
-    assert "pip install" in source
-    absent = "import importlib.util; importlib.util.find_spec = lambda name: None\n"
-    ran = subprocess.run([sys.executable, "-c", absent + source], capture_output=True, text=True)
-    assert "This notebook needs chaingrad" in ran.stderr
-    present = absent.replace("None", "True")
-    assert subprocess.run([sys.executable, "-c", present + source]).returncode == 0
+    first_cell.stamp(content, first_cell.head(ROOT, "chaingrad-1-py3-none-any.whl"))
+    return "".join(content["cells"][0]["source"])
 
 
 def test_what_cells_import_is_installed_at_its_pin() -> None:
     code = "import os\nfrom micrograd.engine import Value\n%matplotlib inline\nimport sklearn.svm"
-    source = first_of("", ROOT, code)
-    pins = first_cell.pins(ROOT)
-    assert f'"micrograd": "{pins["micrograd"]}"' in source
-    assert f'"sklearn": "{pins["scikit-learn"]}"' in source
+    source = first_of(code)
+    pins = environment.pins(ROOT / "requirements.txt")
+    assert f'"micrograd": "micrograd=={pins["micrograd"]}"' in source
+    assert f'"sklearn": "scikit-learn=={pins["scikit-learn"]}"' in source
     assert '"os"' not in source
     assert "myst_nb" not in source
-    assert "myst_nb" in first_of("", ROOT, "from myst_nb import glue")
+    assert "myst_nb" in first_of("from myst_nb import glue")
+
+
+def test_what_a_cell_writes_is_asked_of_no_index() -> None:
+    source = first_of("%%writefile common.py\nimport psutil\n")
+    assert '"psutil": "psutil==' in source
+    assert '"common"' not in first_of("from common import shards")
 
 
 @pytest.mark.parametrize(
-    ("repository", "address"),
+    ("named", "address"),
     [
         ("https://github.com/a/b.git", "https://colab.research.google.com/github/a/b/blob/"),
         ("https://gitlab.com/a/b", ""),
@@ -187,8 +165,8 @@ def test_what_cells_import_is_installed_at_its_pin() -> None:
         ("", ""),
     ],
 )
-def test_colab_opens_what_stands_on_github(repository: str, address: str) -> None:
-    found = notebooks.colab_address(repository, "notebooks/page.ipynb")
+def test_colab_opens_what_stands_on_github(named: str, address: str) -> None:
+    found = notebooks.colab_address(named, "notebooks/page.ipynb")
     assert found == (f"{address}gh-pages/notebooks/page.ipynb" if address else "")
 
 
@@ -302,8 +280,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pixel = bytes.fromhex("89504e470d0a1a0a")
     (book / "dot.png").write_bytes(pixel)
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "A book"]):
-        identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
-        subprocess.run(["git", *identity, *command], cwd=book, check=True)
+        git(book, *command)
     command = [sys.executable, str(ROOT / "tools" / "build.py"), str(book)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -370,28 +347,74 @@ def test_a_hosted_book_offers_colab(small: Path) -> None:
     assert [tag["content"] for tag in soup.select("meta[name=colab]")] == [address]
 
 
-def test_the_first_cell_names_the_commit_of_the_book(small: Path, everything: Any) -> None:
-    head = first_cell.commit(small)
-    assert f"git+https://github.com/someone/course@{head}" in everything.cells[0].source
+def test_the_first_cell_names_site_and_commit_of_the_book(small: Path, everything: Any) -> None:
+    head = git(small, "rev-parse", "HEAD").strip()
+    lines = everything.cells[0].source.splitlines()
+    assert 'site = "https://course.example/"' in lines
+    assert f'repository = "git+https://github.com/someone/course@{head}"' in lines
+
+
+# The engine that the site carries
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of what the engine's wheel is made from, in a folder with a space and an umlaut."""
+    root = tmp_path / "a cöpy"
+    for name in wheel.SOURCES:
+        source, target = ROOT / name, root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
+    return root
+
+
+def test_the_version_of_the_wheel_says_what_it_is_made_from(checkout: Path) -> None:
+    start = checkout / "src" / "chaingrad" / "__init__.py"
+    plain = re.escape(chaingrad.__version__)
+    without = wheel.version(checkout)
+    assert re.fullmatch(rf"{plain}\+d[0-9a-f]{{8}}", without)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "A course"]):
+        git(checkout, *command)
+    head = git(checkout, "rev-parse", "HEAD")[:7]
+    (checkout / "page.md").touch()
+    assert wheel.version(checkout) == f"{chaingrad.__version__}+g{head}"
+    start.write_text(start.read_text() + "CHANGED = True\n")
+    changed = wheel.version(checkout)
+    assert re.fullmatch(rf"{plain}\+g{head}\.d[0-9a-f]{{8}}", changed)
+    assert changed[-9:] != without[-9:]
+
+
+def test_the_wheel_holds_the_engine_alone_and_is_built_once(checkout: Path, tmp_path: Path) -> None:
+    built = wheel.build(tmp_path / "site", checkout)
+    written = built.stat().st_mtime_ns
+    with zipfile.ZipFile(built) as archive:
+        names = archive.namelist()
+        (about,) = (name for name in names if name.endswith("METADATA"))
+        assert f"\nVersion: {wheel.version(checkout)}\n" in archive.read(about).decode()
+    assert {name.partition("/")[0] for name in names} == {"chaingrad", about.partition("/")[0]}
+    assert {"chaingrad/digits.npz", "chaingrad/step/player.js"} <= set(names)
+    assert not list(checkout.rglob("*.egg-info"))
+    assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
+    (checkout / "src" / "chaingrad" / "new.py").touch()
+    other = wheel.build(tmp_path / "site", checkout)
+    assert list((tmp_path / "site").iterdir()) == [other] != [built]
+
+
+def test_a_wheel_that_cannot_be_built_says_why(checkout: Path, tmp_path: Path) -> None:
+    (checkout / "pyproject.toml").write_text("no table")
+    with pytest.raises(RuntimeError, match=r"could not build the wheel of chaingrad:\n(.|\n)*toml"):
+        wheel.build(tmp_path / "site", checkout)
+    assert not list((tmp_path / "site").iterdir())
 
 
 # Where there is no copy of the course
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as a wheel, built with what an index offers."""
-    folder, source = tmp_path_factory.mktemp("wheel"), tmp_path_factory.mktemp("source")
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--quiet", "-w", str(folder)]
-    done = subprocess.run([*pip, str(source)], capture_output=True, text=True)
-    if done.returncode and "No matching distribution" in done.stderr:
-        lacking("a package index that pip can reach")
-    assert done.returncode == 0, done.stderr
-    (built,) = folder.glob("*.whl")
-    return built
+def engine(site: Site) -> Path:
+    """The wheel that the site carries."""
+    (found,) = (site.folder / "notebooks").glob("*.whl")
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -401,17 +424,166 @@ def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(content: dict[str, Any], carried: Path, folder: Path) -> str:
-    """Run a notebook in a new environment with what Colab carries."""
-    first_cell.write(content, folder / "page.ipynb")
-    python = foreign.overlay(folder / "venv", sys.executable, carried)
-    return foreign.run(folder / "page.ipynb", python, folder)
+@pytest.fixture
+def bare(carried: Path, tmp_path: Path) -> Path:
+    """A Python with what Colab carries, and no chaingrad."""
+    return foreign.overlay(tmp_path / "venv", sys.executable, carried)
 
 
-def stamped(site: Site, page: str, wheel: Path) -> dict[str, Any]:
-    content = json.loads((site.folder / notebooks.notebook_path(page)).read_text())
-    first_cell.stamp(content, str(wheel), ROOT)
-    return dict(content)
+def packages(python: Path) -> Path:
+    (folder,) = python.parent.parent.glob("lib/python*/site-packages")
+    return folder
+
+
+def first_cell_of(path: Path) -> str:
+    return "".join(json.loads(path.read_text())["cells"][0]["source"])
+
+
+def start(source: str, python: Path, folder: Path, **variables: str) -> str:
+    """Run a first cell where pip reaches no index; what it prints, and which engine is there."""
+    says = "\nfrom importlib.metadata import version\nprint('engine', version('chaingrad'))\n"
+    (folder / "page.ipy").write_text(source + says)
+    done = subprocess.run(
+        [str(python), "-m", "IPython", "--colors=NoColor", "page.ipy"],
+        cwd=folder,
+        env=foreign.surroundings() | {"PIP_NO_INDEX": "1"} | variables,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout + done.stderr
+
+
+def version_of(engine: Path) -> str:
+    return engine.name.split("-")[1]
+
+
+@pytest.fixture
+def downloaded(browser: Browser, address: str, tmp_path: Path) -> Path:
+    """The notebook that the button of a page gives to a reader of the site."""
+    page = browser.new_page()
+    page.goto(f"{address}/{PAGE_NAME}.html")
+    with page.expect_download() as download:
+        page.locator("a.btn-notebook").click()
+    assert download.value.suggested_filename == "intro.ipynb"
+    download.value.save_as(tmp_path / "intro.ipynb")
+    page.close()
+    return tmp_path / "intro.ipynb"
+
+
+def test_a_notebook_from_the_button_gets_the_engine_of_its_site(
+    site: Site, address: str, downloaded: Path, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    source = first_cell_of(downloaded)
+    assert f'\nsite = "{address}/"\n' in source
+    mine, plain = json.loads(downloaded.read_text()), read(site, PAGE_NAME)
+    assert [cell["source"] for cell in mine["cells"][1:]] == [
+        cell.source.splitlines(keepends=True) for cell in plain.cells[1:]
+    ]
+    assert f"engine {version_of(engine)}" in start(source, bare, tmp_path)
+    assert (packages(bare) / "chaingrad" / "node.py").exists()
+
+
+def test_a_notebook_of_an_earlier_build_gets_the_engine_that_the_site_has(
+    downloaded: Path, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    source = first_cell_of(downloaded).replace(version_of(engine), "0.0.1+gone")
+    printed = start(source, bare, tmp_path)
+    assert f"engine {version_of(engine)}" in printed
+    assert printed.count("Another chaingrad is here. The page was run with chaingrad-0.0.1") == 1
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_a_wheel_beside_the_notebook_needs_no_network(
+    site: Site, engine: Path, bare: Path, tmp_path: Path, place: str
+) -> None:
+    folder = tmp_path / "with spaces" / "ü"
+    folder.mkdir(parents=True)
+    shutil.copy(engine, folder / place)
+    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+    assert f"engine {version_of(engine)}" in start(source, bare, folder)
+
+
+def install_older(checkout: Path, python: Path, folder: Path) -> str:
+    """Install the engine of another checkout; its version."""
+    older = wheel.build(folder / "older", checkout)
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(older)]
+    subprocess.run(pip, check=True, env=foreign.surroundings())
+    return version_of(older)
+
+
+def test_another_chaingrad_is_replaced_by_that_of_the_page(
+    site: Site, checkout: Path, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    older = install_older(checkout, bare, tmp_path)
+    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+    printed = start(source, bare, tmp_path)
+    assert "Another chaingrad is here. The page was run with" in printed
+    assert f"engine {older}" in printed
+    shutil.copy(engine, tmp_path)
+    again = start(source, bare, tmp_path)
+    assert f"engine {version_of(engine)}" in again
+    assert "Another chaingrad" not in again
+
+
+def test_a_copy_that_is_worked_on_stays(
+    site: Site, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    about = packages(bare) / "chaingrad-0.0.1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: chaingrad\nVersion: 0.0.1\n")
+    origin = {"dir_info": {"editable": True}, "url": (ROOT / "src").as_uri()}
+    (about / "direct_url.json").write_text(json.dumps(origin))
+    (packages(bare) / "chaingrad.pth").write_text(f"{ROOT / 'src'}\n")
+    shutil.copy(engine, tmp_path)
+    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+    printed = start(source, bare, tmp_path)
+    assert "engine 0.0.1" in printed
+    assert "Another chaingrad" not in printed
+
+
+def test_with_nothing_at_hand_the_cell_says_what_to_do(
+    site: Site, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+    printed = start(source, bare, tmp_path)
+    (line,) = re.findall(r"^ModuleNotFoundError: (.*)$", printed, re.MULTILINE)
+    assert engine.name in line
+    assert "put it beside this notebook, and run this cell again." in line
+
+
+def test_another_pytorch_is_told_and_kept(
+    site: Site, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    about = packages(bare) / "torch-2.0.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.0.0+cu118\n")
+    shutil.copy(engine, tmp_path)
+    page = "chapters/frameworks/jax-backward-pass"
+    source = first_cell_of(site.folder / notebooks.notebook_path(page))
+    printed = start(source, bare, tmp_path)
+    pin = environment.pins(ROOT / "requirements.txt")["torch"]
+    assert f"torch is 2.0.0+cu118 here, and the page was run with {pin}." in printed
+    assert "jax is" not in printed
+
+
+def test_in_jupyterlab_the_copy_of_the_course_stays(site: Site, window: Page, lab: Lab) -> None:
+    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+    where = "import chaingrad\nprint('from', chaingrad.__file__)"
+    with ran(window, lab, source, where):
+        expect(window.locator(".jp-OutputArea-output")).to_have_text(
+            f"from {ROOT / 'src' / 'chaingrad' / '__init__.py'}\n", timeout=1000 * PATIENCE
+        )
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """An index from which pip brings what Colab does not carry."""
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "micrograd"]
+    folder = tmp_path_factory.mktemp("index")
+    done = subprocess.run(pip, cwd=folder, capture_output=True, text=True)
+    if done.returncode and "No matching distribution" in done.stderr:
+        lacking("a package index")
+    assert done.returncode == 0, done.stderr
 
 
 def imports(content: dict[str, Any]) -> str:
@@ -419,18 +591,12 @@ def imports(content: dict[str, Any]) -> str:
 
     What Colab carries is what the site was built with, so that it needs no second import.
     """
-    found = ast.walk(ast.parse(first_cell.cells_of(content)))
+    code = first_cell.cells_of(content)
+    found = ast.walk(ast.parse(code))
     lines = [ast.unparse(node) for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
     ours = [line for line in lines if line.split()[1].partition(".")[0] == "chaingrad"]
-    others = sorted(first_cell.imported("\n".join(lines)) - written(content))
-    missing = f"[name for name in {others} if find_spec(name) is None]"
+    missing = f"[name for name in {list(first_cell.used(code))} if find_spec(name) is None]"
     return "\n".join([*ours, f"missing = {missing}", "assert not missing, missing"])
-
-
-def written(content: dict[str, Any]) -> set[str]:
-    """The modules that a notebook's cells write."""
-    files = re.findall(r"writefile'?, '(\S+)'", first_cell.cells_of(content))
-    return set(re.findall(r"\b(\w+)\.py\b", " ".join(files)))
 
 
 @pytest.fixture(scope="module")
@@ -449,28 +615,25 @@ def equipped(carried: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     return of_page
 
 
+@pytest.mark.usefixtures("index")
 def test_what_it_imports_is_there(
-    site: Site, page: str, wheel: Path, equipped: Callable[..., Path], tmp_path: Path
+    site: Site, page: str, engine: Path, equipped: Callable[..., Path], tmp_path: Path
 ) -> None:
-    content = stamped(site, page, wheel)
-    code = "".join(content["cells"][0]["source"]) + "\n" + imports(content)
-    (tmp_path / "page.ipy").write_text(code)
-    python = equipped(content)
-    done = subprocess.run(
-        [str(python), "-m", "IPython", "--colors=NoColor", "page.ipy"],
-        cwd=tmp_path,
-        env=foreign.surroundings(),
-        capture_output=True,
-        text=True,
-    )
-    assert not done.returncode, (done.stdout + done.stderr)[-3000:]
+    content = json.loads((site.folder / notebooks.notebook_path(page)).read_text())
+    shutil.copy(engine, tmp_path)
+    source = "".join(content["cells"][0]["source"]) + "\n" + imports(content)
+    printed = start(source, equipped(content), tmp_path, PIP_NO_INDEX="")
+    assert "\nengine " in f"\n{printed}", printed[-3000:]
 
 
+@pytest.mark.usefixtures("index")
 @pytest.mark.parametrize(
     "page",
     [name if name in WHOLE else pytest.param(name, marks=pytest.mark.full) for name in WITH_CODE],
 )
-def test_runs_without_a_copy_of_the_course(site: Site, page: str, wheel: Path, carried: Path,
-                                           tmp_path: Path) -> None:  # fmt: skip
-    error = run(stamped(site, page, wheel), carried, tmp_path)
+def test_runs_without_a_copy_of_the_course(
+    site: Site, page: str, engine: Path, bare: Path, tmp_path: Path
+) -> None:
+    shutil.copy(engine, tmp_path)
+    error = foreign.run(site.folder / notebooks.notebook_path(page), bare, tmp_path)
     assert not error, error[-3000:]

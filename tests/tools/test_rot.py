@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, git
 from tools import rot
 
 GH = """\
@@ -81,12 +81,6 @@ def test_a_failure_is_reported_once_and_then_added_to(tmp_path: Path, found: str
     assert command in said
     assert "https://host/a/b/actions/runs/9" in said
     assert "\npage.md, cell 3\n" in said
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = ["-c", "user.name=Someone", "-c", "user.email=someone@example.org"]
-    command = ["git", "-C", str(folder), *identity, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def test_the_site_is_published_as_one_commit(tmp_path: Path):

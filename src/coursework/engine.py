@@ -1,0 +1,53 @@
+"""Where readers and students get the course's engine: what `repository.url` names."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml  # type: ignore[import-untyped]
+
+
+def configuration(book: Path) -> dict[str, Any]:
+    """What stands in the book's `_config.yml`."""
+    return yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8")) or {}
+
+
+def repository(book: Path) -> str:
+    """The repository, wheel or folder that the book names; empty if none."""
+    return str((configuration(book).get("repository") or {}).get("url") or "")
+
+
+def is_hosted(address: str) -> bool:
+    """Whether readers can be sent there: a repository's address, not a wheel's or a folder."""
+    return urlsplit(address).scheme in ("http", "https") and not address.endswith(".whl")
+
+
+def git(folder: Path, *arguments: str) -> str | None:
+    """What git prints; None where it fails, outside of a repository for one."""
+    command = ["git", "-C", str(folder), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return None if done.returncode else done.stdout.strip()
+
+
+def engine_source(book: Path) -> str:
+    """What pip installs the engine from; empty if the book names no place.
+
+    A repository at the commit that is checked out here, or a wheel or folder as an address.
+    """
+    named = repository(book)
+    if is_hosted(named):
+        commit = git(book, "rev-parse", "HEAD")
+        return f"git+{named.removesuffix('/')}{f'@{commit}' if commit else ''}"
+    if not named or urlsplit(named).scheme in ("http", "https", "file"):
+        return named
+    path = (book / Path(named).expanduser()).resolve()
+    if not path.exists():
+        raise FileNotFoundError(
+            f"repository.url in _config.yml is {named!r}. It must be the address of a "
+            "repository, a wheel or folder that exists, or empty."
+        )
+    return path.as_uri()

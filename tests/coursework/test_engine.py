@@ -1,0 +1,51 @@
+"""Where the engine comes from, as pages and assignments are told."""
+
+from pathlib import Path
+
+import pytest
+
+from coursework.engine import engine_source
+from tests.support import git
+
+HOSTED = "https://example.org/course"
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """The folder of a book, with spaces and an umlaut, that is no repository yet."""
+    folder = tmp_path / "my böok"
+    folder.mkdir()
+    return folder
+
+
+def source(book: Path, named: object) -> str:
+    (book / "_config.yml").write_text(f"title: Über\nrepository: {{url: '{named}'}}")
+    return engine_source(book)
+
+
+def test_a_repository_is_installed_at_the_commit_checked_out(book: Path) -> None:
+    assert source(book, HOSTED) == f"git+{HOSTED}"
+    git(book, "init", "-q")
+    git(book, "commit", "-q", "--allow-empty", "-m", "A book")
+    head = git(book, "rev-parse", "HEAD").strip()
+    assert source(book, f"{HOSTED}/") == f"git+{HOSTED}@{head}"
+
+
+def test_a_wheel_and_a_folder_are_installed_from_where_they_are(book: Path) -> None:
+    wheel = book / "chaingrad-1-py3-none-any.whl"
+    wheel.touch()
+    assert source(book, wheel) == source(book, wheel.name) == wheel.as_uri()
+    assert source(book, ".") == book.as_uri()
+    address = f"{HOSTED}/{wheel.name}"
+    assert source(book, address) == address
+
+
+def test_nothing_named_is_no_place(book: Path) -> None:
+    assert source(book, "") == ""
+    (book / "_config.yml").write_text("title: A book")
+    assert engine_source(book) == ""
+
+
+def test_a_place_that_is_not_there_is_refused(book: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"repository\.url in _config\.yml is 'nowhere'"):
+        source(book, "nowhere")
