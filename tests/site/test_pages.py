@@ -2,12 +2,14 @@
 
 import pkgutil
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
 import chaingrad
-from tests.site.built import toc_documents
+from tests.site.built import Site, toc_documents
+from tools.build import code_cells
 
 HIDDEN = re.compile(r"remove[-_](cell|input)")
 HEX_COLOR = re.compile(r"""["'{]#[0-9a-fA-F]{3,8}["'}]""")
@@ -44,6 +46,19 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
     assert solved == exercises
     levels = re.findall(r"^`{3,}\{exercise-start\} (★{1,3}) \S", text, re.MULTILINE)
     assert len(levels) == len(exercises)
+
+
+def test_a_box_at_the_top_says_what_its_page_ran_with(
+    site: Site, root: Path, document: str
+) -> None:
+    box = site.document(document).select_one(".at-a-glance")
+    if box is None or not code_cells(root / f"{document}.md"):
+        pytest.skip("no box, or no code")
+    *_, line = box.select("p")
+    python = rf"Python {sys.version_info[0]}\.{sys.version_info[1]}"
+    assert re.fullmatch(
+        rf"Run with {python}(, \S+ [\d.]+( \(CPU\))?)* on \d+ \w+ \d{{4}}", line.text
+    )
 
 
 def test_every_page_is_in_the_table_of_contents(root: Path) -> None:

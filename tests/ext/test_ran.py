@@ -1,0 +1,58 @@
+"""The line at the top of a page that names what its cells ran with, and when."""
+
+import sys
+from datetime import datetime
+from importlib.metadata import version
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+from docutils.utils import new_document
+
+import ran
+
+DAY = datetime(2020, 3, 1, 23, 30)
+PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def page(*sources: str) -> nodes.document:
+    document = new_document("page")
+    box = nodes.admonition("", nodes.title("", "At a glance"), classes=["at-a-glance"])
+    document += [nodes.admonition("", nodes.title("", "Note")), box]
+    for source in sources:
+        document += nodes.container("", nodes.literal_block("", source), nb_element="cell_code")
+    return document
+
+
+def stated(document: nodes.document, run: dict[str, float] | None) -> str:
+    env = SimpleNamespace(docname="page", nb_metadata={"page": {"exec_data": run} if run else {}})
+    ran.state_run(SimpleNamespace(env=env, config=SimpleNamespace(language="en")), document)
+    return "\n".join(line.astext() for line in document.findall(nodes.paragraph))
+
+
+def test_a_page_names_what_its_cells_import_and_the_day_they_ran() -> None:
+    document = page(
+        "%matplotlib inline\nimport numpy as np\nfrom os import path",
+        "%%writefile module.py\nfrom sklearn.svm import SVC\nfrom chaingrad import Node",
+        "import module",
+    )
+    libraries = f"NumPy {version('numpy')}, scikit-learn {version('scikit-learn')}"
+    wanted = f"Run with {PYTHON}, {libraries} on 1 March 2020"
+    assert stated(document, {"mtime": DAY.timestamp()}) == wanted
+    note, box = document.findall(nodes.admonition)
+    assert len(note) == 1
+    assert box[-1].astext() == wanted
+
+
+def test_the_build_of_pytorch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"torch": "2.13.0+cpu", "jax": "0.10.2"}
+    monkeypatch.setattr(ran, "version", found.__getitem__)
+    assert ran.in_words("torch") == "PyTorch 2.13.0 (CPU)"
+    assert ran.in_words("jax") == "JAX 0.10.2"
+    found["torch"] = "2.13.0+cu130"
+    assert ran.in_words("torch") == "PyTorch 2.13.0"
+
+
+def test_a_page_that_runs_nothing_says_nothing() -> None:
+    assert stated(page(), {"mtime": DAY.timestamp()}) == ""
+    assert stated(page("import numpy"), None) == ""
