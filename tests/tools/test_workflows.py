@@ -11,6 +11,7 @@ import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+import chaingrad
 from tests.support import ROOT
 
 GITHUB = ROOT / ".github"
@@ -73,8 +74,27 @@ def test_publishing_waits_for_the_tests():
 def test_a_push_and_its_pull_request_do_not_both_run():
     on = {name: set(workflow(name)["on"]) for name in WORKFLOWS}
     assert not [name for name in WORKFLOWS if {"push", "pull_request"} <= on[name]]
-    pushed = [name for name in WORKFLOWS if "push" in on[name]]
-    assert [workflow(name)["on"]["push"] for name in pushed] == [{"branches": ["main"]}]
+    pushed = {name: workflow(name)["on"]["push"] for name in WORKFLOWS if "push" in on[name]}
+    assert pushed == {"publish": {"branches": ["main"]}, "release": {"tags": ["v*"]}}
+
+
+def test_a_release_waits_for_its_owner_and_for_what_it_publishes():
+    build, publish = workflow("release")["jobs"].values()
+    assert build["if"] == "vars.PYPI == 'true'"
+    assert publish["needs"] == "build"
+    assert publish["environment"] == "pypi"
+    assert build["steps"][-1]["with"]["name"] == publish["steps"][0]["with"]["name"]
+
+
+def test_a_tag_that_is_not_the_version_is_refused():
+    tag = {"GITHUB_REF_TYPE": "tag", "GITHUB_REF_NAME": "v0.0.0"}
+    command = [ROOT / ".github" / "package"]
+    done = subprocess.run(command, env=os.environ | tag, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"The tag is v0.0.0, but chaingrad.__version__ is {chaingrad.__version__}: "
+        f"tag v{chaingrad.__version__}.\n"
+    )
 
 
 def test_each_supported_python_is_tried():
