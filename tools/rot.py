@@ -79,7 +79,7 @@ def newest(folder: Path) -> int:
     book = copy_book(folder / "book")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     packages = unpinned(project["optional-dependencies"])
-    python = environment(folder / "venv", [*packages, str(book)])
+    python = environment(folder / "venv", [*packages, "-e", str(book)])
     versions = subprocess.run(
         [str(python), "-m", "pip", "freeze"], capture_output=True, text=True, check=True
     )
