@@ -80,14 +80,15 @@ def run(book: Path, setting: Setting, progress: Progress) -> list[str]:
     from jupyter_cache import get_cache
 
     from tools.assemble import configuration
-    from tools.execute import Runner, pages_of, stale_pages
+    from tools.execute import Runner, pages_of, stale_pages, workers
 
     config = configuration(book)
     cache = get_cache(book / "_build" / "anywhere" / str(setting.number))
     stale = stale_pages(cache, pages_of(book, config))
     # What slows a page down here is meant: a time limit would catch nothing else.
     timeout = config["nb_execution_timeout"] * (1 + setting.busy)
-    runner = Runner(cache, len(stale), timeout, progress)
+    jobs = workers() * (2 if setting.busy else 1)  # so that pages get about half of the cores
+    runner = Runner(cache, len(stale), timeout, progress, jobs)
     with busy(setting.busy if stale else 0):
         runner.run(stale, setting.environment)
     return [f"{failure}\n    under setting {setting.number}: {setting}"
