@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
@@ -215,6 +216,9 @@ def install(root, progress):
         if source:
             run([*pip, *options, "--no-deps", *source], folders, progress)
     run([*pip, *options, "-r", str(requirements)], folders, progress)
+    # Python reads a link in the locale's encoding, which may not have the letters of our folder.
+    for link in Path(sysconfig.get_path("purelib")).glob("__editable__.chaingrad-*.pth"):
+        link.write_text(os.path.relpath(str(root / "src"), str(link.parent)))
     progress.say(f"The environment is ready, after {clock(time.monotonic() - progress.began)}.")
 
 

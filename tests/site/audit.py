@@ -116,6 +116,9 @@ DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
     }).filter((wrong) => wrong.length)"""
 # What is observed has been looked at: before a frame is drawn.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+# Half a second and what else the page has to do, by its own clock: what it asks for late is asked
+# for by then. (Playwright's "networkidle" waits for ever where the end of a request got lost.)
+IDLE = "new Promise((done) => setTimeout(() => requestIdleCallback(done), 500))"
 # What all that is loaded takes, unpacked, once the images that wait have come.
 WEIGHTS = """async () => {
     for (const image of document.images) image.loading = "eager";
@@ -199,7 +202,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     yield "fits the window in the other theme", overflow(page)
     if wide:
         yield "axe in the other theme", severe(page, *COLOURS) if every_element else pale(page)
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors
 

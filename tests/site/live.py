@@ -109,7 +109,11 @@ EXERCISE = (
 """
 )
 SENT = [(page_exercise(problem), problem.answer, problem.stub) for problem in BOOK.values()]
-OPTIONS = {"wrong": ":tags: [raises-exception]\n", "taken out": ":live: takes too long here\n"}
+OPTIONS = {
+    "progress": ":mystnb: {output_stderr: show}\n",
+    "wrong": ":tags: [raises-exception]\n",
+    "taken out": ":live: takes too long here\n",
+}
 
 
 def write_book(folder: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.axe import severe
-from tests.site.audit import DESKTOP, reading
+from tests.site.audit import DESKTOP, IDLE, reading
 
 
 @pytest.mark.parametrize("name", ["search", "genindex", "py-modindex"])
@@ -22,7 +22,7 @@ def test_no_severe_violation_in_generated_pages(
 def test_folded_parts_open_by_keyboard(browser: Browser, address: str, key: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/chapters/foundations/computational-graph.html")
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     folds = page.locator("main details > summary:visible").all()
     assert folds
     for summary in folds:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser
 
-from tests.site.audit import DESKTOP
+from tests.site.audit import DESKTOP, IDLE
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_on_paper_all_is_light_unfolded_and_there(
 ) -> None:
     page = browser.new_page(color_scheme="dark", viewport={"width": PAPER, "height": 1040})
     page.goto(f"{address}/chapters/{name}.html")
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "light"

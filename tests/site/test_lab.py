@@ -27,7 +27,7 @@ def test_make_lab_starts_this_server() -> None:
     done = subprocess.run(
         ["make", "--dry-run", "lab"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert f"JUPYTER_CONFIG_PATH={SETTINGS}" in done.stdout
+    assert f'JUPYTER_CONFIG_PATH="{SETTINGS}$' in done.stdout
     assert "jupyter lab chapters" in done.stdout
 
 

@@ -2,13 +2,14 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe
+from tests.site.audit import IDLE
 from tests.site.live import (
     COLD,
     PAGE,
@@ -34,8 +35,8 @@ def page_address(live_site: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def shared(browser: Browser, page_address: str) -> Iterator[Page]:
-    context = browser.new_context()
+def shared(browsers: Callable[[str], Browser], page_address: str) -> Iterator[Page]:
+    context = browsers("").new_context()
     page = context.new_page()
     page.set_default_timeout(COLD)
     page.goto(page_address)
@@ -56,7 +57,7 @@ def test_nothing_is_fetched_before_the_first_click(browser: Browser, page_addres
     asked: list[str] = []
     context.on("request", lambda request: asked.append(request.url))
     page.goto(page_address)
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     before = [url for url in asked if "/_live/" in url]
     expect(run(page, "six")).to_have_text("6", timeout=COLD)
     after = [url for url in asked if "/_live/" in url]

@@ -10,13 +10,13 @@ import threading
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.site.audit import MISSING
+from tests.site.audit import IDLE, MISSING
 from tests.site.built import toc_documents
 
 # Where Chromium itself calls home, whatever page is shown.
@@ -90,10 +90,10 @@ def proxy(address: str) -> Proxy:
 
 
 @pytest.fixture(scope="module")
-def context(browser: Browser, proxy: Proxy) -> Iterator[BrowserContext]:
+def context(browsers: Callable[[str], Browser], proxy: Proxy) -> Iterator[BrowserContext]:
     for server in proxy.serve():
         through = {"server": server, "bypass": "<-loopback>"}
-        context = browser.new_context(proxy=through, service_workers="block")
+        context = browsers("").new_context(proxy=through, service_workers="block")
         yield context
         context.close()
 
@@ -121,7 +121,7 @@ def test_the_proxy_records_what_it_refuses(page: Page, proxy: Proxy, address: st
 def test_page_asks_the_site_alone(page: Page, proxy: Proxy, address: str, name: str) -> None:
     before = proxy.passed
     page.goto(f"{address}/{name}.html")
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     assert proxy.passed > before  # the page did come through the proxy
     assert not proxy.refused
     assert not page.evaluate(MISSING)

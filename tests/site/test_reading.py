@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.site.audit import IDLE
 from tests.site.built import Site, toc_documents
 
 LONGEST = "chapters/mlp/exercises"
@@ -47,7 +48,7 @@ def test_a_link_into_a_page_holds_its_heading(browser: Browser, address: str) ->
     page.goto(f"{address}/{LONGEST}.html#{last}")
     heading = page.locator(f"[id='{last}'] > h2")
     top = heading.bounding_box()["y"]
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     page.evaluate(STANDS)
     assert 0 <= heading.bounding_box()["y"] < 200
     assert abs(heading.bounding_box()["y"] - top) < 2
@@ -121,7 +122,7 @@ def test_search_is_loaded_when_it_is_asked_for(browser: Browser, address: str) -
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"{address}/chapters/intro.html")
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     assert not [url for url in asked if "searchindex" in url or "/search/index" in url]
     page.keyboard.press("Control+k")
     page.wait_for_function("Boolean(window.courseSections && window.MiniSearch)")
@@ -176,7 +177,7 @@ def test_licences_of_all_that_is_carried(site: Site) -> None:
 def test_controls_are_large_enough(browser: Browser, address: str, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900}, has_touch=width < 500)
     page.goto(f"{address}/chapters/foundations/computational-graph.html")
-    page.wait_for_load_state("networkidle")
+    page.evaluate(IDLE)
     buttons = page.locator(".live-bar button:visible").all()
     assert buttons
     least = 44 if width < 500 else 24
