@@ -216,7 +216,7 @@ def connection(folder: str) -> dict[str, str]:
     return {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}
 
 
-def run(page: Page, timeout: int, progress: Progress, **environment: str) -> float:
+def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str]) -> float:
     """Run a page's cells in place, in an empty folder; the seconds that it took."""
 
     def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
@@ -304,8 +304,7 @@ class Runner:
         """Run pages, so many at a time."""
         pool = ThreadPoolExecutor(jobs)
         results = {
-            pool.submit(run, page, self.timeout, self.progress, **environment): page
-            for page in pages
+            pool.submit(run, page, self.timeout, self.progress, environment): page for page in pages
         }
         try:
             self.show(pages[:jobs])
