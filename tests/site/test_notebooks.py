@@ -435,6 +435,20 @@ def packages(python: Path) -> Path:
     return folder
 
 
+def pretend(python: Path, name: str, version: str) -> Path:
+    """Have a Python say that a package is installed; the folder in which it says so."""
+    about = packages(python) / f"{name}-{version}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    return about
+
+
+@pytest.fixture
+def source(site: Site) -> str:
+    """The first cell of a notebook as it lies in the site."""
+    return first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+
+
 def first_cell_of(path: Path) -> str:
     return "".join(json.loads(path.read_text())["cells"][0]["source"])
 
@@ -494,12 +508,11 @@ def test_a_notebook_of_an_earlier_build_gets_the_engine_that_the_site_has(
 
 @pytest.mark.parametrize("place", [".", ".."])
 def test_a_wheel_beside_the_notebook_needs_no_network(
-    site: Site, engine: Path, bare: Path, tmp_path: Path, place: str
+    source: str, engine: Path, bare: Path, tmp_path: Path, place: str
 ) -> None:
     folder = tmp_path / "with spaces" / "ü"
     folder.mkdir(parents=True)
     shutil.copy(engine, folder / place)
-    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
     assert f"engine {version_of(engine)}" in start(source, bare, folder)
 
 
@@ -512,10 +525,9 @@ def install_older(checkout: Path, python: Path, folder: Path) -> str:
 
 
 def test_another_chaingrad_is_replaced_by_that_of_the_page(
-    site: Site, checkout: Path, engine: Path, bare: Path, tmp_path: Path
+    source: str, checkout: Path, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
     older = install_older(checkout, bare, tmp_path)
-    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
     printed = start(source, bare, tmp_path)
     assert "Another chaingrad is here. The page was run with" in printed
     assert f"engine {older}" in printed
@@ -526,25 +538,21 @@ def test_another_chaingrad_is_replaced_by_that_of_the_page(
 
 
 def test_a_copy_that_is_worked_on_stays(
-    site: Site, engine: Path, bare: Path, tmp_path: Path
+    source: str, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
-    about = packages(bare) / "chaingrad-0.0.1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: chaingrad\nVersion: 0.0.1\n")
+    about = pretend(bare, "chaingrad", "0.0.1")
     origin = {"dir_info": {"editable": True}, "url": (ROOT / "src").as_uri()}
     (about / "direct_url.json").write_text(json.dumps(origin))
     (packages(bare) / "chaingrad.pth").write_text(f"{ROOT / 'src'}\n")
     shutil.copy(engine, tmp_path)
-    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
     printed = start(source, bare, tmp_path)
     assert "engine 0.0.1" in printed
     assert "Another chaingrad" not in printed
 
 
 def test_with_nothing_at_hand_the_cell_says_what_to_do(
-    site: Site, engine: Path, bare: Path, tmp_path: Path
+    source: str, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
-    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
     printed = start(source, bare, tmp_path)
     (line,) = re.findall(r"^ModuleNotFoundError: (.*)$", printed, re.MULTILINE)
     assert engine.name in line
@@ -554,9 +562,7 @@ def test_with_nothing_at_hand_the_cell_says_what_to_do(
 def test_another_pytorch_is_told_and_kept(
     site: Site, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
-    about = packages(bare) / "torch-2.0.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: torch\nVersion: 2.0.0+cu118\n")
+    pretend(bare, "torch", "2.0.0+cu118")
     shutil.copy(engine, tmp_path)
     page = "chapters/frameworks/jax-backward-pass"
     source = first_cell_of(site.folder / notebooks.notebook_path(page))
@@ -566,8 +572,7 @@ def test_another_pytorch_is_told_and_kept(
     assert "jax is" not in printed
 
 
-def test_in_jupyterlab_the_copy_of_the_course_stays(site: Site, window: Page, lab: Lab) -> None:
-    source = first_cell_of(site.folder / notebooks.notebook_path(PAGE_NAME))
+def test_in_jupyterlab_the_copy_of_the_course_stays(source: str, window: Page, lab: Lab) -> None:
     where = "import chaingrad\nprint('from', chaingrad.__file__)"
     with ran(window, lab, source, where):
         expect(window.locator(".jp-OutputArea-output")).to_have_text(
