@@ -12,7 +12,7 @@ from chaingrad.functional import (
 )
 from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
 from chaingrad.node import Node
-from chaingrad.ops import concatenate, einsum, logaddexp, maximum, minimum, stack, where
+from chaingrad.operations import concatenate, einsum, logaddexp, maximum, minimum, stack, where
 from chaingrad.remat import checkpoint
 
 __version__ = "0.1.0"

@@ -2,17 +2,18 @@
 
 The plain backward pass with the adjoints kept on the nodes, in which a graph of numbers spends its
 time: `chaingrad.backward` has the general pass, which reads like the formula, and
-``tests/chaingrad/test_fast.py`` holds the two to the same gradients. And arrays that repeat one
-entry, as the gradients of sums do.
+``tests/chaingrad/test_fast.py`` holds the two to the same gradients.
 """
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from itertools import repeat
 from typing import Any
 
 import numpy as np
+
+from chaingrad.shares import accumulated, fitted
 
 ndarray = np.ndarray
 REACHED: Any = object()  # marks a node that takes part, before the first share has come
@@ -20,11 +21,9 @@ VISITED: Any = object()  # marks a node that has been searched for what is wante
 lock = threading.RLock()  # marks live on the nodes, and threads share leaves: one pass at a time
 _running = False
 
-Fitted = Callable[[Any, Any, Any], Any]  # (share, parent, child): the share in the parent's shape
 
-
-def store(root: Any, seed: Any, fitted: Fitted, total: Callable[[Any, Any], Any]) -> bool:
-    """Write every interior gradient, and add to the leaves' with ``total``; False if refused.
+def store(root: Any, seed: Any) -> bool:
+    """Write every interior gradient, and add to the leaves'; False if refused.
 
     It is refused within another such pass, whose marks are on the nodes. If anything fails, every
     ``grad`` is what it was.
@@ -41,10 +40,10 @@ def store(root: Any, seed: Any, fitted: Fitted, total: Callable[[Any, Any], Any]
             sort(root, order, leaves)
             before = [node.grad for node in order] + [leaf.grad for leaf in leaves]
             root._adjoint = seed
-            _send_all(order, fitted, True)
+            _send_all(order, True)
             for leaf in leaves:
                 g, known = leaf._adjoint, leaf.grad
-                leaf.grad = known + g if type(g) is float is type(known) else total(known, g)
+                leaf.grad = known + g if type(g) is float is type(known) else accumulated(known, g)
                 leaf._adjoint = None
         except BaseException:
             set_all(order + leaves, "grad", before)
@@ -55,7 +54,7 @@ def store(root: Any, seed: Any, fitted: Fitted, total: Callable[[Any, Any], Any]
     return True
 
 
-def find(root: Any, seed: Any, fitted: Fitted, wanted: set[Any]) -> dict[Any, Any] | None:
+def find(root: Any, seed: Any, wanted: set[Any]) -> dict[Any, Any] | None:
     """The adjoints of ``wanted`` nodes, none of which is passed on the way to another.
 
     None if refused, as in `store`.
@@ -70,7 +69,7 @@ def find(root: Any, seed: Any, fitted: Fitted, wanted: set[Any]) -> dict[Any, An
             order = _sort_leading(root)
             if order or root in wanted:
                 root._adjoint = seed
-            _send_all(order, fitted, False)
+            _send_all(order, False)
             return {node: node._adjoint for node in wanted if node._adjoint is not REACHED}
         except BaseException:
             set_all(root.sorted_graph(), "_adjoint", repeat(None))
@@ -166,7 +165,7 @@ def _sort_leading(root: Any) -> list[Any]:
     return order
 
 
-def _send_all(order: list[Any], fitted: Fitted, stored: bool) -> None:
+def _send_all(order: list[Any], stored: bool) -> None:
     """Let each node send its adjoint to its marked parents: `chaingrad.backward.shares`."""
     reached = REACHED
     for node in order:
@@ -183,14 +182,14 @@ def _send_all(order: list[Any], fitted: Fitted, stored: bool) -> None:
             if known is not None:
                 share = to_a(g, out, x, y) if to_a else g
                 if type(share) is not float or type(x) is not float:
-                    _add(a, share, g, node, fitted)
+                    _add(a, share, g, node)
                 else:
                     a._adjoint = share if known is reached else known + share
             known = b._adjoint
             if known is not None:
                 share = to_b(g, out, x, y) if to_b else g
                 if type(share) is not float or type(y) is not float:
-                    _add(b, share, g, node, fitted)
+                    _add(b, share, g, node)
                 else:
                     b._adjoint = share if known is reached else known + share
         elif len(vjps) == 1:
@@ -198,17 +197,17 @@ def _send_all(order: list[Any], fitted: Fitted, stored: bool) -> None:
             known = a._adjoint
             if known is not None:
                 to_a = vjps[0]
-                _add(a, to_a(g, node.data, a.data) if to_a else g, g, node, fitted)
+                _add(a, to_a(g, node.data, a.data) if to_a else g, g, node)
         else:
             parents = node.parents
             needed = [p._adjoint is not None for p in parents]
             shares = node._rule.pull(g, node.data, [p.data for p in parents], needed)
             for parent, share, takes in zip(parents, shares, needed, strict=True):
                 if takes:
-                    _add(parent, share, g, node, fitted)
+                    _add(parent, share, g, node)
 
 
-def _add(parent: Any, share: Any, g: Any, child: Any, fitted: Fitted) -> None:
+def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
     """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
     data = parent.data
     if type(data) is not ndarray:
@@ -228,18 +227,3 @@ def _add(parent: Any, share: Any, g: Any, child: Any, fitted: Fitted) -> None:
 def set_all(nodes: Iterable[Any], name: str, values: Iterable[Any]) -> None:
     """Set an attribute of each node, in one call that neither Ctrl-C nor a thread can halve."""
     deque(map(setattr, nodes, repeat(name), values), maxlen=0)
-
-
-# --- one entry for all --------------------------------------------------------------------------
-
-
-def stretched(entry: ndarray, shape: Sequence[int]) -> ndarray:
-    """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
-    return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
-
-
-def one_entry(g: Any) -> Any:
-    """The entry of an array that has one, or repeats it, as a float: quick to multiply with."""
-    if type(g) is ndarray and g.size and not any(g.strides):
-        return g.item(0)
-    return g

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _fast, modes
-from chaingrad._messages import describe, kind
-from chaingrad.rules import Rule, Traced, cast, shape_of, unbroadcast
+from chaingrad.rules import Rule
+from chaingrad.shares import accumulated, added, fitted, owned
 
 ndarray = np.ndarray
 
@@ -32,14 +32,14 @@ def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: boo
         seed: its adjoint, of its shape and dtype; a node under ``create_graph``.
         create_graph, release: as there.
     """
-    if not (create_graph or release or modes.watch()) and _fast.store(root, seed, fitted, _total):
+    if not (create_graph or release or modes.watch()) and _fast.store(root, seed):
         return
     with modes.recording() if create_graph else contextlib.nullcontext():
         order = children_first(root)
         kept = [root] if release and order else order
         found = accumulate(root, seed, order, kept, create_graph, release)
         with _fast.lock:
-            new = [found[x] if x._rule else _total(x.grad, found[x]) for x in found]
+            new = [found[x] if x._rule else accumulated(x.grad, found[x]) for x in found]
             _fast.set_all(found, "grad", new)
 
 
@@ -64,14 +64,14 @@ def adjoints(
     wanted = set(wanted)
     found: dict[Any, Any] | None = None
     if independent and not (create_graph or release or modes.watch()):
-        found = _fast.find(root, seed, fitted, wanted)
+        found = _fast.find(root, seed, wanted)
     if found is None:
         with modes.recording() if create_graph else contextlib.nullcontext():
             order, leads = _leading_to(wanted, root, independent)
             found = {}
             if root in leads:
                 found = accumulate(root, seed, order, wanted, create_graph, release, leads)
-    return {node: _own(g) for node, g in found.items()}
+    return {node: owned(g) for node, g in found.items()}
 
 
 def accumulate(
@@ -99,7 +99,7 @@ def accumulate(
     for node in order:
         g = adjoint[node] if node in kept else adjoint.pop(node)
         for parent, share in shares(node, g, create_graph, only):
-            adjoint[parent] = _sum(adjoint[parent], share) if parent in adjoint else share
+            adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
         if release:
             _release(node, keep_data=node is root)
     return adjoint
@@ -189,52 +189,6 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
         (parent, float(local) if takes else None)
         for parent, local, takes in zip(node.parents, found, needed, strict=True)
     ]
-
-
-# --- shares and gradients -----------------------------------------------------------------------
-
-
-def fitted(share: Any, parent: Any, child: Any) -> Any:
-    """Bring a share to the shape and dtype of the parent, undoing broadcasting.
-
-    Raises:
-        TypeError, ValueError: it is not numeric, or of a shape that no broadcasting explains: the
-            VJP of the child's rule is wrong.
-    """
-    data = parent.data
-    if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
-        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
-    if not isinstance(share, Traced | ndarray | np.generic | float | int):
-        raise TypeError(
-            f"the VJP of {child.op} for {describe(parent)} must give a number, an array or a node; "
-            f"it gave {kind(share)}"
-        )
-    shape = shape_of(data)
-    if shape_of(share) != shape:
-        try:
-            share = unbroadcast(share, shape)
-        except ValueError as error:
-            raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
-    if isinstance(share, Traced):
-        same = type(data) is float or np.result_type(share.data) == data.dtype
-        return share if same else cast(share, dtype=data.dtype)
-    return np.asarray(share, data.dtype) if isinstance(data, ndarray) else float(share)
-
-
-def _sum(known: Any, share: Any) -> Any:
-    total = known + share
-    return np.asarray(total) if isinstance(total, np.generic) else total
-
-
-def _own(g: Any) -> Any:
-    """``g``, or a copy if it is a view: it may show an array that another node holds."""
-    return g.copy() if type(g) is ndarray and g.base is not None else g
-
-
-def _total(before: Any, g: Any) -> Any:
-    """The gradient of a leaf, of what was there and what a pass has found."""
-    untouched = before is None or (type(before) is float and before == 0.0)
-    return _own(g) if untouched else _sum(before, g)
 
 
 # --- release ------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from chaingrad import _tree, modes, rules
 from chaingrad._messages import kind
 from chaingrad.backward import adjoints
 from chaingrad.node import Node, as_data
-from chaingrad.ops import stack
+from chaingrad.operations import stack
 
 P = ParamSpec("P")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import _numpy, composed, modes, rules
+from chaingrad import modes, operations, rules
 from chaingrad._messages import describe, explained, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
@@ -270,10 +270,10 @@ class Node(Traced):
         reflected = _REFLECTED.get(ufunc)
         if reflected and not options and type(inputs[0]) is ndarray and method == "__call__":
             return reflected(self, inputs[0])  # array @ node
-        return _numpy.ufunc(ufunc, method, inputs, options)
+        return operations.ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return _numpy.function(function, args, kwargs)
+        return operations.function(function, args, kwargs)
 
     # Comparisons look at values and give plain booleans; == and hash() stay those of identity, so
     # that nodes can be members of sets and keys of dictionaries.
@@ -384,45 +384,14 @@ class Node(Traced):
         """log(sum(exp(x))) along ``axis``, computed without overflow :cite:`blanchard2021`."""
         return self.apply(rules.logsumexp, (self,), {"axis": axis, "keepdims": keepdims})
 
-    def var(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> "Node":
-        """The mean square distance from the mean along ``axis``, over n - ``ddof`` entries."""
-        return composed.var(self, axis, ddof, keepdims)  # type: ignore[no-any-return]
-
-    def std(self, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> "Node":
-        """The root of `var`; its slope where that is 0 is taken as 0."""
-        return composed.root(self.var(axis, ddof, keepdims))  # type: ignore[no-any-return]
-
-    def norm(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The root of the sum of squares along ``axis``; its slope at 0 is taken as 0."""
-        return composed.norm(self, axis, keepdims)  # type: ignore[no-any-return]
-
-    def prod(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The product along ``axis``; gradients are right also where factors are 0."""
-        return composed.prod(self, axis, keepdims)  # type: ignore[no-any-return]
-
-    def cumsum(self, axis: int | None = None) -> "Node":
-        """The sums up to each entry along ``axis``; None runs through all entries in a row."""
-        x = self.flatten() if axis is None else self
-        return x.apply(rules.cumsum, (x,), {"axis": 0 if axis is None else axis})
-
-    def sort(self, axis: int = -1) -> "Node":
-        """A node with the entries in rising order along ``axis``; this one stays as it is."""
-        return composed.sort(self, axis)  # type: ignore[no-any-return]
-
-    def clip(self, low: Any = None, high: Any = None) -> "Node":
-        """Entries limited to ``low`` and ``high``; the slope is 1 from bound to bound, 0 beyond."""
-        return composed.clip(self, low, high)  # type: ignore[no-any-return]
+    var, std, norm, prod = operations.var, operations.std, operations.norm, operations.prod
+    cumsum, sort, clip = operations.cumsum, operations.sort, operations.clip
+    softplus, logsigmoid = operations.softplus, operations.logsigmoid
+    flatten, squeeze = operations.flatten, operations.squeeze
+    expand_dims = operations.expand_dims
 
     log1p = _function(rules.log1p, "log(1 + x) of each entry, precise near 0.")
     expm1 = _function(rules.expm1, "exp(x) - 1 of each entry, precise near 0.")
-
-    def softplus(self) -> "Node":
-        """log(1 + exp(x)) of each entry, a smooth positive part, without overflow."""
-        return composed.softplus(self)  # type: ignore[no-any-return]
-
-    def logsigmoid(self) -> "Node":
-        """The logarithm of `sigmoid` of each entry, without overflow."""
-        return composed.logsigmoid(self)  # type: ignore[no-any-return]
 
     def argmax(self, axis: int | None = None) -> Any:
         """Where the largest entry is, as plain integers: there is nothing to differentiate."""
@@ -431,18 +400,6 @@ class Node(Traced):
     def argmin(self, axis: int | None = None) -> Any:
         """Where the smallest entry is, as plain integers."""
         return np.argmin(self.data, axis)
-
-    def flatten(self) -> "Node":
-        """All entries along one axis."""
-        return composed.flatten(self)  # type: ignore[no-any-return]
-
-    def squeeze(self, axis: Any = None) -> "Node":
-        """Drop the axes of size 1, or those named."""
-        return composed.squeeze(self, axis)  # type: ignore[no-any-return]
-
-    def expand_dims(self, axis: Any) -> "Node":
-        """Insert an axis of size 1 at each place named."""
-        return composed.expand_dims(self, axis)  # type: ignore[no-any-return]
 
     def reshape(self, *shape: Any) -> "Node":
         """The same entries in another shape: ``x.reshape(2, 3)`` or ``x.reshape((2, 3))``."""
@@ -716,6 +673,7 @@ def _rebuilt_graph(rows: Sequence[Any]) -> Node:
     return nodes[-1]
 
 
+Traced._constant = staticmethod(lambda x: _leaf(as_data(x)))
 _sum_of_all = _function(rules.sum_)
 _transposed = _function(rules.transpose)
 

@@ -1,28 +1,5 @@
-"""Progress bars that a page can print."""
+"""An older name for `chaingrad.notebook`."""
 
-from typing import Any
+from chaingrad.notebook import OneLine
 
-
-class OneLine:
-    """A place for tqdm to write to: an output of one line that is replaced, not a growing one::
-
-        for step in tqdm(range(1000), file=OneLine(), ncols=72, ascii=False):
-            ...
-
-    It needs IPython: a notebook, a page, or a live cell.
-    """
-
-    def __init__(self) -> None:
-        """Take a place below the cell."""
-        from IPython.display import display
-
-        show: Any = display
-        self._output = show({"text/plain": ""}, raw=True, display_id=True)
-
-    def write(self, text: str) -> None:
-        """Put this text in the place of the last."""
-        if text.strip():
-            self._output.update({"text/plain": text.strip()}, raw=True)
-
-    def flush(self) -> None:
-        """Do nothing: what is written is shown at once."""
+__all__ = ["OneLine"]

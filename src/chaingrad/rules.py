@@ -19,11 +19,9 @@ import sys
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-
-from chaingrad._fast import one_entry, stretched
 
 Value = Any  # a float, an array, or a Traced
 Vjp = Callable[..., Value]
@@ -41,6 +39,7 @@ class Traced:
 
     __slots__ = ()
     data: Any
+    _constant: ClassVar[Callable[[Any], Any]]  # how plain data become a constant; `Node` sets it
 
     def apply(self, rule: "Rule", inputs: Sequence[Value], options: dict[str, Any]) -> "Traced":
         """Record ``rule`` applied to ``inputs``, of which this is one."""
@@ -238,6 +237,18 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
         g = sum_(g, axis=tuple(range(added)))
     stretched = tuple(i for i, n in enumerate(shape) if n == 1 != g_shape[added + i])
     return sum_(g, axis=stretched, keepdims=True) if stretched else g
+
+
+def stretched(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
+    return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
+
+
+def one_entry(g: Any) -> Any:
+    """The entry of an array that has one, or repeats it, as a float: quick to multiply with."""
+    if type(g) is np.ndarray and g.size and not any(g.strides):
+        return g.item(0)
+    return g
 
 
 # --- arithmetic ---------------------------------------------------------------------------------

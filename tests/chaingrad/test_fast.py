@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, _fast, checkpoint, concatenate, grad
-from chaingrad.backward import accumulate, adjoints, children_first, fitted
+from chaingrad.backward import accumulate, adjoints, children_first
 from chaingrad.nn import MLP
 from chaingrad.rules import Rule
 from tests.chaingrad.test_fuzz import grow
@@ -29,7 +29,7 @@ def test_both_passes_give_one_gradient_on_random_graphs(seed):
         assert type(node.grad) is type(g)
         np.testing.assert_allclose(node.grad, g, rtol=1e-12, atol=1e-14)
     nodes = [leaf for leaf, _ in leaves][::2]
-    found = _fast.find(root, root.seed(), fitted, set(nodes))
+    found = _fast.find(root, root.seed(), set(nodes))
     assert set(found) == set(nodes) & set(expected)
     for node, g in found.items():
         np.testing.assert_allclose(g, expected[node], rtol=1e-12, atol=1e-14)
@@ -127,16 +127,3 @@ def test_a_checkpoint_on_numbers():
     plain_x, plain_w = Node(0.5), Node(2.0)
     ((plain_x * plain_w).tanh() * plain_w + plain_x).backward()
     assert (x.grad, w.grad) == pytest.approx((plain_x.grad, plain_w.grad))
-
-
-# --- one entry for all --------------------------------------------------------------------------
-
-
-def test_an_array_that_repeats_one_entry_is_known_by_its_strides():
-    assert _fast.one_entry(_fast.stretched(np.array(2.5), (3, 4))) == 2.5
-    assert _fast.one_entry(np.broadcast_to(2.5, (3, 4))) == 2.5
-    assert _fast.one_entry(np.array(2.5)) == 2.5
-    for other in (np.full(3, 2.5), np.broadcast_to([1.0, 2.0], (3, 2)), np.zeros((0, 3))):
-        assert _fast.one_entry(other) is other
-    empty = np.broadcast_to(np.array(1.0), (0, 3))
-    assert _fast.one_entry(empty) is empty

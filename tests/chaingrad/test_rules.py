@@ -23,7 +23,7 @@ from chaingrad import (
     where,
 )
 from chaingrad.backward import adjoints
-from chaingrad.rules import RESULT, RULES, Rule, rule, unbroadcast, value
+from chaingrad.rules import RESULT, RULES, Rule, one_entry, rule, stretched, unbroadcast, value
 
 
 @dataclass
@@ -555,3 +555,13 @@ def test_a_vjp_that_gives_no_number_is_named(share, data):
     with pytest.raises(TypeError, match="VJP of wrong for node 'x'"):
         wrong(x).sum().backward()
     assert x.grad == 0.0 if isinstance(data, float) else True
+
+
+def test_an_array_that_repeats_one_entry_is_known_by_its_strides():
+    assert one_entry(stretched(np.array(2.5), (3, 4))) == 2.5
+    assert one_entry(np.broadcast_to(2.5, (3, 4))) == 2.5
+    assert one_entry(np.array(2.5)) == 2.5
+    for other in (np.full(3, 2.5), np.broadcast_to([1.0, 2.0], (3, 2)), np.zeros((0, 3))):
+        assert one_entry(other) is other
+    empty = np.broadcast_to(np.array(1.0), (0, 3))
+    assert one_entry(empty) is empty

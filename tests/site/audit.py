@@ -117,8 +117,8 @@ DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
 # What is observed has been looked at: before a frame is drawn.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Half a second and what else the page has to do, by its own clock: what it asks for late is asked
-# for by then. (Playwright's "networkidle" waits for ever where the end of a request got lost, and so
-# does an idle callback without a limit in a window that draws no more frames.)
+# for by then. (Playwright's "networkidle" waits for ever where the end of a request got lost, and
+# so does an idle callback without a limit in a window that draws no more frames.)
 IDLE = """new Promise((done) => setTimeout(
     () => requestIdleCallback(done, { timeout: 5000 }), 500))"""
 # What all that is loaded takes, unpacked, once the images that wait have come.

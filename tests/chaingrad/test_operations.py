@@ -1,11 +1,14 @@
-"""NumPy's own functions on nodes, and what would lose a graph without a word."""
+"""Functions of nodes, NumPy's own among them, and what would lose a graph without a word."""
 
+import importlib
 import math
 
 import numpy as np
 import pytest
 
+import chaingrad
 from chaingrad import AnomalyError, Node, detect_anomaly, grad, no_grad
+from chaingrad.rules import RULES, rule
 
 V = np.array([0.5, 1.5, 2.5])
 M = np.arange(6.0).reshape(2, 3) + 0.5
@@ -48,6 +51,77 @@ def test_a_function_gives_a_node_with_numpys_value(f):
 def test_options_are_numpys(f):
     if f(M).shape:
         np.testing.assert_allclose(f(Node(M)).data, f(M), rtol=1e-15)
+
+
+UFUNCS = [name for name in RULES if isinstance(getattr(np, name, None), np.ufunc)]
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_a_rule_serves_numpys_function_of_its_name(name):
+    function = getattr(np, name)
+    operands = [V if name != "matmul" else np.ones((3, 3))] * function.nin
+    node = function(Node(operands[0]), *operands[1:])
+    assert node.op == name
+    np.testing.assert_allclose(node.data, function(*operands), rtol=1e-15)
+
+
+def test_so_does_a_rule_that_a_reader_makes(monkeypatch):
+    with pytest.raises(TypeError, match=r"no derivative here\. Write it"):
+        np.arctan(Node(2.0))
+    monkeypatch.setattr("chaingrad.rules.RULES", RULES.copy())
+    rule("arctan", np.arctan, lambda g, out, a: g / (1.0 + a * a))
+    assert grad(np.arctan)(2.0) == pytest.approx(0.2)
+    with pytest.raises(TypeError, match=r"nearest there is: np\.arctan\."):
+        np.arctanh(Node(0.5))
+
+
+TWINS = {
+    "maximum": [(V, 1.0), (1.0, V[::-1].copy())],
+    "minimum": [(V, 1.0)],
+    "logaddexp": [(V, V[::-1].copy())],
+    "where": [(V > 1, V, 0.5), (V, 1.0, 2.0)],
+    "concatenate": [([V, V],), ([V, M],), ([M, M], 1), ([V, M], None), ([1.0, V],), ([V], 0.5)],
+    "stack": [([V, V],), ([V, V], 1), ([V, V], -1), ([V, V], 2), ([V, M],), ([V, V], None)],
+    "einsum": [("i,i->", V, V), ("ij,j->i", M, V), ("ii->i", M)],
+}
+
+
+def nodes_in(x):
+    if isinstance(x, list):
+        return [nodes_in(entry) for entry in x]
+    return Node(x) if isinstance(x, np.ndarray) and x.dtype == float else x
+
+
+def outcome(function, args):
+    """The value of a call and the gradients of its nodes, or its error."""
+    args = [nodes_in(arg) for arg in args]
+    try:
+        out = function(*args)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+    if out.requires_grad:
+        out.sum().backward()
+    flat = [x for arg in args for x in (arg if isinstance(arg, list) else [arg])]
+    return repr(out), [np.array(x.grad).tolist() for x in flat if isinstance(x, Node)]
+
+
+@pytest.mark.parametrize(("name", "args"), [(n, a) for n, calls in TWINS.items() for a in calls])
+def test_a_function_is_the_same_under_both_names(name, args):
+    ours = outcome(getattr(chaingrad, name), args)
+    assert ours == outcome(getattr(np, name), args)
+    if ours[0] not in (TypeError, ValueError):
+        np.testing.assert_allclose(
+            getattr(chaingrad, name)(*map(nodes_in, args)).data, getattr(np, name)(*args)
+        )
+
+
+@pytest.mark.parametrize(("older", "newer"), [
+    ("ops", "operations"), ("composed", "operations"), ("progress", "notebook"),
+])  # fmt: skip
+def test_older_names_still_import(older, newer):
+    older, newer = (importlib.import_module(f"chaingrad.{name}") for name in (older, newer))
+    assert older.__all__
+    assert all(getattr(older, name) is getattr(newer, name) for name in older.__all__)
 
 
 def test_questions_about_values_have_plain_answers():

@@ -1,0 +1,53 @@
+"""Shares of an adjoint, brought to the shape of a parent and added up."""
+
+from typing import Any
+
+import numpy as np
+
+from chaingrad._messages import describe, kind
+from chaingrad.rules import Traced, cast, shape_of, unbroadcast
+
+ndarray = np.ndarray
+
+
+def fitted(share: Any, parent: Any, child: Any) -> Any:
+    """Bring a share to the shape and dtype of the parent, undoing broadcasting.
+
+    Raises:
+        TypeError, ValueError: it is not numeric, or of a shape that no broadcasting explains: the
+            VJP of the child's rule is wrong.
+    """
+    data = parent.data
+    if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
+        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
+    if not isinstance(share, Traced | ndarray | np.generic | float | int):
+        raise TypeError(
+            f"the VJP of {child.op} for {describe(parent)} must give a number, an array or a node; "
+            f"it gave {kind(share)}"
+        )
+    shape = shape_of(data)
+    if shape_of(share) != shape:
+        try:
+            share = unbroadcast(share, shape)
+        except ValueError as error:
+            raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
+    if isinstance(share, Traced):
+        same = type(data) is float or np.result_type(share.data) == data.dtype
+        return share if same else cast(share, dtype=data.dtype)
+    return np.asarray(share, data.dtype) if isinstance(data, ndarray) else float(share)
+
+
+def added(known: Any, share: Any) -> Any:
+    total = known + share
+    return np.asarray(total) if isinstance(total, np.generic) else total
+
+
+def owned(g: Any) -> Any:
+    """``g``, or a copy if it is a view: it may show an array that another node holds."""
+    return g.copy() if type(g) is ndarray and g.base is not None else g
+
+
+def accumulated(before: Any, g: Any) -> Any:
+    """The gradient of a leaf, of what was there and what a pass has found."""
+    untouched = before is None or (type(before) is float and before == 0.0)
+    return owned(g) if untouched else added(before, g)
