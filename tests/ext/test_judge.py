@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from tests.support import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -21,6 +23,28 @@ def test_foreign_modules_and_what_builds_on_them() -> None:
 
 def test_names_given_anew_are_live_again() -> None:
     assert why("import torch\ny = torch.ones(2)", "y = 2", "y")[1:] == ["", ""]
+
+
+@pytest.mark.parametrize("uses", ["y += 1", "y = y + 1", "for y in y:\n    pass"])
+def test_a_name_that_is_read_before_it_is_given_is_needed(uses: str) -> None:
+    needs = "builds on a cell that needs torch"
+    assert why("import torch\ny = torch.ones(2)", uses, "y")[1:] == [needs, needs]
+
+
+@pytest.mark.parametrize(
+    "over", ["[y for {}]", "{{y for {}}}", "list(y for {})", "{{y: 1 for {}}}"]
+)
+def test_variables_of_comprehensions_are_their_own(over: str) -> None:
+    needs = "builds on a cell that needs torch"
+    sources = "import torch\ny = torch.ones(2)", over.format("y in range(2)"), "y"
+    assert why(*sources)[1:] == ["", needs]
+
+
+@pytest.mark.parametrize(
+    "gives", ["def y():\n    return 1\n\ny()", "def f():\n    return y\n\ny = 1\nf()"]
+)
+def test_what_a_cell_defines_for_its_functions_is_its_own(gives: str) -> None:
+    assert why("import torch\ny = torch.ones(2)", gives)[1] == ""
 
 
 def test_a_dictionary_lacks_only_the_entry_that_a_cell_could_not_write() -> None:
@@ -49,6 +73,7 @@ def test_threads_and_magics_are_not_for_the_browser() -> None:
 
 def test_modules_that_cells_write_can_be_imported() -> None:
     assert why("%%writefile a.py\nimport json", "import a", "import b") == ["", "", "needs b"]
+    assert why("%%writefile a.txt\njson") == ["needs Jupyter"]
 
 
 def test_what_a_written_module_needs_is_needed_by_those_that_import_it() -> None:
