@@ -16,7 +16,7 @@ import pytest
 from micrograd.engine import Value as Micrograd
 
 from chaingrad import Node
-from chaingrad.doctor import PROBES, Adapter, examine, probes
+from chaingrad.doctor import PROBES, Adapter, Outcome, Report, examine, probes
 from chaingrad.doctor import __main__ as doctor
 from chaingrad.doctor.probes import _OF_FLOATS
 from chaingrad.functional import grad
@@ -274,6 +274,14 @@ def test_engines_with_other_faults():
     }  # fmt: skip
     assert probes.EQUAL in bugs(examine(ByValue))
     assert bugs(examine(WholeNumbers)) == ["whole numbers"]
+
+
+@pytest.mark.parametrize("verdict", ["wrong", "missing"])
+def test_a_remark_is_not_made_where_a_smaller_probe_is_the_reason(verdict):
+    probe = next(probe for probe in PROBES if probe.only_remark)
+    remark = Outcome(probe.text, "remark", "dy/da", "1", "2")
+    assert [finding.bug for finding in Report("x", [remark]).remarks] == [probe.bug]
+    assert Report("x", [Outcome(probe.needs[0], verdict), remark]).remarks == []
 
 
 @pytest.mark.slow  # it waits for an engine that does not end
