@@ -7,7 +7,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-EXERCISES = tuple(f"src/coursework/{name}.py" for name in ("engine", "problems", "release"))
+EXERCISES = tuple(
+    f"src/coursework/{name}.py" for name in ("engine", "imports", "problems", "release")
+)
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
     "src/chaingrad", "benchmarks/results.json", "requirements.txt", *EXERCISES,

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from coursework.imports import imported
+
 CARRIED = ("chaingrad", "tqdm")
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
 NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or sockets
@@ -20,7 +22,7 @@ class Names(ast.NodeVisitor):
     """What a piece of code imports, and which names of the page it uses, gives and changes."""
 
     def __init__(self, source: str) -> None:
-        self.imports: set[str] = set()
+        self.imports = imported(source)
         self.used: set[str] = set()
         self.given: set[str] = set()
         self.changed: set[str] = set()
@@ -43,11 +45,9 @@ class Names(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            self.imports.add(alias.name.partition(".")[0])
             self.given.add(alias.asname or alias.name.partition(".")[0])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.imports.add((node.module or "").partition(".")[0])
         self.given |= {alias.asname or alias.name for alias in node.names}
 
     def visit_Assign(self, node: ast.Assign) -> None:
@@ -70,11 +70,6 @@ class Names(ast.NodeVisitor):
             if id(part) not in inner and not isinstance(part, ast.arguments):
                 self.visit(part)
         self.given.add(node.name)
-        for part in ast.walk(node):
-            if isinstance(part, ast.Import | ast.ImportFrom):
-                names = [part.module or ""] if isinstance(part, ast.ImportFrom) else []
-                names += [a.name for a in part.names] if isinstance(part, ast.Import) else []
-                self.imports |= {name.partition(".")[0] for name in names}
 
     visit_ClassDef = visit_FunctionDef  # noqa: N815
 

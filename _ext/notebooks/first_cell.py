@@ -19,7 +19,7 @@ from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
 from coursework.engine import configuration, engine_source
-from coursework.release import imported
+from coursework.imports import imported
 from notebooks import wheel
 
 Notebook = dict[str, Any]

@@ -8,7 +8,6 @@ The source is what `nbgrader generate_assignment` takes: the answers stand in it
 the hidden checks. It is for courses that grade through nbgrader; keep it to yourself.
 """
 
-import ast
 import hashlib
 import inspect
 import json
@@ -21,6 +20,7 @@ import numpy as np
 
 from chaingrad import checks
 from coursework.engine import engine_source
+from coursework.imports import imported
 from coursework.problems import Assignment, Part, Problem, function_bodies
 
 Cell = dict[str, Any]
@@ -230,17 +230,6 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
 def _uses_engine(problem: Problem) -> bool:
     sources = [problem.given, problem.answer, *(part.source for part in problem.parts)]
     return any("chaingrad" in modules for modules in map(imported, sources))
-
-
-def imported(source: str) -> set[str]:
-    """The names of the packages that a source imports, anywhere in it."""
-    names: list[str] = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names.append(node.module)
-    return {name.partition(".")[0] for name in names}
 
 
 # --- cells --------------------------------------------------------------------------------------

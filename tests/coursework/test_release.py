@@ -18,6 +18,7 @@ from nbclient.exceptions import CellExecutionError
 
 from coursework import release
 from coursework.__main__ import main
+from coursework.imports import imported
 from coursework.problems import Assignment, function_bodies, load, read_problems
 from coursework.sandbox.host import why_not_isolated
 from tests.support import ROOT, git, lacking
@@ -234,7 +235,7 @@ def in_jupyter(notebook: dict[str, Any], folder: Path) -> str:
 def test_only_what_uses_the_engine_asks_for_it() -> None:
     for assignment in ASSIGNMENTS.values():
         made = release.student_notebook(assignment, ROOT)
-        modules = set().union(*(release.imported(s) for s in without_magic(cells(made))))
+        modules = set().union(*(imported(s) for s in without_magic(cells(made))))
         assert modules - {"chaingrad"} <= {"numpy", *sys.stdlib_module_names}
         assert ("setup-install" in cells(made)) == ("chaingrad" in modules)
 
