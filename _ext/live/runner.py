@@ -21,6 +21,7 @@ from pathlib import Path
 from live_page import clear, graphviz, show
 
 namespace = sys.modules["__main__"].__dict__
+WRITES = "%%writefile "
 
 _RICH = (
     ("text/html", "_repr_html_"),
@@ -226,28 +227,45 @@ def show_figures(*args, **kwargs):
 # --- cells ---------------------------------------------------------------------------------------
 
 
-def prepare(source):
-    """Get ready for the modules that a cell imports, once each."""
-    for root in imported_roots(source) & PROVIDERS.keys():
-        for provide in PROVIDERS.pop(root):
-            provide()
-
-
 PROVIDERS = {
     "chaingrad": (provide_graphviz, provide_depth),
     "matplotlib": (provide_matplotlib,),
     "tqdm": (provide_tqdm,),
 }
+# What modules and functions draw with, by their own names.
+NEEDS = {"chaingrad": "graphviz", "plots": "matplotlib", "vary": "matplotlib"}
 
 
-def imported_roots(source):
+def prepare(source):
+    """Get ready for the modules that a cell imports, once each."""
+    roots = {name.partition(".")[0] for name in imported(parsed(source))}
+    for root in roots & PROVIDERS.keys():
+        for provide in PROVIDERS.pop(root):
+            provide()
+
+
+def needs(source):
+    """What the worker loads for a cell, beside the packages that it imports, as JSON."""
+    nodes = parsed(source)
+    words = {word for name in imported(nodes) for word in name.split(".")}
+    words |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return json.dumps(sorted({NEEDS[word] for word in words & NEEDS.keys()}))
+
+
+def parsed(source):
+    """The nodes of a cell, or of the module that it writes; none of what is not Python."""
+    code = source.partition("\n")[2] if source.startswith(WRITES) else source
     try:
-        tree = ast.parse(source)
+        return list(ast.walk(ast.parse(code)))
     except SyntaxError:
-        return set()
-    names = [a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names]
-    names += [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
-    return {name.partition(".")[0] for name in names}
+        return []
+
+
+def imported(nodes):
+    """The dotted names that code imports: of packages, and of what it takes from them."""
+    names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
+    froms = [n for n in nodes if isinstance(n, ast.ImportFrom)]
+    return names | {f"{n.module}.{a.name}" for n in froms for a in n.names}
 
 
 def run_cell(source, name):
@@ -271,7 +289,7 @@ def run(source, name):
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
-        if source.startswith("%%writefile "):
+        if source.startswith(WRITES):
             write_file(*source.partition("\n")[::2])
             return None
         prepare(source)

@@ -99,17 +99,18 @@ function stream(name, bytes) {
 
 // --- running -------------------------------------------------------------------------------------
 
+const QUIETLY = { messageCallback: () => {} };
+const LOAD = {
+  matplotlib: () => python.loadPackage("matplotlib", QUIETLY),
+  graphviz: async () => {
+    graphviz ??= await (await import("./graphviz.js")).Graphviz.load();
+  },
+};
+
 /** Load what code imports, and what shows its drawings. */
 async function prepare(source) {
-  const code = source.replace(/^%%writefile .*/, "");
-  await python.loadPackagesFromImports(code, { messageCallback: () => {} });
-  if (/\bimport\s[\w\s,(]*\bplots\b|\bdraw\.plots\b|\bvary\b/.test(source)) {
-    await python.loadPackage("matplotlib", { messageCallback: () => {} });
-  }
-  if (!graphviz && /\bchaingrad\b/.test(source)) {
-    const { Graphviz } = await import("./graphviz.js");
-    graphviz = await Graphviz.load();
-  }
+  await python.loadPackagesFromImports(source.replace(/^%%writefile .*/, ""), QUIETLY);
+  for (const need of JSON.parse(runner.needs(source))) await LOAD[need]();
 }
 
 async function run({ source, name }) {
