@@ -1,11 +1,19 @@
 """Where the engine comes from, as pages and assignments are told."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
 from coursework.engine import engine_source
-from tests.support import git
+from coursework.problems import Assignment, read_problems
+from coursework.release import student_notebook
+from tests.support import ROOT, git
+
+sys.path.insert(0, str(ROOT / "_ext"))
+
+from notebooks import first_cell
 
 HOSTED = "https://example.org/course"
 
@@ -29,6 +37,17 @@ def test_a_repository_is_installed_at_the_commit_checked_out(book: Path) -> None
     git(book, "commit", "-q", "--allow-empty", "-m", "A book")
     head = git(book, "rev-parse", "HEAD").strip()
     assert source(book, f"{HOSTED}/") == f"git+{HOSTED}@{head}"
+
+
+def test_pages_and_assignments_install_the_same_commit(book: Path) -> None:
+    git(book, "init", "-q")
+    git(book, "commit", "-q", "--allow-empty", "-m", "A book")
+    wanted = source(book, HOSTED)
+    problem = read_problems(ROOT / "chapters")["ex-engine-atan2"]
+    made = student_notebook(Assignment("a", "A", (problem,)), book)
+    assert f'"chaingrad @ {wanted}"' in made["cells"][1]["source"]
+    page = first_cell.head(book, "chaingrad-1-py3-none-any.whl")
+    assert re.findall("^repository = (.*)$", page, re.MULTILINE) == [f'"{wanted}"']
 
 
 def test_a_wheel_and_a_folder_are_installed_from_where_they_are(book: Path) -> None:
