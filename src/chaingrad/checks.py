@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # of a check that names no others
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -38,8 +40,8 @@ class Difference:
 def first_difference(
     expected: Mapping[str, Any],
     got: Any,
-    rtol: float = 1e-6,
-    atol: float = 1e-9,
+    rtol: float = RTOL,
+    atol: float = ATOL,
     hints: Mapping[str, str] | None = None,
 ) -> Difference | None:
     """Compare named results in the order of ``expected``; None if all agree.
@@ -77,10 +79,10 @@ def check_results(
     inputs: Callable[[np.random.Generator], Any],
     driver: Callable[[Any, Any], Mapping[str, Any]],
     expected: Callable[[Any], Mapping[str, Any]] | Sequence[Mapping[str, Any]],
-    rtol: float = 1e-6,
-    atol: float = 1e-9,
+    rtol: float = RTOL,
+    atol: float = ATOL,
     hints: Mapping[str, str] | None = None,
-    seeds: Iterable[int] = range(5),
+    seeds: Iterable[int] = range(DRAWS),
 ) -> None:
     """Run the functions of this notebook on drawn inputs; raise at the first result that is wrong.
 

@@ -107,6 +107,7 @@ from typing import Any
 import numpy as np
 import yaml  # type: ignore[import-untyped]
 
+from chaingrad import checks
 from coursework.sandbox import wire
 from coursework.trusted import ProblemError, named, run
 
@@ -139,9 +140,9 @@ class Part:
     oracle: str
     inputs: str
     driver: str
-    draws: int = 5
-    rtol: float = 1e-6
-    atol: float = 1e-9
+    draws: int = checks.DRAWS
+    rtol: float = checks.RTOL
+    atol: float = checks.ATOL
     hints: Mapping[str, str] = field(default_factory=dict)
     visible: bool = True
     private: bool = False
@@ -323,8 +324,6 @@ def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> I
     Raises:
         ProblemError: some code of the problem fails, or takes too long.
     """
-    from chaingrad.checks import first_difference
-
     for part in problem.parts:
         for k in range(draws or part.draws):
             drawn = part.draw(seed, k)
@@ -333,7 +332,7 @@ def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> I
                 continue
             with named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
                 wanted = run(part.oracle)["oracle"](copy.deepcopy(drawn))
-            wrong = first_difference(wanted, got, part.rtol, part.atol)
+            wrong = checks.first_difference(wanted, got, part.rtol, part.atol)
             if wrong:
                 yield f"{problem.where}, {problem.id}, {part.name!r}, draw {k}: {wrong}"
                 break
@@ -534,9 +533,9 @@ def _part(label: str, options: dict[str, Any], source: str, where: str, private:
         oracle=_without(functions) if "oracle" in functions else "",
         inputs=_without(functions, "oracle", "driver"),
         driver=_without(functions, "oracle", "inputs"),
-        draws=int(options.get("draws", 5)),
-        rtol=float(options.get("rtol", 1e-6)),
-        atol=float(options.get("atol", 1e-9)),
+        draws=int(options.get("draws", Part.draws)),
+        rtol=float(options.get("rtol", Part.rtol)),
+        atol=float(options.get("atol", Part.atol)),
         hints=dict(options.get("hints", {})),
         visible=bool(options.get("visible", not private)),
         private=private,

@@ -160,8 +160,8 @@ def _call(problem: Problem, part: Part, seeds: Sequence[int]) -> str:
     results = [problem.expected(part, part.inputs_from(seed)) for seed in seeds]
     expected = ",\n".join(f"    {_literal(result, digits, 4)}" for result in results)
     options = [f"seeds={list(seeds)}"]
-    for name, standard in (("rtol", 1e-6), ("atol", 1e-9)):
-        if getattr(part, name) != standard:
+    for name in ("rtol", "atol"):
+        if getattr(part, name) != getattr(Part, name):
             options.append(f"{name}={getattr(part, name)!r}")
     if part.hints:
         options.append(f"hints={_literal(part.hints, digits, 4)}")
