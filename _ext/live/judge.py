@@ -2,20 +2,20 @@
 
 import ast
 import symtable
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from coursework.imports import imported
+from live import modules
 
 CARRIED = ("chaingrad", "tqdm")
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
 NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or sockets
-    "_thread", "asyncio", "concurrent", "multiprocessing", "resource", "signal", "socket",
-    "socketserver", "subprocess", "threading",
+    "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver", "subprocess",
+    "threading",
 }  # fmt: skip
-AVAILABLE = (set(sys.stdlib_module_names) - NEEDS_A_SYSTEM) | PROVIDED
+AVAILABLE = (modules.read() - NEEDS_A_SYSTEM) | PROVIDED
 
 
 class Names(ast.NodeVisitor):

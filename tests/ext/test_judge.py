@@ -71,6 +71,11 @@ def test_threads_and_magics_are_not_for_the_browser() -> None:
     assert why(*sources) == ["needs threading", "needs Jupyter", "needs Jupyter"]
 
 
+def test_of_pythons_modules_the_browser_has_those_of_its_own_python() -> None:
+    sources = "import math, zlib\nfrom xml import etree", "import tkinter.ttk", "import _thread"
+    assert why(*sources) == ["", "needs tkinter", "needs _thread"]
+
+
 def test_modules_that_cells_write_can_be_imported() -> None:
     assert why("%%writefile a.py\nimport json", "import a", "import b") == ["", "", "needs b"]
     assert why("%%writefile a.txt\njson") == ["needs Jupyter"]

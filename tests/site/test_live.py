@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,7 +24,11 @@ from tests.site.live import (
     says,
     write,
 )
-from tests.support import serve
+from tests.support import ROOT, serve
+
+sys.path.insert(0, str(ROOT / "_ext"))
+
+from live import RUNTIME, modules
 
 pytestmark = pytest.mark.xdist_group("live")
 
@@ -146,6 +151,20 @@ def test_what_a_browser_lacks_is_said_with_a_way_out(page: Page, code: str, lack
     expect(status).to_contain_text(lacks)
     notebook = status.get_by_role("link", name="Download the notebook")
     assert str(notebook.get_attribute("href")).endswith("notebooks/page.ipynb")
+
+
+def test_the_modules_of_python_are_those_that_the_judge_knows(page: Page) -> None:
+    assert modules.read() == modules.held(RUNTIME)
+    surprising = {"antigravity", "this"}  # opens a browser; prints a poem
+    code = f"""\
+import importlib.util, sys
+listed = {sorted(modules.read() - surprising)}
+for name in listed:
+    importlib.import_module(name)
+public = {{name for name in sys.stdlib_module_names if name[0] != "_"}} - {surprising}
+[name for name in sorted(public.difference(listed)) if importlib.util.find_spec(name)]"""
+    write(page, "six", code)
+    assert run(page, "six").inner_text().strip() == "[]"
 
 
 def test_answers_of_others_are_not_run_for_a_cell(page: Page) -> None:
