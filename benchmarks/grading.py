@@ -18,9 +18,9 @@ from pathlib import Path
 from coursework.batch import grade_folder
 from coursework.problems import Assignment, load
 from coursework.release import student_notebook
-from coursework.report import write_reports
 from coursework.results import rows
 from coursework.roster import Roster
+from coursework.summary import write_reports
 
 SPOILERS = (
     lambda answer: answer.replace("return ", "return -", 1),

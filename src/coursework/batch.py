@@ -23,8 +23,8 @@ import numpy as np
 from tqdm import tqdm
 
 import chaingrad
-from coursework import examine
-from coursework.examine import Key
+from coursework import assess
+from coursework.assess import Key
 from coursework.marks import Mark, from_json, to_json
 from coursework.problems import Assignment
 from coursework.sandbox import jail
@@ -39,7 +39,7 @@ from coursework.submissions import (
 )
 
 # What of the grader decides a mark.
-DECIDING = ("examine.py", "marks.py", "submissions.py", "sandbox/*.py")
+DECIDING = ("assess.py", "marks.py", "submissions.py", "sandbox/*.py")
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class _Pool:
         except Exception:
             if self._closed:
                 raise
-            return examine.ungraded(key, first), sandbox
+            return assess.ungraded(key, first), sandbox
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -265,8 +265,8 @@ def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:
             raise content
         notebook = read_notebook(content)
     except UnreadableError as error:
-        return examine.unreadable(key, str(error))
-    return examine.examine(notebook, key, sandbox)
+        return assess.unreadable(key, str(error))
+    return assess.assess(notebook, key, sandbox)
 
 
 def _read(submission: Submission) -> bytes | UnreadableError:

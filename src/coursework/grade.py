@@ -13,11 +13,11 @@ from pathlib import Path
 
 from coursework.batch import Batch, grade_folder
 from coursework.problems import Assignment
-from coursework.report import write_reports
 from coursework.results import rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
+from coursework.summary import write_reports
 
 MIB = 2**20
 REFUSAL = """\

@@ -14,11 +14,11 @@ from markupsafe import escape
 
 from coursework import batch as batch_module
 from coursework.batch import Graded, grade_folder
-from coursework.report import write_reports
 from coursework.results import rows
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits, why_not_isolated
 from coursework.submissions import Notebook
+from coursework.summary import write_reports
 from tests.coursework.attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
 from tests.support import lacking
 
@@ -146,14 +146,14 @@ def test_a_failure_of_the_grader_is_one_students(
         lacking(f"user namespaces ({reason})")
     for student in ("ann", "bob", "zoe"):
         hand_in(tmp_path / "in" / student / "a1.ipynb", Case(notebook(*GOOD, f"# {student}"), 5))
-    honestly = batch_module.examine.examine
+    honestly = batch_module.assess.assess
 
     def fails(notebook: Notebook, *others: Any) -> Any:
         if any("# bob" in cell.source for cell in notebook.cells):
             raise ZeroDivisionError("nothing\x1b[2J")
         return honestly(notebook, *others)
 
-    monkeypatch.setattr(batch_module.examine, "examine", fails)
+    monkeypatch.setattr(batch_module.assess, "assess", fails)
     ann, bob, zoe = (g.mark for g in grade(tmp_path))
     assert (ann.points, bob.points, zoe.points) == (5, 0, 5)
     assert bob.fault == r"ZeroDivisionError: nothing\x1b[2J"

@@ -1,4 +1,4 @@
-"""Examine one submission: run its cells in a sandbox, ask it every check, compare, give points.
+"""Assess one submission: run its cells in a sandbox, ask it every check, compare, give points.
 
 The rules:
 
@@ -93,11 +93,11 @@ class Key:
         return hashlib.sha256(f"{self._secret}\n{described}".encode()).hexdigest()
 
 
-def examine(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
+def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
     """The mark of a submission."""
-    examination = _Examination(notebook, key, sandbox)
-    examination.run()
-    return examination.mark()
+    assessment = _Assessment(notebook, key, sandbox)
+    assessment.run()
+    return assessment.mark()
 
 
 def unreadable(key: Key, reason: str) -> Mark:
@@ -120,7 +120,7 @@ def _nothing(key: Key, why: str) -> tuple[ProblemMark, ...]:
     )
 
 
-class _Examination:
+class _Assessment:
     """The state that outlives the processes a submission loses."""
 
     def __init__(self, notebook: Notebook, key: Key, sandbox: Sandbox) -> None:

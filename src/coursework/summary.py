@@ -1,4 +1,4 @@
-"""What a teacher gets: tables of marks, a summary page, and a page for each student."""
+"""What grading leaves for people: tables of marks, a summary, and a page for each student."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from coursework import pages, tables
+from coursework import html, tables
 from coursework.alike import alike
 from coursework.batch import write_whole
 from coursework.marks import PartMark, ProblemMark
@@ -71,7 +71,7 @@ def feedback(student: Student, rows: Sequence[Row], *, isolated: bool = True) ->
         found.append(
             {"assignment": row.assignment, "mark": row.mark, "told": told, "problems": problems}
         )
-    return pages.render("feedback.html", student=student, rows=found, isolated=isolated)
+    return html.render("feedback.html", student=student, rows=found, isolated=isolated)
 
 
 def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool = True) -> str:
@@ -81,7 +81,7 @@ def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool
         _assignment(assignment, [row for row in rows if row.assignment == assignment])
         for assignment in assignments.values()
     ]
-    return pages.render(
+    return html.render(
         "summary.html",
         assignments=parts,
         alike=any(problem["alike"] for part in parts for problem in part["problems"]),
@@ -110,7 +110,7 @@ def _assignment(assignment: Assignment, rows: Sequence[Row]) -> dict[str, Any]:
 def _problem(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
     marks = [(row, p) for row in rows for p in row.mark.problems if p.id == problem.id]
     full = sum(mark.points == mark.max_points for _, mark in marks)
-    mean = pages.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
+    mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
     failures = Counter(failure for _, mark in marks for failure in _failures(mark))
     commonest = sorted(failures.items(), key=lambda f: (-f[1], f[0]))[:FAILURES]
     return {
@@ -166,7 +166,7 @@ def _student(student: Student, rows: Sequence[Row], assignments: Iterable[str]) 
     for name in assignments:
         row = own.get(name)
         mark = row.mark if row and row.counts else None
-        scores.append(pages.points(mark.points, mark.max_points) if mark else "–")
+        scores.append(html.points(mark.points, mark.max_points) if mark else "–")
     remarks = dict.fromkeys(line for row in own.values() for line in row.remarks)
     link = f"feedback/{quote(_file_name(student.id))}"
     return {
