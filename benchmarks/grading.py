@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from coursework.assignments import Assignment, load
 from coursework.batch import grade_folder
-from coursework.problems import Assignment, load
 from coursework.release import student_notebook
 from coursework.results import rows
 from coursework.roster import Roster

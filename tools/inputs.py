@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 EXERCISES = tuple(
-    f"src/coursework/{name}.py" for name in ("engine", "imports", "problems", "release")
+    f"src/coursework/{name}.py"
+    for name in ("assignments", "engine", "imports", "pages", "problems", "release", "stubs")
 )
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",

@@ -10,7 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_exercise_node
 
-from coursework.problems import Problem, parse
+from coursework.pages import parse
+from coursework.problems import Problem
 from coursework.release import page_exercise
 
 NOTEBOOKS_ARE_WRITTEN = 900  # by then: a stub is no part of them

@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coursework import grade, release
-from coursework.problems import Assignment, Problem, load, read_problems, verify
+from coursework.assignments import Assignment, load
+from coursework.pages import read_problems
+from coursework.problems import Problem, verify
 from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"

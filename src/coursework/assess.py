@@ -25,8 +25,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from chaingrad.checks import Difference, first_difference
+from coursework.assignments import Assignment
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict
-from coursework.problems import DEFINITIONS, Assignment, Part, Problem
+from coursework.problems import DEFINITIONS, Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
     Ending,

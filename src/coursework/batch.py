@@ -25,8 +25,8 @@ from tqdm import tqdm
 import chaingrad
 from coursework import assess
 from coursework.assess import Key
+from coursework.assignments import Assignment
 from coursework.marks import Mark, from_json, to_json
-from coursework.problems import Assignment
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
 from coursework.submissions import (

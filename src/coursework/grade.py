@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from coursework.assignments import Assignment
 from coursework.batch import Batch, grade_folder
-from coursework.problems import Assignment
 from coursework.results import rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits

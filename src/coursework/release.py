@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from chaingrad import checks
+from coursework.assignments import Assignment
 from coursework.engine import engine_source
 from coursework.imports import imported
-from coursework.problems import Assignment, Part, Problem, function_bodies
+from coursework.problems import Part, Problem
+from coursework.stubs import function_bodies
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from coursework.assignments import Assignment
 from coursework.batch import Batch, Graded
 from coursework.marks import Mark, PartMark, ProblemMark
-from coursework.problems import Assignment
 from coursework.roster import Change, Roster, Student, changed
 from coursework.submissions import Stray, Submission
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from coursework.assignments import Assignment
 from coursework.marks import Mark
-from coursework.problems import Assignment
 
 ROSTER = ("id", "name", "mail")
 CHANGES = ("student", "assignment", "exercise", "points", "why")

@@ -11,9 +11,10 @@ from urllib.parse import quote
 
 from coursework import html, tables
 from coursework.alike import alike
+from coursework.assignments import Assignment
 from coursework.batch import write_whole
 from coursework.marks import PartMark, ProblemMark
-from coursework.problems import Assignment, Problem
+from coursework.problems import Problem
 from coursework.results import Row
 from coursework.roster import Student
 from coursework.submissions import Stray

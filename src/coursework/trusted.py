@@ -33,6 +33,15 @@ def _compiled(source: str) -> types.CodeType:
 
 
 @contextlib.contextmanager
+def at(place: str) -> Iterator[None]:
+    """Put the place in front of what a `ProblemError` of the block says."""
+    try:
+        yield
+    except ProblemError as error:
+        raise ProblemError(f"{place}: {error}") from None
+
+
+@contextlib.contextmanager
 def named(what: str, seconds: float | None = None) -> Iterator[None]:
     """Turn whatever the block raises into a `ProblemError` that starts with `what`.
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursework.problems import Assignment, parse
+from coursework.assignments import Assignment
+from coursework.pages import parse
 
 PAGE = '''
 ```{exercise-start} ★ The backward pass of relu

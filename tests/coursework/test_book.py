@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks import grading
+from coursework.assignments import load
 from coursework.batch import grade_folder
-from coursework.problems import load
 from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import wire
 from coursework.sandbox.host import why_not_isolated

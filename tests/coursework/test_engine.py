@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from coursework.assignments import Assignment
 from coursework.engine import engine_source
-from coursework.problems import Assignment, read_problems
+from coursework.pages import read_problems
 from coursework.release import student_notebook
 from tests.support import ROOT, git
 

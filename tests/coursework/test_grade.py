@@ -18,7 +18,9 @@ from bs4 import BeautifulSoup
 
 import coursework
 from coursework import batch, grade, marks, submissions
-from coursework.problems import Assignment, Problem, parse
+from coursework.assignments import Assignment
+from coursework.pages import parse
+from coursework.problems import Problem
 from coursework.sandbox import jail
 from coursework.sandbox.host import why_not_isolated
 from tests.coursework.attacks import (

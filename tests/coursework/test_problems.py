@@ -13,16 +13,11 @@ import numpy as np
 import pytest
 
 from chaingrad.checks import Difference, first_difference
-from coursework.problems import (
-    Part,
-    Problem,
-    load,
-    make_stub,
-    parse,
-    read_problems,
-    verify,
-)
+from coursework.assignments import load
+from coursework.pages import parse, read_problems
+from coursework.problems import Part, Problem, verify
 from coursework.release import VISIBLE_SEEDS
+from coursework.stubs import make_stub
 from coursework.trusted import ProblemError
 from tests.support import ROOT
 
@@ -303,7 +298,7 @@ def test_an_exercise_that_nobody_hands_in_may_hold_any_directive() -> None:
         ("def driver", "def drive", r"'numbers' defines no function driver"),
         ("points: 3", "points: 0", r"'numbers' .* 0"),
         ("draws: 2", "drawn: 2", r"no option 'drawn'"),
-        ("```{exercise-end}\n```", "", r"ex-page-twice has no exercise-end"),
+        ("```{exercise-end}\n```", "", r"ex-page-twice: the exercise has no exercise-end"),
         ("```{solution-end}\n```", "", r"solution of ex-page-twice has no solution-end"),
         ("Plain $x$", "The {term}`tape`", r"'\{term\}`', which a notebook does not know"),
         ("https://example.org", "../other.md", r"'\]\(', which a notebook does not know"),
@@ -311,7 +306,7 @@ def test_an_exercise_that_nobody_hands_in_may_hold_any_directive() -> None:
         ("def twice(x):", "two = 2\n\n\ndef twice(x):", r"'two = 2'; move it"),
         ('    """Two x."""\n    return 2 * x', "    return 2 * (x", r"the answer is not Python"),
         ('    """Two x."""\n    return 2 * x', '    """Two x."""', r"twice: write its body"),
-        ("SCALE = 10", "SCALE = (10", r"the check is not Python"),
+        ("SCALE = 10", "SCALE = (10", r"the check 'numbers' is not Python"),
     ],
 )  # fmt: skip
 def test_a_wrong_page_is_refused(book: Path, old: str, new: str, expected: str) -> None:

@@ -18,9 +18,11 @@ from nbclient.exceptions import CellExecutionError
 
 from coursework import release
 from coursework.__main__ import main
+from coursework.assignments import Assignment, load
 from coursework.imports import imported
-from coursework.problems import Assignment, function_bodies, load, read_problems
+from coursework.pages import read_problems
 from coursework.sandbox.host import why_not_isolated
+from coursework.stubs import function_bodies
 from tests.support import ROOT, git, lacking
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")

@@ -9,7 +9,7 @@ import pytest
 
 from coursework import trusted
 from coursework.__main__ import main
-from coursework.problems import parse
+from coursework.pages import parse
 from coursework.trusted import ProblemError, named
 from tests.coursework.test_problems import ASSIGNMENTS, PAGE
 

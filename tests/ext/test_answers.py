@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from coursework.problems import parse
+from coursework.pages import parse
 from coursework.release import page_exercise
 from live.checker import check
 from tests.coursework.test_problems import BOOK, PAGE, mistakes, quietly

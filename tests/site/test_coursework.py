@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from coursework.__main__ import main
-from coursework.problems import load, read_problems
+from coursework.assignments import load
+from coursework.pages import read_problems
 from tests.site.built import Site, parse
 from tests.support import ROOT
 

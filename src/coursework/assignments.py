@@ -1,0 +1,84 @@
+"""Assignments, as a small TOML file makes them of the pages' exercises."""
+
+import re
+import tomllib
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from coursework.pages import read_problems
+from coursework.problems import Problem, above_zero, repeated
+from coursework.trusted import ProblemError, at
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What students get in one notebook; the parts' points are those of the assignment."""
+
+    name: str
+    title: str
+    problems: tuple[Problem, ...]
+
+    @property
+    def points(self) -> float:
+        """What everything is worth together."""
+        return sum(problem.points for problem in self.problems)
+
+
+def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:
+    """The assignments of a file, by name, with their problems from the pages.
+
+    Args:
+        assignments: the TOML file.
+        pages: the folder of the book's pages.
+        private: a folder of pages that are not in the book, or None.
+
+    Raises:
+        ProblemError: the file or a page is wrong; the message says where, and what to do.
+    """
+    problems = read_problems(pages, private)
+    try:
+        data = tomllib.loads(assignments.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ProblemError(f"there is no file {assignments}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProblemError(f"{assignments} is not TOML: {error}") from None
+    found: dict[str, Assignment] = {}
+    for entry in data.get("assignment", []):
+        name = str(entry.get("name", ""))
+        with at(f"{assignments}, {name}"):
+            if name in found:
+                raise ProblemError(f"two assignments have the name {name!r}")
+            found[name] = _assignment(name, entry, problems)
+    if not found:
+        raise ProblemError(f"{assignments} holds no [[assignment]]")
+    return found
+
+
+def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) -> Assignment:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise ProblemError(f"an assignment needs a name of letters, digits, - and _; got {name!r}")
+    chosen = [_worth(item, problems) for item in entry.get("exercises", [])]
+    if not chosen:
+        raise ProblemError("no exercises")
+    if twice := repeated(problem.id for problem in chosen):
+        raise ProblemError(f"{twice} is listed twice; take one out")
+    if twice := repeated(name for problem in chosen for name in problem.names):
+        raise ProblemError(f"two of its exercises ask for a {twice!r}; set them in two assignments")
+    return Assignment(name, str(entry.get("title", name)), tuple(chosen))
+
+
+def _worth(item: Any, problems: dict[str, Problem]) -> Problem:
+    """The problem that an entry names, worth what it says."""
+    if not isinstance(item, dict) or "id" not in item:
+        raise ProblemError(f'write exercises as {{ id = "…", points = … }}; got {item!r}')
+    if item["id"] not in problems:
+        near = get_close_matches(item["id"], problems, 1, 0)
+        hint = f"; the nearest name is {near[0]}" if near else ""
+        raise ProblemError(f"there is no coding exercise {item['id']}{hint}")
+    problem = problems[item["id"]]
+    points = above_zero(item.get("points", problem.points), problem.id)
+    scale = points / problem.points
+    parts = tuple(replace(part, points=part.points * scale) for part in problem.parts)
+    return replace(problem, parts=parts)

@@ -1,0 +1,318 @@
+"""Read coding exercises from MyST pages.
+
+An exercise is written once, on its page, between the gated directives of sphinx-exercise. The label
+of the exercise is its name. Code cells say in their YAML header what they are for:
+
+```{exercise-start} ★ The backward pass of relu
+:label: ex-graph-relu
+```
+The statement, in plain Markdown with $mathematics$: it is also read in notebooks, so it has no
+roles, no directives but code cells, and no links to other pages. Cells that the student is given
+and that run before the answer (imports, helpers) stand here, with `coursework: {role: given}`.
+```{exercise-end}
+```
+
+```{solution-start} ex-graph-relu
+:label: sol-graph-relu
+:class: dropdown
+```
+Any text and cells, among them one answer and one cell for each part of the mark:
+
+```{code-cell} ipython3
+:coursework: {role: answer}
+def relu_backward(dH, Z):
+    \"\"\"The adjoint of Z, given the adjoint dH of H = relu(Z).\"\"\"
+    return dH * (Z > 0)
+```
+
+```{code-cell} ipython3
+---
+tags: [hide-input]
+coursework: {role: check, part: entries, points: 2, hints: {dZ: "what is the slope below 0?"}}
+---
+import numpy as np
+
+from chaingrad.checks import check_results
+
+
+def inputs(rng):
+    return {"dH": rng.normal(size=(3, 4)), "Z": rng.normal(size=(3, 4))}
+
+
+def driver(student, inputs):
+    return {"dZ": student.relu_backward(inputs["dH"], inputs["Z"])}
+
+
+def oracle(inputs):
+    return {"dZ": np.where(inputs["Z"] > 0, inputs["dH"], 0.0)}
+
+
+check_results(inputs, driver, oracle)
+```
+```{solution-end}
+```
+
+- The answer holds imports, functions and classes, and nothing else. Students get its signatures and
+  docstrings; the bodies become `raise NotImplementedError`.
+- `inputs(rng)` draws plain data (numbers, strings, arrays, lists and dicts of these) from a
+  `numpy.random.Generator`.
+- `driver(student, inputs)` runs in the student's process: `student.name` is what the student's code
+  calls `name`. It turns plain data into what the functions take, and what they return into a dict
+  {name: plain data}, in the order in which a backward pass finds the results.
+- `oracle(inputs)` finds the same results in an independent way. It is used only where the answer is
+  checked: when the page is built (the last line of the cell), in the tests, and by
+  `python -m coursework check`. A grader compares with the answer.
+- The options of a check, beside `role: check`: `part` (its name), `points` (its weight in the
+  exercise, 1), `draws` (how many inputs, 5), `rtol` (1e-6), `atol` (1e-9), `hints` ({name of a
+  result, or "*" for all others: what to think of if it is wrong}), `visible` (true, or in a
+  private folder false: whether students have it in their notebook).
+- A check imports what it needs, in its cell, and uses no other name of the page. Statements at its
+  top level that are neither imports, definitions nor assignments belong to the page alone, and so
+  do imports from `chaingrad.checks`.
+
+A private folder holds pages of the same format, outside the book. An exercise there is like any
+other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
+the exercise of the book. Checks from a private folder are shown to students only where they say
+`visible: true`.
+
+In a notebook, nbgrader's ``grade_id`` of the answer's cell is the exercise's label; a check's is
+`LABEL-check-1`, and so on; those of given cells start with `LABEL-given` and `setup`.
+
+Each part of a problem has the sources it runs:
+
+>>> from coursework.pages import parse
+>>> relu = parse(__doc__)["ex-graph-relu"]  # this text reads as a page
+>>> [part] = relu.parts
+>>> drawn = part.draw("the teacher's seed", 0)
+>>> relu.expected(part, drawn)["dZ"].shape
+(3, 4)
+>>> print(relu.stub)
+def relu_backward(dH, Z):
+    \"\"\"The adjoint of Z, given the adjoint dH of H = relu(Z).\"\"\"
+    raise NotImplementedError
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+from coursework.problems import DEFINITIONS, Part, Problem, above_zero, complain_about
+from coursework.trusted import ProblemError, at
+
+FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+LABEL = re.compile(r"^:label: *(\S+)", re.MULTILINE)
+LEVEL = re.compile(r"^(★{1,3}) +")
+OPTIONS = {"draws": int, "rtol": float, "atol": float, "hints": dict, "visible": bool}
+KNOWN = {"role", "part", "points", *OPTIONS}
+PAGE_ONLY = "chaingrad.checks"
+
+
+def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
+    """Every coding exercise of the book, and of a private folder, by its label."""
+    found = _read_folder(pages, False)
+    if private is not None:
+        if not private.is_dir():
+            raise ProblemError(f"the private folder {private} is not a folder")
+        found = _merge(found, _read_folder(private, True))
+    for problem in found.values():
+        with at(f"{problem.where}, {problem.id}"):
+            complain_about(problem)
+    return found
+
+
+def parse(text: str, where: str = "the page", private: bool = False) -> dict[str, Problem]:
+    """The coding exercises of one page's text, by label.
+
+    A solution without its exercise gives a problem that has checks alone.
+    """
+    found: dict[str, Problem] = {}
+    for label, blocks in _solutions(text, where):
+        with at(f"{where}, {label}"):
+            problem = _problem(text, label, blocks, where, private)
+        if problem is not None:
+            found = _merge(found, {label: problem})
+    return found
+
+
+def _read_folder(folder: Path, private: bool) -> dict[str, Problem]:
+    found: dict[str, Problem] = {}
+    for path in sorted(folder.rglob("*.md")):
+        try:
+            page = parse(path.read_text(encoding="utf-8"), str(path), private)
+        except UnicodeDecodeError as error:
+            raise ProblemError(f"{path} is not UTF-8: {error}") from None
+        found = _merge(found, page)
+    return found
+
+
+def _merge(known: dict[str, Problem], new: dict[str, Problem]) -> dict[str, Problem]:
+    """Enter new exercises; checks alone are added to the exercise whose label they have."""
+    merged = dict(known)
+    for label, problem in new.items():
+        other = merged.get(label)
+        if other is None:
+            merged[label] = problem
+        elif other.answer and problem.answer:
+            raise ProblemError(
+                f"two exercises have the label {label}: in {other.where} and in {problem.where}; "
+                f"to add checks alone, leave the exercise and its answer out"
+            )
+        else:
+            whole = other if other.answer else problem
+            merged[label] = replace(whole, parts=other.parts + problem.parts)
+    return merged
+
+
+# --- exercises ----------------------------------------------------------------------------------
+
+
+def _solutions(text: str, where: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
+    """Each gated solution: the label of its exercise, and the fences in it."""
+    label, blocks = "", list[re.Match[str]]()
+    for fence in FENCE.finditer(text):
+        name, _, rest = fence[2].partition("}")
+        if name == "{solution-start":
+            label, blocks = rest.strip(), []
+        elif name == "{solution-end":
+            yield label, blocks
+            label = ""
+        elif label:
+            blocks.append(fence)
+    if label:
+        raise ProblemError(f"{where}: the solution of {label} has no solution-end")
+
+
+def _problem(
+    text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
+) -> Problem | None:
+    """The exercise of a solution, if any of its cells is an answer or a check."""
+    cells = [cell for cell in map(_cell, blocks) if cell[0]]
+    if not cells:
+        return None
+    title, statement = _exercise(text, label)
+    for role in (options.get("role") for options, _ in cells):
+        if role not in ("answer", "check"):
+            raise ProblemError(
+                f"a cell of the solution has the role {role!r}; it must be answer or check"
+            )
+    answers = [source for options, source in cells if options["role"] == "answer"]
+    if len(answers) > 1 or (statement and not answers):
+        raise ProblemError(f"{len(answers)} answers; there must be one")
+    checks = [cell for cell in cells if cell[0]["role"] == "check"]
+    level = LEVEL.match(title)
+    return Problem(
+        id=label,
+        title=LEVEL.sub("", title),
+        level=level[1] if level else "",
+        statement=statement,
+        answer="".join(answers),
+        parts=tuple(_part(label, options, source, private) for options, source in checks),
+        private=private,
+        where=where,
+    )
+
+
+def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The title and the cells of the exercise with this label; none if the page lacks it."""
+    head, start, cells = "", -1, []
+    for fence in FENCE.finditer(text):
+        name, _, rest = fence[2].partition("}")
+        found = LABEL.search(fence[3])
+        if name == "{exercise-start" and found and found[1] == label:
+            head, start = rest.strip(), fence.end()
+        elif start >= 0 and name in ("{exercise-end", "{code-cell"):
+            cells.append(("markdown", text[start : fence.start()].strip()))
+            start = fence.end()
+            if name == "{exercise-end":
+                return head, tuple(cell for cell in cells if cell[1])
+            cells.append(("code", _cell(fence)[1]))
+        elif start >= 0 and name in ("{exercise-start", "{solution-start"):
+            break
+        elif start >= 0 and name.startswith("{"):
+            raise ProblemError(
+                f"the statement holds the directive {name}}}, which a notebook does not know; "
+                f"write plain Markdown"
+            )
+    if start >= 0:
+        raise ProblemError("the exercise has no exercise-end")
+    return "", ()
+
+
+def _cell(fence: re.Match[str]) -> tuple[dict[str, Any], str]:
+    """The `coursework` options of a code cell ({} for any other fence), and its source."""
+    if not fence[2].startswith("{code-cell}"):
+        return {}, ""
+    lines = fence[3].splitlines()
+    header: list[str] = []
+    if lines and lines[0].strip() == "---" and "---" in lines[1:]:
+        end = lines.index("---", 1)
+        header, lines = lines[1:end], lines[end + 1 :]
+    while lines and lines[0].startswith(":"):
+        header.append(lines.pop(0)[1:])
+    try:
+        options = (yaml.safe_load("\n".join(header)) or {}).get("coursework", {})
+    except (yaml.YAMLError, AttributeError) as error:
+        raise ProblemError(f"the header of a cell is not YAML: {error}") from None
+    if not isinstance(options, dict):
+        raise ProblemError(f"write coursework: {{role: {options}}} in the header of a cell")
+    return options, "\n".join(lines).strip()
+
+
+# --- checks -------------------------------------------------------------------------------------
+
+
+def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Part:
+    if unknown := sorted(options.keys() - KNOWN):
+        known = ", ".join(sorted(KNOWN))
+        raise ProblemError(f"a check has no option {unknown[0]!r}; it has {known}")
+    name = str(options.get("part", label))
+    functions = _definitions(source, name)
+    for needed in ("inputs", "driver"):
+        if needed not in functions:
+            raise ProblemError(f"the check {name!r} defines no function {needed}")
+    chosen = {key: kind(options[key]) for key, kind in OPTIONS.items() if key in options}
+    return Part(
+        problem=label,
+        name=name,
+        points=above_zero(options.get("points", 1), repr(name)),
+        source=_without(functions, "oracle"),
+        oracle=_without(functions) if "oracle" in functions else "",
+        inputs=_without(functions, "oracle", "driver"),
+        driver=_without(functions, "oracle", "inputs"),
+        private=private,
+        **{"visible": not private, **chosen},
+    )
+
+
+def _definitions(source: str, check: str) -> dict[str, str]:
+    """The imports, definitions and assignments of a check, by name, in order."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError as error:
+        raise ProblemError(f"the check {check!r} is not Python: {error}") from None
+    found = {}
+    for node in body:
+        text = ast.get_source_segment(source, node) or ""
+        if isinstance(node, DEFINITIONS):
+            found[node.name] = text
+        elif isinstance(node, ast.ImportFrom) and node.module == PAGE_ONLY:
+            continue
+        elif isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
+            found[f"line {node.lineno}"] = text
+    return found
+
+
+def _without(functions: dict[str, str], *names: str) -> str:
+    """The source of a check without some of its functions."""
+    text, before = "", ""
+    for name, source in functions.items():
+        if name not in names:
+            gap = "\n" if name.startswith("line") and before.startswith("line") else "\n\n\n"
+            text += (gap if text else "") + source
+            before = name
+    return text
