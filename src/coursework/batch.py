@@ -26,6 +26,7 @@ import chaingrad
 from coursework import assess
 from coursework.assess import Key
 from coursework.assignments import Assignment
+from coursework.files import write_whole
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
@@ -250,13 +251,6 @@ class _Pool:
             if self._closed:
                 raise
             return assess.ungraded(key, first), sandbox
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is there whole or not at all, however this process ends."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
-    part.write_text(text, encoding="utf-8")
-    part.replace(path)
 
 
 def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:

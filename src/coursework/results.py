@@ -1,12 +1,12 @@
 """Every student with every assignment: what was graded, what was not, what was given by hand."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from coursework.assignments import Assignment
 from coursework.batch import Batch, Graded
 from coursework.marks import Mark, PartMark, ProblemMark
-from coursework.roster import Change, Roster, Student, changed
+from coursework.roster import Change, Roster, Student
 from coursework.submissions import Stray, Submission
 
 
@@ -84,6 +84,15 @@ def _row(
     if roster.students and student.id not in roster.students:
         remarks.append("Not on the roster.")
     return Row(student, assignment, mark, item.submission if item else None, tuple(remarks))
+
+
+def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:
+    """The mark with the points given by hand, {exercise: change}."""
+    problems = (
+        replace(p, given=changes[p.id].points, why=changes[p.id].why) if p.id in changes else p
+        for p in mark.problems
+    )
+    return replace(mark, problems=tuple(problems))
 
 
 def nothing(assignment: Assignment) -> Mark:

@@ -9,11 +9,10 @@ gave, in every run, until it is taken out.
 import csv
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from coursework.assignments import Assignment
-from coursework.marks import Mark
 
 ROSTER = ("id", "name", "mail")
 CHANGES = ("student", "assignment", "exercise", "points", "why")
@@ -102,15 +101,6 @@ def read_changes(path: Path, assignments: Mapping[str, Assignment]) -> list[Chan
             raise ListError(f"{path}, line {line}: {row['points']!r} is no number") from None
         changes.append(Change(**{**row, "points": points}))  # type: ignore[arg-type]
     return changes
-
-
-def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:
-    """The mark with the points given by hand, {exercise: change}."""
-    problems = (
-        replace(p, given=changes[p.id].points, why=changes[p.id].why) if p.id in changes else p
-        for p in mark.problems
-    )
-    return replace(mark, problems=tuple(problems))
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from coursework import html, tables
 from coursework.alike import alike
 from coursework.assignments import Assignment
-from coursework.batch import write_whole
+from coursework.files import write_whole
 from coursework.marks import PartMark, ProblemMark
 from coursework.problems import Problem
 from coursework.results import Row
