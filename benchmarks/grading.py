@@ -16,10 +16,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from coursework.assignments import Assignment, load
-from coursework.batch import grade_folder
+from coursework.batch import grade_all
 from coursework.release import student_notebook
 from coursework.results import rows
 from coursework.roster import Roster
+from coursework.submissions import collect
 from coursework.summary import write_reports
 
 SPOILERS = (
@@ -61,10 +62,12 @@ def measure(assignment: Assignment, book: Path, size: int, jobs: int) -> Iterato
         write_class(folder / "in", assignment, book, size)
         clock, processor = time.perf_counter(), processor_seconds()
         assignments = {assignment.name: assignment}
-        batch = grade_folder(
-            folder / "in", folder / "out", assignments, "benchmark", jobs=jobs, progress=False
+        found = collect(folder / "in", list(assignments))
+        graded = grade_all(
+            found.submissions, folder / "out", assignments, "benchmark", jobs=jobs, progress=False
         )
-        write_reports(folder / "out", rows(batch, assignments, Roster()), batch.strays)
+        results = rows(graded, found.strays, assignments, Roster())
+        write_reports(folder / "out", results, found.strays)
         yield from (time.perf_counter() - clock, processor_seconds() - processor)
 
 

@@ -1,10 +1,9 @@
-"""Grade a folder of submissions, several at a time, and keep every mark.
+"""Grade many submissions, several at a time, and keep every mark.
 
 Each finished mark is a file in `OUTPUT/marks`, named by a digest of the submission, the problems,
 the secret, the limits and the grader itself. So a second run takes up where the first was stopped,
-and grades anew exactly what has changed. With `shard=(i, n)` a run grades the i-th of every n
-submissions and leaves the reports to a run without it, which finds all marks made and collects
-them: the elements of a job array, on machines that share the output folder, need nothing more.
+and grades anew exactly what has changed. Runs that share the output folder, each with a part of the
+submissions, need nothing more than that.
 """
 
 import hashlib
@@ -13,7 +12,7 @@ import queue
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,14 +29,7 @@ from coursework.files import write_whole
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
-from coursework.submissions import (
-    Stray,
-    Submission,
-    UnreadableError,
-    collect,
-    read_bytes,
-    read_notebook,
-)
+from coursework.submissions import Submission, UnreadableError, read_bytes, read_notebook
 
 # What of the grader decides a mark.
 DECIDING = ("assess.py", "marks.py", "submissions.py", "sandbox/*.py")
@@ -51,16 +43,8 @@ class Graded:
     mark: Mark
 
 
-@dataclass(frozen=True)
-class Batch:
-    """What was graded, and what was found and was not."""
-
-    graded: list[Graded]
-    strays: list[Stray]
-
-
-def grade_folder(
-    submissions: Path,
+def grade_all(
+    submissions: Sequence[Submission],
     output: Path,
     assignments: Mapping[str, Assignment],
     secret: str,
@@ -68,27 +52,22 @@ def grade_folder(
     limits: Limits | None = None,
     jobs: int | None = None,
     isolate: bool = True,
-    shard: tuple[int, int] = (1, 1),
-    progress: bool = True,
-    known: Sequence[str] = (),
     hidden: Sequence[Path] = (),
-    who: Callable[[str], str] = str,
-) -> Batch:
-    """Grade every submission in a folder; each mark is kept in `output` as soon as it is known.
+    progress: bool = True,
+) -> list[Graded]:
+    """Grade submissions; each mark is kept in `output` as soon as it is known.
 
     Args:
-        submissions: the folder; `coursework.submissions` says how it may be laid out.
+        submissions: what `coursework.submissions` has found in a folder, or a part of it.
         output: where the marks are kept.
         assignments: what may have been handed in, by name.
         secret: the teacher's own words, from which the inputs of the checks are drawn.
         limits: what one submission may use.
         jobs: how many to grade at a time; by default one for each core.
         isolate: False runs submissions with all the rights of whoever grades.
-        shard: (i, n) grades only the i-th of every n submissions, i from 1 to n.
+        hidden: what no submission may read, such as the folder of all and the secret; refused
+            where one could.
         progress: whether to draw a bar.
-        known: the names of all assignments that there are, where some are not graded now.
-        hidden: what else no submission may read, such as the secret; refused where one could.
-        who: tells the student that a folder or a file is named for.
 
     Raises:
         IsolationError: this machine cannot isolate submissions.
@@ -98,25 +77,23 @@ def grade_folder(
     """
     limits = limits or Limits()
     keys = {name: Key(assignment, secret) for name, assignment in assignments.items()}
-    collection = collect(submissions, list(assignments), known, who)
-    found = collection.submissions[shard[0] - 1 :: shard[1]]
     store = _Store(output / "marks", keys, f"{_fingerprint()} {limits} {isolate}")
-    kept = {submission: store.find(submission) for submission in found}
+    kept = {submission: store.find(submission) for submission in submissions}
     marks = {submission: mark for submission, mark in kept.items() if mark}
-    todo = [submission for submission in found if submission not in marks]
+    todo = [submission for submission in submissions if submission not in marks]
     jobs = min(jobs or _cores(), len(todo))
     # Warnings of students' code and values are none of the teacher's concern. All threads share
     # Python's filters, so these are set before any starts.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in {submission.assignment for submission in todo}:
+        for name in dict.fromkeys(submission.assignment for submission in todo):
             _ = keys[name].draws
         with _Pool(jobs, limits, isolate) as pool:
-            pool.keep_hidden([submissions, output, *hidden])
+            pool.keep_hidden([output, *hidden])
             done = pool.grade(todo, store)
-            bar = tqdm(done, "grading", len(found), initial=len(marks), disable=not progress)
+            bar = tqdm(done, "grading", len(submissions), initial=len(marks), disable=not progress)
             marks.update(bar)
-    return Batch([Graded(submission, marks[submission]) for submission in found], collection.strays)
+    return [Graded(submission, marks[submission]) for submission in submissions]
 
 
 class _Store:
@@ -221,7 +198,7 @@ class _Pool:
             yield futures[future], future.result()
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
-        content = _read(submission)
+        content = _read(submission)  # again: all of a class together may not fit into memory
         key = store.keys[submission.assignment]
         sandbox = self._free.get()
         try:

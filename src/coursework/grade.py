@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from coursework.assignments import Assignment
-from coursework.batch import Batch, grade_folder
+from coursework.batch import Graded, grade_all
 from coursework.results import rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
+from coursework.submissions import Stray, collect
 from coursework.summary import write_reports
 
 MIB = 2**20
@@ -103,18 +104,18 @@ def run(
     try:
         roster = Roster(_roster(options))
         changes = read_changes(options.output / "changes.csv", assignments)
-        batch = grade_folder(
-            options.submissions,
+        names = list(assignments)
+        found = collect(options.submissions, names, known, lambda name: roster.find(name).id)
+        first, step = options.shard
+        graded = grade_all(
+            found.submissions[first - 1 :: step],
             options.output,
             assignments,
             secret,
             limits=limits,
             jobs=options.jobs,
             isolate=isolate,
-            shard=options.shard,
-            known=known,
-            hidden=hidden,
-            who=lambda name: roster.find(name).id,
+            hidden=[options.submissions, *hidden],
         )
     except IsolationError as error:
         print(REFUSAL.format(reason=error), file=sys.stderr)
@@ -125,25 +126,24 @@ def run(
     except KeyboardInterrupt:
         print(f"Stopped. What was finished is in {options.output}; run it again to go on.")
         return 130
-    for line in _notes(batch):
+    for line in _notes(graded, found.strays):
         print(line)
-    count = len(batch.graded)
     if options.shard != (1, 1):
-        print(f"Marks in {options.output}: {count}; a run without --shard collects them.")
+        print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
         return 0
-    found = rows(batch, assignments, roster, changes)
-    write_reports(options.output, found, batch.strays, isolated=isolate)
-    print(f"Submissions graded: {count}; see {options.output / 'summary.html'}.")
+    results = rows(graded, found.strays, assignments, roster, changes)
+    write_reports(options.output, results, found.strays, isolated=isolate)
+    print(f"Submissions graded: {len(graded)}; see {options.output / 'summary.html'}.")
     return 0
 
 
-def _notes(batch: Batch) -> Iterator[str]:
+def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
     """What the teacher should know at once."""
-    for graded in batch.graded:
-        if graded.mark.fault:
-            who = f"{graded.submission.student}, {graded.submission.assignment}"
-            yield f"The grader failed at {who}, and went on: {graded.mark.fault}"
-    for stray in batch.strays:
+    for item in graded:
+        if item.mark.fault:
+            who = f"{item.submission.student}, {item.submission.assignment}"
+            yield f"The grader failed at {who}, and went on: {item.mark.fault}"
+    for stray in strays:
         yield f"Not graded, {stray}"
 
 

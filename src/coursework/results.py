@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from coursework.assignments import Assignment
-from coursework.batch import Batch, Graded
+from coursework.batch import Graded
 from coursework.marks import Mark, PartMark, ProblemMark
 from coursework.roster import Change, Roster, Student
 from coursework.submissions import Stray, Submission
@@ -32,7 +32,8 @@ class Row:
 
 
 def rows(
-    batch: Batch,
+    graded: Sequence[Graded],
+    strays: Sequence[Stray],
     assignments: Mapping[str, Assignment],
     roster: Roster,
     changes: Sequence[Change] = (),
@@ -41,16 +42,16 @@ def rows(
 
     Assignments that nobody has touched are left out.
     """
-    graded = {(roster.find(g.submission.student), g.submission.assignment): g for g in batch.graded}
+    done = {(roster.find(g.submission.student), g.submission.assignment): g for g in graded}
     stray: dict[tuple[Student, str], list[Stray]] = {}
-    for item in batch.strays:
+    for item in strays:
         if item.student:
             stray.setdefault((roster.find(item.student), item.assignment), []).append(item)
     by_hand: dict[tuple[Student, str], dict[str, Change]] = {}
     for change in changes:
         place = roster.find(change.student), change.assignment
         by_hand.setdefault(place, {})[change.exercise] = change
-    places = [*graded, *stray, *by_hand]
+    places = [*done, *stray, *by_hand]
     students = sorted({*roster.students.values(), *(s for s, _ in places)}, key=lambda s: s.id)
     touched = {name for _, name in places}
     found = []
@@ -59,7 +60,7 @@ def rows(
             place = (student, assignment.name)
             lost = stray.get(place, []) + stray.get((student, ""), [])
             own = by_hand.get(place, {})
-            found.append(_row(student, assignment, graded.get(place), lost, own, roster))
+            found.append(_row(student, assignment, done.get(place), lost, own, roster))
     return found
 
 

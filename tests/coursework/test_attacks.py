@@ -13,11 +13,11 @@ import pytest
 from markupsafe import escape
 
 from coursework import batch as batch_module
-from coursework.batch import Graded, grade_folder
+from coursework.batch import Graded, grade_all
 from coursework.results import rows
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits, why_not_isolated
-from coursework.submissions import Notebook
+from coursework.submissions import Notebook, collect
 from coursework.summary import write_reports
 from tests.coursework.attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
 from tests.support import lacking
@@ -38,9 +38,8 @@ class Batch:
         (folder / "secret.txt").write_text(SECRET)
         for student, case in self.cases.items():
             hand_in(folder / "in" / student / "a1.ipynb", case)
-        batch = batch_of(folder)
-        write_reports(folder / "out", rows(batch, {"a1": ASSIGNMENT}, Roster()))
-        graded = batch.graded
+        graded = grade(folder)
+        write_reports(folder / "out", rows(graded, [], {"a1": ASSIGNMENT}, Roster()))
         self.graded = {item.submission.student: item for item in graded}
 
 
@@ -198,15 +197,11 @@ def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     assert not grade(tmp_path)
 
 
-def grade(folder: Path, **options: Any) -> list[Graded]:
-    return batch_of(folder, **options).graded
-
-
-def batch_of(
+def grade(
     folder: Path, *, isolate: bool = True, jobs: int | None = None, limits: Limits = LIMITS
-) -> batch_module.Batch:
-    return grade_folder(
-        folder / "in",
+) -> list[Graded]:
+    return grade_all(
+        collect(folder / "in", ["a1"]).submissions,
         folder / "out",
         {"a1": ASSIGNMENT},
         SECRET,

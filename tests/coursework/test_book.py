@@ -10,10 +10,11 @@ import pytest
 
 from benchmarks import grading
 from coursework.assignments import load
-from coursework.batch import grade_folder
+from coursework.batch import grade_all
 from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import wire
 from coursework.sandbox.host import why_not_isolated
+from coursework.submissions import collect
 from tests.support import ROOT, lacking
 
 pytestmark = pytest.mark.slow
@@ -71,8 +72,8 @@ def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> N
             path = tmp_path / "in" / student / f"{name}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(change(student_notebook(assignment, ROOT))))
-    batch = grade_folder(tmp_path / "in", tmp_path / "out", ASSIGNMENTS, "x", progress=False)
-    graded = batch.graded
+    found = collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
+    graded = grade_all(found, tmp_path / "out", ASSIGNMENTS, "x", progress=False)
     assert len(graded) == len(KINDS) * len(ASSIGNMENTS)
     for item in graded:
         _, right = KINDS[item.submission.student]
@@ -107,8 +108,9 @@ def test_no_check_is_passed_by_what_a_notebook_shows(name: str) -> None:
 def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
     name, assignment = next(iter(ASSIGNMENTS.items()))
     grading.write_class(tmp_path / "in", assignment, ROOT, 12)
-    batch = grade_folder(tmp_path / "in", tmp_path / "out", {name: assignment}, "x", progress=False)
-    right = [item.mark.points == item.mark.max_points for item in batch.graded]
+    found = collect(tmp_path / "in", [name]).submissions
+    graded = grade_all(found, tmp_path / "out", {name: assignment}, "x", progress=False)
+    right = [item.mark.points == item.mark.max_points for item in graded]
     assert len(right) == 12
     assert any(right)
     assert not all(right)
