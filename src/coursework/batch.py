@@ -1,9 +1,9 @@
 """Grade many submissions, several at a time, and keep every mark.
 
 Each finished mark is a file in `OUTPUT/marks`, named by a digest of the submission, the problems,
-the secret, the limits and the grader itself. So a second run takes up where the first was stopped,
-and grades anew exactly what has changed. Runs that share the output folder, each with a part of the
-submissions, need nothing more than that.
+the secret, the limits, the grader and the whole engine. So a second run takes up where the first
+was stopped, and grades anew what has changed; where grader or engine have, that is everything. Runs
+that share the output folder, each with a part of the submissions, need nothing more than that.
 """
 
 import hashlib

@@ -39,8 +39,8 @@ LAYOUT = """\
 SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects),
 ASSIGNMENT/STUDENT.ipynb or STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is
 written in it. Of several by one student the newest counts. What is not graded is named, with the
-reason. A run that was stopped goes on where it was; what has changed since is graded anew, nothing
-else is.
+reason. A run that was stopped goes on where it was. What has changed since is graded anew; where
+the grader or the engine has, that is everything.
 
 A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
 SUBMISSIONS and OUTPUT, for example as a job array, each with
