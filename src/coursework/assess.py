@@ -14,20 +14,19 @@ Comparing happens in this process, with values that are plain data by now, again
 reference answer that no submission can reach.
 """
 
-import ast
 import functools
 import hashlib
 import json
-import re
 import signal
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from chaingrad.checks import Difference, first_difference
+from coursework import quotes
 from coursework.assignments import Assignment
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict
-from coursework.problems import DEFINITIONS, Part, Problem
+from coursework.problems import Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
     Ending,
@@ -38,12 +37,10 @@ from coursework.sandbox.host import (
     SessionLostError,
     signal_name,
 )
-from coursework.sandbox.worker import CELL_NAME
 from coursework.submissions import Cell, Notebook, printable
 
 LOSSES = 4
 CELL_CHARACTERS = 100_000
-CODE_CHARACTERS = 20_000
 QUOTED = 800  # characters of what a submission says
 # Comparing costs what the answer's size allows: that of the right one decides how much it may have.
 RESULT_BYTES, RESULT_RATIO = 2**18, 16
@@ -155,10 +152,9 @@ class _Assessment:
         """What came of it."""
         problems = []
         for problem in self._key.assignment.problems:
-            given_up = (_no_points(part, "failed", GIVEN_UP) for part in problem.parts)
             parts = tuple(
-                self._answers.get((problem.id, part.name), nothing)
-                for part, nothing in zip(problem.parts, given_up, strict=True)
+                self._answers.get((problem.id, part.name)) or _no_points(part, "failed", GIVEN_UP)
+                for part in problem.parts
             )
             code = self._code.get(problem.id, "")
             words = tuple(text for name, text in self._words if _belongs(name, problem.id))
@@ -203,7 +199,7 @@ class _Assessment:
         places = _places(session.request("defined", names=names), names)
         if not places:
             return _no_points(part, "missing", self._why_missing(names))
-        self._code[problem.id] = self._source(places)
+        self._code[problem.id] = quotes.called(self._cells, places)
         for draw in self._key.draws[problem.id, part.name]:
             call = {"driver": part.driver, "entry": "driver", "inputs": draw.inputs}
             got = session.request("call", most=draw.most, **call)
@@ -218,7 +214,7 @@ class _Assessment:
 
     def _note_loss(self, reason: str) -> None:
         if isinstance(self._at, Cell):
-            self._left_out[self._at.number] = reason
+            self._left_out[self._at.number] = f"was left out: {reason}"
         else:
             problem, part = self._at
             self._answers[problem.id, part.name] = _no_points(part, "failed", reason)
@@ -228,46 +224,19 @@ class _Assessment:
         if error.type == "WireError":
             return f"the result cannot be compared: {error.message}"
         text = f"{error.type}: {error.message}" if error.message else error.type
-        if error.where is None:
-            return text
-        name, number = error.where
-        cell = next((c for c in self._cells if CELL_NAME.format(c.number) == name), None)
-        lines = cell.source.splitlines() if cell else []
-        if cell is None or not 0 < number <= len(lines):
-            return text
-        return f"{text} (cell {cell.number}, line {number}: {lines[number - 1].strip()[:100]})"
+        return text + (quotes.line(self._cells, *error.where) if error.where else "")
 
     def _why_missing(self, names: list[str]) -> str:
         what = " and ".join(names) + (" is" if len(names) == 1 else " are")
+        faults = self._failed | self._left_out
         for cell in self._cells:
-            if _defines(cell, names):
-                for faults, words in ((self._failed, ""), (self._left_out, "was left out: ")):
-                    if cell.number in faults:
-                        fault = f"{words}{faults[cell.number]}"
-                        return f"{what} not defined: cell {cell.number} {fault}"
+            if cell.number in faults and quotes.defines(cell, names):
+                return f"{what} not defined: cell {cell.number} {faults[cell.number]}"
         return f"{what} not defined in any cell that ran"
 
-    def _source(self, places: dict[str, tuple[str, int]]) -> str:
-        """The cells in which stand what is called by these names; a remark for what stands in none.
-
-        Places are what the submission's process says; a cell is shown if it does define the name
-        there.
-        """
-        shown: dict[int, str] = {}
-        hidden = []
-        for name, (file, line) in places.items():
-            cell = next((c for c in self._cells if CELL_NAME.format(c.number) == file), None)
-            if cell is not None and _stands_at(cell, name, line):
-                shown[cell.number] = cell.source
-            else:
-                hidden.append(f"# {name} is defined in a way that cannot be shown here")
-        sources = (source for _, source in sorted(shown.items()))
-        return "\n\n".join([*sources, *hidden])[:CODE_CHARACTERS]
-
     def _remarks(self) -> list[str]:
-        faults = {n: f"Cell {n} {fault}." for n, fault in self._failed.items()}
-        faults |= {n: f"Cell {n} was left out: {why}." for n, why in self._left_out.items()}
-        remarks = [faults[number] for number in sorted(faults)]
+        faults = sorted((self._failed | self._left_out).items())
+        remarks = [f"Cell {number} {fault}." for number, fault in faults]
         more = len(remarks) - REMARKS
         return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
 
@@ -292,23 +261,6 @@ def _places(answer: Any, names: Sequence[str]) -> dict[str, tuple[str, int]]:
     return found
 
 
-def _stands_at(cell: Cell, name: str, line: int) -> bool:
-    """Whether a definition of the name, however deep, covers this line of the cell."""
-    try:
-        tree = ast.parse(cell.source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _defines(cell, [name])  # lines that only a notebook understands
-    for node in ast.walk(tree):
-        named = isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef)) and node.name == name
-        if isinstance(node, ast.Assign):
-            named = any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
-        if named and isinstance(node, ast.stmt):
-            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-            if first <= line <= (node.end_lineno or 0):
-                return True
-    return False
-
-
 def _belongs(grade_id: str, problem: str) -> bool:
     """Whether a cell of this name is one of the problem's."""
     return grade_id == problem or grade_id.startswith(f"{problem}-")
@@ -319,12 +271,6 @@ def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | Non
         return first_difference(expected, got, part.rtol, part.atol, part.hints)
     except Exception as error:  # whatever came, it is this part that is wrong and not the batch
         return Difference("result", f"cannot be compared: {type(error).__name__}", "", "")
-
-
-def _defines(cell: Cell, names: Sequence[str]) -> bool:
-    name = f"(?:{'|'.join(names)})"
-    pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=])"
-    return re.search(pattern, cell.source, re.MULTILINE) is not None
 
 
 def _no_points(part: Part, verdict: Verdict, problem: str, **more: str) -> PartMark:

@@ -32,7 +32,7 @@ from coursework.sandbox.host import Limits, Sandbox
 from coursework.submissions import Submission, UnreadableError, read_bytes, read_notebook
 
 # What of the grader decides a mark.
-DECIDING = ("assess.py", "marks.py", "submissions.py", "sandbox/*.py")
+DECIDING = ("assess.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
 
 
 @dataclass(frozen=True)

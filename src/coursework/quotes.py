@@ -1,0 +1,68 @@
+"""What to quote of a submission: the line that failed, the code that was called."""
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+
+from coursework.problems import DEFINITIONS
+from coursework.sandbox.worker import CELL_NAME
+from coursework.submissions import Cell
+
+CODE_CHARACTERS = 20_000
+LINE_CHARACTERS = 100
+
+
+def line(cells: Sequence[Cell], file: str, number: int) -> str:
+    """A line of a file, in brackets; "" if it is of no cell."""
+    cell = _named(cells, file)
+    lines = cell.source.splitlines() if cell else []
+    if cell is None or not 0 < number <= len(lines):
+        return ""
+    text = lines[number - 1].strip()[:LINE_CHARACTERS]
+    return f" (cell {cell.number}, line {number}: {text})"
+
+
+def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
+    """The cells in which stand what is called by these names; a remark for what stands in none.
+
+    Places are what the submission's process says; a cell is shown if it does define the name
+    there.
+    """
+    shown: dict[int, str] = {}
+    hidden = []
+    for name, (file, number) in places.items():
+        cell = _named(cells, file)
+        if cell is not None and _stands_at(cell, name, number):
+            shown[cell.number] = cell.source
+        else:
+            hidden.append(f"# {name} is defined in a way that cannot be shown here")
+    sources = (source for _, source in sorted(shown.items()))
+    return "\n\n".join([*sources, *hidden])[:CODE_CHARACTERS]
+
+
+def defines(cell: Cell, names: Sequence[str]) -> bool:
+    """Whether a cell gives one of the names, as far as its lines tell."""
+    name = f"(?:{'|'.join(names)})"
+    pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=])"
+    return re.search(pattern, cell.source, re.MULTILINE) is not None
+
+
+def _named(cells: Sequence[Cell], file: str) -> Cell | None:
+    return next((cell for cell in cells if CELL_NAME.format(cell.number) == file), None)
+
+
+def _stands_at(cell: Cell, name: str, line: int) -> bool:
+    """Whether a definition of the name, however deep, covers this line of the cell."""
+    try:
+        tree = ast.parse(cell.source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return defines(cell, [name])  # lines that only a notebook understands
+    for node in ast.walk(tree):
+        named = isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef)) and node.name == name
+        if isinstance(node, ast.Assign):
+            named = any(isinstance(t, ast.Name) and t.id == name for t in node.targets)
+        if named and isinstance(node, ast.stmt):
+            first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+            if first <= line <= (node.end_lineno or 0):
+                return True
+    return False
