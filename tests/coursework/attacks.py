@@ -206,9 +206,13 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             "NotImplementedError",
         ),
         "syntax error": nb(
-            (IMPORT, "def relu_backward(dH, Z:\n    return dH", LAYER), 2, "SyntaxError"
+            (IMPORT, "def relu_backward(dH, Z:\n    return dH", LAYER),
+            2,
+            "relu_backward is not defined: cell 2 raised SyntaxError",
         ),
-        "name error": nb(relu("return dh"), 2, "name 'dh' is not defined"),
+        "name error": nb(
+            relu("return dh"), 2, "name 'dh' is not defined (cell 2, line 2: return dh)"
+        ),
         "failing cell": nb((*GOOD, "1 / 0"), 5, "ZeroDivisionError"),
         "no import": nb((RELU.replace("(Z > 0)", "np.where(Z > 0, 1, 0)"), LAYER), 5),
         "magics": nb(("%matplotlib inline\n!pip install x", *GOOD, "%%time\nx = 1"), 5),
