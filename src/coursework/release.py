@@ -105,7 +105,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
     yield _markdown(f"{problem.id}-title", heading)
     for k, (kind, text) in enumerate(problem.statement, 1):
         name = f"{problem.id}-given-{k}"
-        yield _markdown(name, text) if kind == "markdown" else _code(name, text, locked=True)
+        yield _markdown(name, text) if kind == "markdown" else _code(name, text)
     answer = problem.stub if secret is None else marked_answer(problem.answer)
     yield _code(problem.id, answer, solution=True)
     for k, part in enumerate(problem.parts, 1):
@@ -113,7 +113,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
         if secret is not None:
             text += hidden_check(problem, part, secret)
         text = text or HIDDEN.format(points=_points(part.points))
-        cell = _code(f"{problem.id}-check-{k}", text, locked=True, points=part.points)
+        cell = _code(f"{problem.id}-check-{k}", text, points=part.points)
         yield _collapsed(cell) if part.visible else cell
 
 
@@ -223,10 +223,10 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
         source = engine_source(book)
         elsewhere = source and not source.startswith("file:")  # where students can reach it
         text = INSTALL.format(source=source) if elsewhere else EXPLAIN
-        yield _code("setup-install", text, locked=True)
+        yield _code("setup-install", text)
     _, _, body = inspect.getsource(checks).partition('"""\n\n')
     text = f"# @title The checks of this notebook\n{body.strip()}"
-    yield _collapsed(_code("setup-checks", text, locked=True))
+    yield _collapsed(_code("setup-checks", text))
 
 
 def _uses_engine(problem: Problem) -> bool:
@@ -238,18 +238,11 @@ def _uses_engine(problem: Problem) -> bool:
 
 
 def _markdown(name: str, text: str) -> Cell:
-    return _cell("markdown", name, text, locked=True)
+    return _cell("markdown", name, text)
 
 
-def _code(
-    name: str,
-    text: str,
-    *,
-    locked: bool = False,
-    solution: bool = False,
-    points: float | None = None,
-) -> Cell:
-    cell = _cell("code", name, text, locked=locked, solution=solution, points=points)
+def _code(name: str, text: str, *, solution: bool = False, points: float | None = None) -> Cell:
+    cell = _cell("code", name, text, solution, points)
     return cell | {"execution_count": None, "outputs": []}
 
 
@@ -260,16 +253,10 @@ def _collapsed(cell: Cell) -> Cell:
 
 
 def _cell(
-    kind: str,
-    name: str,
-    text: str,
-    *,
-    locked: bool,
-    solution: bool = False,
-    points: float | None = None,
+    kind: str, name: str, text: str, solution: bool = False, points: float | None = None
 ) -> Cell:
-    """A cell with nbgrader's metadata, in version 3 of its schema."""
-    graded = points is not None
+    """A cell with nbgrader's metadata, in version 3 of its schema; a solution alone is edited."""
+    graded, locked = points is not None, not solution
     parts = [text, kind, graded, solution, locked, name] + ([float(points)] if points else [])
     checksum = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)
     nbgrader: dict[str, Any] = {
@@ -285,12 +272,8 @@ def _cell(
     if graded:
         nbgrader["points"] = points
     metadata = {"nbgrader": nbgrader, "deletable": False, "editable": not locked}
-    return {"cell_type": kind, "id": _cell_id(name), "metadata": metadata, "source": text}
-
-
-def _cell_id(name: str) -> str:
-    """A cell's id in the notebook: at most 64 characters of a small alphabet."""
-    return name[-64:]
+    # An id has at most 64 characters.
+    return {"cell_type": kind, "id": name[-64:], "metadata": metadata, "source": text}
 
 
 def _points(points: float) -> str:
