@@ -25,7 +25,7 @@ from typing import Any
 from chaingrad.checks import Difference, first_difference
 from coursework import quotes
 from coursework.assignments import Assignment
-from coursework.marks import Mark, PartMark, ProblemMark, Verdict
+from coursework.marks import Mark, PartMark, ProblemMark, Verdict, unasked
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
@@ -100,22 +100,16 @@ def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
 
 def unreadable(key: Key, reason: str) -> Mark:
     """The mark of a file that is not a notebook."""
-    nothing = _nothing(key, "there is nothing to grade")
-    return Mark(nothing, (f"The file could not be read: {reason}.",))
+    said = f"The file could not be read: {reason}."
+    return unasked(key.assignment, "there is nothing to grade", said)
 
 
 def ungraded(key: Key, error: Exception) -> Mark:
     """The mark of a submission at which the grader itself failed."""
-    nothing = _nothing(key, "the grader failed before this was asked")
+    said = "This has not been graded: the grader failed."
     fault = printable(f"{type(error).__name__}: {error}")[:QUOTED]
-    return Mark(nothing, ("This has not been graded: the grader failed.",), fault=fault)
-
-
-def _nothing(key: Key, why: str) -> tuple[ProblemMark, ...]:
-    return tuple(
-        ProblemMark(p.id, p.title, tuple(_no_points(part, "missing", why) for part in p.parts))
-        for p in key.assignment.problems
-    )
+    why = "the grader failed before this was asked"
+    return unasked(key.assignment, why, said, fault=fault)
 
 
 class _Assessment:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from coursework.assignments import Assignment
+
 Verdict = Literal["right", "wrong", "failed", "missing"]
 
 
@@ -81,6 +83,19 @@ class Mark:
 def tidy(points: float) -> float:
     """Points without what binary fractions add to thirds of a point."""
     return round(points, 6)
+
+
+def unasked(assignment: Assignment, why: str, *remarks: str, fault: str = "") -> Mark:
+    """The mark where no part could be asked, and why."""
+    problems = (
+        ProblemMark(
+            problem.id,
+            problem.title,
+            tuple(PartMark(p.name, 0.0, p.points, "missing", problem=why) for p in problem.parts),
+        )
+        for problem in assignment.problems
+    )
+    return Mark(tuple(problems), remarks, fault=fault)
 
 
 def to_json(mark: Mark) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from coursework.assignments import Assignment
 from coursework.batch import Graded
-from coursework.marks import Mark, PartMark, ProblemMark
+from coursework.marks import Mark, unasked
 from coursework.roster import Change, Roster, Student
 from coursework.submissions import Stray, Submission
 
@@ -72,7 +72,7 @@ def _row(
     changes: Mapping[str, Change],
     roster: Roster,
 ) -> Row:
-    mark = changed(item.mark if item else nothing(assignment), changes)
+    mark = changed(item.mark if item else unasked(assignment, "nothing was handed in"), changes)
     remarks = list(mark.remarks) if item else ["Nothing handed in."]
     if item:
         remarks += [f"Not graded beside it: {name}." for name in item.submission.others]
@@ -94,20 +94,3 @@ def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:
         for p in mark.problems
     )
     return replace(mark, problems=tuple(problems))
-
-
-def nothing(assignment: Assignment) -> Mark:
-    """The mark of nothing."""
-    return Mark(
-        tuple(
-            ProblemMark(
-                problem.id,
-                problem.title,
-                tuple(
-                    PartMark(p.name, 0.0, p.points, "missing", problem="nothing was handed in")
-                    for p in problem.parts
-                ),
-            )
-            for problem in assignment.problems
-        )
-    )
