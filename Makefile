@@ -45,9 +45,7 @@ serve: $(READY) ## Serve the site at http://localhost:8000 (PORT=), built again 
 	@$(BIN)/python tools/serve.py --port $(or $(PORT),8000)
 
 linkcheck: book ## Ask every address outside the site that a page links to
-	@mkdir -p _build/linkcheck
-	$(BIN)/jupyter-book build . --builder linkcheck; status=$$?; \
-	  mv _build/html/output.* _build/linkcheck; exit $$status
+	@$(BIN)/python tools/assemble.py linkcheck
 
 anywhere: $(READY) ## Run every page as other machines would: old kernels, threads, load, locale
 	@$(BIN)/python tools/anywhere.py

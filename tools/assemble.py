@@ -1,4 +1,9 @@
-"""Put the pages together into the site: Jupyter Book, with its output in the log."""
+"""Put the pages together into the site, with Sphinx's output in the log; or try their links.
+
+    python tools/assemble.py linkcheck [BOOK]      ask every address outside the site
+
+Jupyter Book is called here alone: it reads `_config.yml` and runs Sphinx.
+"""
 
 import gc
 import io
@@ -14,6 +19,9 @@ sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 from jupyter_book.config import get_final_config  # noqa: E402
 from jupyter_book.sphinx import build_sphinx  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
 
 from tools.progress import Progress  # noqa: E402
 
@@ -60,21 +68,32 @@ def configuration(book: Path) -> dict[str, Any]:
     return dict(config)
 
 
+def run(book: Path, builder: str) -> int:
+    """Run one of Sphinx's builders, with warnings as errors; the exit status."""
+    result = build_sphinx(
+        book,
+        book / "_build" / builder,
+        noconfig=True,
+        path_config=book / "_config.yml",
+        confoverrides=overrides(book),
+        builder=builder,
+        warningiserror=True,
+        keep_going=True,
+    )
+    if isinstance(result, KeyboardInterrupt):
+        raise result
+    return result if isinstance(result, int) else 1
+
+
 def assemble(book: Path, progress: Progress) -> tuple[int, list[str]]:
-    """Build with warnings as errors; the exit status and what Sphinx printed."""
+    """Build the site; the exit status and what Sphinx printed."""
     relay = Relay(book, progress)
     os.environ["NO_COLOR"] = "1"
     gc.disable()  # a third of the time went into trees of small objects that stay
     with redirect_stdout(relay), redirect_stderr(relay):
-        result = build_sphinx(
-            book,
-            book / "_build" / "html",
-            noconfig=True,
-            path_config=book / "_config.yml",
-            confoverrides=overrides(book),
-            warningiserror=True,
-            keep_going=True,
-        )
-    if isinstance(result, KeyboardInterrupt):
-        raise result
-    return (result if isinstance(result, int) else 1), relay.lines
+        return run(book, "html"), relay.lines
+
+
+if __name__ == "__main__":
+    builder, *book = sys.argv[1:]
+    sys.exit(run(Path(*book).resolve() if book else ROOT, builder))

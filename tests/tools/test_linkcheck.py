@@ -63,11 +63,9 @@ def check(book: Path, links: list[str]) -> tuple[int, dict[str, str]]:
     (book / "_config.yml").write_text(yaml.safe_dump(config))
     (book / "_toc.yml").write_text("format: jb-book\nroot: page\n")
     (book / "page.md").write_text("# A page\n\n" + "\n".join(f"- <{link}>" for link in links))
-    program = str(Path(sys.executable).with_name("jupyter-book"))
-    run = subprocess.run(
-        [program, "build", str(book), "--builder", "linkcheck"], capture_output=True, text=True
-    )
-    report = book / "_build" / "html" / "output.json"
+    program = [sys.executable, str(ROOT / "tools" / "assemble.py")]
+    run = subprocess.run([*program, "linkcheck", str(book)], capture_output=True, text=True)
+    report = book / "_build" / "linkcheck" / "output.json"
     found = map(json.loads, report.read_text().splitlines())
     return run.returncode, {answer["uri"]: answer["status"] for answer in found}
 
@@ -88,4 +86,11 @@ def test_good_links_pass(tmp_path: Path, elsewhere: str) -> None:
 def test_target_runs_this_check() -> None:
     recipe = re.search(r"^linkcheck:.*((?:\n\t.*)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert recipe is not None
-    assert "jupyter-book build . --builder linkcheck" in recipe[1]
+    assert "tools/assemble.py linkcheck" in recipe[1]
+
+
+def test_jupyter_book_is_called_in_one_file() -> None:
+    code = [path for name in ("_ext", "src", "tools") for path in (ROOT / name).rglob("*.py")]
+    calls = re.compile(r"^(from|import) jupyter_book|jupyter-book build", re.MULTILINE)
+    calling = [path for path in [*code, ROOT / "Makefile"] if calls.search(path.read_text())]
+    assert calling == [ROOT / "tools" / "assemble.py"]
