@@ -109,7 +109,10 @@ def visit_box(self: HTML5Translator, node: nodes.Element, name: str = "") -> Non
 
 
 def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None:
-    self.body.append("</details>\n" if node is not None and is_folded(node) else "</div>\n")
+    if node is not None and is_folded(node):
+        self.body.append("</details>\n")
+    else:
+        HTML5Translator.depart_admonition(self, node)
 
 
 def visit_title(self: HTML5Translator, node: fold_title) -> None:

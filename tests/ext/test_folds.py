@@ -1,13 +1,15 @@
 """Folded boxes: which they are, and what their titles become."""
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
-from folds import FillDeeper, FoldDropdowns, deeper, deeper_end, fold_title
+from folds import FillDeeper, FoldDropdowns, deeper, deeper_end, depart_box, fold_title, visit_box
 
 
 def folded(*boxes: nodes.Element) -> nodes.document:
@@ -33,6 +35,18 @@ def test_a_note_takes_its_kind_for_a_title() -> None:
 def test_other_boxes_keep_their_titles() -> None:
     box = nodes.admonition("", nodes.title("", "At a glance"), nodes.paragraph())
     assert not list(folded(box).findall(fold_title))
+
+
+def test_sphinx_opens_and_closes_other_boxes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since 8.2 it keeps in mind between the two what closes them."""
+    for name in ("visit_admonition", "depart_admonition"):
+        monkeypatch.setattr(
+            HTML5Translator, name, lambda self, *_, name=name: self.body.append(name)
+        )
+    page = SimpleNamespace(body=[])
+    visit_box(page, nodes.admonition())  # type: ignore[arg-type]
+    depart_box(page, nodes.admonition())  # type: ignore[arg-type]
+    assert page.body == ["visit_admonition", "depart_admonition"]
 
 
 def box() -> deeper:

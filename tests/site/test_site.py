@@ -145,7 +145,7 @@ def test_shared_files_keep_their_budget(site: Site) -> None:
 
 
 def test_sources_are_not_published(site: Site) -> None:
-    assert not (site.folder / "_sources").exists()
+    assert not list(site.folder.glob("_sources/*"))  # an empty folder is what newer Sphinx leaves
 
 
 @pytest.mark.parametrize("name", ["logo.svg", "favicon.svg"])
