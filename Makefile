@@ -67,12 +67,12 @@ assignments: $(READY) ## Write assignments for students to _build/assignments (A
 grade: $(READY) ## Grade what was handed in, SUBMISSIONS=folder, into grades (ASSIGNMENTS=, ONLY=)
 	@$(BIN)/python -m coursework grade "$(or $(SUBMISSIONS),$(error say SUBMISSIONS=folder))" $(CHOICE)
 
-rot: ## Run every page with the newest releases (COLAB=1: the notebooks, with Colab's versions)
+rot: ## Run every page with the newest releases (SPHINX=1: of Sphinx, too; COLAB=1: with Colab's)
 ifdef COLAB
 	@$(MAKE) --no-print-directory notebooks
 	$(BIN)/python tools/rot.py colab
 else
-	$(PYTHON) tools/rot.py newest
+	$(PYTHON) tools/rot.py $(if $(SPHINX),sphinx,newest)
 endif
 
 format: $(READY) ## Put the code into the house style

@@ -1,6 +1,8 @@
 """Run every page with releases that are not pinned, and say which pages they break.
 
-    python tools/rot.py newest          the newest release of everything, in a build of its own
+    python tools/rot.py newest          the newest releases that fit, in a build of its own
+    python tools/rot.py sphinx          the same, of Sphinx and its extensions, too, which Jupyter
+                                        Book and our own bounds hold back
     python tools/rot.py colab [FREEZE]  the versions that Colab has now, in the notebooks
 
 Colab publishes what it installs; a file in the form of `pip freeze` stands in for that.
@@ -13,7 +15,9 @@ import subprocess
 import sys
 import tomllib
 import urllib.request
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,6 +27,7 @@ from tools import foreign  # noqa: E402
 
 FREEZE = "https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt"
 EXTRAS = ("figures", "pages", "book")
+HOLDER = "jupyter-book"  # states bounds of Sphinx and its extensions
 # What Colab carries of the packages that pages import, and what runs them there.
 CARRIED = ("autograd", "graphviz", "jax", "matplotlib", "numpy", "scikit-learn", "torch", "tqdm")
 TOOLS = ("ipykernel", "ipython", "pip")
@@ -35,6 +40,12 @@ def unpinned(extras: dict[str, list[str]]) -> list[str]:
     """What the extras ask for, their exact versions left open; bounds stay."""
     lines = {re.sub(r"==[^,;]+", "", line) for extra in EXTRAS for line in extras[extra]}
     return sorted(line for line in lines if not line.startswith("chaingrad"))
+
+
+def unbounded(lines: list[str]) -> list[str]:
+    """The packages that lines ask for, at any version; what only an extra asks for is left out."""
+    found = (re.match(r"[\w.-]+(\[[\w,]+\])?", line) for line in lines if "extra ==" not in line)
+    return sorted({match[0] for match in found if match})
 
 
 def constraints(freeze: str) -> str:
@@ -54,8 +65,23 @@ def environment(folder: Path, packages: list[str]) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = folder / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", "--progress-bar", "off"]
-    subprocess.run([*install, *packages], check=True)
+    install(python, packages)
+    return python
+
+
+def install(python: Path, packages: list[str]) -> None:
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--progress-bar", "off"]
+    subprocess.run([*pip, *packages], check=True)
+
+
+def free_environment(folder: Path, packages: list[str]) -> Path:
+    """An environment in which no bound of Jupyter Book, or of ours, holds others back."""
+    book = next(line for line in packages if line.startswith(HOLDER))
+    python = environment(folder, ["--no-deps", book])
+    (site,) = folder.glob("lib/python*/site-packages")
+    (holder,) = distributions(name=HOLDER, path=[str(site)])
+    packages = [line for line in packages if line != book]
+    install(python, unbounded([*packages, *(holder.requires or [])]))
     return python
 
 
@@ -74,16 +100,17 @@ def copy_book(folder: Path) -> Path:
     return folder
 
 
-def newest(folder: Path) -> int:
+def newest(folder: Path, make: Callable[[Path, list[str]], Path] = environment) -> int:
     """Build the book with the newest releases; the build's own summary tells what broke."""
     book = copy_book(folder / "book")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    packages = unpinned(project["optional-dependencies"])
-    python = environment(folder / "venv", [*packages, "-e", str(book)])
+    python = make(folder / "venv", unpinned(project["optional-dependencies"]))
+    install(python, ["--no-deps", "-e", str(book)])
     versions = subprocess.run(
         [str(python), "-m", "pip", "freeze"], capture_output=True, text=True, check=True
-    )
-    (folder / "versions.txt").write_text(versions.stdout)
+    ).stdout
+    (folder / "versions.txt").write_text(versions)
+    print("Trying", *re.findall(r"(?im)^(?:sphinx|myst|docutils)[\w-]*==\S+", versions))
     build = [str(python), str(book / "tools" / "build.py"), str(book)]
     return subprocess.run(build, env=os.environ | {"PATH": path_of(python)}).returncode
 
@@ -138,6 +165,8 @@ def main(arguments: list[str]) -> int:
     folder = ROOT / "_build" / "rot" / kind
     if kind == "newest":
         return newest(folder)
+    if kind == "sphinx":
+        return newest(folder, free_environment)
     if kind == "colab":
         return colab(folder, arguments[1] if len(arguments) > 1 else FREEZE)
     raise SystemExit(__doc__)

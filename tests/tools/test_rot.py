@@ -42,6 +42,24 @@ def test_nothing_is_pinned_in_the_trial_of_the_newest():
     assert not [line for line in packages if "==" in line]
 
 
+def test_nothing_holds_sphinx_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Jupyter Book comes without what it asks for, which then comes in any version."""
+    asked = []
+    info = tmp_path / "lib" / "python3.11" / "site-packages" / "jupyter_book-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: jupyter-book\nVersion: 1.0\n"
+        "Requires-Dist: sphinx~=7.0\nRequires-Dist: pytest<9; extra == 'testing'\n"
+    )
+    monkeypatch.setattr(rot, "environment", lambda folder, packages: asked.append(packages))
+    monkeypatch.setattr(rot, "install", lambda python, packages: asked.append(packages))
+    rot.free_environment(tmp_path, ["fonttools[woff]>=4", "jupyter-book<2", "sphinx-exercise<2"])
+    assert asked == [
+        ["--no-deps", "jupyter-book<2"],
+        ["fonttools[woff]", "sphinx", "sphinx-exercise"],
+    ]
+
+
 def test_versions_are_read_from_a_freeze():
     freeze = (
         "# comment\nnumpy==2.0.2\njaxlib==0.7.2+cuda12\n"
