@@ -4,7 +4,6 @@
 read while the book is built, so that they belong to the versions that are served.
 """
 
-import json
 import tomllib
 from collections.abc import Iterator
 from html import escape
@@ -14,7 +13,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from live import PARTS, PYODIDE
+from live import PYODIDE
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).with_suffix(".toml")
@@ -71,10 +70,9 @@ def texts(work: Work) -> list[str]:
 
 def version(work: Work) -> str:
     if work["name"] == "Pyodide":
-        return PYODIDE
+        return str(PYODIDE["version"])
     if work.get("pyodide"):
-        packages = json.loads((PARTS / "lock.json").read_text())["packages"]
-        return str(packages[work["package"]]["version"])
+        return str(PYODIDE["lock"]["packages"][work["package"]]["version"])
     if "package" in work and "version" not in work:
         return distribution(work["package"]).version
     return str(work.get("version", ""))

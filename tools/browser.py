@@ -7,14 +7,20 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, Route, sync_playwright
 
 # The one without a window of its own comes first: it does the same in four fifths of the time.
 NAMES = (
     "chromium-headless-shell", "chromium", "chromium-browser",
     "google-chrome", "google-chrome-stable", "chrome",
 )  # fmt: skip
+ADDRESS = "https://folder.invalid/"
 INSTALL = [sys.executable, "-m", "playwright", "install", "--no-shell", "chromium"]
 
 
@@ -26,6 +32,26 @@ def find() -> str | None:
     with sync_playwright() as playwright:
         own = playwright.chromium.executable_path
     return own if os.access(own, os.X_OK) else None
+
+
+@contextmanager
+def opened(folder: Path, **options: Any) -> Iterator[Page]:
+    """A window of the browser, to which the files of a folder are all that there is."""
+
+    def answer(route: Route) -> None:
+        path = folder / urlsplit(route.request.url).path.lstrip("/")
+        route.fulfill(path=path) if path.is_file() else route.fulfill(status=404, body="")
+
+    executable = find()
+    if executable is None:
+        raise SystemExit("No browser is to be found: put Chromium or Chrome on PATH.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        page = browser.new_page(**options)
+        page.route("**", answer)
+        page.goto(ADDRESS)
+        yield page
+        browser.close()
 
 
 def fetch() -> None:

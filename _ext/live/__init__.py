@@ -29,12 +29,12 @@ from live.judge import CARRIED, dependencies, judge
 
 PARTS = Path(__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
-PYODIDE = "314.0.3"
-RUNTIME = ROOT / ".venv" / "live" / PYODIDE  # filled by `make live`
-ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
+PYODIDE = json.loads((PARTS / "runtime.json").read_text())  # written by tools/fetch_pyodide.py
+RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
+ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
 FILES = (
     "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "keeper.js", "python.js",
-    "worker.js", "runner.py", "checker.py", "lock.json",
+    "worker.js", "runner.py", "checker.py",
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
 )  # fmt: skip
 
@@ -135,10 +135,11 @@ def publish(target: Path) -> None:
     if assembled:
         shutil.copytree(RUNTIME, target / "runtime")
     config = {
-        "version": PYODIDE,
+        "version": PYODIDE["version"],
         "runtimes": ["runtime/"] * assembled + [ELSEWHERE],
         "packages": pack(target),
     }
+    (target / "lock.json").write_text(json.dumps(PYODIDE["lock"], indent=1) + "\n")
     (target / "config.json").write_text(json.dumps(config, indent=1) + "\n")
 
 
