@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=8 --dist=loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve linkcheck live anywhere bench notebooks assignments grade rot format lock clean
+.PHONY: help book test lab serve linkcheck live anywhere bench notebooks pictures assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,9 @@ live: book ## Put Python into the site, so that cells run in the page without an
 
 notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside the site's pages
 	@$(BIN)/python tools/stamp_notebooks.py
+
+pictures: book ## Take the README's pictures of the site, into img
+	@$(BIN)/python tools/pictures.py
 
 CHOICE = $(if $(ASSIGNMENTS),--assignments "$(ASSIGNMENTS)") $(addprefix --only ,$(ONLY))
 
