@@ -115,6 +115,7 @@ def build(book: Path, jobs: int | None = None) -> int:
         stamp.write_text(current)
         print(f"It took {clock(progress.seconds)}.")
     print(f"\nThe book is built. Open {index.as_uri()}")
+    print("To run its cells in the pages, too: make serve")
     return 0
 
 

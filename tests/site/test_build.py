@@ -272,7 +272,9 @@ def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
     text = shown.decode()
     assert "running page (0 of 1 pages done)" in text
     assert "reading sources: chapters/page" in text
-    assert text.rstrip().splitlines()[-1].startswith("The book is built. Open file://")
+    *_, opens, serves = text.rstrip().splitlines()
+    assert opens.startswith("The book is built. Open file://")
+    assert serves == "To run its cells in the pages, too: make serve"
 
 
 def test_a_broken_configuration_is_shown(book: Path) -> None:
