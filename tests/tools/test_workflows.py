@@ -106,6 +106,8 @@ def test_each_supported_python_is_tried():
     assert tried == {f"3.{minor}" for minor in range(newest + 1) if wanted.contains(f"3.{minor}")}
     said = {line.rpartition(" ")[2] for line in project["classifiers"] if ":: 3." in line}
     assert said == tried
+    for file in ("README.md", "tools/environment.py"):
+        assert f"3.11 to 3.{newest} " in (ROOT / file).read_text(), file
 
 
 def test_updates_are_looked_for_where_there_are_packages():
