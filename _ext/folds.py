@@ -6,6 +6,10 @@ linked from within.
 
 ``{deeper-start} Title`` and ``{deeper-end}`` make such a box of what stands between them, cells
 included: what only some readers need. Both stand under the same heading.
+
+What Sphinx and sphinx-exercise write of a box is overridden, since both leave folding to a script.
+Sphinx 8.2 and later fold an admonition that is `collapsible` in the same element: with the bound
+of Jupyter Book 1, `sphinx~=7.0`, goes the need for it, but for titles that hold a link.
 """
 
 from typing import Any

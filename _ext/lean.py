@@ -3,6 +3,10 @@
 The theme writes its icons by a script that holds every icon there is; its style sheet can show
 them from a font, too, which is cut here to the icons that pages name. Search has an index of its
 own, loaded when it is asked for. Code is coloured without a span for what has the text's colour.
+
+Overridden are the theme's `layout.html` and `search.html`, as long as PyData's theme loads 1.5 MB
+of icons and Sphinx its search on each page: where they no longer do, the build fails and says so.
+Pygments has no setting for the spans that `LeanFormatter` saves.
 """
 
 import re

@@ -2,6 +2,9 @@
 
 A page loads a few lines that listen; the index and MiniSearch, which ranks, come when a reader
 opens the search. Everything is a script, so that a site opened from a disk can be searched, too.
+
+Sphinx's index is switched off by an attribute of its builder: it finds words by page, so that no
+result can lead to the section that has them. Should it do so one day, this folder can go.
 """
 
 import json
