@@ -181,7 +181,7 @@ repository: {url: "https://github.com/someone/course"}
 parse: {myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath]}
 sphinx:
   extra_extensions: [sphinx_exercise]
-  local_extensions: {notebooks: _ext}
+  local_extensions: {notebooks: _ext, previews: _ext}
   config: {bibtex_reference_style: author_year}
 """
 BIB = "@book{leibniz, author={Leibniz, G. W.}, title={Nova Methodus}, year={1684}, publisher={X}}"
@@ -336,6 +336,15 @@ def test_hidden_cells_and_answers_are_folded(everything: Any) -> None:
         "from myst_nb import glue",
         "1 + 1",
     ]
+
+
+def test_a_link_to_a_hosted_book_is_shown_with_a_picture(small: Path) -> None:
+    head = BeautifulSoup((small / "page.html").read_text(), "html.parser").head
+    assert head is not None
+    shown = {tag["property"]: tag["content"] for tag in head.select("meta[property]")}
+    assert shown["og:url"] == "https://course.example/page.html"
+    picture = shown["og:image"].removeprefix("https://course.example/")
+    assert (small / picture).read_bytes() == (ROOT / "img" / "page-light.png").read_bytes()
 
 
 def test_a_hosted_book_offers_colab(small: Path) -> None:

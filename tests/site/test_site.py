@@ -1,6 +1,7 @@
 """The built site, read as files: links, alternative text, weight, no foreign resources."""
 
 import functools
+import re
 from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlsplit
@@ -8,7 +9,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 from bs4 import Tag
 
-from tests.site.built import Site, parse
+from tests.site.built import Site, parse, toc_documents
 
 PAGE_BUDGET = 1.0e6
 SHARED_BUDGET = 2.5e6
@@ -151,3 +152,24 @@ def test_sources_are_not_published(site: Site) -> None:
 @pytest.mark.parametrize("name", ["logo.svg", "favicon.svg"])
 def test_logo_and_favicon_are_published(site: Site, name: str) -> None:
     assert (site.folder / "_static" / name).is_file()
+
+
+def test_each_page_says_what_it_is_about(site: Site) -> None:
+    """In a description of its own, whole sentences of the page, and for those who send a link."""
+    told = {}
+    for name in toc_documents():
+        page = site.document(name)
+        said = page.select_one("meta[name=description]")["content"]
+        assert re.fullmatch(r"[A-Z][^$\\]{45,250}\.", said), (name, said)
+        first, _, _ = said.removeprefix("After this page you can ").rstrip(".").partition("; ")
+        assert squeezed(first) in squeezed(page.select_one("article").get_text()), name
+        assert page.select_one("meta[property='og:description']")["content"] == said
+        assert page.select_one("meta[property='og:title']")["content"] in page.title.text
+        told[name] = said
+    assert len(set(told.values())) == len(told)
+    front = site.soup(site.folder / "index.html")
+    assert front.select_one("meta[name=description]")["content"] == told[toc_documents()[0]]
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s", "", text)

@@ -1,0 +1,100 @@
+"""What is shown of a page where somebody links to it: its title, a description, a picture.
+
+`sphinxext.opengraph` writes them into the head of the page. It takes the first words that it
+finds for the description; here it is given sentences of the page. Addresses, so also the picture's,
+are known where `html.baseurl` says where the site will lie, and are left out otherwise. The site's
+own address leads to the first page, and is shown as that.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinxext import opengraph
+
+from search.sections import plain, squeezed
+
+PICTURE = Path(__file__).resolve().parent.parent / "img" / "page-light.png"
+LENGTH = 250  # characters, where the first sentence has no more
+SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+ADDRESS = re.compile(r'<meta property="og:url".*?>\n')
+SHOWN = re.compile(r'<title>.*?</title>|<meta (?:name="description"|property="og:).*?>', re.DOTALL)
+BEFORE, AFTER = 400, 600  # the library's own place is 500
+
+
+def configure(app: Sphinx, config: Config) -> None:
+    config.ogp_site_name = config.html_title
+    config.ogp_social_cards = {"enable": False}
+    if config.html_baseurl:
+        config.ogp_site_url = config.html_baseurl
+        config.ogp_image = f"_static/{PICTURE.name}"
+        config.ogp_image_alt = "A page of the course: a cell, and the graph that it draws."
+        config.html_static_path.append(str(PICTURE))
+
+
+def fitting(parts: list[str], joint: str) -> str:
+    """The first part, and those that follow as far as they fit."""
+    told, *more = parts
+    for part in more:
+        if len(told) + len(joint) + len(part) > LENGTH:
+            break
+        told += joint + part
+    return told
+
+
+def description(document: nodes.document) -> str:
+    """What a page says first: with the list that it leads to, or sentences of a paragraph."""
+    first = next((p for p in document.findall(nodes.paragraph) if is_prose(p)), None)
+    if first is None:
+        return ""
+    text, after = squeezed(plain(first)), first.next_node(siblings=True, descend=False)
+    if not isinstance(after, nodes.bullet_list):
+        return fitting(SENTENCES.split(text), " ")
+    items = [squeezed(plain(item[0])).rstrip(";.") for item in after]
+    return fitting([f"{text} {items[0]}", *items[1:]], "; ") + "."
+
+
+def is_prose(paragraph: nodes.paragraph) -> bool:
+    return isinstance(paragraph.parent, nodes.section)
+
+
+def describe(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """Give the library a description, and browsers too."""
+    if document is None or not (said := escape(description(document))):
+        return
+    context["meta"] = (context["meta"] or {}) | {"og:description": said}
+    context["metatags"] += f'<meta name="description" content="{said}">\n'
+
+
+def forget_address(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    """An address without a host is none."""
+    if document is not None and not app.config.html_baseurl:
+        context["metatags"] = ADDRESS.sub("", context["metatags"])
+
+
+def show_first_page(app: Sphinx, error: Exception | None) -> None:
+    """Give the page that leads on to the first one the head of that."""
+    if error or app.builder.format != "html":
+        return
+    first = app.builder.get_target_uri(app.config.root_doc)
+    head = (Path(app.outdir) / first).read_text().partition("</head>")[0]
+    lines = ["<!doctype html>", '<html lang="en">', '<meta charset="utf-8">', *SHOWN.findall(head)]
+    lines.append(f'<meta http-equiv="refresh" content="0; url={first}">\n')
+    (Path(app.outdir) / "index.html").write_text("\n".join(lines))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.setup_extension(opengraph.__name__)
+    app.connect("config-inited", configure)
+    app.connect("html-page-context", describe, priority=BEFORE)
+    app.connect("html-page-context", forget_address, priority=AFTER)
+    app.connect("build-finished", show_first_page, priority=AFTER)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
