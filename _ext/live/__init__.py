@@ -24,7 +24,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
-from live import answers, progress
+from live import answers, done
 from live.judge import CARRIED, dependencies, judge
 
 PARTS = Path(__file__).parent
@@ -96,8 +96,8 @@ def name_page(
     """Tell scripts what the page is called, wherever the site lies."""
     if document is not None:
         tags = [f'<meta name="course-page" content="{page}">']
-        if progress.HERE in app.env.found_docs:
-            address = context["pathto"](progress.HERE)
+        if done.HERE in app.env.found_docs:
+            address = context["pathto"](done.HERE)
             tags.append(f'<meta name="course-progress" content="{address}">')
         context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
 
@@ -150,7 +150,7 @@ def publish_with_site(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     answers.setup(app)
-    progress.setup(app)
+    done.setup(app)
     app.connect("html-page-context", add_to_page)
     app.connect("build-finished", publish_with_site)
     app.connect("html-page-context", name_page)
