@@ -20,8 +20,26 @@ STATIC = Path(__file__).parent / "static"
 STATUS_PAGE = "chapters/reference/status"
 
 
-def configure(app: Sphinx, config: Config) -> None:
-    config.html_static_path.append(str(STATIC))
+def copy(app: Sphinx, *files: Path) -> None:
+    """Put files into the folder ``_static`` of the site."""
+
+    def configure(app: Sphinx, config: Config) -> None:
+        config.html_static_path.extend(map(str, files))
+
+    app.connect("config-inited", configure)
+
+
+def serve(app: Sphinx, *files: Path, priority: int = 500) -> None:
+    """Load style sheets and scripts on every page, each under an address that tells its content."""
+    copy(app, *files)
+    for file in files:
+        if file.suffix == ".css":
+            app.add_css_file(file.name)
+        else:
+            app.add_js_file(file.name, loading_method="defer", priority=priority)
+
+
+def link_repository(app: Sphinx, config: Config) -> None:
     options = config.html_theme_options
     if is_hosted(options.get("repository_url") or ""):
         options.update(use_repository_button=True, use_issues_button=True)
@@ -62,11 +80,10 @@ def keep_first_colon(
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("config-inited", configure)
+    app.connect("config-inited", link_repository)
     app.connect("autodoc-process-docstring", keep_first_colon, priority=400)
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
     app.connect("env-updated", refresh_status)
-    app.add_css_file("book.css")
-    app.add_js_file("book.js")
+    serve(app, STATIC / "book.css", STATIC / "book.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,7 @@
 
 A cell is live if it needs only the standard library, NumPy, matplotlib, chaingrad and a few small
 packages that the site carries, and if the same is true of the earlier cells that it builds on. The
-page says so to ``live.js``, which loads everything else on the first click. So it is with the
+page says so to ``buttons.js``, which loads everything else on the first click. So it is with the
 places where exercises are answered (`answers`), which need no cell of the page. Python itself comes
 from the site where `make live` has put it there, and from Pyodide's own address otherwise.
 
@@ -24,6 +24,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
+from assets import serve
 from live import answers, done
 from live.judge import CARRIED, dependencies, judge
 
@@ -50,7 +51,7 @@ def source_of(cell: nodes.Element) -> str:
 
 
 def describe(document: nodes.document) -> list[dict[str, Any]]:
-    """What the page tells ``live.js`` of each of its cells, in order."""
+    """What the page tells ``buttons.js`` of each of its cells, in order."""
     cells = code_cells(document)
     sources = list(map(source_of, cells))
     options = [cell.get("cell_metadata", {}) for cell in cells]
@@ -154,8 +155,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", add_to_page)
     app.connect("build-finished", publish_with_site)
     app.connect("html-page-context", name_page)
-    app.add_js_file("kept.js", loading_method="defer", priority=400)
-    app.add_js_file("live.js", loading_method="defer")
-    app.add_js_file("work.js", loading_method="defer")
-    app.add_css_file("live.css")
+    serve(app, PARTS / "kept.js", priority=400)  # before those that ask it, predictions too
+    serve(app, PARTS / "buttons.js", PARTS / "work.js", PARTS / "live.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

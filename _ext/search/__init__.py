@@ -8,7 +8,6 @@ result can lead to the section that has them. Should it do so one day, this fold
 """
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from assets import copy, serve
 from search.sections import sections
 
 PARTS = Path(__file__).parent
-FILES = ("search.js", "vendor/minisearch.js")
 REFERENCE = "chapters/reference/"
 
 
@@ -74,12 +73,10 @@ def entries(app: Sphinx) -> list[dict[str, Any]]:
 def write_index(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
-    target = Path(app.outdir) / "_static" / "search"
-    target.mkdir(parents=True, exist_ok=True)
-    for name in FILES:
-        shutil.copyfile(PARTS / name, target / Path(name).name)
     text = json.dumps(entries(app), ensure_ascii=False, separators=(",", ":"))
-    (target / "index.js").write_text(f"window.courseSections={text};\n")
+    index = Path(app.outdir) / "_static" / "search" / "index.js"
+    index.parent.mkdir(exist_ok=True)
+    index.write_text(f"window.courseSections={text};\n")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -87,6 +84,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", add_page)
     app.connect("html-page-context", note_page)
     app.connect("build-finished", write_index)
-    app.add_js_file("search/search.js", loading_method="defer")
-    app.add_css_file("search.css")
+    copy(app, PARTS / "vendor" / "minisearch.js")
+    serve(app, PARTS / "search.js", PARTS / "search.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

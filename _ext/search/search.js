@@ -2,7 +2,6 @@
 // what was found. The index and MiniSearch are loaded when somebody first puts the cursor there.
 (() => {
   const root = document.documentElement.dataset.content_root ?? "";
-  const here = `${root}_static/search/`;
   const COMMON = new Set(
     ("a an and are as at by do does for from how i in is it of on or that the this to what when " +
       "where which why with").split(" "),
@@ -23,7 +22,7 @@
   function load(name) {
     return new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      script.src = here + name;
+      script.src = `${root}_static/${name}`;
       script.onload = resolve;
       script.onerror = () => reject(new Error(`${name} could not be loaded`));
       document.head.append(script);
@@ -32,7 +31,7 @@
 
   // Give the search: from a question to sections, the best first.
   function ready() {
-    engine ??= Promise.all([load("minisearch.js"), load("index.js")]).then(() => {
+    engine ??= Promise.all([load("minisearch.js"), load("search/index.js")]).then(() => {
       const sections = new Map(window.courseSections.map((section) => [section.id, section]));
       const index = new MiniSearch({
         fields: ["title", "within", "page", "text", "code"],

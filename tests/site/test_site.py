@@ -63,6 +63,17 @@ def test_resources_exist(site: Site) -> None:
     assert not missing
 
 
+def test_addresses_of_scripts_and_style_sheets_change_with_their_content(site: Site) -> None:
+    """A browser that keeps a file for long asks for the one that the page means."""
+    fixed = {
+        address
+        for page in site.pages()
+        for address in map(urlsplit, resources(page))
+        if address.path.endswith((".js", ".css")) and not address.query
+    }
+    assert not fixed
+
+
 @functools.cache
 def anchors(page: Path) -> set[str]:
     soup = parse(page)

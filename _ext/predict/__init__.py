@@ -22,20 +22,21 @@ without scripts the box is a question whose answer unfolds.
 
 import ast
 import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.application import Sphinx
-from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
+from assets import serve
 from folds import depart_box, visit_box
 
-LOG = logging.getLogger(__name__)
+PARTS = Path(__file__).parent
 ANSWER = "What the page computes"
 SIGNS = {
     r"\cdot": "·", r"\delta": "δ", r"\ell": "ℓ", r"\eta": "η", r"\lambda": "λ", r"\lVert": "‖",
@@ -190,6 +191,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(predict_answer, html=(visit_box, depart_box))
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
-    app.add_js_file("predict.js", loading_method="defer")
-    app.add_css_file("predict.css")
+    serve(app, PARTS / "predict.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
