@@ -1,16 +1,19 @@
-"""A page of progress: what can be answered and predicted in the pages, and what is done.
+"""The page of progress: what can be answered and predicted in the pages, and what is done.
 
 ``{progress}`` lists all exercises that can be answered in their page and all predictions, page by
-page, with links. ``work.js`` says of each what the reader's browser has kept.
+page, with links. ``done.js`` says of each what the reader's browser has kept.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from assets import copy
 from live.answers import problems
 
 HERE = "chapters/reference/progress"
@@ -64,8 +67,17 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [HERE] if HERE in env.found_docs else []
 
 
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: object
+) -> None:
+    if page == HERE:
+        app.add_js_file("done.js", loading_method="defer")
+
+
 def setup(app: Sphinx) -> None:
     app.add_node(progress)
     app.add_directive("progress", Progress)
     app.connect("doctree-resolved", fill)
     app.connect("env-updated", refresh)
+    app.connect("html-page-context", add_script)
+    copy(app, Path(__file__).with_suffix(".js"))
