@@ -34,7 +34,7 @@ PYODIDE = json.loads((PARTS / "runtime.json").read_text())  # written by tools/f
 RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
 ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
 FILES = (
-    "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "keeper.js", "python.js",
+    "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "drafts.js", "python.js",
     "worker.js", "runner.py", "checker.py",
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 // Runs the cells of a page in a worker, checks answers there, and says what became of each.
 import { Answer } from "./answer.js";
 import { Cell } from "./cell.js";
-import { Keeper } from "./keeper.js";
+import { Drafts } from "./drafts.js";
 import { Python } from "./python.js";
 import { Turns } from "./turns.js";
 
@@ -31,7 +31,7 @@ class Page {
     this.answers = places.map((place, i) => new Answer(place, told.answers[i]));
     this.python = new Python(base);
     this.turns = new Turns();
-    this.keeper = new Keeper(told.page, [...this.cells.filter((cell) => cell.runs), ...this.answers]);
+    this.drafts = new Drafts(told.page, [...this.cells.filter((cell) => cell.runs), ...this.answers]);
   }
 
   // --- running ------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Page {
       answer.status("Checking …");
       const message = { type: "check", exercise, answer: source };
       const { verdicts, lacks } = await this.python.ask(answer, message);
-      this.keeper.judged(answer, source, answer.show(verdicts));
+      this.drafts.judged(answer, source, answer.show(verdicts));
       if (lacks) answer.status(...this.elsewhere(lacks));
       return true;
     });
@@ -143,7 +143,7 @@ class Page {
   // --- what the buttons do ------------------------------------------------------------------------
 
   run(cell) {
-    this.keeper.keep(cell);
+    this.drafts.keep(cell);
     return this.turns.take(cell, () =>
       cell instanceof Answer ? this.check(cell) : this.runUpTo(cell),
     );
@@ -152,22 +152,22 @@ class Page {
   /** Open the editor; who writes will run it, so that Python may start meanwhile. */
   edit(cell, text, focus = true) {
     if (focus) this.python.started().catch(() => {});
-    const act = { run: () => this.run(cell), keep: () => this.keeper.soon(cell) };
+    const act = { run: () => this.run(cell), keep: () => this.drafts.soon(cell) };
     return cell.edit(this.base, act, text, focus);
   }
 
   reset(cell) {
-    this.keeper.putAside(cell);
+    this.drafts.putAside(cell);
     cell.reset();
     this.ranAs(cell, cell.original);
   }
 
   undo(cell) {
-    return this.keeper.undo(cell, (...what) => this.edit(...what));
+    return this.drafts.undo(cell, (...what) => this.edit(...what));
   }
 
   restore() {
-    return this.keeper.restore((cell, text) => this.edit(cell, text, false));
+    return this.drafts.restore((cell, text) => this.edit(cell, text, false));
   }
 
   stop() {

@@ -2,7 +2,7 @@
 
 const PAUSE = 400; // ms without a key, after which a text is kept
 
-export class Keeper {
+export class Drafts {
   constructor(page, cells) {
     this.page = page;
     this.cells = cells;
