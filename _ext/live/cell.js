@@ -73,8 +73,9 @@ export class Cell {
     this.editor = openEditor(this.desk, text, act.run, () => this.focusBar());
     if (!focus) before.focus?.({ preventScroll: true });
     if (!focus && this.desk.contains(document.activeElement)) document.activeElement.blur();
-    for (const event of ["input", "keyup", "paste", "cut", "drop", "focusout"])
+    for (const event of ["input", "keyup", "paste", "cut", "drop"])
       this.desk.addEventListener(event, act.keep);
+    this.desk.addEventListener("focusout", act.leave);
     this.mark("editing", true);
     this.mark("changed", true);
     this.mark("undoable", false);

@@ -152,7 +152,11 @@ class Page {
   /** Open the editor; who writes will run it, so that Python may start meanwhile. */
   edit(cell, text, focus = true) {
     if (focus) this.python.started().catch(() => {});
-    const act = { run: () => this.run(cell), keep: () => this.drafts.soon(cell) };
+    const act = {
+      run: () => this.run(cell),
+      keep: () => this.drafts.soon(cell),
+      leave: () => this.drafts.now(cell),
+    };
     return cell.edit(this.base, act, text, focus);
   }
 

@@ -15,10 +15,15 @@ export class Drafts {
     return kept.read(this.page).code?.[cell.key];
   }
 
-  /** Keep a cell's text soon; now if it is about to run. */
+  /** Keep a cell's text soon. */
   soon(cell) {
     clearTimeout(this.timers.get(cell));
     this.timers.set(cell, setTimeout(() => this.keep(cell), PAUSE));
+  }
+
+  /** Keep a text that waits: later it would be back after "Forget it". */
+  now(cell) {
+    if (this.timers.has(cell)) this.keep(cell);
   }
 
   keepAll() {

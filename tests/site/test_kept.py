@@ -169,6 +169,7 @@ def test_what_is_forgotten_can_be_undone(page: Page) -> None:
     write(page, "six", EDIT)
     page.wait_for_function(KEPT)
     page.get_by_role("button", name="Forget it").click()
+    page.wait_for_timeout(1000)  # longer than the pause after which a text is kept
     assert not page.evaluate(KEPT)
     expect(page.get_by_role("button", name="Undo").last).to_be_focused()
     page.keyboard.press("Enter")
