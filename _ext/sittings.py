@@ -29,6 +29,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
 
+from cells import is_code, is_part
 from folds import is_folded
 
 ALLOWED = Path(__file__).with_suffix(".toml")
@@ -119,7 +120,7 @@ class Reader:
         part = self.part_of(node)
         if part is not self.span:
             self.apart(node, part)
-        elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+        elif is_code(node):
             self.cell(node)
         elif isinstance(node, nodes.math_block):
             self.formula(node)
@@ -185,7 +186,7 @@ class Reader:
         tags = {name.removeprefix("tag_") for name in cell["classes"]}
         hides_code, hides_output = tags & {"hide-input", "hide-cell"}, tags & {"hide-output"}
         for part in cell.children:
-            if part.get("nb_element") == "cell_code_source":
+            if is_part(part, "cell_code_source"):
                 if hides_code:
                     self.down(BAR)
                     self.sitting.empty_bars += shows_nothing(part.astext())
@@ -198,7 +199,7 @@ class Reader:
 
     def outputs(self, output: nodes.Element) -> None:
         for shown in output.children:
-            if shown.get("nb_element") == "mime_bundle":
+            if is_part(shown, "mime_bundle"):
                 self.bundle({part["mime_type"]: part.astext() for part in shown.children})
             elif isinstance(shown, nodes.literal_block):
                 self.printed(shown.astext())

@@ -25,6 +25,7 @@ from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
 from assets import serve
+from cells import code_cells, source_of
 from live import answers, done
 from live.judge import CARRIED, dependencies, judge
 
@@ -38,16 +39,6 @@ FILES = (
     "worker.js", "runner.py", "checker.py",
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
 )  # fmt: skip
-
-
-def code_cells(document: nodes.document) -> list[nodes.Element]:
-    return [
-        node for node in document.findall(nodes.container) if node.get("nb_element") == "cell_code"
-    ]
-
-
-def source_of(cell: nodes.Element) -> str:
-    return next(cell.findall(nodes.literal_block)).astext()
 
 
 def describe(document: nodes.document) -> list[dict[str, Any]]:

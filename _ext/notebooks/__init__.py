@@ -18,9 +18,10 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from cells import code_cells
 from coursework.engine import is_hosted, repository
 from notebooks.first_cell import Notebook, publish, write
-from notebooks.markdown import Cell, Markdown, is_code
+from notebooks.markdown import Cell, Markdown
 
 FOLDER = "notebooks"
 BRANCH = "gh-pages"
@@ -67,7 +68,7 @@ def notebook_path(page: str) -> str:
 
 
 def has_code(document: nodes.document | None) -> bool:
-    return document is not None and any(map(is_code, document.findall(nodes.container)))
+    return document is not None and bool(code_cells(document))
 
 
 def write_notebook(app: Sphinx, document: nodes.document, name: str) -> None:

@@ -21,6 +21,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
+from cells import is_code, source_of
+
 logger = logging.getLogger(__name__)
 
 ANCHORED_HEADING = re.compile(r"(<a id=.*\n\n)?#+ ")
@@ -38,10 +40,6 @@ class Cell:
 
 
 Item = str | Cell
-
-
-def is_code(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
 
 def escape(text: str) -> str:
@@ -164,9 +162,9 @@ class Markdown:
         return "\n\n".join(item for item in items if isinstance(item, str))
 
     def cell(self, node: nodes.Element) -> Cell:
-        source = next(iter(node.findall(nodes.literal_block))).astext()
         tags = node["cell_metadata"].get("tags", [])
-        return Cell(source, [tag for tag in tags if tag != "hide-input"], "hide-input" in tags)
+        shown = [tag for tag in tags if tag != "hide-input"]
+        return Cell(source_of(node), shown, "hide-input" in tags)
 
     def block_section(self, node: nodes.Element, level: int) -> Iterator[Item]:
         title = own_title(node)

@@ -10,6 +10,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 
+from cells import is_part
 from formulas import FormulaError, typeset
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
@@ -73,10 +74,6 @@ def plain(node: nodes.Node) -> str:
     return "".join(map(plain, node.children))
 
 
-def is_output(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code_output"
-
-
 def has_title(node: nodes.Node) -> bool:
     """Whether a node is a section of its own: the boxes of exercises are made as untitled ones."""
     return isinstance(node, nodes.section) and any(
@@ -87,7 +84,9 @@ def has_title(node: nodes.Node) -> bool:
 def leaves(node: nodes.Element) -> Iterator[nodes.Element]:
     """The paragraphs, titles, terms and code within a node, sections within it left aside."""
     for child in node.children:
-        if isinstance(child, (nodes.math_block, *SKIPPED)) or is_output(child) or has_title(child):
+        if isinstance(child, (nodes.math_block, *SKIPPED)) or has_title(child):
+            continue
+        if is_part(child, "cell_code_output"):
             continue
         if isinstance(child, nodes.TextElement):
             yield child
