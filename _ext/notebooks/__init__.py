@@ -10,7 +10,6 @@ has buttons for them. Scripts find the same addresses in the head of the page:
 Colab opens what stands on GitHub: the branch to which ``publish.yml`` pushes the site.
 """
 
-import hashlib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -118,15 +117,7 @@ def finish(app: Sphinx, error: Exception | None) -> None:
     publish(site, Path(app.srcdir))
 
 
-def digest() -> str:
-    """A digest of the code that writes notebooks: when it changes, Sphinx writes every page."""
-    folder = Path(__file__).parent
-    code = [(folder / name).read_bytes() for name in ("__init__.py", "markdown.py")]
-    return hashlib.sha256(b"".join(code)).hexdigest()
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_config_value("notebooks_digest", digest(), "html")
     app.connect("doctree-resolved", write_notebook, priority=900)
     app.connect("html-page-context", add_links, priority=600)
     app.connect("build-finished", finish)
