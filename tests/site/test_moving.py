@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
 from chaingrad.backward import adjoints, local_gradients
-from chaingrad.draw.items import read
+from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order
 from tests.axe import severe
 from tests.site.built import Site

@@ -7,10 +7,13 @@ from typing import Any
 from chaingrad.backward import local_gradients
 from chaingrad.draw.boxes import BACK, BARE, Direction, box, new_graph
 from chaingrad.draw.dot import Markup, escape, font, row
-from chaingrad.draw.items import Item, describe, digits, is_tensor, number, read, title
+from chaingrad.draw.items import Item
 from chaingrad.draw.jaxpr import is_jaxpr
 from chaingrad.draw.palette import LIGHT
+from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
+from chaingrad.draw.tensors import is_tensor
+from chaingrad.draw.words import describe, digits, number, title
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
 

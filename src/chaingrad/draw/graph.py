@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chaingrad.draw.boxes import Direction, Style, check_option, draw_boxes, draw_shapes, new_graph
-from chaingrad.draw.items import describe, read, title
+from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
+from chaingrad.draw.words import describe, title
 from chaingrad.graph import GraphNode
 
 

@@ -1,9 +1,11 @@
 """A jaxpr, JAX's record of a traced function, read as a graph of nodes."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from chaingrad.draw.items import Facts
 
 # Equations that do no more than call the function they hold.
 _CALLS = {
@@ -32,7 +34,6 @@ class Value:
     parents: tuple["Value", ...] = ()
     kind: str = "operation"
     is_output: bool = False
-    grad: Any = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,34 @@ def is_jaxpr(thing: Any) -> bool:
     from jax.extend.core import ClosedJaxpr, Jaxpr
 
     return isinstance(thing, ClosedJaxpr | Jaxpr)
+
+
+class Jaxprs:
+    """Reads the jaxprs among some roots, as `chaingrad.draw.nodes.Nodes` reads nodes."""
+
+    def __init__(self, roots: Iterable[Any], inline: bool) -> None:
+        self._records = {id(root): read_jaxpr(root, inline) for root in roots if is_jaxpr(root)}
+        self._variables = {
+            id(v): node for record in self._records.values() for v, node in record.variables.items()
+        }
+
+    def has(self, thing: Any) -> bool:
+        """Whether a thing is one of the jaxprs or a variable in them."""
+        return id(thing) in self._records or id(thing) in self._variables
+
+    def source(self, thing: Any) -> Any:
+        """The node of a variable."""
+        return self._variables.get(id(thing), thing)
+
+    def starts(self, thing: Any, caller: str) -> Sequence[Value]:
+        """All of a jaxpr, whether an output needs it or not."""
+        return self._records[id(thing)].nodes
+
+    def parents(self, thing: Value) -> Sequence[Value]:
+        return thing.parents
+
+    def facts(self, thing: Value) -> Facts:
+        return Facts(thing.kind, thing.op, thing.label or "", thing.data, None, thing.is_output)
 
 
 def read_jaxpr(jaxpr: Any, inline: bool = True) -> Record:

@@ -34,6 +34,7 @@ from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, NullLocator
 
 from chaingrad.draw.dot import FONTS, printable
 from chaingrad.draw.palette import NAME, color, style, themed
+from chaingrad.draw.svg import write
 
 __all__ = ["LINES", "POINTS", "SERIES", "Plot", "axes", "color", "grid"]
 
@@ -147,7 +148,7 @@ class Plot:
             panel.set("x", str(left))
             left += int(panel.attrib["width"])
             root.append(panel)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + _write(root) + "\n"
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
 
     def html(self) -> str:
         """Give the plot for a page: panels of inline SVG that wrap and follow its theme."""
@@ -163,7 +164,7 @@ class Plot:
         if smallest > 320:  # a phone has to scroll it, also by the keyboard
             box.attrib |= {"tabindex": "0", "role": "group", "aria-label": "Plot"}
         box.append(picture)
-        return _write(box)
+        return write(box)
 
     def png(self) -> bytes:
         """Give the plot as a bitmap of two pixels to each of the SVG's, in the light colours."""
@@ -386,7 +387,3 @@ def _fit(panel: ET.Element) -> int:
     widest = round(width * _LARGEST)
     panel.set("style", f"flex:1 1 {smallest}px;min-width:{smallest}px;max-width:{widest}px")
     return smallest
-
-
-def _write(root: ET.Element) -> str:
-    return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))

@@ -5,9 +5,11 @@ from typing import Any
 
 from chaingrad.draw.boxes import Direction, new_graph
 from chaingrad.draw.dot import Markup, escape, font
-from chaingrad.draw.items import Item, cut, listed, read_names, read_nodes
+from chaingrad.draw.items import Item
 from chaingrad.draw.palette import LIGHT
+from chaingrad.draw.reading import read_sort
 from chaingrad.draw.svg import Drawing
+from chaingrad.draw.words import cut, listed
 from chaingrad.graph import GraphNode, toposort
 
 _DASHED = {"style": "dashed", "color": LIGHT["excluded"]}
@@ -49,10 +51,7 @@ def draw_toposort(
     Topological sort from d of a graph with 5 nodes, after 3 of 8 steps. Visited: d, c, a.
     """
     picture = new_graph(direction)
-    if isinstance(graph, Mapping):
-        items, start = read_names(graph, root, max_nodes)
-    else:
-        items, start = read_nodes(graph, root, max_nodes)
+    items, start = read_sort(graph, root, max_nodes)
     search = _Search(items, start, step)
     circles = all(len(item.name) <= 3 for item in items)
     picture.defaults("node", shape="circle" if circles else "box", width="0.62", margin="0.05")

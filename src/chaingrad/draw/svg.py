@@ -102,7 +102,7 @@ def inline(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
     sheet = ET.Element("style")
     sheet.text = style(sorted(used))
     root.insert(0, sheet)
-    return _write(root)
+    return write(root)
 
 
 def _smallest_width(root: ET.Element) -> int:
@@ -125,7 +125,7 @@ def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
     """Rewrite Graphviz's SVG as a file of its own, in the light colours."""
     root = _clean(svg, alt, titles)
     root.set("xmlns", "http://www.w3.org/2000/svg")
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + _write(root) + "\n"
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
 
 
 def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
@@ -175,5 +175,6 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
         group.set("data-to", head)
 
 
-def _write(root: ET.Element) -> str:
+def write(root: ET.Element) -> str:
+    """An element as text, without what Graphviz or matplotlib indented."""
     return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))

@@ -13,9 +13,11 @@ from typing import Any
 
 from chaingrad.draw import Drawing
 from chaingrad.draw.boxes import Direction, box, new_graph
-from chaingrad.draw.items import Item, describe, read
+from chaingrad.draw.items import Item
 from chaingrad.draw.palette import COLORS, style
+from chaingrad.draw.reading import read
 from chaingrad.draw.svg import scrolling
+from chaingrad.draw.words import describe
 from chaingrad.node import Node
 from chaingrad.step.messages import Names, amount
 
@@ -163,7 +165,7 @@ def _drawing(
         for position, parent in enumerate(item.parents):
             passes = (item.id, position) in shares
             graph.edge(parent, item.id, **({"label": room} if passes else {}))
-    return Drawing(graph.source, describe("Graph", list(items), True, False))
+    return Drawing(graph.source, describe("Graph", items, True, False))
 
 
 def _write(

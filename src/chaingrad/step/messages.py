@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from chaingrad.draw.dot import printable
-from chaingrad.draw.items import Item, digits
+from chaingrad.draw.items import Item
+from chaingrad.draw.words import digits, one_line, unwrapped
 from chaingrad.rules import UNKNOWN, facts_of
-from chaingrad.step.picture import one_line
 from chaingrad.step.watch import Event, Message, Written
 
 MOST_ENTRIES = 6  # rows and columns that are shown of a matrix
@@ -44,7 +44,7 @@ class Step:
 
 def amount(value: Any) -> str:
     """A number by four digits with a minus sign, an array by its shape."""
-    value = _data(value)
+    value = unwrapped(value)
     if np.ndim(value) == 0:
         return digits(float(value)).replace("-", "−")
     return (
@@ -54,19 +54,13 @@ def amount(value: Any) -> str:
     )
 
 
-def _data(value: Any) -> Any:
-    while hasattr(value, "parents"):
-        value = value.data
-    return value
-
-
 def _is_number(value: Any) -> bool:
-    return np.ndim(_data(value)) == 0
+    return np.ndim(unwrapped(value)) == 0
 
 
 def entries_of(value: Any) -> str:
     """The entries of an array, a row to a line, and dots for those beyond the first few."""
-    array = np.asarray(_data(value))
+    array = np.asarray(unwrapped(value))
     rows = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
     shown = [
         "  ".join(f"{digits(float(x)).replace('-', '−'):>9}" for x in row[:MOST_ENTRIES])
@@ -193,12 +187,14 @@ def _array_share(message: Message, child: Item, names: Names) -> str:
     facts = rule.facts if rule else UNKNOWN
     known = "".join(facts.shares[message.position : message.position + 1])
     if rule and rule.vjps and rule.vjps[message.position] is None:
-        sizes = [np.size(_data(x)) for x in (message.above, message.share)]
+        sizes = [np.size(unwrapped(x)) for x in (message.above, message.share)]
         return g if sizes[0] <= sizes[1] else f"{g}, summed over its copies"
     if known:
         operands = [names.html(parent) for parent in names.parents(child)]
         local = {"a": operands[0], "b": operands[-1], "y": names.html(child), "1": "1"}
-        local["1/n"] = f"1/{np.size(_data(message.parent)) // np.size(_data(message.child))}"
+        local["1/n"] = (
+            f"1/{np.size(unwrapped(message.parent)) // np.size(unwrapped(message.child))}"
+        )
         local["p"] = _slope_of_power(child, names)
         written = {key: f'<span class="l">{name}</span>' for key, name in local.items()} | {"g": g}
         text = re.sub(r"\{([^{}]+)\}", lambda m: written[m[1]], known.replace(">", "&gt;"))
@@ -211,7 +207,7 @@ def _slope_of_power(child: Item, names: Names) -> str:
     base, *exponents = names.parents(child)
     if not (exponents and exponents[0].kind == "constant" and _is_number(exponents[0].node.data)):
         return names.local(child, base)
-    power = float(_data(exponents[0].node))
+    power = float(unwrapped(exponents[0].node))
     above, below = (f"{_Operand(amount(x)):e}" for x in (power, power - 1))
     name = names.html(base)
     return f"{above} {name}" if power == 2 else f"{above} {_base(name)}<sup>{below}</sup>"
@@ -404,7 +400,7 @@ def _outcome(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) ->
 
 
 def _close(found: Any, right: Any) -> bool:
-    found, right = _data(found), _data(right)
+    found, right = unwrapped(found), unwrapped(right)
     return np.ndim(found) <= np.ndim(right) and np.allclose(
         found, right, rtol=1e-5, atol=1e-12, equal_nan=True
     )
@@ -419,7 +415,7 @@ def _due(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) -> dic
             item = names.item(event.node)
             if item.is_root and np.any(event.value):
                 again = np.array_equal(event.known, event.value)
-                seeds += float(_data(event.value if again else event.value - event.known))
+                seeds += float(unwrapped(event.value if again else event.value - event.known))
             elif item.is_leaf and not np.any(event.value):
                 reset[item.id] = seeds
     if not seeds:
@@ -448,9 +444,11 @@ def _message(
 ) -> Step:
     """One message; how many its receiver and its sender have of all of theirs, and their sum."""
     child, parent = names.item(message.child), names.item(message.parent)
-    known = message.known if message.known is not None and np.any(_data(message.known)) else None
+    known = (
+        message.known if message.known is not None and np.any(unwrapped(message.known)) else None
+    )
     adds = known is None or np.allclose(
-        _data(known + message.share), _data(message.total), equal_nan=True
+        unwrapped(known + message.share), unwrapped(message.total), equal_nan=True
     )
     share = _number_share(message, child, parent, names)
     label = ("", "")
@@ -516,7 +514,7 @@ def _number_share(message: Message, child: Item, parent: Item, names: Names) -> 
 def _now(total: Any) -> str:
     if _is_number(total):
         return f"<b>{amount(total)}</b>"
-    norm = float(np.linalg.norm(np.asarray(_data(total), float)))
+    norm = float(np.linalg.norm(np.asarray(unwrapped(total), float)))
     return f"<b>{amount(total)}</b> of norm {amount(norm)}"
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from chaingrad.backward import adjoints
 from chaingrad.draw.boxes import Direction
-from chaingrad.draw.items import Item, cut, listed
+from chaingrad.draw.items import Item
+from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
 from chaingrad.step.figure import Figure, graphs, read_numbers
 from chaingrad.step.messages import Names, amount

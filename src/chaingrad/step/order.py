@@ -5,7 +5,7 @@ from typing import Any
 
 from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.boxes import Direction
-from chaingrad.draw.items import cut, listed
+from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
 from chaingrad.step.figure import Figure, graphs, read_numbers
 from chaingrad.step.messages import Names, amount

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from chaingrad.draw import Drawing
 from chaingrad.draw.boxes import Direction, new_graph
-from chaingrad.draw.dot import printable
 from chaingrad.draw.items import Item
 from chaingrad.draw.palette import LIGHT
 from chaingrad.rules import facts_of
@@ -206,8 +205,3 @@ def _shorten(element: ET.Element) -> None:
             element.set(name, re.sub(r"\d+\.\d+", lambda m: f"{float(m[0]):.1f}", value))
         else:
             element.set(name, re.sub(r"\.0$", "", value))
-
-
-def one_line(text: str) -> str:
-    """A text without line breaks, control characters and runs of spaces."""
-    return " ".join(printable(text).split())

@@ -12,8 +12,10 @@ from typing import Any
 
 from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.boxes import Direction
-from chaingrad.draw.items import Item, cut, describe, read, read_names, read_nodes
+from chaingrad.draw.items import Item
 from chaingrad.draw.palette import COLORS, style
+from chaingrad.draw.reading import read, read_sort
+from chaingrad.draw.words import cut, describe, one_line
 from chaingrad.graph import GraphNode, toposort
 from chaingrad.node import Node
 from chaingrad.step.messages import (
@@ -29,7 +31,7 @@ from chaingrad.step.messages import (
     plain,
     sort_steps,
 )
-from chaingrad.step.picture import Look, draw, elided, one_line
+from chaingrad.step.picture import Look, draw, elided
 from chaingrad.step.watch import Event, Message, backward_events, foreign_events, sort_events
 
 MOST_NODES = 200
@@ -209,13 +211,8 @@ def play_toposort(
     >>> print(player.alt)
     Topological sort from d, step by step: 8 visits and pushes.
     """
-    size = len(graph) if isinstance(graph, Mapping) else 0
-    _check_size(size, max_nodes)
-    if isinstance(graph, Mapping):
-        items, start = read_names(graph, root, max_nodes)
-    else:
-        items, start = read_nodes(graph, root, 10**9)
-        _check_size(len(items), max_nodes)
+    items, start = read_sort(graph, root, 10**9)
+    _check_size(len(items), max_nodes)
     by_id = {item.id: item for item in items}
     events: list[tuple[str, str]] = []
     toposort(
@@ -339,7 +336,7 @@ def _pictures(
 
     What fits no screen in any of these has the first alone: laying it out takes seconds.
     """
-    alt = describe("Graph", list(items), True, False)
+    alt = describe("Graph", items, True, False)
     carried = [
         amount(number)
         for event in events

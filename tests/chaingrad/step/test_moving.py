@@ -11,7 +11,7 @@ from py_mini_racer import MiniRacer
 import chaingrad
 from chaingrad import Node, checkpoint, ops, rules
 from chaingrad.backward import adjoints
-from chaingrad.draw.items import read
+from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order
 from chaingrad.step.figure import _script
 from chaingrad.step.program import OPERATIONS, record

@@ -9,7 +9,7 @@ import pytest
 import chaingrad
 from chaingrad import Node, rules
 from chaingrad.backward import local_gradients
-from chaingrad.draw.items import read
+from chaingrad.draw.reading import read
 from chaingrad.graph import CycleError, toposort
 from chaingrad.modes import no_grad
 from chaingrad.step import play, play_toposort

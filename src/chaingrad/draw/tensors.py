@@ -1,0 +1,49 @@
+"""PyTorch's graphs, the ``grad_fn`` of a tensor and what is behind it, read for a drawing."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chaingrad.draw.items import Facts
+from chaingrad.draw.nodes import Nodes
+
+
+def is_tensor(thing: Any) -> bool:
+    """Tell a PyTorch tensor without importing PyTorch."""
+    torch = sys.modules.get("torch")  # whoever holds a tensor has imported it
+    return torch is not None and isinstance(thing, torch.Tensor)
+
+
+class Tensors(Nodes):
+    """Reads tensors; a leaf is a node without parents, all else a ``grad_fn``."""
+
+    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+        super().__init__(parameters)
+        self._results: dict[int, Any] = {}
+
+    def source(self, thing: Any) -> Any:
+        """A tensor's ``grad_fn``, which knows no value: that of the tensor is kept for it."""
+        if thing.grad_fn is None:
+            return thing
+        self._results[id(thing.grad_fn)] = thing
+        return thing.grad_fn
+
+    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+        if not thing.requires_grad:
+            raise ValueError(
+                f"{caller}: nothing that this PyTorch tensor was computed from has requires_grad, "
+                "so no graph was recorded"
+            )
+        return [self.source(thing)]
+
+    def parents(self, thing: Any) -> Sequence[Any]:
+        functions = getattr(thing, "next_functions", ())
+        return [getattr(f, "variable", f) for f, _ in functions if f is not None]
+
+    def facts(self, thing: Any) -> Facts:
+        if not hasattr(thing, "next_functions"):
+            return super().facts(thing)
+        name = type(thing).__name__.rstrip("0123456789").removesuffix("Backward")
+        result: Any = self._results.get(id(thing))
+        grad = result.grad if getattr(result, "retains_grad", False) else None
+        return Facts("operation", name, "", result, grad)
