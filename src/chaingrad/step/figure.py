@@ -19,7 +19,7 @@ from chaingrad.draw.reading import read
 from chaingrad.draw.svg import scrolling
 from chaingrad.draw.words import describe
 from chaingrad.node import Node
-from chaingrad.step.messages import Names, amount
+from chaingrad.step.names import Names, amount
 
 
 @dataclass(frozen=True, repr=False)

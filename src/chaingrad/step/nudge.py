@@ -13,7 +13,7 @@ from chaingrad.draw.items import Item
 from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
 from chaingrad.step.figure import Figure, graphs, read_numbers
-from chaingrad.step.messages import Names, amount
+from chaingrad.step.names import Names, amount
 from chaingrad.step.program import Program, record
 
 MOST_NODES = 60

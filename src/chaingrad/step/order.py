@@ -8,7 +8,7 @@ from chaingrad.draw.boxes import Direction
 from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
 from chaingrad.step.figure import Figure, graphs, read_numbers
-from chaingrad.step.messages import Names, amount
+from chaingrad.step.names import Names, amount
 
 MOST_NODES = 40
 

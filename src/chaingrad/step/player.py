@@ -18,20 +18,10 @@ from chaingrad.draw.reading import read, read_sort
 from chaingrad.draw.words import cut, describe, one_line
 from chaingrad.graph import GraphNode, toposort
 from chaingrad.node import Node
-from chaingrad.step.messages import (
-    BACKWARD,
-    FORWARD,
-    Names,
-    Step,
-    amount,
-    backward_steps,
-    data_text,
-    forward_steps,
-    is_bare,
-    plain,
-    sort_steps,
-)
+from chaingrad.step.messages import backward_steps
+from chaingrad.step.names import Names, amount, data_text, is_bare, plain
 from chaingrad.step.picture import Look, draw, elided
+from chaingrad.step.steps import BACKWARD, FORWARD, Step, forward_steps, sort_steps
 from chaingrad.step.watch import Event, Message, backward_events, foreign_events, sort_events
 
 MOST_NODES = 200
@@ -168,7 +158,7 @@ def play(
     names = Names(items, foreign=not own)
     steps = [
         *forward_steps(items, names),
-        *sort_steps(sorting, names.item, names),
+        *sort_steps([(event, names.item(node)) for event, node in sorting], names),
         *backward_steps(events, names, None if own else _truth(items, local_gradient)),
     ]
     start = [(item.id, "state", "todo") for item in items if not item.is_leaf]
@@ -221,7 +211,7 @@ def play_toposort(
         trace=lambda event, id: events.append((event, id)),
     )
     names = Names(items)
-    steps = sort_steps(events, by_id.__getitem__, names)
+    steps = sort_steps([(event, by_id[id]) for event, id in events], names)
     visited = {id for _, id in events}
     looks = [
         Look(
@@ -306,11 +296,8 @@ def _looks(
     """
     widest: dict[int, str] = {}
     for event in events:
-        node, value = (
-            (event.parent, event.total) if isinstance(event, Message) else (event.node, event.value)
-        )
-        text = f"grad {amount(value)}"
-        widest[id(node)] = max(widest.get(id(node), ""), text, key=len)
+        text = f"grad {amount(event.value)}"
+        widest[id(event.node)] = max(widest.get(id(event.node), ""), text, key=len)
     looks = []
     for item in items:
         value, gradient = data_text(item), widest.get(id(item.node), "")

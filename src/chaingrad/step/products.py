@@ -9,7 +9,7 @@ import numpy as np
 from chaingrad.functional import vjp
 from chaingrad.node import Node
 from chaingrad.step.lookup import Lookup, escaped, number
-from chaingrad.step.messages import plain
+from chaingrad.step.names import plain
 
 MOST = 12  # rows and columns of a matrix that a page can show
 

@@ -34,6 +34,15 @@ class Message:
     known: Any  # what had reached the parent before; None if nothing had
     total: Any
 
+    @property
+    def node(self) -> Any:
+        """What it wrote to, as of `Written`."""
+        return self.parent
+
+    @property
+    def value(self) -> Any:
+        return self.total
+
 
 @dataclass(frozen=True)
 class Written:

@@ -11,7 +11,7 @@ import pytest
 import chaingrad
 from chaingrad import Node
 from chaingrad.step import transposes, vary
-from chaingrad.step.player import plain
+from chaingrad.step.names import plain
 
 SOURCE = Path(chaingrad.__file__).parent / "step"
 CONTROLS = {"depth": [1, 3], "gain": [0.5, 2.0], "shape": ["<up>", "down"]}

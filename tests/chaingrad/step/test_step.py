@@ -13,7 +13,7 @@ from chaingrad.draw.reading import read
 from chaingrad.graph import CycleError, toposort
 from chaingrad.modes import no_grad
 from chaingrad.step import play, play_toposort
-from chaingrad.step.messages import entries_of, plain
+from chaingrad.step.names import entries_of, plain
 from chaingrad.step.watch import Message, Written, backward_events, foreign_events, sort_events
 
 SOURCE = Path(chaingrad.__file__).parent / "step"
