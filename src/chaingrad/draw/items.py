@@ -40,6 +40,10 @@ class Item:
         """The label, or v3 for an unlabelled node n3."""
         return self.label or "v" + self.id[1:]
 
+    def which(self, position: int) -> int:
+        """Which of its edges from the operand at a position that is, if there are several."""
+        return self.parents[:position].count(self.parents[position])
+
     @property
     def fact(self) -> str:
         """What the value is."""

@@ -52,7 +52,7 @@ def draw_toposort(
     """
     picture = new_graph(direction)
     items, start = read_sort(graph, root, max_nodes)
-    search = _Search(items, start, step)
+    search = Search(items, start, step)
     circles = all(len(item.name) <= 3 for item in items)
     picture.defaults("node", shape="circle" if circles else "box", width="0.62", margin="0.05")
     for item in items:
@@ -64,7 +64,7 @@ def draw_toposort(
     return Drawing(picture.source, alt or _describe_sort(items, search), titles)
 
 
-class _Search:
+class Search:
     """A depth-first search after some of its steps.
 
     Attributes:
@@ -73,7 +73,7 @@ class _Search:
         length: how many steps the search has in all.
     """
 
-    def __init__(self, items: list[Item], start: str, step: int | None) -> None:
+    def __init__(self, items: list[Item], start: str, step: int | None = None) -> None:
         self.events: list[tuple[str, str]] = []
         self.order = toposort(
             start,
@@ -99,7 +99,7 @@ class _Search:
         return "left out" if self.is_over else "not visited"
 
 
-def _sort_look(item: Item, search: _Search, circles: bool) -> dict[str, str]:
+def _sort_look(item: Item, search: Search, circles: bool) -> dict[str, str]:
     """Choose the shape, colours and label of a node of a sort."""
     shape = "" if circles else ",rounded"
     if item.id not in search.visited:
@@ -115,7 +115,7 @@ def _sort_look(item: Item, search: _Search, circles: bool) -> dict[str, str]:
     }
 
 
-def _describe_sort(items: list[Item], search: "_Search") -> str:
+def _describe_sort(items: list[Item], search: Search) -> str:
     name = {item.id: item.name for item in items}
     text = f"Topological sort from {name[search.order[0]]} of a graph with {len(items)} nodes"
     if not search.is_over:

@@ -18,7 +18,9 @@ from chaingrad.step.controls import vary
 from chaingrad.step.figure import Figure
 from chaingrad.step.nudge import nudge
 from chaingrad.step.order import order
-from chaingrad.step.player import Player, play, play_toposort
+from chaingrad.step.passes import play
+from chaingrad.step.player import Player
 from chaingrad.step.products import transposes
+from chaingrad.step.sorting import play_toposort
 
 __all__ = ["Figure", "Player", "nudge", "order", "play", "play_toposort", "transposes", "vary"]

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Any
 
 from chaingrad.step.figure import Figure
+from chaingrad.step.piece import piece
 
 
 class Lookup(Figure):
@@ -14,7 +15,7 @@ class Lookup(Figure):
     def html(self) -> str:
         """The figure as a piece of HTML."""
         title = self.alt.partition(". ")[0]  # the rest is true to begin with only
-        return self._piece("lookup", title, "lookup.css", self._still, ("lookup",))
+        return piece("lookup", title, self._still, self.data, ("lookup",), self._kind)
 
 
 def number(value: float) -> str:

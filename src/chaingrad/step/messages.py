@@ -156,14 +156,13 @@ CLAUSES = (_equation, _accumulation, _left_over, _turn, _too_early)
 
 def _message(it: _Arrival, terms: Sequence[str]) -> Step:
     message, child, parent = it.message, it.child, it.parent
-    which = child.parents[: message.position].count(parent.id)
     known = message.local is not None
     carries = (amount(message.above), amount(message.local)) if known else ("", "")
     return Step(
         BACKWARD,
         "".join(clause(it) for clause in CLAUSES),
         (parent.id, child.id),
-        (parent.id, child.id, which, *carries),
+        (parent.id, child.id, child.which(message.position), *carries),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
         (
             (f"The sum at {it.names.html(parent)}", _sum(terms, it)),

@@ -2,19 +2,19 @@
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import adjoints
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
 from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
-from chaingrad.step.figure import Figure, graphs, read_numbers
-from chaingrad.step.names import Names, amount
-from chaingrad.step.program import Program, record
+from chaingrad.step.figure import Figure
+from chaingrad.step.names import amount
+from chaingrad.step.numbers import Numbers
+from chaingrad.step.program import record
 
 MOST_NODES = 60
 PLOT = (270, 186)  # its width and height, without what is written around it
@@ -58,101 +58,118 @@ def nudge(
     >>> print(figure)
     <Figure: Graph of v4 = 15.0 with leaves to move: x = 3.0.>
     """
-    items = read_numbers(root, "nudge", max_nodes)
-    names = Names(items)
-    movable = [item.node for item in items if item.is_leaf and item.node.requires_grad]
+    graph = Numbers.read(root, "nudge", max_nodes)
+    movable = graph.leaves()
     for leaf in leaves:
-        if not any(leaf is known for known in movable):
+        if not any(leaf is item.node for item in movable):
             raise ValueError(
                 f"nudge: {leaf!r:.60} is not a leaf of the graph that requires a gradient"
             )
     if reach is not None and not 0 < reach < math.inf:
         raise ValueError(f"nudge: reach must be positive and finite, and was {reach!r}")
-    chosen = list(leaves or movable)
-    nodes = [item.node for item in items]
-    program = record(nodes, chosen, "nudge")
-    found = adjoints(root, root.seed(), nodes)
-    _check(program, chosen, items, found)
-    places = {
-        item.id: (data, grad if item.node in found else None)
-        for item, data, grad in zip(items, program.data, program.grads, strict=True)
-    }
-    top = items[-1]
+    drag = _Drag(graph, [graph.names.item(leaf) for leaf in leaves] or movable, reach)
+    drag.check()
+    controls = drag.controls()
+    return Figure(drag.alt(), drag.data(), "nudge", drag.still(direction), controls, ("program",))
 
-    def told(node: Any) -> dict[str, Any]:
-        item = names.item(node)
-        at = float(node.data)
-        return {
-            "id": item.id,
-            "html": names.html(item),
-            "text": names.text(item),
-            "at": at,
-            "reach": reach or max(1.0, 1.5 * abs(at)),
-            "grad": places[item.id][1],
+
+class _Drag:
+    """A graph with leaves to move, and the program that follows them."""
+
+    def __init__(self, graph: Numbers, leaves: Sequence[Item], reach: float | None) -> None:
+        self.graph, self.names = graph, graph.names
+        self.leaves, self.reach = leaves, reach
+        nodes = [item.node for item in graph.items]
+        self.program = record(nodes, [leaf.node for leaf in leaves], "nudge")
+        self.places = {
+            item.id: (data, grad if item.node in graph.grads else None)
+            for item, data, grad in zip(
+                graph.items, self.program.data, self.program.grads, strict=True
+            )
         }
 
-    data = {
-        "program": {"constants": list(map(_json, program.constants)), "code": program.code,
-                    "forward": program.forward},
-        "leaves": [told(leaf) for leaf in chosen],
-        "shown": [[item.id, *places[item.id]] for item in items if item.node in found],
-        "top": {"html": names.html(top), "text": names.text(top), "at": places[top.id][0]},
-        "plot": PLOT,
-        "steps": STEPS,
-    }  # fmt: skip
-    drawn = graphs(items, names, direction, found, ROOM)
-    values = [f"{names.text(names.item(leaf))} = {amount(leaf.data)}" for leaf in chosen]
-    start = f"{names.text(top)} = {amount(root.data)}"
-    alt = cut(f"Graph of {start} with leaves to move: {listed(values, 6)}.")
-    gradients = [
-        f"{names.adjoint(names.item(leaf))} = {amount(found[leaf])}"
-        for leaf in chosen
-        if leaf in found
-    ]
-    controls = _controls([names.item(leaf) for leaf in chosen], names.text(top), names)
-    words = f"{names.top} = <b>{amount(root.data)}</b> and the gradients {listed(gradients, 12)}."
-    return Figure(alt, data, "nudge", f"{drawn}<p>{words}</p>", controls, ("program",))
+    def check(self) -> None:
+        """Hold the program to the numbers of the graph."""
+        values = self.program.run([leaf.node.data for leaf in self.leaves])
+        for item in self.graph.items:
+            data, grad = self.places[item.id]
+            _check(item, values[data], item.node.data)
+            if grad is not None:
+                _check(item, values[grad], self.graph.grads[item.node])
+
+    def alt(self) -> str:
+        items = [self.graph.top, *self.leaves]
+        start, *values = (f"{self.names.text(item)} = {amount(item.node.data)}" for item in items)
+        return cut(f"Graph of {start} with leaves to move: {listed(values, 6)}.")
+
+    def data(self) -> dict[str, Any]:
+        """What the script reads."""
+        constants = list(map(_json, self.program.constants))
+        code, forward = self.program.code, self.program.forward
+        return {
+            "program": {"constants": constants, "code": code, "forward": forward},
+            "leaves": list(map(self._leaf, self.leaves)),
+            "shown": [
+                [item.id, *self.places[item.id]]
+                for item in self.graph.items
+                if item.node in self.graph.grads
+            ],
+            "top": self._named(self.graph.top) | {"at": self.places[self.graph.top.id][0]},
+            "plot": PLOT,
+            "steps": STEPS,
+        }
+
+    def _leaf(self, leaf: Item) -> dict[str, Any]:
+        at = float(leaf.node.data)
+        reach = self.reach or max(1.0, 1.5 * abs(at))
+        place = {"at": at, "reach": reach, "grad": self.places[leaf.id][1]}
+        return {"id": leaf.id} | self._named(leaf) | place
+
+    def _named(self, item: Item) -> dict[str, Any]:
+        return {"html": self.names.html(item), "text": self.names.text(item)}
+
+    def still(self, direction: Direction | None) -> str:
+        """The graph, and its gradients in words."""
+        gradients = listed(self.graph.told(self.leaves), 12)
+        top = f"{self.names.top} = <b>{amount(self.graph.top.node.data)}</b>"
+        return f"{self.graph.drawn(direction, ROOM)}<p>{top} and the gradients {gradients}.</p>"
+
+    def controls(self) -> str:
+        """A plot to be filled, and a slider for each leaf."""
+        sliders = "".join(
+            f'<label class="cg-row"><span>{self.names.html(leaf)}</span>'
+            f'<input type="range" min="{-STEPS}" max="{STEPS}"><output aria-hidden="true"></output>'
+            "</label>"
+            for leaf in self.leaves
+        )
+        return (
+            f'<div class="cg-below">{_plot(html.escape(self.names.text(self.graph.top)))}'
+            f'<div class="cg-controls">{sliders}<button type="button">Start again</button></div>'
+            '</div><p class="cg-words"></p><p class="cg-said" aria-live="polite"></p>'
+        )
 
 
-def _controls(leaves: Sequence[Item], top: str, names: Names) -> str:
-    """A plot to be filled, and a slider for each leaf."""
+def _plot(top: str) -> str:
     wide, high = PLOT
     ticks = ((0, high + 15, "start"), (wide, high + 15, "end"), (-5, high, "end"), (-5, 10, "end"),
              (wide / 2, high + 29, "middle"), (-12, high / 2, "end"))  # fmt: skip
     texts = [f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">' for x, y, anchor in ticks]
-    sliders = "".join(
-        f'<label class="cg-row"><span>{names.html(leaf)}</span>'
-        f'<input type="range" min="{-STEPS}" max="{STEPS}"><output aria-hidden="true"></output>'
-        "</label>"
-        for leaf in leaves
-    )
     return (
-        f'<div class="cg-below"><svg class="cg-plot" viewBox="-66 -9 {wide + 80} {high + 42}" '
-        f'role="img" aria-label="{html.escape(top)} against a leaf, with the tangent">'
+        f'<svg class="cg-plot" viewBox="-66 -9 {wide + 80} {high + 42}" '
+        f'role="img" aria-label="{top} against a leaf, with the tangent">'
         f'<path class="cg-axes" d="M0 0V{high}H{wide}"/>'
         f'<svg width="{wide}" height="{high}"><path class="cg-curve"/><path class="cg-tangent"/>'
-        f'</svg><circle r="5.5"/>{"</text>".join(texts)}{html.escape(top)}</text></svg>'
-        f'<div class="cg-controls">{sliders}<button type="button">Start again</button></div></div>'
-        '<p class="cg-words"></p><p class="cg-said" aria-live="polite"></p>'
+        f'</svg><circle r="5.5"/>{"</text>".join(texts)}{top}</text></svg>'
     )
 
 
-def _check(
-    program: Program, leaves: Sequence[Node], items: Sequence[Item], found: Mapping[Any, Any]
-) -> None:
-    """Hold the program to the numbers of the graph."""
-    values = program.run([leaf.data for leaf in leaves])
-    for item, data, grad in zip(items, program.data, program.grads, strict=True):
-        pairs = [(values[data], item.node.data)]
-        if grad is not None and item.node in found:
-            pairs.append((values[grad], found[item.node]))
-        for got, known in pairs:
-            if not np.isclose(float(got), float(known), rtol=1e-5, atol=1e-12, equal_nan=True):
-                raise ValueError(
-                    f"nudge: from the leaves {item.name} comes to {float(got):.6g}, and the graph "
-                    f"has {float(known):.6g}: was a leaf changed after the graph was computed, or "
-                    "does a rule look at more than its operands?"
-                )
+def _check(item: Item, got: Any, known: Any) -> None:
+    if not np.isclose(float(got), float(known), rtol=1e-5, atol=1e-12, equal_nan=True):
+        raise ValueError(
+            f"nudge: from the leaves {item.name} comes to {float(got):.6g}, and the graph has "
+            f"{float(known):.6g}: was a leaf changed after the graph was computed, or does a rule "
+            "look at more than its operands?"
+        )
 
 
 def _json(x: float) -> float | str:

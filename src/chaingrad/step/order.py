@@ -3,12 +3,14 @@
 from collections import Counter
 from typing import Any
 
-from chaingrad.backward import adjoints, local_gradients
+from chaingrad.backward import local_gradients
 from chaingrad.draw.boxes import Direction
+from chaingrad.draw.items import Item
 from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
-from chaingrad.step.figure import Figure, graphs, read_numbers
-from chaingrad.step.names import Names, amount
+from chaingrad.step.figure import Figure
+from chaingrad.step.names import amount
+from chaingrad.step.numbers import Numbers
 
 MOST_NODES = 40
 
@@ -38,46 +40,68 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     >>> order(c)
     <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
     """
-    items = read_numbers(root, "order", max_nodes)
-    names = Names(items)
-    found = adjoints(root, root.seed(), [item.node for item in items])
-    shown = [item for item in items if item.node in found]
-    sends: dict[str, list[dict[str, Any]]] = {item.id: [] for item in shown}
-    shares: dict[tuple[str, int], float] = {}
-    for item in shown:
-        turns = Counter[str]()
-        for position, (_, local) in enumerate(local_gradients(item.node)):
-            parent = item.parents[position]
-            if local is not None:
-                sends[item.id].append({"to": parent, "which": turns[parent], "local": local})
-                shares[item.id, position] = float(found[item.node]) * local
-            turns[parent] += 1
-    waits = Counter(send["to"] for sent in sends.values() for send in sent)
-    data = [
-        {
-            "id": item.id,
-            "html": names.html(item),
-            "text": names.text(item),
-            "sends": sends[item.id],
-            "waits": waits[item.id],
-            "right": float(found[item.node]),
+    clicks = _Clicks(Numbers.read(root, "order", max_nodes))
+    return Figure(clicks.alt(), clicks.data(), "order", clicks.still(direction), clicks.controls())
+
+
+class _Clicks:
+    """A graph whose nodes pass their gradients on by clicks."""
+
+    def __init__(self, graph: Numbers) -> None:
+        self.graph, self.names = graph, graph.names
+        self.shown = [item for item in graph.items if item.node in graph.grads]
+        self.leaves = [item for item in self.shown if item.is_leaf]
+        self.sends = {item.id: _sends(item) for item in self.shown}
+
+    def alt(self) -> str:
+        senders = [self.names.text(item) for item in reversed(self.shown) if not item.is_leaf]
+        leaves = [self.names.text(item) for item in self.leaves]
+        return cut(
+            f"Backward pass from {self.names.text(self.graph.top)} to click through: "
+            f"{listed(senders, 8)}; the gradients to find: {listed(leaves, 8)}."
+        )
+
+    def data(self) -> list[dict[str, Any]]:
+        """What the script reads."""
+        waits = Counter(send["to"] for sent in self.sends.values() for send in sent.values())
+        return [
+            {
+                "id": item.id,
+                "html": self.names.html(item),
+                "text": self.names.text(item),
+                "sends": list(self.sends[item.id].values()),
+                "waits": waits[item.id],
+                "right": float(self.graph.grads[item.node]),
+            }
+            for item in self.shown
+        ]
+
+    def still(self, direction: Direction | None) -> str:
+        """The graph with what each edge passes back, and the gradients in words."""
+        grads = self.graph.grads
+        shares = {
+            (item.id, position): float(grads[item.node]) * send["local"]
+            for item in self.shown
+            for position, send in self.sends[item.id].items()
         }
-        for item in shown
-    ]
-    widest = max((amount(x) for x in [*shares.values(), *found.values()]), key=len)
-    drawn = graphs(items, names, direction, found, f"{widest}0", shares)
-    senders = [names.text(item) for item in reversed(shown) if not item.is_leaf]
-    leaves = [item for item in shown if item.is_leaf]
-    alt = (
-        f"Backward pass from {names.text(items[-1])} to click through: {listed(senders, 8)}; "
-        f"the gradients to find: {listed([names.text(item) for item in leaves], 8)}."
-    )
-    right = [f"{names.adjoint(item)} = {amount(found[item.node])}" for item in leaves]
-    words = f"Each node passed on when all its shares had come: {listed(right, 12)}."
-    controls = (
-        f'<p class="cg-words" aria-live="polite" aria-atomic="true">{names.top} holds 1. Click a '
-        "node, and it passes on what it holds along the next of its arrows.</p>"
-        '<div class="cg-bar"><button type="button">Undo</button>'
-        '<button type="button">Start again</button></div>'
-    )
-    return Figure(cut(alt), data, "order", f"{drawn}<p>{words}</p>", controls)
+        widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
+        drawn = self.graph.drawn(direction, f"{widest}0", shares)
+        right = listed(self.graph.told(self.leaves), 12)
+        return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
+
+    def controls(self) -> str:
+        return (
+            f'<p class="cg-words" aria-live="polite" aria-atomic="true">{self.names.top} holds 1. '
+            "Click a node, and it passes on what it holds along the next of its arrows.</p>"
+            '<div class="cg-bar"><button type="button">Undo</button>'
+            '<button type="button">Start again</button></div>'
+        )
+
+
+def _sends(item: Item) -> dict[int, dict[str, Any]]:
+    """What a node passes on by each click: to which operand, along which of their edges."""
+    return {
+        position: {"to": item.parents[position], "which": item.which(position), "local": local}
+        for position, (_, local) in enumerate(local_gradients(item.node))
+        if local is not None
+    }

@@ -20,7 +20,7 @@
 
   const start = (root) => {
     const { label, phases, start: before, steps } = JSON.parse(
-      root.querySelector(".cg-steps").textContent,
+      root.querySelector("script").textContent,
     );
     const last = steps.length - 1;
     const firsts = phases.map((_, i) => steps.findIndex((step) => step[0] === i));
@@ -304,7 +304,7 @@
       event.stopPropagation(); // a notebook has its own use for these keys
     });
 
-    root.insertBefore(live, root.querySelector(".cg-steps"));
+    root.querySelector("script").before(live);
     root.dataset.ready = "";
     fit();
     show(0);

@@ -12,8 +12,8 @@ import chaingrad
 from chaingrad import Node, checkpoint, ops, rules
 from chaingrad.backward import adjoints
 from chaingrad.draw.reading import read
-from chaingrad.step import nudge, order
-from chaingrad.step.figure import _script
+from chaingrad.step import nudge, order, play
+from chaingrad.step.piece import script
 from chaingrad.step.program import OPERATIONS, record
 
 SOURCE = Path(chaingrad.__file__).parent / "step"
@@ -290,9 +290,18 @@ def test_labels_of_any_text():
         assert '<b>"x' not in page.replace("\\u003cb>", "")
 
 
+def test_a_notebook_takes_no_text_for_a_formula():
+    x = Node(1.0, "$x_1$")
+    for piece in (nudge(x * x), order(x * x), play(x * x)):
+        start = piece.html.partition(">")[0]
+        assert {"tex2jax_ignore", "mathjax_ignore"} < set(
+            re.search('class="(.*?)"', start)[1].split()
+        )
+
+
 def test_they_are_small():
     scripts = [path.stem for path in SOURCE.glob("*.js") if path.stem != "player"]
-    assert sum(len(_script(name).encode()) for name in scripts) < 15_000
+    assert sum(len(script(name).encode()) for name in scripts) < 15_000
     assert len(nudge(example()[0]).html.encode()) < 60_000
 
 
