@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
 from chaingrad.graph import toposort
-from chaingrad.step import play, play_toposort
+from chaingrad.step import Player, play, play_toposort
 from tests.axe import severe
 from tests.site.audit import SETTLED
 from tests.site.built import Site
@@ -146,9 +147,10 @@ def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
 
 
-def test_going_back_shows_what_was_shown(show: Show) -> None:
-    page = show(scalar().html, reduced_motion="reduce")
-    stage, count = page.locator(".cg-live .cg-scroll"), len(scalar().steps)
+@pytest.mark.parametrize("make", [scalar, lambda: play(Node(2.0, "x"))], ids=["scalar", "leaf"])
+def test_going_back_shows_what_was_shown(show: Show, make: Callable[[], Player]) -> None:
+    page = show(make().html, reduced_motion="reduce")
+    stage, count = page.locator(".cg-live .cg-scroll"), len(make().steps)
     stage.focus()
     ways = []
     for key in ("ArrowRight", "ArrowLeft"):

@@ -4,9 +4,9 @@ const number = (x) => {
   const text = size && (size < 1e-3 || size >= 1e6) ? x.toExponential(2) : +x.toPrecision(4);
   return (Number.isInteger(text) ? text + ".0" : String(text)).replaceAll("-", "−");
 };
-// Start the figures of a kind that have not started. Each has its controls. `graph` is that of the
-// still, which may be drawn twice, for wide and for narrow places: `nodes` has all boxes of a node,
-// `put` writes into them.
+// Start the figures of a kind that have not started. Each has its controls. `drawings` are those of
+// the still, which may be drawn twice, for wide and for narrow places: `boxes` has all boxes of a
+// node, `put` writes into them.
 const figures = (kind, start) => {
   const waiting = `.chaingrad-moving[data-kind=${kind}]:not([data-ready])`;
   for (const root of document.querySelectorAll(waiting)) {
@@ -18,18 +18,15 @@ const figures = (kind, start) => {
       // a notebook has its own use for most keys
       if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
     });
-    const nodes = {};
-    for (const group of graph.querySelectorAll("[data-node]")) {
-      (nodes[group.dataset.node] ??= []).push(group);
-    }
+    const drawings = [...graph.querySelectorAll("svg")].map((svg) => new Drawing(svg));
+    const boxes = (id) => drawings.map(({ nodes }) => nodes[id].group);
     const put = (id, slot, x) => {
-      for (const group of nodes[id]) {
-        group.querySelector(`[data-slot=${slot}]`).textContent = `${slot} ${number(x)}`;
-      }
+      for (const drawing of drawings) drawing.put(id, slot, `${slot} ${number(x)}`);
     };
-    const toggle = (id, name, on) => nodes[id].map((group) => group.classList.toggle(name, on));
+    const toggle = (id, name, on) => boxes(id).map((box) => box.classList.toggle(name, on));
+    const find = (selector) => live.querySelectorAll(selector);
     const data = JSON.parse(root.querySelector("script").textContent);
-    start({ data, graph, nodes, put, toggle, find: (selector) => live.querySelectorAll(selector) });
+    start({ data, drawings, boxes, put, toggle, find });
     root.dataset.ready = "";
   }
 };

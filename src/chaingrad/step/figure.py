@@ -34,5 +34,5 @@ class Figure(Piece):
             f'<div class="cg-still">{self._still}</div>'
             f'<div class="cg-live" hidden>{self._controls}</div>'
         )
-        scripts = ("figure", *self._scripts, self._kind)
+        scripts = ("drawing", "figure", *self._scripts, self._kind)
         return piece("moving", self.alt, inside, self.data, scripts, self._kind)

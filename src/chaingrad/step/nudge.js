@@ -1,4 +1,4 @@
-figures("nudge", ({ data: { program, leaves, shown, top, plot, steps }, nodes, put, toggle, find }) => {
+figures("nudge", ({ data: { program, leaves, shown, top, plot, steps }, boxes, put, toggle, find }) => {
   const [wide, high] = plot;
   const [words, said] = find("p");
   const [picture, curve, tangent, point] = find(".cg-plot, .cg-curve, .cg-tangent, circle");
@@ -86,7 +86,7 @@ figures("nudge", ({ data: { program, leaves, shown, top, plot, steps }, nodes, p
   sliders.forEach((slider, i) => {
     slider.addEventListener("input", () => move(i, +slider.value));
     slider.addEventListener("focus", () => move(i, parts[i]));
-    for (const box of nodes[leaves[i].id]) drag(box, () => i, 1);
+    for (const box of boxes(leaves[i].id)) drag(box, () => i, 1);
   });
   drag(picture, () => chosen, (2 * steps) / wide);
   find("button")[0].addEventListener("click", () => (parts.fill(0), show()));

@@ -1,4 +1,4 @@
-figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
+figures("order", ({ data, drawings, boxes, put, toggle, find }) => {
   const nodes = Object.fromEntries(data.map((node) => [node.id, node]));
   const senders = data.filter((node) => node.sends.length).reverse();
   const leaves = data.filter((node) => !node.sends.length);
@@ -6,7 +6,6 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
   const [words] = find("p");
   const start = words.innerHTML;
   const buttons = find("button");
-  const drawings = graph.querySelectorAll("svg");
   let clicks = [];
 
   // What each node holds after the clicks, what it has sent along each edge, and the last share.
@@ -62,13 +61,13 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
       put(id, "grad", holds);
       toggle(id, "cg-on", on);
       toggle(id, "cg-early", done && early >= 0);
-      for (const box of sends.length ? boxes[id] : []) {
+      for (const box of sends.length ? boxes(id) : []) {
         box.setAttribute("aria-label", `${text} holds ${number(holds)}: pass it on`);
       }
       sends.forEach(({ to, which, local }, turn) => {
         const shares = sent[turn].map((above) => number(above * local));
         for (const drawing of drawings) {
-          const arrow = drawing.querySelectorAll(`[data-from=${to}][data-to=${id}]`)[which];
+          const arrow = drawing.edge(to, id, which);
           arrow.classList.toggle("cg-sent", shares.length);
           arrow.classList.toggle("cg-on", on && last.turn === turn);
           // without ".0", for which two shares have no room
@@ -93,7 +92,7 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
     show();
   };
   for (const node of senders) {
-    for (const box of boxes[node.id]) {
+    for (const box of boxes(node.id)) {
       box.setAttribute("role", "button");
       box.setAttribute("tabindex", "0");
       box.addEventListener("click", () => click(node));
@@ -106,6 +105,6 @@ figures("order", ({ data, graph, nodes: boxes, put, toggle, find }) => {
   }
   buttons[0].addEventListener("click", () => (clicks.pop(), show()));
   buttons[1].addEventListener("click", () => ((clicks = []), show()));
-  for (const drawing of drawings) drawing.setAttribute("role", "group"); // a picture has no buttons
+  for (const { svg } of drawings) svg.setAttribute("role", "group"); // a picture has no buttons
   show();
 });

@@ -164,6 +164,7 @@ class _Passes:
         """What the picture says before the first step."""
         return [
             *((item.id, "state", "todo") for item in self.items if not item.is_leaf),
+            *((item.id, "state", "") for item in self.items if item.is_leaf and item.is_root),
             *((item.id, "data", "…" if is_bare(item) else "data …") for item in self.items),
             *((item.id, "grad", "") for item in self.items),
             *((item.id, "number", "") for event, item in self.sorting if event == "visit"),

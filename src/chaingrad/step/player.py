@@ -12,6 +12,7 @@ from chaingrad.step.piece import Piece, piece
 from chaingrad.step.steps import Change, Step
 
 MOST_NODES = 200
+SCRIPTS = ("drawing", "parts", "stage", "player")
 
 
 def check_size(size: int, max_nodes: int) -> None:
@@ -47,7 +48,7 @@ class Player(Piece):
         frames = "".join(self._frame(title, at) for title, at in self._frames)
         others = "".join(ET.tostring(x, encoding="unicode") for x in self._pictures[1:])
         inside = f'<div class="cg-frames">{frames}</div><template>{others}</template>'
-        return piece("player", self.alt, inside, self._data(), ("player",))
+        return piece("player", self.alt, inside, self._data(), SCRIPTS)
 
     def _data(self) -> dict[str, Any]:
         phases = list(dict.fromkeys(step.phase for step in self.steps))

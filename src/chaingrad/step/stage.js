@@ -1,0 +1,124 @@
+const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const shape = (tag, attributes) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  return element;
+};
+
+// The place of a graph, which may be drawn in several ways: the first that fits is shown, and all
+// are kept up to date.
+class Stage {
+  constructor(svgs, label) {
+    this.place = make("div", {
+      class: "cg-scroll",
+      tabindex: "0",
+      role: "group",
+      "aria-label": "Graph. Left and right arrow: one step. Space: play or pause.",
+    });
+    this.drawings = svgs.map((svg) => this.read(svg.cloneNode(true), label));
+    this.shown = this.drawings[0];
+    this.place.append(this.shown.svg);
+    this.dot = shape("circle", { class: "cg-dot", r: "6" });
+    this.carries = shape("text", { class: "cg-carries" });
+    this.frame = 0;
+    this.room = "";
+  }
+
+  read(svg, label) {
+    const [width, height] = ["width", "height"].map((name) => +svg.getAttribute(name));
+    const least = parseFloat(svg.style.minWidth) / width; // at which its type can be read
+    svg.setAttribute("aria-label", label);
+    svg.style.cssText = "";
+    return Object.assign(new Drawing(svg), { width, height, least });
+  }
+
+  put(changes) {
+    for (const drawing of this.drawings) {
+      for (const [node, slot, text] of changes) drawing.put(node, slot, text);
+    }
+  }
+
+  // Mark the nodes of a step and its edge, with what that carries.
+  mark({ nodes, edge }, beat) {
+    const { shown, dot, carries } = this;
+    cancelAnimationFrame(this.frame);
+    dot.remove();
+    carries.remove();
+    for (const group of shown.svg.querySelectorAll(".cg-on")) group.classList.remove("cg-on");
+    for (const node of nodes) shown.nodes[node].group.classList.add("cg-on");
+    if (!edge) return;
+    const [parent, child, which, above, local] = edge;
+    const group = shown.edge(parent, child, which);
+    const path = group.querySelector("path");
+    group.classList.add("cg-on");
+    if (above) group.parentNode.append(this.written(path, above, local));
+    if (calm()) return;
+    group.parentNode.append(dot);
+    this.travel(path, Math.min(700, beat * 0.6));
+  }
+
+  // What an edge carries, at its middle: the first drawing has room for two lines.
+  written(path, above, local) {
+    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
+    const below = this.shown === this.drawings[0] ? `x="${x}" y="${y + 14}"` : "";
+    this.carries.innerHTML =
+      `<tspan class="g" x="${x}" y="${y + (below ? -6 : 4)}">${above} </tspan>` +
+      `<tspan class="l" ${below}>× ${local}</tspan>`;
+    return this.carries;
+  }
+
+  // The dot runs from the child back to the parent, against the arrow.
+  travel(path, duration) {
+    const length = path.getTotalLength();
+    const began = performance.now();
+    const move = (now) => {
+      const part = Math.min(1, Math.max(0, (now - began) / duration));
+      const { x, y } = path.getPointAtLength(length * (1 - part));
+      this.dot.setAttribute("cx", x);
+      this.dot.setAttribute("cy", y);
+      if (part < 1) this.frame = requestAnimationFrame(move);
+      else this.dot.remove();
+    };
+    move(began);
+  }
+
+  // Keep what happens in sight where the drawing is wider than its place.
+  reveal({ nodes }) {
+    const { place, shown } = this;
+    if (place.scrollWidth <= place.clientWidth && place.scrollHeight <= place.clientHeight) return;
+    const view = place.getBoundingClientRect();
+    const boxes = nodes.map((node) => shown.nodes[node].group.getBoundingClientRect());
+    const off = (low, high, size) => {
+      const from = Math.min(...boxes.map((box) => box[low])) - view[low];
+      const room = view[size] - (Math.max(...boxes.map((box) => box[high])) - view[low] - from);
+      return from - Math.max(12, room / 2); // in the middle, or from where it begins
+    };
+    place.scrollBy({
+      left: off("left", "right", "width"),
+      top: off("top", "bottom", "height"),
+      behavior: calm() ? "auto" : "smooth",
+    });
+  }
+
+  // Show the first drawing that fits a height with this width; whether there is another room.
+  fit(most) {
+    const style = getComputedStyle(this.place);
+    const sum = (...names) => names.reduce((total, name) => total + parseFloat(style[name]), 0);
+    const padding = sum("paddingTop", "paddingBottom");
+    const width = this.place.clientWidth - sum("paddingLeft", "paddingRight");
+    const height = most - padding - 12;
+    if (!this.place.clientWidth || this.room === `${width} ${height}`) return false;
+    this.room = `${width} ${height}`;
+    const scale = (drawing) =>
+      Math.min(1, width / drawing.width, height / drawing.height) / drawing.least;
+    const best = [...this.drawings].sort((a, b) => scale(b) - scale(a))[0];
+    this.shown = this.drawings.find((drawing) => scale(drawing) >= 1) || best;
+    const { svg, width: wide, height: high, least } = this.shown;
+    if (!svg.isConnected) this.place.replaceChildren(svg);
+    const size = Math.max(1, scale(this.shown)) * least; // smaller could not be read: it scrolls
+    svg.style.width = `${wide * size}px`;
+    svg.style.height = `${high * size}px`;
+    this.place.style.maxHeight = `${Math.max(height, 240) + padding}px`;
+    return true;
+  }
+}
