@@ -66,8 +66,9 @@ def _style(name: str) -> str:
     dark = COLORS["paper"][1]
     theme = style().replace("svg.chaingrad", f".chaingrad-{name}")
     theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
+    sheet = _asset("piece.css").replace("-piece", f"-{name}") + _asset(f"{name}.css")
     light = "".join(f"--cg-{key}:{color};" for key, (color, _) in COLORS.items())
-    return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{_asset(f'{name}.css')}"
+    return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{sheet}"
 
 
 def _asset(name: str) -> str:
