@@ -722,6 +722,15 @@ MISTAKES = {
         (("+ eps), m, v", "+ eps), m_hat, v_hat"), ["m1", "p2"]),
         (("(1 - beta2) * g**2", "(1 - beta2) * g"), ["v1", "p1"]),
     ],
+    "ex-jax-interpreter": [
+        (("+= share", "= share"), ["by a", "by a"]),
+        (("in reversed(lines)", "in lines"), ["by a", "by a"]),
+        (("(g * math.cos(x),)", "(math.cos(x),)"), ["by a", None]),
+        (("(g * math.cos(x),)", "(g * math.cos(math.sin(x)),)"), ["by a", None]),
+        (("(g * y, g * x)", "(g * x, g * y)"), ["by a", "by a"]),
+        (("            if isinstance(operand, str):\n    ", ""), [None, "raises"]),
+        (("{result: 1.0}", "{name: 1.0}"), [None, "by a"]),
+    ],
     "ex-second-logistic": [
         (("p * (1 - p) * z_dot", "z_dot"), ["p_dot", "Hv"]),
         ((" / len(X)", ""), ["Hv", "Hv"]),
