@@ -27,7 +27,7 @@ from sphinx_exercise.nodes import is_solution_node
 from assets import serve
 from cells import code_cells, source_of
 from live import answers, done
-from live.judge import CARRIED, dependencies, judge
+from live.judge import CARRIED, asserts, dependencies, idle, judge
 
 PARTS = Path(__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,18 @@ def describe(document: nodes.document) -> list[dict[str, Any]]:
         raises = "raises-exception" in option.get("tags", ())
         about = vars(verdict) | {"uses": uses, "within": answer_around(cell), "raises": raises}
         told.append({key: value for key, value in about.items() if value})
+    shows = [
+        "why" not in about and (has_output(cell) or asserts(source))
+        for cell, source, about in zip(cells, sources, told, strict=True)
+    ]
+    for place in idle(told, shows):
+        told[place]["idle"] = True
     return told
+
+
+def has_output(cell: nodes.Element) -> bool:
+    parts = cell.findall(nodes.container)
+    return any(part.get("nb_element") == "cell_code_output" and part.children for part in parts)
 
 
 def answer_around(cell: nodes.Element) -> str:

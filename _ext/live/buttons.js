@@ -104,7 +104,7 @@
     made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
     box.querySelector(".cell_input").append(made);
     if (told.cells[i].why) made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
-    else equip(box, made, "cells", i);
+    else if (!told.cells[i].idle) equip(box, made, "cells", i);
   });
 
   places.forEach((place, i) => {

@@ -2,7 +2,7 @@
 
 import ast
 import symtable
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -218,6 +218,33 @@ def dependencies(sources: Iterable[str]) -> list[list[int]]:
             origin[name] = [*origin.get(name, ()), place]
         for name in names.given:
             origin[name] = [place]
+    return found
+
+
+def asserts(source: str) -> bool:
+    """Whether a cell asserts something when it runs: changed, it may show an error."""
+    statements = ast.parse(written(source)[1]).body
+    return any(
+        isinstance(part, ast.Assert)
+        for statement in statements
+        if not is_definition(statement)
+        for part in ast.walk(statement)
+    )
+
+
+def idle(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
+    """The cells that can run to no end: nothing shows, there or in a cell that builds on them.
+
+    The cells of a folded answer build on those before them in it.
+    """
+    found, wanted = [], set()
+    for place, about in reversed(list(enumerate(told))):
+        if place in wanted or ("why" not in about and shows[place]):
+            wanted.update(about.get("uses", ()))
+            within = about.get("within", "")
+            wanted.update(k for k in range(place) if within and told[k].get("within") == within)
+        elif "why" not in about:
+            found.append(place)
     return found
 
 

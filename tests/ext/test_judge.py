@@ -1,6 +1,7 @@
 """Which cells of a page run in the browser, told from their code."""
 
 import sys
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.support import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live.judge import dependencies, judge
+from live.judge import asserts, dependencies, idle, judge
 
 
 def why(*sources: str) -> list[str]:
@@ -105,3 +106,24 @@ def test_a_cell_depends_on_those_that_last_gave_or_changed_its_names() -> None:
         "w = 1\nw",  # 9
     ]
     assert dependencies(sources) == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], []]
+
+
+def test_cells_that_come_to_nothing_in_the_page_are_idle() -> None:
+    """Neither they nor what builds on them and runs shows anything."""
+    told: list[dict[str, Any]] = [
+        {},  # 0 built on by 2 alone
+        {},  # 1 built on by 4, which cannot run
+        {"uses": [0]},  # 2 shows something
+        {},  # 3 shows nothing
+        {"uses": [1], "why": "needs torch"},  # 4 shows something
+        {"within": "answer"},  # 5
+        {"within": "answer"},  # 6 shows something
+        {"within": "other"},  # 7
+    ]
+    assert sorted(idle(told, [i in (2, 4, 6) for i in range(8)])) == [1, 3, 7]
+
+
+def test_a_cell_asserts_where_it_does_so_itself() -> None:
+    assert asserts("for x in y:\n    assert x")
+    assert not asserts("def f(x):\n    assert x")
+    assert not asserts("x = 1")

@@ -381,6 +381,12 @@ def test_a_cell_that_cannot_run_says_why(page: Page, name: str, why: str) -> Non
     expect(cell(page, name).locator(".live-run")).to_have_count(0)
 
 
+def test_a_cell_that_comes_to_nothing_offers_nothing(page: Page) -> None:
+    bar = cell(page, "glued").locator(".live-bar")
+    expect(bar).to_be_visible()
+    expect(bar.get_by_role("button")).to_have_count(0)
+
+
 def test_the_keyboard_is_enough(page: Page) -> None:
     reach(page, ".live-edit")
     page.keyboard.press("Enter")
