@@ -19,7 +19,7 @@ os.environ["NPROC"] = "1"  # XLA's; its flags about threads no longer hold it to
 
 from tqdm import tqdm  # noqa: E402 (after the threads are set)
 
-from benchmarks.measure import interleaved, ratio  # noqa: E402
+from benchmarks.measure import interleaved, processor, ratio  # noqa: E402
 from benchmarks.memory import peaks  # noqa: E402
 from benchmarks.scaling import WIDTHS, scaling, widths  # noqa: E402
 from benchmarks.steps import array_steps, scalar_mlps  # noqa: E402
@@ -100,15 +100,6 @@ def machine() -> dict[str, Any]:
         "versions": {package: version(package) for package in ("chaingrad", *PACKAGES)},
         "commit": commit.stdout.strip() or "unknown",
     }
-
-
-def processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
 
 
 def told(row: dict[str, Any]) -> str:

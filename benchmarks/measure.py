@@ -5,10 +5,12 @@ programs take is not in it.
 """
 
 import gc
+import platform
 import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 
@@ -64,3 +66,13 @@ def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
         return (ratios[0],) * 3
     first, median, third = statistics.quantiles(ratios, n=4, method="inclusive")
     return first, median, third
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -11,9 +11,10 @@ EXERCISES = tuple(
     f"src/coursework/{name}.py"
     for name in ("assignments", "engine", "imports", "pages", "problems", "release", "stubs")
 )
+RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # of runs that no build makes
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
-    "src/chaingrad", "benchmarks/results.json", "requirements.txt", *EXERCISES,
+    "src/chaingrad", *RECORDED, "requirements.txt", *EXERCISES,
 )  # fmt: skip
 GENERATED = re.compile(r"\.pyc$|\.egg-info/")
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
@@ -90,6 +91,5 @@ def needed(book: Path, code: str) -> list[Path]:
         todo |= imports(module, source) - seen
     read = {path for module in seen for path in own_files(module)}
     read.add(book / "requirements.txt")
-    if "results.json" in code:
-        read.add(book / "benchmarks" / "results.json")
+    read |= {book / path for path in RECORDED if Path(path).name in code}
     return sorted(path for path in read if path.is_file())

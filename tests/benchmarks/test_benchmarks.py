@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from benchmarks import compiled
 from benchmarks.measure import Contender, interleaved, ratio, seconds
 from benchmarks.scaling import (
     GRAPHS,
@@ -44,6 +45,13 @@ def test_smaller_works_are_compared_before_they_are_timed():
     for _, _, contenders in [*found, *((w, b, c) for w, _, b, c in our_own())]:
         assert "chaingrad" in contenders
         assert len(contenders) == 2
+
+
+def test_a_compiled_chain_with_other_gradients_is_not_timed():
+    rows = compiled.measure(compiled.fused, rounds=1, sizes=[(8, 8)])
+    assert {row["chain"]: row["saved"] for row in rows} == {"by hand": 3, "compiled": 0, "fused": 0}
+    with pytest.raises(AssertionError, match="the gradients differ"):
+        compiled.measure(lambda x: x.tanh(), rounds=1, sizes=[(8, 8)])
 
 
 def test_the_collector_is_on_or_off_and_then_on_again():

@@ -28,7 +28,8 @@ def book(tmp_path: Path) -> Path:
         path.write_text(text)
     (tmp_path / "requirements.txt").touch()
     (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "results.json").touch()
+    for name in inputs.RECORDED:
+        (tmp_path / name).touch()
     return tmp_path
 
 
@@ -55,8 +56,10 @@ def test_other_packages_are_no_inputs(book: Path) -> None:
     assert inputs.needed(book, "import numpy\nprint('engines')") == [book / "requirements.txt"]
 
 
-def test_the_benchmarks_results_are_read_where_they_are_named(book: Path) -> None:
-    assert book / "benchmarks" / "results.json" in inputs.needed(book, "open('results.json')")
+@pytest.mark.parametrize("name", inputs.RECORDED)
+def test_recorded_runs_are_read_where_they_are_named(book: Path, name: str) -> None:
+    assert book / name in inputs.needed(book, f"open('{Path(name).name}')")
+    assert book / name not in inputs.needed(book, "import engine")
 
 
 def test_a_fingerprint_tells_names_and_contents(book: Path) -> None:
