@@ -2,6 +2,7 @@
 
 import ast
 import symtable
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -180,8 +181,9 @@ class Reading:
     def missing(self, names: Names) -> str:
         """What a browser has not of that which is imported."""
         unknown = sorted(names.imports - AVAILABLE - self.modules.keys())
+        packages = [name for name in unknown if name not in sys.stdlib_module_names]
         if unknown:
-            return "needs " + listed(unknown)
+            return "needs " + listed(packages or unknown)
         return next(filter(None, (self.modules.get(name) for name in sorted(names.imports))), "")
 
     def spoil(self, names: Iterable[str], why: str) -> None:

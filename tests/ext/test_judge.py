@@ -77,6 +77,10 @@ def test_of_pythons_modules_the_browser_has_those_of_its_own_python() -> None:
     assert why(*sources) == ["", "needs tkinter", "needs _thread"]
 
 
+def test_a_package_is_named_before_parts_of_the_standard_library() -> None:
+    assert why("import multiprocessing\nimport torch") == ["needs torch"]
+
+
 def test_modules_that_cells_write_can_be_imported() -> None:
     assert why("%%writefile a.py\nimport json", "import a", "import b") == ["", "", "needs b"]
     assert why("%%writefile a.txt\njson") == ["needs Jupyter"]
