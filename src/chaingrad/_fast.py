@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.shares import accumulated, fitted
+from chaingrad._shares import accumulated, fitted
 
 ndarray = np.ndarray
 REACHED: Any = object()  # marks a node that takes part, before the first share has come

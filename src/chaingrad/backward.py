@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _fast, modes
+from chaingrad._shares import accumulated, added, fitted, owned
 from chaingrad.rules import Rule
-from chaingrad.shares import accumulated, added, fitted, owned
 
 ndarray = np.ndarray
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ RULE_OF_TANH = "a rule: tanh"
 
 def museum():
     """The classes of the page, by their names."""
-    found = {"math": math, "toposort": toposort}
+    found = {"dataclass": dataclass, "math": math, "toposort": toposort}
     for cell in re.findall(r"```\{code-cell\} ipython3\n(.*?)```", MUSEUM.read_text(), re.DOTALL):
         code = re.sub(r"\A(---\n.*?---\n|(:[^\n]*\n)+)", "", cell, flags=re.DOTALL)
         for part in ast.parse(code).body:

@@ -32,7 +32,7 @@ home = Path(chaingrad.__file__).parent
 assert home.is_relative_to(sys.prefix), home
 assert importlib.metadata.version("chaingrad") == chaingrad.__version__
 assert importlib.util.find_spec("coursework") is None
-for name in ("py.typed", "digits.npz", "step/player.js", "step/player.css", "step/figure.css"):
+for name in ("py.typed", "digits.npz", "step/player.js", "step/player.css", "step/piece.css"):
     assert (home / name).stat().st_size or name == "py.typed", name
 
 w = chaingrad.Node(np.array([[1.0, -2.0], [3.0, 0.5]]))

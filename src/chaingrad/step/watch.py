@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad._shares import fitted
 from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.rules import Rule
-from chaingrad.shares import fitted
 
 Sent = Callable[[Any, int, Any, Any, float | None], None]
 
