@@ -1,5 +1,6 @@
 """A small autograd engine: one node for scalars and arrays, and derivatives of any order."""
 
+from chaingrad._program import program
 from chaingrad.functional import (
     check_gradients,
     grad,
@@ -34,6 +35,7 @@ __all__ = [
     "maximum",
     "minimum",
     "no_grad",
+    "program",
     "stack",
     "value_and_grad",
     "vjp",

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.rules import Rule
+from chaingrad.rules import Rule, TracingError
 
 
 def describe(node: Any) -> str:
@@ -21,6 +21,8 @@ def kind(x: Any) -> str:
 
 def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
     """The error of a computation that failed, with the operation, operands and shapes named."""
+    if isinstance(error, TracingError):
+        return error
     if any(node.data is None for node in inputs):
         return ValueError(
             f"{rule.name}: a node that backward(release=True) freed cannot be used again; compute "

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad._messages import describe, kind
-from chaingrad.rules import Traced, cast, shape_of, unbroadcast
+from chaingrad.rules import Traced, cast, is_number, is_symbol, shape_of, unbroadcast
 
 ndarray = np.ndarray
 
@@ -32,9 +32,14 @@ def fitted(share: Any, parent: Any, child: Any) -> Any:
         except ValueError as error:
             raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
     if isinstance(share, Traced):
-        same = type(data) is float or np.result_type(share.data) == data.dtype
-        return share if same else cast(share, dtype=data.dtype)
-    return np.asarray(share, data.dtype) if isinstance(data, ndarray) else float(share)
+        return _of_dtype(share, data)
+    return float(share) if is_number(data) else np.asarray(share, data.dtype)
+
+
+def _of_dtype(share: Any, data: Any) -> Any:
+    if is_number(data):
+        return share.settled(number=True) if is_symbol(share) else share
+    return share if share.dtype == data.dtype else cast(share, dtype=data.dtype)
 
 
 def added(known: Any, share: Any) -> Any:

@@ -99,14 +99,17 @@ def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
     0.23104906018664842
     """
     node = as_node(logits)
-    target = np.asarray(rules.value(labels), node.dtype)
+    target = rules.cast(rules.value(labels), dtype=node.dtype)
     if target.shape != node.shape:
         raise ValueError(
             f"binary_cross_entropy_with_logits: logits {node.shape} and labels {target.shape} must "
             "have one shape"
         )
-    if not np.all((target >= 0) & (target <= 1)):
-        raise ValueError("binary_cross_entropy_with_logits: labels must be from 0 to 1")
+    within, message = (target >= 0) & (target <= 1), "labels must be from 0 to 1"
+    if rules.is_symbol(within):
+        within.demand(f"binary_cross_entropy_with_logits: {message}")
+    elif not np.all(within):
+        raise ValueError(f"binary_cross_entropy_with_logits: {message}")
     loss: Node = node.apply(rules.binary_cross_entropy, (node,), {"labels": target.copy()})
     return loss
 
@@ -144,7 +147,8 @@ def _shifted(logits: Any, axis: int) -> Node:
 def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:
     if len(shape) != 2:
         raise ValueError(f"cross_entropy: logits must have a shape (n, c); got {shape}")
-    labels = np.asarray(rules.value(labels))
+    labels = rules.value(labels)
+    labels = labels if rules.is_symbol(labels) else np.asarray(labels)
     if labels.shape != shape[:1]:
         raise ValueError(
             f"cross_entropy: logits {shape} need labels of shape {shape[:1]}, one class for each "
@@ -152,6 +156,10 @@ def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:
         )
     if labels.dtype.kind not in "iu":
         raise TypeError(f"cross_entropy: labels must be integers; got dtype {labels.dtype}")
+    if rules.is_symbol(labels):
+        within = (labels >= 0) & (labels < shape[1])
+        within.demand(f"cross_entropy: labels must be from 0 to {shape[1] - 1}")
+        return labels
     wrong = np.flatnonzero((labels < 0) | (labels >= shape[1]))
     if wrong.size:
         raise ValueError(

@@ -146,6 +146,10 @@ class Watch:
     def recorded(self, node: Any) -> None:
         """See the node of a result that depends on one that requires a gradient."""
 
+    def again(self) -> contextlib.AbstractContextManager[None]:
+        """Enclose what a checkpoint computes for the second time."""
+        return contextlib.nullcontext()
+
     def unchanged(self, node: Any) -> None:
         """See a node before the backward pass uses its operands."""
 

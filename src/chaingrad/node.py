@@ -11,7 +11,7 @@ from chaingrad import modes, operations, rules
 from chaingrad._messages import describe, explained, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
-from chaingrad.rules import JointRule, Rule, Traced
+from chaingrad.rules import JointRule, Rule, Traced, is_number, is_symbol
 
 Data = float | npt.NDArray[np.floating[Any]]
 Operator = Callable[["Node", Any], "Node"]
@@ -195,7 +195,7 @@ class Node(Traced):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the data; a number's is float64."""
-        return np.result_type(self.data) if type(self.data) is not float else np.dtype(np.float64)
+        return np.dtype(np.float64) if is_number(self.data) else np.result_type(self.data)
 
     def item(self) -> float:
         """The only entry of the data, as a Python float.
@@ -519,12 +519,12 @@ class Node(Traced):
             )
         if gradient is None:
             data = self.data
-            if type(data) is not float and data.size != 1:
+            if not is_number(data) and data.size != 1:
                 raise ValueError(
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            one = 1.0 if type(data) is float else np.array(1.0, data.dtype, ndmin=data.ndim)
+            one = 1.0 if is_number(data) else np.array(1.0, data.dtype, ndmin=data.ndim)
             return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
@@ -536,6 +536,8 @@ class Node(Traced):
         if create_graph:
             return gradient
         data = gradient.data
+        if is_symbol(data):
+            return data if data.dtype == self.dtype else rules.cast(data, dtype=self.dtype)
         return float(data) if type(self.data) is float else np.array(data, self.dtype)
 
 
@@ -557,6 +559,8 @@ def as_data(x: Any) -> Data:
     """
     if type(x) is float:
         return x
+    if is_symbol(x):
+        return x.floating()  # type: ignore[no-any-return]
     if isinstance(x, Node):
         raise TypeError(
             f"{describe(x)} is a node already; use it as it is, or node.detach() for "
@@ -595,13 +599,13 @@ def _is_operand(x: Any) -> bool:
     )
 
 
-def _constant(x: Any, beside: Data) -> Node:
+def _constant(x: Any, beside: Any) -> Node:
     """A constant; integers and booleans take the dtype of the data that they stand beside."""
     if type(x) is int or type(x) is float:
         return _leaf(float(x))
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
-        x = x.astype(beside.dtype if isinstance(beside, np.ndarray) else np.float64)
-    return _leaf(as_data(x))
+        x = x.astype(np.float64 if is_number(beside) else beside.dtype)
+    return _leaf(x.floating(beside) if is_symbol(x) else as_data(x))
 
 
 def _leaf(data: Data) -> Node:
@@ -654,6 +658,8 @@ def _numeric(data: Any, rule: Rule) -> Any:
 
 def _settled(data: Any) -> Data:
     """The result of a rule as a float or an array; NumPy's scalars are neither."""
+    if is_symbol(data):
+        return data.settled()  # type: ignore[no-any-return]
     return float(data) if isinstance(data, float) else np.asarray(data)
 
 

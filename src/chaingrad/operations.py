@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import rules
-from chaingrad.rules import Traced, shape_of, value
+from chaingrad.rules import Traced, is_symbol, may_hold, shape_of, value
 
 # --- of several operands ------------------------------------------------------------------------
 
@@ -42,7 +42,8 @@ def where(condition: Any, a: Any, b: Any) -> Any:
     >>> where(x > 0, x, 0.1 * x).data
     array([-0.1,  2. ])
     """
-    chosen = np.asarray(value(condition)).astype(bool)
+    chosen = value(condition)
+    chosen = (chosen if is_symbol(chosen) else np.asarray(chosen)).astype(bool)
     return _first("where", a, b).apply(rules.where, (a, b), {"condition": chosen})
 
 
@@ -164,8 +165,8 @@ def clip(x: Any, low: Any = None, high: Any = None) -> Any:
         raise TypeError("clip: bounds are numbers or arrays; with nodes use maximum and minimum")
     low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
     within = (x.data >= low) & (x.data <= high)
-    outside = np.clip(x.data, low, high)
-    return rules.where(x, np.asarray(outside, x.dtype), condition=within)
+    outside = rules.cast(np.clip(x.data, low, high), dtype=x.dtype)
+    return rules.where(x, outside, condition=within)
 
 
 def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
@@ -191,9 +192,9 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 def _root(square: Any) -> Any:
     """The square root, with slope 0 where the square is 0: as of a norm, whose tip is there."""
     zero = np.equal(square.data, 0)
-    if not np.any(zero):
+    if not may_hold(zero):
         return rules.sqrt(square)
-    return rules.where(rules.sqrt(rules.where(square, 1.0, condition=~zero)), 0.0, condition=~zero)
+    return rules.where(0.0, rules.sqrt(rules.where(1.0, square, condition=zero)), condition=zero)
 
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

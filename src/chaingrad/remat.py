@@ -6,6 +6,7 @@ and pulls the gradient back through the graph that this makes, which is then dro
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NoReturn
 
@@ -15,7 +16,7 @@ from chaingrad import modes, rules
 from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.node import Node
-from chaingrad.rules import JointRule, Rule, Traced
+from chaingrad.rules import JointRule, Rule, Traced, is_symbol
 
 
 def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
@@ -90,7 +91,8 @@ class _Segment:
 
     def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
-        with modes.differentiating():
+        watch = modes.watch()
+        with modes.differentiating(), watch.again() if watch else nullcontext():
             again = self._checked(self.run())
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
@@ -119,6 +121,8 @@ class _Segment:
         )
 
     def _same(self, again: Any, before: Any) -> None:
+        if is_symbol(again):
+            return
         if np.shape(again) == np.shape(before):
             if np.array_equal(again, before):  # the usual case; with equal_nan it copies both
                 return
@@ -151,6 +155,9 @@ class _Reads(modes.Watch):
         self._made.add(node)
         if self.before:
             self.before.recorded(node)
+
+    def again(self) -> AbstractContextManager[None]:
+        return self.before.again() if self.before else nullcontext()
 
     def unchanged(self, node: Any) -> None:
         if self.before:

@@ -46,6 +46,26 @@ class Traced:
         raise NotImplementedError
 
 
+class TracingError(TypeError):
+    """What cannot be written down as a program."""
+
+
+class Symbol(Traced):
+    """What stands for a number or an array while a program is written; a node may hold it.
+
+    Rules compute with it as with an array. Beside what an array has, it tells whether it
+    ``is_array`` or a plain number, and can be taken as ``floating``, ``settled`` as a node holds
+    it, told to ``demand`` that it be true, and to ``pick`` and ``scatter`` where it is an index.
+    """
+
+    __slots__ = ()
+
+
+def is_symbol(x: Any) -> bool:
+    """Whether ``x`` stands for another number or array at each call of a program."""
+    return isinstance(x, Symbol)
+
+
 def flops_a_result(out: Value, *inputs: Value) -> int:
     """One operation for each entry of the result."""
     return int(np.size(value(out)))
@@ -239,6 +259,22 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
     return sum_(g, axis=stretched, keepdims=True) if stretched else g
 
 
+def is_number(data: Any) -> bool:
+    """Whether a node's data are a plain number, and not an array."""
+    return type(data) is float or (is_symbol(data) and not data.is_array)
+
+
+def may_hold(condition: Any) -> bool:
+    """Whether a condition holds for some entry, or may at another call of a program."""
+    return is_symbol(condition) or bool(np.any(condition))
+
+
+def symbol_in(index: Any) -> Any:
+    """The first part of an index that stands for another at each call, if there is one."""
+    parts = index if type(index) is tuple else (index,)
+    return next(filter(is_symbol, parts), None)
+
+
 def stretched(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
     return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
@@ -358,6 +394,11 @@ def _float_sigmoid(a: float) -> float:
 
 
 def _sigmoid(a: Any) -> Any:
+    if is_symbol(a):
+        if a.is_array:
+            return 1.0 / (1.0 + np.exp(-a))
+        power = np.exp(-abs(a))  # a number's would overflow
+        return np.where(a >= 0, 1.0, power) / (1.0 + power)
     power = np.negative(a, out=np.empty_like(a))
     with np.errstate(over="ignore"):  # 1 / (1 + inf) is 0, as it should be
         np.exp(power, out=power)
@@ -366,7 +407,7 @@ def _sigmoid(a: Any) -> Any:
 
 
 def _tanh_vjp(g: Value, out: Value, a: Value) -> Value:
-    if type(g) is not np.ndarray or not g.ndim:
+    if type(g) is not np.ndarray or type(out) is not np.ndarray or not g.ndim:
         return g * (1.0 - out * out)
     share = out * out  # the same in one array
     np.subtract(1.0, share, out=share)
@@ -375,7 +416,7 @@ def _tanh_vjp(g: Value, out: Value, a: Value) -> Value:
 
 
 def _sigmoid_vjp(g: Value, out: Value, a: Value) -> Value:
-    if type(g) is not np.ndarray or not g.ndim:
+    if type(g) is not np.ndarray or type(out) is not np.ndarray or not g.ndim:
         return g * out * (1.0 - out)
     share = np.subtract(1.0, out)  # the same in one array
     share *= out
@@ -386,7 +427,7 @@ def _sigmoid_vjp(g: Value, out: Value, a: Value) -> Value:
 def _distance(a: Value, b: Value) -> Value:
     """``a - b``, and 0 between equal infinities."""
     alike = np.isinf(value(a)) & np.equal(value(a), value(b))
-    return where(0.0, a - b, condition=alike) if np.any(alike) else a - b
+    return where(0.0, a - b, condition=alike) if may_hold(alike) else a - b
 
 
 def _relu(a: Any) -> Any:
@@ -489,14 +530,20 @@ where: Rule = rule(
 alias: Rule = rule(
     "alias", lambda a: a, None, reads=((),), passes_on=(INPUT,), flops=no_flops, formula="{0}"
 )
-cast: Rule = rule("cast", lambda a, dtype: np.asarray(a, dtype), None, reads=((),), flops=no_flops)
+cast: Rule = rule(
+    "cast",
+    lambda a, dtype: a.astype(dtype) if is_symbol(a) else np.asarray(a, dtype),
+    None,
+    reads=((),),
+    flops=no_flops,
+)
 
 
 # --- reductions ---------------------------------------------------------------------------------
 
 
 def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
-    if np.ndim(a):
+    if np.ndim(a) or is_symbol(a):
         return np.broadcast_to(a, shape)
     return stretched(np.asarray(a), shape)
 
@@ -548,7 +595,9 @@ def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Valu
 
 
 def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    return a if type(a) is float and axis is None else np.asarray(a).sum(axis, keepdims=keepdims)
+    if type(a) is float and axis is None:
+        return a
+    return (a if is_symbol(a) else np.asarray(a)).sum(axis, keepdims=keepdims)
 
 
 sum_: Rule = rule(
@@ -580,7 +629,9 @@ logsumexp: Rule = rule(
 
 def _cross_entropy(a: Any, labels: Any) -> Any:
     shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
-    picked = shifted[np.arange(len(labels)), labels]
+    picked = _pick(shifted, (np.arange(len(labels)), labels))
+    if is_symbol(shifted):
+        return np.mean(np.log(np.exp(shifted).sum(axis=1, keepdims=True)[:, 0]) - picked)
     return np.mean(np.log(np.exp(shifted, out=shifted).sum(axis=1)) - picked)
 
 
@@ -589,12 +640,10 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any) -> Value:
     n = len(labels)
     rows = np.arange(n)
     top = value(a).max(axis=1, keepdims=True, initial=-np.inf)
-    if isinstance(a, Traced) or isinstance(g, Traced):
+    if isinstance(a, Traced) or isinstance(g, Traced) or is_symbol(labels):
         powers = exp(a - top)
         softmax = powers / sum_(powers, axis=1, keepdims=True)
-        ones = np.zeros(shape_of(a), value(a).dtype)
-        ones[rows, labels] = 1.0
-        return (g / n) * (softmax - ones)
+        return (g / n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
     share = a - top  # the same in one array
     np.exp(share, out=share)
     scale = one_entry(g) / n
@@ -635,8 +684,16 @@ cumsum: Rule = rule("cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_v
 # --- shapes -------------------------------------------------------------------------------------
 
 
+def _pick(a: Any, index: Any) -> Any:
+    symbol = symbol_in(index)
+    return a[index] if symbol is None else symbol.pick(a, index)
+
+
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
     """Zeros with the entries of ``a`` added where the index points: twice, if it does so twice."""
+    symbol = a if is_symbol(a) else symbol_in(index)
+    if symbol is not None:
+        return symbol.scatter(a, index, shape)
     out = np.zeros(shape, np.result_type(a))
     rows = index[0] if type(index) is tuple and len(index) == 1 else index
     if isinstance(rows, list):
@@ -705,7 +762,7 @@ transpose: Rule = rule(
     symbol="T", formula="{0}ᵀ", shares=("({g})ᵀ",),
 )  # fmt: skip
 getitem: Rule = rule(
-    "getitem", lambda a, index: a[index],
+    "getitem", _pick,
     lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a)),
     reads=((),), flops=no_flops, expects="the index must fit the shape",
 )  # fmt: skip
@@ -767,8 +824,8 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
 
 def _by_columns(x: Value) -> bool:
     """Whether a matrix lies in memory column by column; its gradient then should, too."""
-    flags: Any = (x if type(x) is np.ndarray else value(x)).flags
-    return bool(flags.fnc)
+    data = x if type(x) is np.ndarray else value(x)
+    return type(data) is np.ndarray and bool(data.flags.fnc)
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.

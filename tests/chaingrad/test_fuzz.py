@@ -1,12 +1,14 @@
 """Random graphs against PyTorch, for FUZZ_SECONDS (5 by default) and with FUZZ_SEED (0)."""
 
+import ast
+import operator
 import os
 import time
 
 import numpy as np
 import torch
 
-from chaingrad import Node, concatenate, maximum, where
+from chaingrad import Node, concatenate, maximum, program, where
 from chaingrad.backward import adjoints
 
 
@@ -57,6 +59,14 @@ MARGINS = {
 }
 
 
+def alone(f):
+    return lambda a, _: f(a)
+
+
+def joined(a, b):
+    return concatenate([a, b])
+
+
 def fits(a, b):
     try:
         np.broadcast_shapes(a.shape, b.shape)
@@ -76,16 +86,17 @@ def clear(operation, *operands):
 
 
 def grow(random):
-    """Leaves and a scalar result, of both engines, that went through the same random operations."""
+    """Leaves and a scalar result, of both engines, and the operations between, as functions."""
     size = random.integers(1, 4)
     shapes = [(), (size,), (2, size), (2, 1), (1, size), (3, 2)]
     leaves = []
     for shape in random.permutation(len(shapes))[: random.integers(1, 5)]:
         data = random.uniform(-1, 1, shapes[shape])
         leaves.append((Node(data), torch.tensor(data, requires_grad=True)))
-    things = list(leaves)
+    things, steps = list(leaves), []
     for _ in range(random.integers(1, 25)):
-        a, b = (things[i] for i in random.integers(0, len(things), 2))
+        i, j = random.integers(0, len(things), 2)
+        a, b = things[i], things[j]
         kind = random.random()
         if kind < 0.55 and (kind < 0.35 or a[0].ndim):
             table = UNARY if kind < 0.35 else AXIS
@@ -93,22 +104,48 @@ def grow(random):
             if not clear(ours, a):
                 continue
             new = ours(a[0]), theirs(a[1])
+            step = alone(ours)
         elif kind < 0.65 and a[0].ndim == 2 and b[0].ndim and a[0].shape[1] == b[0].shape[0]:
             new = a[0] @ b[0], a[1] @ b[1]
+            step = operator.matmul
         elif kind < 0.7 and a[0].ndim and a[0].shape[1:] == b[0].shape[1:] and b[0].ndim:
             new = concatenate([a[0], b[0]]), torch.cat([a[1], b[1]])
+            step = joined
         elif fits(a[0], b[0]):
             ours, theirs = BINARY[random.integers(len(BINARY))]
             if not clear(ours, a, b):
                 continue
             new = ours(a[0], b[0]), theirs(a[1], b[1])
+            step = ours
         else:
             continue
         if new[0].size < 200 and np.all(np.abs(new[0].data) < 1e3):
             things.append(new)
-    ours = sum((x.tanh().sum() for x, _ in things), Node(0.0, requires_grad=False))
+            steps.append((step, i, j))
     theirs = sum(t.tanh().sum() for _, t in things)
-    return leaves, ours, theirs
+    return leaves, total(x for x, _ in things), theirs, steps
+
+
+def total(things):
+    return sum((x.tanh().sum() for x in things), Node(0.0, requires_grad=False))
+
+
+def replay(steps, *leaves):
+    things = list(leaves)
+    for step, i, j in steps:
+        things.append(step(things[i], things[j]))
+    return total(things)
+
+
+def assert_repeats_nothing(source):
+    """No line computes what another one has, and none what nobody reads."""
+    found = list(ast.walk(ast.parse(source)))
+    right = [ast.unparse(x.value) for x in found if isinstance(x, ast.Assign)]
+    computed = [text for text in right if "np.zeros" not in text and not text.isidentifier()]
+    assert len(set(computed)) == len(computed), source
+    names = [x for x in found if isinstance(x, ast.Name)]
+    written, read = ({x.id for x in names if isinstance(x.ctx, k)} for k in (ast.Store, ast.Load))
+    assert written <= read, source
 
 
 def test_random_graphs():
@@ -120,7 +157,7 @@ def test_random_graphs():
 
 
 def compare(seed):
-    leaves, ours, theirs = grow(np.random.default_rng(seed))
+    leaves, ours, theirs, steps = grow(np.random.default_rng(seed))
     nodes, tensors = [x for x, _ in leaves], [t for _, t in leaves]
     ours.backward()
     first = torch.autograd.grad(theirs, tensors, create_graph=True)
@@ -128,10 +165,20 @@ def compare(seed):
         np.testing.assert_allclose(node.grad, t.detach(), rtol=1e-8, atol=1e-10, err_msg=f"{seed}")
         assert np.shape(node.grad) == node.shape
 
+    by = range(len(nodes))
+    step = program(lambda *leaves: replay(steps, *leaves), argnums=by)
+    value, gradients = step(*(node.data for node in nodes))
+    np.testing.assert_allclose(value, ours.data, rtol=1e-12, err_msg=f"{seed}")
+    for node, g in zip(nodes, gradients, strict=True):
+        scale = max(1.0, np.abs(node.grad).max(initial=0.0))
+        np.testing.assert_allclose(g, node.grad, rtol=1e-11, atol=1e-12 * scale, err_msg=f"{seed}")
+        assert np.shape(g) == node.shape
+    assert_repeats_nothing(step.source)
+
     graph = adjoints(ours, ours.seed(None, True), nodes, create_graph=True)
-    total = sum((g * g).sum() for g in graph.values())
+    squares = sum((g * g).sum() for g in graph.values())
     t_total = sum((t * t).sum() for t in first)
-    second = adjoints(total, total.seed(), nodes)
+    second = adjoints(squares, squares.seed(), nodes)
     expected = torch.autograd.grad(t_total, tensors, allow_unused=True)
     for node, t in zip(nodes, expected, strict=True):
         wanted = np.zeros(node.shape) if t is None else t.numpy(force=True)

@@ -1,0 +1,217 @@
+"""A function and its gradient written down as the program that a person would write by hand.
+
+`program` runs a function and its backward pass once, on values that note what is done with them
+(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``) and puts the
+rest into Python (``source.py``) and formulas (``equations.py``). There is no derivative here: the
+engine's rules run, forward and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too,
+from the text of a function, whose branches and loops stay; what is traced has one course.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad import modes
+from chaingrad._program import arguments
+from chaingrad._program.equations import Equations
+from chaingrad._program.tape import Recorded
+from chaingrad._program.tracing import Passes, tracing, without_randomness
+from chaingrad._program.words import Result, Trace, put_into_words
+from chaingrad.functional import value_and_grad
+from chaingrad.node import Node
+
+ndarray = np.ndarray
+
+
+def program(
+    f: Callable[..., Any], argnums: int | Sequence[int] | None = 0, has_aux: bool = False
+) -> "Program":
+    """Write ``f`` and its gradient down as a NumPy program, when it is first called.
+
+    The program is called like `value_and_grad`; nothing of ``f`` runs again but for arguments of
+    other shapes, dtypes or structure, for which another program is written.
+
+    - Every float and array among the arguments is an input, arrays of integers and booleans, too.
+      Plain integers, booleans, strings and None belong to the program: others have another.
+    - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
+    - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``. Python's
+      own values, a flag such as ``model.training`` among them, stay what they were.
+    - Loops are written out. `where`, ``max``, ``sort`` and indices are operations, and follow their
+      values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so are
+      random numbers.
+
+    No result shares memory with an argument, a constant or another result. Plain numbers are
+    computed with `math`, which raises where the engine gives inf or nan.
+
+    Args:
+        f: gives a scalar node; with ``argnums=None`` nodes, arrays and numbers, also in containers.
+        argnums: the position of the argument to differentiate by, or several of them; None writes
+            down ``f`` itself, which is called with constant nodes for floats and arrays of them.
+        has_aux: as for `value_and_grad`.
+
+    Raises:
+        TypeError: (from the program) what ``f`` does cannot be written down: the message says
+            what, and what to write instead.
+        ValueError: (from the program) as `value_and_grad`; and where an argument has a value that
+            is refused, such as a label out of range.
+
+    >>> import chaingrad
+    >>> step = chaingrad.program(lambda w, x: (w * x + 1.0).tanh())
+    >>> step(0.5, -2.0)
+    (0.0, -2.0)
+    >>> print(step.source)
+    import math
+    <BLANKLINE>
+    <BLANKLINE>
+    def program(w, x):
+        z1 = math.tanh(w * x + 1)
+    <BLANKLINE>
+        dw = (1 - z1 * z1) * x
+        return z1, dw
+    """
+    return Program(f, argnums, has_aux)
+
+
+class Program:
+    """A function that is written down when it is called; see `program`, which makes it."""
+
+    def __init__(self, f: Callable[..., Any], argnums: Any, has_aux: bool) -> None:
+        if argnums is None and has_aux:
+            raise ValueError("program: argnums=None gives all that f gives; leave has_aux out")
+        self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux)
+        self._f, self._argnums, self._has_aux = f, argnums, has_aux
+        self._traces: dict[Any, _Written] = {}
+        self._last: Trace | None = None
+        functools.update_wrapper(self, f)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if any(map(arguments.holds_recorded, (args, kwargs))):
+            return self._plain(*args, **kwargs)
+        return self._written(args, kwargs)(args, kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Trace:
+        """The program for these arguments."""
+        return self._written(args, kwargs).trace
+
+    @property
+    def source(self) -> str:
+        """The source of the program that was called last.
+
+        Raises:
+            ValueError: there has been no call.
+        """
+        return self._latest("source").source
+
+    @property
+    def equations(self) -> Equations:
+        """The formulas of the program that was called last; raises as ``source``."""
+        return self._latest("equations").equations
+
+    def _latest(self, what: str) -> Trace:
+        if self._last is None:
+            raise ValueError(
+                f"program: {what} stands when the program has been called, since it depends on the "
+                "shapes of the arguments; or say trace(*args)"
+            )
+        return self._last
+
+    def _positions(self, count: int) -> list[int]:
+        if self._argnums is None:
+            return []
+        several = self._argnums if isinstance(self._argnums, Sequence) else [self._argnums]
+        return [i % count if -count <= i < count else i for i in several] if count else []
+
+    def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "_Written":
+        by = self._positions(len(args))
+        key: Any = tuple([arguments.form(x, i in by) for i, x in enumerate(args)])
+        if kwargs:
+            key = key, arguments.form(kwargs)
+        written = self._traces.get(key)
+        if written is None or not written.fits():
+            written = self._traces[key] = self._write(args, kwargs, by)
+        self._last = written.trace
+        return written
+
+    def _write(self, args: tuple[Any, ...], kwargs: dict[str, Any], by: list[int]) -> "_Written":
+        with tracing() as met:
+            lift = met.tape.input
+            given = [arguments.recorded(x, lift, i in by) for i, x in enumerate(args)]
+            named = arguments.recorded(kwargs, lift)
+            passes = Passes(met.tape)
+            with without_randomness(self._f), modes.watching(passes):
+                if self._argnums is None:
+                    nodes = arguments.mapped([given, named], _as_node)
+                    result = Result(self._f(*nodes[0], **nodes[1]))
+                else:
+                    answer, gradients = self._plain(*given, **named)
+                    result = Result(answer, gradients, self._argnums, by)
+            trace = put_into_words(self._f, met, passes, given, named, result)
+        written = _Written(trace, result.like, by)
+        _check(written, args, kwargs, result.like)
+        return written
+
+
+class _Written:
+    """A program, and what it takes beside its arguments."""
+
+    def __init__(self, trace: Trace, like: Any, by: list[int]) -> None:
+        self.trace, self._run = trace, trace.run
+        self._like = like if _is_exotic(like) else None
+        self._nodes = tuple(trace.closure.values())
+        self._forms = [arguments.form(node.data) for node in self._nodes]
+        self._constants = tuple(trace.constants.values())
+        self._by = by
+
+    def fits(self) -> bool:
+        """Whether the nodes of the closure hold what they held, up to their values."""
+        return not self._nodes or self._forms == [arguments.form(x.data) for x in self._nodes]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for i in self._by:
+            if type(args[i]) is not ndarray and type(args[i]) is not float:
+                args = (*args[:i], arguments.recorded(args[i], lambda x: x, True), *args[i + 1 :])
+        closure = [node.data for node in self._nodes]
+        result = self._run(*args, *closure, *self._constants, **kwargs)
+        return result if self._like is None else _restored(self._like, result)
+
+
+def _restored(like: Any, result: Any) -> Any:
+    """The containers that ``f`` gave, where the source gives tuples and dictionaries."""
+    if isinstance(like, dict):
+        return {key: _restored(like[key], result[key]) for key in like}
+    if isinstance(like, list | tuple):
+        members = [_restored(x, y) for x, y in zip(like, result, strict=True)]
+        return arguments.made_like(like, members)
+    return result
+
+
+def _is_exotic(x: Any) -> bool:
+    """Whether a result holds named tuples or the like, which the source cannot write."""
+    if isinstance(x, dict):
+        return any(map(_is_exotic, x.values()))
+    return isinstance(x, list | tuple) and (type(x) not in (list, tuple) or any(map(_is_exotic, x)))
+
+
+def _as_node(x: Any) -> Any:
+    is_floating = isinstance(x, Recorded) and x.dtype.kind == "f"
+    return Node(x, requires_grad=False) if is_floating else x
+
+
+def _check(written: _Written, args: Any, kwargs: Any, expected: Any) -> None:
+    """Hold the source to the values that were traced.
+
+    Raises:
+        RuntimeError: it gives others, which no function should be able to bring about.
+    """
+    with np.errstate(all="ignore"):
+        got = arguments.leaves(written(args, kwargs))
+    for x, y in zip(got, arguments.leaves(expected), strict=True):
+        if isinstance(y, Recorded):
+            same = np.shape(x) == y.shape and np.result_type(x) == np.result_type(y.example)
+            if not same or not np.allclose(x, y.example, 1e-4, 1e-6, equal_nan=True):
+                raise RuntimeError(
+                    "program: what was written down gives other values than the function; please "
+                    f"report this, with the source:\n{written.trace.source}"
+                )

@@ -1,0 +1,569 @@
+"""Values that write down what is done with them.
+
+A `Recorded` stands for a number or an array while a function is traced. Rules compute with it as
+with any array, and each operation becomes another `Recorded` on the same `Tape`: a graph of
+operations without derivatives or nodes, in which nothing is written twice. ``identities.py`` says
+what is not written at all.
+
+An example of each value is computed along the way, for its shape and dtype alone: what would decide
+by it (``if x > 0``, ``float(x)``) is refused.
+"""
+
+import hashlib
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import numpy as np
+
+from chaingrad.rules import Rule, Symbol, Traced, TracingError, is_number
+
+ndarray = np.ndarray
+Options = tuple[tuple[str, Any], ...]
+
+COMMUTE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal", "bitwise_and",
+           "bitwise_or", "logical_and", "logical_or"}  # fmt: skip
+# Functions whose result may show the memory of their first operand.
+VIEWS = {"transpose", "reshape", "broadcast_to", "getitem", "squeeze", "einsum", "astype"}
+ELEMENTWISE = {
+    name for name in dir(np) if isinstance(getattr(np, name), np.ufunc) and name != "matmul"
+} | {"where"}
+BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
+
+
+class Slot:
+    """The place in an index of an operand that is recorded."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+class Recorded(Symbol):
+    """A number or an array while a function is traced, and the operation that it comes from.
+
+    Attributes:
+        op: "input", "constant", or the name of the function of NumPy that gives it.
+        args: what it is computed from.
+        options: the keywords of the function, as pairs.
+        example: a value that it may have; only its shape, dtype and kind mean something.
+        place: how many were written before it.
+        region: which computation of a checkpoint it belongs to; 0 for none.
+    """
+
+    __slots__ = ("args", "example", "op", "options", "place", "region", "tape")
+
+    def __init__(
+        self, tape: "Tape", op: str, args: tuple["Recorded", ...], options: Options, example: Any
+    ) -> None:
+        self.tape, self.op, self.args, self.options = tape, op, args, options
+        self.example = example
+        self.place = tape.count
+        self.region = tape.region
+        tape.count += 1
+
+    # --- what is known of it --------------------------------------------------------------------
+
+    @property
+    def data(self) -> "Recorded":
+        return self
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.shape(self.example)
+
+    @property
+    def ndim(self) -> int:
+        return np.ndim(self.example)
+
+    @property
+    def size(self) -> int:
+        return int(np.size(self.example))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.result_type(self.example) if self.is_array else np.dtype(type(self.example))
+
+    @property
+    def is_array(self) -> bool:
+        """Whether it is NumPy's; a plain number does not widen an array."""
+        return isinstance(self.example, ndarray | np.generic)
+
+    @property
+    def is_constant(self) -> bool:
+        return self.op == "constant"
+
+    def option(self, name: str, default: Any = None) -> Any:
+        return dict(self.options).get(name, default)
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    def __iter__(self) -> Iterator["Recorded"]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<recorded {self.op} of shape {self.shape}>"
+
+    __hash__ = object.__hash__
+
+    # --- what would lose it ---------------------------------------------------------------------
+
+    def _refuse(self, how: str) -> NoReturn:
+        raise TracingError(
+            f"program: {how} of a value that is another at the next call (shape {self.shape}): a "
+            "program has one course. Choose by chaingrad.where, maximum or clip; or give what "
+            "decides as an int, a bool or a string, for each of which a program is written"
+        )
+
+    def __bool__(self) -> bool:
+        self._refuse("a decision by the truth")
+
+    def __float__(self) -> float:
+        self._refuse("float()")
+
+    def __int__(self) -> int:
+        self._refuse("int()")
+
+    def __index__(self) -> int:
+        self._refuse("an index or a count")
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        self._refuse("a plain array made")
+
+    def item(self) -> float:
+        self._refuse("item()")
+
+    def tolist(self) -> list[Any]:
+        self._refuse("tolist()")
+
+    def __setitem__(self, index: Any, new: Any) -> None:
+        self._refuse("a change in place")
+
+    # --- operations -----------------------------------------------------------------------------
+
+    def apply(self, rule: Rule, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
+        for x in inputs:
+            if isinstance(x, Traced) and not isinstance(x, Recorded):
+                return x.apply(rule, inputs, options)
+        return rule.compute(*inputs, **options)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if any(isinstance(x, Traced) and not isinstance(x, Recorded) for x in inputs):
+            return NotImplemented
+        if "out" in options:
+            raise TracingError(
+                f"program: np.{ufunc.__name__} cannot write into an array while it is traced: "
+                "write a = a + b for a += b, and leave out= away"
+            )
+        if method == "reduce" and ufunc in _REDUCTIONS:
+            return _REDUCTIONS[ufunc](*inputs, **options)
+        if method != "__call__" or options:
+            raise TracingError(
+                f"program: np.{ufunc.__name__} with {method} or options is not written down"
+            )
+        return self.tape.add(ufunc.__name__, inputs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        known = _KNOWN.get(function)
+        if known is not None:
+            return known(*args, **options)
+        written = _FUNCTIONS.get(function)
+        if written is None:
+            raise TracingError(f"program: np.{function.__name__} is not written down")
+        return written(self.tape, *args, **options)
+
+    def __getitem__(self, index: Any) -> "Recorded":
+        if type(index) is tuple and not index and not self.shape:
+            return self
+        return pick(self, index)
+
+    @property
+    def T(self) -> "Recorded":  # noqa: N802 (as in NumPy)
+        return self if self.ndim < 2 else self.tape.add("transpose", (self,), axes=None)
+
+    def astype(self, dtype: Any, copy: bool = True) -> "Recorded":
+        dtype = np.dtype(dtype)
+        if self.is_array and self.dtype == dtype:
+            return self
+        return self.tape.add("astype", (self,), dtype=dtype)
+
+    def settled(self, number: bool = False) -> "Recorded":
+        if not self.is_array or self.shape or not (number or self.dtype == np.float64):
+            return self
+        return self.tape.add("float", (self,))
+
+    def floating(self, beside: Any = None) -> "Recorded":
+        if self.dtype.kind == "f":
+            return self
+        if not self.is_array:
+            return self.tape.add("float", (self,))
+        return self.astype(np.float64 if beside is None or is_number(beside) else beside.dtype)
+
+    def pick(self, a: Any, index: Any) -> "Recorded":
+        return pick(a, index)
+
+    def scatter(self, a: Any, index: Any, shape: tuple[int, ...]) -> "Recorded":
+        parts, template, tape = _taken_apart(index, a)
+        return tape.add("scatter", (a, *parts), index=template, shape=shape, dtype=_dtype(a))
+
+    def demand(self, message: str) -> None:
+        self.tape.demands.append((self.all(), message))
+
+    def copy(self) -> "Recorded":
+        return self
+
+    def _reduced(self, op: str, axis: Any, keepdims: bool) -> "Recorded":
+        if not self.is_array:
+            return self
+        if axis is not None and not isinstance(axis, int):
+            axis = tuple(int(i) for i in axis) if np.ndim(axis) else int(axis)
+            axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+        if axis == ():
+            return self
+        return self.tape.add(op, (self,), axis=axis, keepdims=bool(keepdims))
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("sum", axis, keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("mean", axis, keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> "Recorded":
+        return self._reduced("max", axis, keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("min", axis, keepdims)
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("prod", axis, keepdims)
+
+    def all(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("all", axis, keepdims)
+
+    def any(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced("any", axis, keepdims)
+
+    def reshape(self, *shape: Any) -> "Recorded":
+        wanted = shape[0] if len(shape) == 1 else shape
+        if not self.is_array and wanted != ():
+            return self.tape.add("full", (self,), shape=np.reshape(0.0, wanted).shape)
+        full = np.reshape(np.empty(self.shape, bool), wanted).shape
+        return self if full == self.shape else self.tape.add("reshape", (self,), shape=full)
+
+    def ravel(self) -> "Recorded":
+        return self.reshape(-1)
+
+    def transpose(self, *axes: Any) -> "Recorded":
+        order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
+        if not order:
+            return self.T
+        order = tuple(int(i) % self.ndim for i in order)
+        return self if order == tuple(range(self.ndim)) else self.tape.add(
+            "transpose", (self,), axes=None if order == tuple(range(self.ndim))[::-1] else order
+        )  # fmt: skip
+
+
+def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    def forward(self: Recorded, other: Any) -> Any:
+        if isinstance(other, Traced) and not isinstance(other, Recorded):
+            return NotImplemented
+        return self.tape.add(name, (self, other))
+
+    def reflected(self: Recorded, other: Any) -> Any:
+        return self.tape.add(name, (other, self))
+
+    return forward, reflected
+
+
+def _unary(name: str) -> Callable[[Recorded], Any]:
+    return lambda self: self.tape.add(name, (self,))
+
+
+for _method, _name in {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+    "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and",
+    "or": "bitwise_or", "xor": "bitwise_xor",
+}.items():  # fmt: skip
+    _forward, _reflected = _operators(_name)
+    setattr(Recorded, f"__{_method}__", _forward)
+    setattr(Recorded, f"__r{_method}__", _reflected)
+for _method, _name in {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+    "ne": "not_equal",
+}.items():  # fmt: skip
+    setattr(Recorded, f"__{_method}__", _operators(_name)[0])
+for _method, _name in {"neg": "negative", "abs": "absolute", "invert": "invert"}.items():
+    setattr(Recorded, f"__{_method}__", _unary(_name))
+type.__setattr__(Recorded, "__hash__", object.__hash__)  # which __eq__ took away
+
+
+class Tape:
+    """Operations in the order in which they were recorded, none of them twice.
+
+    Args:
+        simpler: says what an operation comes to by what is already written, or None.
+    """
+
+    def __init__(self, simpler: Callable[..., Any] = lambda *_: None) -> None:
+        self.count = 0
+        self.region = 0
+        self.simpler = simpler
+        self.known: dict[Any, Recorded] = {}
+        self.demands: list[tuple[Recorded, str]] = []
+
+    def input(self, example: Any) -> Recorded:
+        return Recorded(self, "input", (), (), example)
+
+    def constant(self, x: Any) -> Recorded:
+        """``x`` as it is now; an array is copied."""
+        if isinstance(x, Recorded):
+            return x
+        if isinstance(x, ndarray) and x.ndim:
+            content = hashlib.sha256(np.ascontiguousarray(x).data).digest()
+            key: Any = (x.shape, x.dtype.str, content)
+        else:
+            x = x[()] if isinstance(x, ndarray) else x
+            key = ("number", type(x), repr(x))
+        found = self.known.get(key)
+        if found is None:
+            if isinstance(x, ndarray) and x.size and (x == (entry := x.flat[0])).all():
+                entry = entry.item() if entry.dtype in (np.float64, np.bool_) else entry
+                found = self.add("broadcast_to", (self.constant(entry),), shape=x.shape)
+            else:
+                example = x.copy() if isinstance(x, ndarray) else x
+                found = Recorded(self, "constant", (), (), example)
+            self.known[key] = found
+        return found
+
+    def add(self, op: str, operands: Sequence[Any], **options: Any) -> Recorded:
+        """Write down an operation, or find it where it is written already.
+
+        Raises:
+            TracingError: an operand is no number and no array.
+            ValueError: the shapes do not fit, as NumPy says.
+        """
+        args = tuple(x if type(x) is Recorded else self._operand(op, x) for x in operands)
+        if op in BITS and not any(x.is_array for x in args):
+            op = BITS[op]
+        pairs = tuple(options.items())
+        example = computed(op, [x.example for x in args], options)
+        found: Recorded | None = self.simpler(self, op, args, options, example)
+        if found is not None:
+            return found
+        if op != "broadcast_to" and all(x.is_constant for x in args):
+            return self.constant(example)
+        places = [x.place for x in args]
+        if op in COMMUTE:
+            places.sort()
+        key = (op, *places, _key(pairs), self.region)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = Recorded(self, op, args, pairs, example)
+        return found
+
+    def _operand(self, op: str, x: Any) -> Recorded:
+        if isinstance(x, list | tuple):
+            x = np.asarray(x)
+        if not isinstance(x, float | int | np.generic | ndarray):
+            raise TracingError(
+                f"program: {op} of {type(x).__name__} {x!r:.40}: no number, no array"
+            )
+        return self.constant(x)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Write down once more what is written already: a checkpoint's second computation."""
+        before, self.region = self.region, self.count
+        try:
+            yield
+        finally:
+            self.region = before
+
+
+def computed(op: str, examples: Sequence[Any], options: dict[str, Any]) -> Any:
+    """What an operation gives for values; of plain numbers a plain number."""
+    with np.errstate(all="ignore"):
+        if op in SPECIAL:
+            return SPECIAL[op](*examples, **options)
+        result = getattr(np, op)(*examples, **options)
+    if op in ELEMENTWISE and not any(isinstance(x, ndarray | np.generic) for x in examples):
+        return result.item()
+    return result
+
+
+def _key(x: Any) -> Any:
+    """Something hashable for options: slices have no hash before Python 3.12."""
+    if isinstance(x, tuple):
+        return tuple(map(_key, x))
+    if isinstance(x, slice):
+        return ("slice", x.start, x.stop, x.step)
+    if isinstance(x, Slot):
+        return ("slot", x.number)
+    if isinstance(x, ndarray):
+        return (x.shape, x.dtype.str, x.tobytes())
+    return (type(x), x)
+
+
+# --- indices ------------------------------------------------------------------------------------
+
+
+def pick(a: Any, index: Any) -> Recorded:
+    """``a[index]``, where one of them or a part of the index is recorded."""
+    parts, template, tape = _taken_apart(index, a)
+    return tape.add("getitem", (a, *parts), index=template)
+
+
+def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
+    """The arrays of an index, and the index with slots in their places."""
+    parts: list[Any] = []
+
+    def slot(part: Any) -> Any:
+        part = part.data if isinstance(part, Traced) else part
+        if isinstance(part, list):
+            part = np.asarray(part)
+        if isinstance(part, Recorded) and part.dtype.kind == "b":
+            part._refuse("a shape that depends on the truth")
+        if isinstance(part, ndarray | Recorded):
+            parts.append(part)
+            return Slot(len(parts) - 1)
+        return operator.index(part) if isinstance(part, np.integer) else part
+
+    template = tuple(map(slot, index)) if isinstance(index, tuple) else slot(index)
+    tape = next(x.tape for x in (*others, *parts) if isinstance(x, Recorded))
+    return parts, template, tape
+
+
+def filled(template: Any, parts: Sequence[Any]) -> Any:
+    """An index with its slots filled."""
+    if isinstance(template, tuple):
+        return tuple(filled(x, parts) for x in template)
+    return parts[template.number] if isinstance(template, Slot) else template
+
+
+def may_repeat(template: Any, parts: Sequence[Any]) -> bool:
+    """Whether an index may pick an entry twice: integers in arrays can."""
+    return any(np.result_type(x).kind in "iu" for x in parts)
+
+
+def _scatter(a: Any, *parts: Any, index: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    out = np.zeros(shape, dtype)
+    np.add.at(out, filled(index, parts), a)
+    return out
+
+
+SPECIAL: dict[str, Callable[..., Any]] = {
+    "getitem": lambda a, *parts, index: a[filled(index, parts)],
+    "scatter": _scatter,
+    "astype": lambda a, dtype: np.asarray(a).astype(dtype)[()],
+    "float": float,
+    "full": lambda a, shape: np.full(shape, a),
+    "concatenate": lambda *arrays, axis: np.concatenate(arrays, axis=axis),
+    "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
+    "where": lambda c, a, b: _chosen(c, a, b),
+    "broadcast_to": lambda a, shape: np.broadcast_to(a, shape),
+}
+
+
+def _chosen(c: Any, a: Any, b: Any) -> Any:
+    if any(isinstance(x, ndarray | np.generic) for x in (c, a, b)):
+        return np.where(c, a, b)[()]
+    return a if c else b
+
+
+# --- NumPy's functions --------------------------------------------------------------------------
+
+
+def _shape(x: Any) -> tuple[int, ...]:
+    return x.shape if isinstance(x, Recorded) else np.shape(x)
+
+
+def _dtype(x: Any) -> np.dtype[Any]:
+    return np.result_type(_example(x))
+
+
+def _example(x: Any) -> Any:
+    return x.example if isinstance(x, Recorded) else x
+
+
+def _result_type(*args: Any) -> np.dtype[Any]:
+    return np.result_type(*map(_example, args))
+
+
+def _filled(entry: float) -> Callable[..., Any]:
+    def like(x: Recorded, dtype: Any = None) -> Any:
+        if not x.is_array:
+            return entry
+        one = np.asarray(entry, x.dtype if dtype is None else dtype)
+        return x.tape.add(
+            "broadcast_to", (one if one.dtype != np.float64 else entry,), shape=x.shape
+        )
+
+    return like
+
+
+# What is known of a value while it is traced.
+_KNOWN: dict[Any, Callable[..., Any]] = {
+    np.shape: _shape,
+    np.ndim: lambda x: x.ndim,
+    np.size: lambda x, axis=None: x.size if axis is None else x.shape[axis],
+    np.result_type: _result_type,
+    np.zeros_like: _filled(0.0),
+    np.ones_like: _filled(1.0),
+    np.sum: lambda x, axis=None, keepdims=False: x.sum(axis, keepdims),
+    np.mean: lambda x, axis=None, keepdims=False: x.mean(axis, keepdims),
+    np.max: lambda x, axis=None, keepdims=False, initial=None: x.max(axis, keepdims),
+    np.min: lambda x, axis=None, keepdims=False: x.min(axis, keepdims),
+    np.prod: lambda x, axis=None, keepdims=False: x.prod(axis, keepdims),
+    np.all: lambda x, axis=None, keepdims=False: x.all(axis, keepdims),
+    np.any: lambda x, axis=None, keepdims=False: x.any(axis, keepdims),
+    np.reshape: lambda x, shape: x.reshape(shape),
+    np.ravel: lambda x: x.ravel(),
+    np.transpose: lambda x, axes=None: x.transpose(*(axes or ())),
+    np.squeeze: lambda x, axis=None: x.reshape(np.squeeze(np.empty(x.shape, bool), axis).shape),
+    np.expand_dims: lambda x, axis: x.reshape(np.expand_dims(np.empty(x.shape, bool), axis).shape),
+    np.copy: lambda x: x,
+}
+_REDUCTIONS: dict[Any, Callable[..., Any]] = {
+    np.add: _KNOWN[np.sum], np.maximum: _KNOWN[np.max], np.minimum: _KNOWN[np.min],
+    np.multiply: _KNOWN[np.prod],
+}  # fmt: skip
+
+
+def _vdot(tape: Tape, a: Any, b: Any) -> Any:
+    if _shape(a) or _shape(b):
+        return tape.add("vdot", (a, b))
+    return tape.add("multiply", (a, b))
+
+
+def _where(tape: Tape, condition: Any, a: Any, b: Any) -> Any:
+    return tape.add("where", (condition, a, b))
+
+
+def _along(name: str, default: Any = -1) -> Callable[..., Any]:
+    def written(tape: Tape, a: Any, axis: Any = default, kind: Any = None) -> Any:
+        return tape.add(name, (a,), axis=axis, kind=kind)
+
+    return written
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.where: _where,
+    np.vdot: _vdot,
+    np.dot: lambda tape, a, b: tape.add("dot", (a, b)),
+    np.broadcast_to: lambda tape, a, shape: tape.add("broadcast_to", (a,), shape=tuple(shape)),
+    np.concatenate: lambda tape, arrays, axis=0: tape.add("concatenate", arrays, axis=axis),
+    np.einsum: lambda tape, subscripts, *arrays: tape.add("einsum", arrays, subscripts=subscripts),
+    np.cumsum: lambda tape, a, axis=None: tape.add("cumsum", (a,), axis=axis),
+    np.argsort: _along("argsort"),
+    np.sort: _along("sort"),
+    np.argmax: lambda tape, a, axis=None: tape.add("argmax", (a,), axis=axis),
+    np.argmin: lambda tape, a, axis=None: tape.add("argmin", (a,), axis=axis),
+    np.clip: lambda tape, a, low=None, high=None: _clip(tape, a, low, high),
+    np.outer: lambda tape, a, b: tape.add("outer", (a, b)),
+}
+
+
+def _clip(tape: Tape, a: Any, low: Any, high: Any) -> Any:
+    a = a if low is None else tape.add("maximum", (a, low))
+    return a if high is None else tape.add("minimum", (a, high))
