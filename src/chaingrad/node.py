@@ -393,13 +393,13 @@ class Node(Traced):
     log1p = _function(rules.log1p, "log(1 + x) of each entry, precise near 0.")
     expm1 = _function(rules.expm1, "exp(x) - 1 of each entry, precise near 0.")
 
-    def argmax(self, axis: int | None = None) -> Any:
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any:
         """Where the largest entry is, as plain integers: there is nothing to differentiate."""
-        return np.argmax(self.data, axis)
+        return np.argmax(self.data, axis, keepdims=keepdims)
 
-    def argmin(self, axis: int | None = None) -> Any:
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any:
         """Where the smallest entry is, as plain integers."""
-        return np.argmin(self.data, axis)
+        return np.argmin(self.data, axis, keepdims=keepdims)
 
     def reshape(self, *shape: Any) -> "Node":
         """The same entries in another shape: ``x.reshape(2, 3)`` or ``x.reshape((2, 3))``."""

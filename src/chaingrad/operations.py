@@ -5,17 +5,16 @@ node are constants. NumPy asks its operands first (NEP 13 and 18), and `~chaingr
 the question to `ufunc` and `function` here.
 """
 
-import difflib
 import inspect
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from chaingrad import rules
-from chaingrad.rules import Traced, is_symbol, may_hold, shape_of, value
+from chaingrad.rules import Traced, is_symbol, may_hold, value
 
 # --- of several operands ------------------------------------------------------------------------
 
@@ -54,7 +53,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
         ValueError: there is nothing to join, or the shapes differ on another axis.
         TypeError: ``axis`` is not an integer.
     """
-    first = _first("concatenate", *arrays)
+    first = _first("concatenate", *_several("concatenate", arrays, axis))
     if axis is None:
         arrays, axis = [_reshaped(x, (-1,)) for x in arrays], 0
     if any(np.ndim(value(x)) == 0 for x in arrays):
@@ -69,7 +68,7 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
     >>> stack([Node(1.0), Node(2.0)]).data
     array([1., 2.])
     """
-    first = _first("stack", *arrays)
+    first = _first("stack", *_several("stack", arrays, axis))
     shapes = [np.shape(value(x)) for x in arrays]
     if len(set(shapes)) > 1:
         raise ValueError(f"stack: all must have one shape; got {', '.join(map(str, shapes[:6]))}")
@@ -113,9 +112,10 @@ def dot(a: Any, b: Any) -> Any:
     Raises:
         TypeError: an operand has more than two axes.
     """
-    if not shape_of(a) or not shape_of(b):
+    axes = [np.ndim(value(x)) for x in (a, b)]
+    if not all(axes):
         return a * b
-    if max(len(shape_of(a)), len(shape_of(b))) > 2:
+    if max(axes) > 2:
         raise TypeError("np.dot of a node with more than two axes: use @ or np.einsum")
     return a @ b
 
@@ -131,6 +131,12 @@ def _first(what: str, *operands: Any) -> Any:
         raise ValueError(f"{what}: give at least one node")
     node = next((x for x in operands if isinstance(x, Traced)), None)
     return Traced._constant(operands[0]) if node is None else node
+
+
+def _several(what: str, arrays: Any, axis: Any) -> Sequence[Any]:
+    if isinstance(arrays, Traced) or isinstance(axis, Traced):
+        raise TypeError(f"{what}: pass the operands as a list, {what}([x, y])")
+    return arrays  # type: ignore[no-any-return]
 
 
 def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
@@ -155,12 +161,15 @@ def expand_dims(x: Any, axis: Any) -> Any:
     return rules.reshape(x, shape=np.expand_dims(np.empty(x.shape, bool), axis).shape)
 
 
-def clip(x: Any, low: Any = None, high: Any = None) -> Any:
+def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Any:
     """Entries limited to ``low`` and ``high``; the slope is 1 from bound to bound, 0 beyond.
+
+    ``min`` and ``max`` are NumPy's and PyTorch's names of the bounds.
 
     Raises:
         TypeError: a bound is a node, which would take a gradient too.
     """
+    low, high = (min if low is None else low), (max if high is None else high)
     if any(isinstance(bound, Traced) for bound in (low, high)):
         raise TypeError("clip: bounds are numbers or arrays; with nodes use maximum and minimum")
     low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
@@ -184,8 +193,20 @@ def std(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> An
     return _root(var(x, axis, ddof, keepdims))
 
 
-def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The root of the sum of squares along ``axis``; its slope at 0 is taken as 0."""
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """The root of the sum of squares along ``axis``; its slope at 0 is taken as 0.
+
+    Arguments in the order of ``np.linalg.norm``; ``ord`` may say 2 of vectors, "fro" of matrices.
+
+    Raises:
+        TypeError: another ``ord``.
+    """
+    vectors = x.ndim == 1 if axis is None else np.ndim(axis) == 0
+    if not (ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors)):
+        raise TypeError(
+            f"norm: ord={ord!r} has no derivative here, only the root of the sum of squares has; "
+            "for the sum of absolute values write np.abs(x).sum(axis=...), and name an axis, axis="
+        )
     return _root(rules.sum_(x * x, axis=axis, keepdims=keepdims))
 
 
@@ -200,8 +221,8 @@ def _root(square: Any) -> Any:
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The product along ``axis``, by halves; gradients are right also where factors are 0."""
     shape = x.shape
-    named = range(len(shape)) if axis is None else np.atleast_1d(axis)
-    axes = {int(np.lib.array_utils.normalize_axis_index(i, len(shape))) for i in named}
+    named = range(len(shape)) if axis is None else axis
+    axes = set(np.lib.array_utils.normalize_axis_tuple(named, len(shape), "axis"))
     kept = [i for i in range(len(shape)) if i not in axes]
     count = math.prod(shape[i] for i in axes)
     factors = rules.transpose(x, axes=(*sorted(axes), *kept)) if kept and axes else x
@@ -225,14 +246,18 @@ def cumsum(x: Any, axis: int | None = None) -> Any:
     return rules.cumsum(flatten(x), axis=0) if axis is None else rules.cumsum(x, axis=axis)
 
 
-def sort(x: Any, axis: int = -1) -> Any:
+def sort(x: Any, axis: int | None = -1) -> Any:
     """A node with the entries in rising order along ``axis``; ``x`` stays as it is.
+
+    None sorts all entries in a row.
 
     Raises:
         TypeError: ``x`` is a number.
     """
     if not x.shape:
         raise TypeError("sort: a single number has no axis to sort along")
+    if axis is None:
+        x, axis = flatten(x), 0
     index = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     index[axis] = np.argsort(x.data, axis=axis, kind="stable")
     return x[tuple(index)]
@@ -275,33 +300,73 @@ def _node(x: Any) -> Any:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    return lambda a, *args, **kwargs: getattr(_node(a), name)(*args, **kwargs)
-
-
-def _of_values(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *args, **kwargs: function(*map(value, args), **kwargs)
+    return lambda a, **options: getattr(_node(a), name)(**options)
 
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {
     getattr(np, name): _method(name)
     for name in (
-        "sum", "mean", "max", "min", "var", "std", "prod", "cumsum", "reshape", "transpose",
-        "squeeze", "clip", "argmax", "argmin",
+        "sum", "mean", "max", "min", "var", "std", "prod", "cumsum", "squeeze", "argmax", "argmin",
+        "expand_dims", "sort",
     )
 } | {
+    np.amax: _method("max"), np.amin: _method("min"), np.linalg.norm: _method("norm"),
+    np.reshape: lambda a, shape: _node(a).reshape(shape),
+    np.transpose: lambda a, axes=None: _node(a).transpose(axes),
+    np.clip: lambda a, a_min=None, a_max=None, **named: clip(_node(a), a_min, a_max, **named),
     np.ravel: lambda a: flatten(_node(a)),
-    np.expand_dims: lambda a, axis: expand_dims(_node(a), axis),
     np.broadcast_to: lambda array, shape: rules.broadcast_to(_node(array), shape=shape),
-    np.sort: lambda a, axis=-1: sort(_node(a), axis),
-    np.linalg.norm: lambda x, axis=None, keepdims=False: norm(_node(x), axis, keepdims),
     np.concatenate: concatenate, np.stack: stack, np.where: where, np.dot: dot, np.outer: outer,
     np.einsum: einsum,
-} | {
-    function: _of_values(function)
-    for function in (
-        np.array_equal, np.array_equiv, np.allclose, np.isclose, np.shape, np.ndim, np.size,
-        np.argsort, np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.result_type,
-    )
+}
+_QUESTIONS = {  # what has values for an answer
+    np.array_equal, np.array_equiv, np.allclose, np.isclose, np.shape, np.ndim, np.size,
+    np.argsort, np.zeros_like, np.ones_like, np.empty_like, np.result_type,
+}
+_WITHOUT = {  # NumPy's options that no rule has
+    "out", "dtype", "where", "initial", "order", "casting", "kind", "stable", "copy", "subok",
+    "mean", "correction", "optimize", "device",
+}
+# What to write for functions of NumPy and SciPy that have no rule of their own; tests compute each.
+RECIPES = {
+    "tan": "np.sin(x) / np.cos(x)",
+    "sinh": "(np.exp(x) - np.exp(-x)) / 2",
+    "cosh": "(np.exp(x) + np.exp(-x)) / 2",
+    "arctanh": "0.5 * (np.log1p(x) - np.log1p(-x))",
+    "log2": "np.log(x) / np.log(2)",
+    "log10": "np.log(x) / np.log(10)",
+    "exp2": "2.0**x",
+    "hypot": "np.sqrt(x * x + y * y)",
+    "fmax": "np.maximum(x, y)",
+    "fmin": "np.minimum(x, y)",
+    "expit": "x.sigmoid()",
+    "log_expit": "x.logsigmoid()",
+    "deg2rad": "x * (np.pi / 180)",
+    "radians": "x * (np.pi / 180)",
+    "diff": "x[1:] - x[:-1]",
+    "ptp": "x.max() - x.min()",
+    "median": "np.sort(x)[(x.size - 1) // 2 : x.size // 2 + 1].mean()",
+    "average": "np.sum(y * x) / np.sum(y)",
+    "full_like": "np.ones(x.shape) * y[0]",
+    "flip": "x[::-1]",
+    "roll": "np.concatenate([x[-k:], x[:-k]])",
+    "tile": "np.concatenate([x] * k)",
+    "repeat": "x[np.repeat(np.arange(x.size), k)]",
+    "pad": "np.concatenate([np.zeros(k), x, np.zeros(k)])",
+    "take": "x[k]",
+    "append": "np.concatenate([x, y])",
+    "hstack": "np.concatenate([x, y])",
+    "vstack": "np.stack([x, y])",
+    "column_stack": "np.stack([x, y], axis=1)",
+    "split": "x[:k], x[k:]",
+    "inner": "x @ y",
+    "vdot": "x @ y",
+    "tensordot": 'np.einsum("ij,jk->ik", m, m)',
+    "diag": "m[np.arange(len(m)), np.arange(len(m))]",
+    "diagonal": "m[np.arange(len(m)), np.arange(len(m))]",
+    "trace": "m[np.arange(len(m)), np.arange(len(m))].sum()",
+    "swapaxes": "m.transpose(1, 0)",
+    "moveaxis": "m.transpose(1, 0)",
 }
 # fmt: on
 
@@ -329,7 +394,7 @@ def ufunc(function: Any, method: str, inputs: Sequence[Any], options: dict[str, 
                 "np.array_equal(a, x.data)"
             )
     name = function.__name__ if method == "__call__" else f"{function.__name__}.{method}"
-    raise _refusal(name, options)
+    raise _refusal(name, tuple(options))
 
 
 def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -338,26 +403,49 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     Raises:
         TypeError: there is no rule for it, or not with these arguments.
     """
+    if called in _QUESTIONS:
+        return called(*map(value, args), **kwargs)
     operation = FUNCTIONS.get(called)
     if operation is None:
-        raise _refusal(called.__name__, {})
-    unknown = [key for key in ("out", "dtype", "where", "initial", "order") if key in kwargs]
-    if unknown:
-        raise _refusal(called.__name__, kwargs)
+        raise _refusal(called.__name__, ())
     try:
-        inspect.signature(operation).bind(*args, **kwargs)
+        first, options = _by_numpys_names(called, operation, args, kwargs)
     except TypeError as error:
         raise TypeError(f"np.{called.__name__} of a node: {error}") from None
-    return operation(*args, **kwargs)
+    refused = [name for name in options if name in _WITHOUT]
+    if refused:
+        raise _refusal(called.__name__, refused)
+    return operation(*first, **options)
 
 
-def _refusal(name: str, options: dict[str, Any]) -> TypeError:
+def _by_numpys_names(
+    called: Any, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """The operands, and those options by name that a call sets to something else than NumPy does.
+
+    Of what NumPy writes in C, whose signature not every version tells, all is an operand.
+    """
+    if operation.__name__ == called.__name__:
+        inspect.signature(operation).bind(
+            *args, **{k: kwargs[k] for k in kwargs if k not in _WITHOUT}
+        )
+        return args, kwargs
+    signature = inspect.signature(called)
+    given = signature.bind(*args, **kwargs).arguments
+    first = given.pop(next(iter(signature.parameters)))
+    kept = signature.parameters
+    return (first,), {name: x for name, x in given.items() if x is not kept[name].default}
+
+
+def _refusal(name: str, options: Iterable[str]) -> TypeError:
     with_options = f" with {', '.join(f'{key}=' for key in options)}" if options else ""
-    own = {f.__name__ for f in (*UFUNCS, *FUNCTIONS)}
-    known = sorted(own | {r for r in rules.RULES if isinstance(getattr(np, r, None), np.ufunc)})
-    near = difflib.get_close_matches(name.partition(".")[0], known, n=1, cutoff=0.75)
-    hint = f" The nearest there is: np.{near[0]}." if near and not options else ""
+    recipe = RECIPES.get(name) if not options else None
+    hint = (
+        f"Write {recipe}"
+        if recipe
+        else "Write it with the operations of Node, or as a rule of your own (chaingrad.rules.rule)"
+    )
     return TypeError(
-        f"np.{name} of a node{with_options} has no derivative here.{hint} Write it with the "
-        "operations of Node, or give it x.data where only the value is meant"
+        f"np.{name} of a node{with_options} has no derivative here. {hint}; or give it x.data "
+        "where only the value is meant"
     )
