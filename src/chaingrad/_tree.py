@@ -7,16 +7,19 @@ import numpy as np
 
 
 def is_container(x: Any) -> bool:
-    """Whether ``x`` holds several arguments; a list of numbers alone is an array, as elsewhere."""
-    if isinstance(x, dict):
+    """Whether ``x`` holds several arguments; lists of numbers that make an array are one."""
+    if isinstance(x, dict) or hasattr(x, "_fields"):
         return True
-    return isinstance(x, list | tuple) and not _is_all_numbers(x)
+    return isinstance(x, list | tuple) and _shape(x) is None
 
 
-def _is_all_numbers(x: Any) -> bool:
+def _shape(x: Any) -> tuple[int, ...] | None:
+    """The shape of numbers in lists of lists; None where they make no array."""
     if isinstance(x, list | tuple):
-        return all(map(_is_all_numbers, x))
-    return isinstance(x, int | float | np.integer | np.floating)
+        within = {None if hasattr(member, "_fields") else _shape(member) for member in x} or {()}
+        shape = within.pop()
+        return None if within or shape is None else (len(x), *shape)
+    return () if isinstance(x, int | float | np.integer | np.floating) else None
 
 
 def leaves(x: Any) -> list[Any]:
@@ -36,6 +39,23 @@ def rebuilt(like: Any, new: Iterator[Any]) -> Any:
     if hasattr(like, "_fields"):  # a named tuple
         return type(like)(*members)
     return type(like)(members)
+
+
+def matching(what: str, like: Any, x: Any) -> Any:
+    """``x``, which is ``what``, with the dictionaries in the order of ``like``.
+
+    Raises:
+        ValueError: they do not have the same keys, or members.
+    """
+    if not is_container(like):
+        return x
+    if isinstance(like, dict):
+        if not isinstance(x, dict) or x.keys() != like.keys():
+            raise ValueError(f"{what} must have the keys {list(like)}; got {x!r:.60}")
+        return {key: matching(what, member, x[key]) for key, member in like.items()}
+    if not isinstance(x, list | tuple) or len(x) != len(like):
+        raise ValueError(f"{what} must have {len(like)} members; got {x!r:.60}")
+    return [matching(what, a, b) for a, b in zip(like, x, strict=True)]
 
 
 def _members(x: Any) -> list[Any]:

@@ -2,7 +2,8 @@
 
 The functions differentiated take nodes and give a node. Their arguments here are numbers, arrays or
 nodes: numbers and arrays give numbers and arrays back, nodes that require a gradient give nodes, so
-that derivatives can be nested. Within a function that is being differentiated they always give
+that derivatives can be nested. An argument may be a list, tuple or dictionary of these, nested too;
+so is its derivative then. Within a function that is being differentiated they always give
 nodes, since it may read what the outer derivative is taken by (not so in a thread that it starts).
 No ``grad`` attribute is touched. Within `~chaingrad.modes.no_grad` derivatives are computed as
 ever, and their results are constants.
@@ -49,8 +50,7 @@ def value_and_grad(
 
     Args:
         f: gives a scalar node.
-        argnums: the position of the argument to differentiate by, or several of them. An argument
-            may be a list, tuple or dictionary of arrays, nested too; so is its gradient then.
+        argnums: the position of the argument to differentiate by, or several of them.
         has_aux: ``f`` gives ``(node, more)``, of which the node is differentiated.
 
     Returns:
@@ -77,6 +77,8 @@ def value_and_grad(
             f"argnums must be a position or several, say grad(f, 0)(x); got {kind(argnums)}"
         )
     positions: tuple[Any, ...] = (argnums,) if one else tuple(argnums)  # type: ignore[arg-type]
+    if not positions:
+        raise ValueError("argnums=() names no argument to differentiate by")
 
     @_constant_within_no_grad
     def both(*args: Any, **kwargs: Any) -> Any:
@@ -85,6 +87,7 @@ def value_and_grad(
                 raise ValueError(
                     f"argnums={argnums!r} asks for argument {position}, but the "
                     f"function was called with {len(args)}"
+                    + (", and others by name: give it by its position" if kwargs else "")
                 )
         places = [i % len(args) for i in positions]
         nested, inputs, out, aux = _traced(f, args, places, has_aux, **kwargs)
@@ -161,25 +164,20 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     for what, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, list | tuple):
             raise TypeError(f"jvp: {what} must be a list, one for each argument; got {kind(given)}")
-    primals, tangents = [_given(x) for x in primals], [_given(v) for v in tangents]
     if len(primals) != len(tangents):
         raise ValueError(f"jvp: {len(primals)} primals need as many tangents; got {len(tangents)}")
+    along: list[Any] = []
     for i, (x, v) in enumerate(zip(primals, tangents, strict=True)):
-        if rules.shape_of(x) != rules.shape_of(v):
-            raise ValueError(
-                f"jvp: tangent {i} must have the shape {rules.shape_of(x)} of its "
-                f"primal; got {rules.shape_of(v)}"
-            )
+        along += _along(f"jvp: tangent {i}", x, v)
     nested, inputs, out, _ = _traced(f, primals, range(len(primals)))
-    nested = nested or any(map(_is_variable, tangents))
+    nested = nested or any(map(_is_variable, along))
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
         with modes.recording():
             pulled = _pull(out, u, inputs, True)
-            products = [rules.sum_(g * v) for g, v in zip(pulled, tangents, strict=True)]
-            total = sum(products[1:], products[0])
+            total = _inner(_leaves(pulled), along)
         tangent = _pull(total, None, [u], True)[0]
     return (out, tangent) if nested else (out.data, tangent.data)
 
@@ -192,75 +190,73 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     Args:
         f: a scalar function of one argument.
         x: where; any shape.
-        v: of the shape of ``x``.
+        v: of the shape of ``x``, or with arrays of its shapes under the same keys.
+
+    Raises:
+        ValueError: ``v`` does not match ``x``.
 
     >>> hvp(lambda x: (x**3).sum(), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    xs, vs = (list(map(_given, _tree.leaves(t))) for t in (x, v))
-    shapes = [list(map(rules.shape_of, t)) for t in (xs, vs)]
-    if shapes[0] != shapes[1]:
-        shown = [s[0] if len(s) == 1 else s for s in shapes]
-        raise ValueError(f"hvp: v must have the shape {shown[0]} of x; got {shown[1]}")
+    along = _along("hvp: v", x, v)
     if not _tree.is_container(x):
-        return vjp(grad(f), xs[0])[1](vs[0])[0]
-    like = x
-
-    def slope_along(*points: Node) -> Any:
-        slopes = grad(f)(_tree.rebuilt(like, iter(points)))
-        products = [rules.sum_(g * u) for g, u in zip(_tree.leaves(slopes), vs, strict=True)]
-        return sum(products[1:], products[0])
-
-    return _tree.rebuilt(x, iter(grad(slope_along, argnums=range(len(xs)))(*xs)))
+        return vjp(grad(f), x)[1](along[0])[0]
+    return grad(lambda x: _inner(_tree.leaves(grad(f)(x)), along))(x)
 
 
-def hessian(f: Callable[[Node], Node], x: Any) -> Any:
+def hessian(f: Callable[[Node], Node], x: Any = ...) -> Any:
     """Compute the matrix of second derivatives of a scalar function of one argument.
 
     One backward pass builds the graph of the gradient; one more an entry of ``x`` pulls each row.
 
     Returns:
         An array (a node where ``x`` is one) of shape ``x.shape + x.shape``; a float where ``x`` is
-        a number.
+        a number. Of a container ``x`` one such container for each array in it, by which the rows
+        are taken, in a container. Without ``x`` a function that gives this, ``hessian(f)(x)``.
 
     >>> hessian(lambda x: x[0] ** 2 * x[1], np.array([3.0, 5.0]))
     array([[10.,  6.],
            [ 6.,  0.]])
     """
-    x = _given(x)
-    shape = rules.shape_of(x)
-    slope, pull = vjp(grad(f), x)
-    if not shape:
-        return pull(1.0)[0]
-    unit_vectors = np.eye(math.prod(shape), dtype=slope.dtype)
-    rows = [pull(row.reshape(shape))[0] for row in unit_vectors]
-    if isinstance(slope, Node):
-        return stack(rows).reshape(shape + shape)
-    return np.reshape(rows, shape + shape)
+    if x is ...:
+        return functools.partial(hessian, f)
+    if not _tree.is_container(x):
+        return jacobian(grad(f), x)
+
+    def slope(i: int) -> Callable[[Any], Any]:
+        return lambda x: _tree.leaves(grad(f)(x))[i]
+
+    return _tree.rebuilt(x, (jacobian(slope(i), x) for i in range(len(_tree.leaves(x)))))
 
 
-def jacobian(f: Callable[[Node], Node], x: Any) -> Any:
+def jacobian(f: Callable[[Any], Node], x: Any = ...) -> Any:
     """Compute the matrix of first derivatives of a function of one argument, row by row.
 
     One backward pass for each entry of the result; where that has more entries than ``x``, `jvp`
     with each unit vector takes fewer.
 
     Returns:
-        An array (a node where ``x`` is one) of shape ``out.shape + x.shape``.
+        An array (a node where ``x`` is one) of shape ``out.shape + x.shape``; of a container ``x``
+        one for each array in it. Without ``x`` a function that gives this, ``jacobian(f)(x)``.
 
     >>> jacobian(lambda x: x**2, np.array([1.0, 2.0]))
     array([[2., 0.],
            [0., 4.]])
     """
-    x = _given(x)
+    if x is ...:
+        return functools.partial(jacobian, f)
     out, pull = vjp(f, x)
     shape = rules.shape_of(out)
     if not shape:
         return pull(1.0)[0]
     unit_vectors = np.eye(math.prod(shape), dtype=out.dtype)
-    rows = [pull(row.reshape(shape))[0] for row in unit_vectors]
-    whole = shape + rules.shape_of(x)
-    return stack(rows).reshape(whole) if isinstance(out, Node) else np.reshape(rows, whole)
+    rows = [_tree.leaves(pull(row.reshape(shape))[0]) for row in unit_vectors]
+    blocks = []
+    for i, leaf in enumerate(_tree.leaves(x)):
+        block, whole = [row[i] for row in rows], shape + np.shape(rules.value(leaf))
+        is_node = isinstance(out, Node)
+        blocks.append(stack(block).reshape(whole) if is_node else np.reshape(block, whole))
+    return _tree.rebuilt(x, iter(blocks))
 
 
 def check_gradients(
@@ -280,7 +276,7 @@ def check_gradients(
 
     Args:
         f: takes nodes, gives a node.
-        args: numbers or arrays, where to check.
+        args: where to check; in messages, the arrays of a container count as arguments.
         order: 1 checks the gradient; 2 also checks the gradient of the gradient.
         step, rtol, atol: of the comparison ``|ours - difference| <= atol + rtol * |difference|``.
 
@@ -296,19 +292,24 @@ def check_gradients(
     """
     if order not in (1, 2):
         raise ValueError(f"check_gradients: order must be 1 or 2; got {order!r}")
-    points = [np.array(as_data(x), np.float64) for x in args]
+    points = [np.array(as_data(x), np.float64) for x in _leaves(args)]
     if not any(x.size for x in points):
         raise ValueError("check_gradients: give the arguments to differentiate by")
+
+    def of_leaves(*xs: Any) -> Any:
+        each = iter(xs)
+        return f(*[_tree.rebuilt(x, each) for x in args])
+
     with np.errstate(all="ignore"):
-        worst = _check_first_order(f, points, step, rtol, atol)
+        worst = _check_first_order(of_leaves, points, step, rtol, atol)
         if order == 2:
             random = np.random.default_rng(1)
             directions = [random.standard_normal(x.shape) for x in points]
-            total = _contracted(f, points)
+            total = _contracted(of_leaves, points)
 
             def slope(*xs: Node) -> Any:
                 gradients = grad(total, argnums=range(len(xs)))(*xs)
-                return sum(rules.sum_(g * v) for g, v in zip(gradients, directions, strict=True))
+                return _inner(gradients, directions)
 
             second = _check_first_order(slope, points, step, rtol, atol, "second derivative")
             worst = max(worst, second)
@@ -320,6 +321,29 @@ def check_gradients(
 
 def _given(x: Any) -> Any:
     return x if isinstance(x, Node) else as_data(x)
+
+
+def _leaves(containers: Sequence[Any]) -> list[Any]:
+    return [leaf for x in containers for leaf in _tree.leaves(x)]
+
+
+def _along(what: str, x: Any, v: Any) -> list[Any]:
+    """The leaves of a direction ``v`` at ``x``, in the order of those of ``x``."""
+    xs, vs = _tree.leaves(x), _tree.leaves(_tree.matching(what, x, v))
+    vs = list(map(_given, vs))
+    for at, u in zip(xs, vs, strict=True):
+        if np.shape(rules.value(at)) != np.shape(rules.value(u)):
+            raise ValueError(
+                f"{what} must have the shape {np.shape(rules.value(at))} of the point; "
+                f"got {np.shape(rules.value(u))}"
+            )
+    return vs
+
+
+def _inner(gradients: Sequence[Any], along: Sequence[Any]) -> Any:
+    """The inner product of two lists of arrays."""
+    products = [rules.sum_(g * v) for g, v in zip(gradients, along, strict=True)]
+    return sum(products[1:], products[0])
 
 
 def _is_variable(x: Any) -> bool:
@@ -344,13 +368,17 @@ def _traced(
         it gave beside with ``has_aux``.
     """
     with modes.differentiating() as nested:
-        inputs = list(args)
+        inputs, given = list(args), list(args)
         for i in set(positions):
-            given = [args[i]] if _is_single(args[i]) else _tree.leaves(args[i])
-            nested = nested or any(map(_is_variable, given))
-            new = map(_variable, given)
-            inputs[i] = next(new) if _is_single(args[i]) else _tree.rebuilt(args[i], new)
-        out, aux = f(*inputs, **kwargs), None
+            leaves = [args[i]] if _is_single(args[i]) else _tree.leaves(args[i])
+            nested = nested or any(map(_is_variable, leaves))
+            new = list(map(_variable, leaves))
+            # A container of its own for the function, which may change it.
+            inputs[i], given[i] = (
+                new[0] if _is_single(args[i]) else _tree.rebuilt(args[i], iter(new))
+                for _ in range(2)
+            )
+        out, aux = f(*given, **kwargs), None
         if has_aux:
             if not isinstance(out, tuple) or len(out) != 2:
                 raise TypeError(
@@ -394,7 +422,7 @@ def _pull(out: Node, cotangent: Any, points: Sequence[Any], keep: bool) -> tuple
     They are nodes if ``keep``, numbers and arrays if not.
     """
     single = all(map(_is_single, points))
-    variables = points if single else [leaf for point in points for leaf in _tree.leaves(point)]
+    variables = points if single else _leaves(points)
     found: dict[Node, Any] = {}
     if out.requires_grad:
         seed = out.seed(cotangent if keep else rules.value(cotangent), keep)
@@ -447,7 +475,8 @@ def _check_first_order(
                 place = f"argument {number}" + (f" at index {index}" if x.ndim else "")
                 raise AssertionError(
                     f"{what} by {place} is wrong: ours {float(g[index])!r}, central differences "
-                    f"{float(expected)!r} (allowed difference {atol + rtol * abs(expected):.2g})"
+                    f"{float(expected)!r} (allowed difference {atol + rtol * abs(expected):.2g}); "
+                    "at a kink differences mean nothing: move the point away from it"
                 )
             worst = max(worst, float(excess))
     return worst

@@ -1,5 +1,6 @@
 """Derivatives of functions, against JAX."""
 
+import collections
 import gc
 
 import jax
@@ -283,7 +284,17 @@ def test_an_argument_without_influence_has_gradient_zero():
         (lambda: hvp(lambda x: x, 1.0, np.ones(2)), ValueError, "v must have the shape"),
         (lambda: vjp(lambda x: x * 2, np.ones(2))[1](np.ones(3)), ValueError, r"\(2,\)"),
         (lambda: check_gradients(lambda x: x, 1.0, order=3), ValueError, "order"),
-        (lambda: hvp(lambda x: (x**3).sum(), [1.0, 2.0], [5.0]), ValueError, r"\(2,\) of x"),
+        (
+            lambda: hvp(lambda x: (x**3).sum(), [1.0, 2.0], [5.0]),
+            ValueError,
+            r"\(2,\) of the point",
+        ),
+        (lambda: hvp(sum_of_products, {"a": 1.0}, {"b": 1.0}), ValueError, r"v must have the keys"),
+        (lambda: hvp(sum_of_products, [1.0, V], [V]), ValueError, "v must have 2 members"),
+        (lambda: jvp(lambda p: p["a"], [{"a": 1.0}], [2.0]), ValueError, "tangent 0 must have the"),
+        (lambda: grad(lambda x: x, argnums=()), ValueError, "names no argument"),
+        (lambda: grad(lambda x: x)(x=1.0), ValueError, "by name: give it by its position"),
+        (lambda: check_gradients(lambda x: x.relu(), 0.0), AssertionError, "move the point"),
         (lambda: check_gradients(lambda: Node(1.0)), ValueError, "arguments"),
         (lambda: check_gradients(lambda x: x.sum(), np.zeros(0)), ValueError, "arguments"),
     ],
@@ -364,6 +375,92 @@ def test_an_argument_may_be_a_container():
         np.testing.assert_allclose(got, (right - left) / (2 * step), rtol=1e-6)
     with pytest.raises(ValueError, match="hvp: v must have the shape"):
         hvp(of_tree, TREE, {"W": np.ones(2), "more": [0.5, (np.ones(2),)]})
+
+
+def sum_of_products(p):
+    return p["a"] ** 2 * p["b"]
+
+
+V = np.array([1.0, 2.0])
+
+
+def test_directions_are_matched_by_key():
+    x = {"a": 1.0, "b": 2.0}
+    assert hvp(sum_of_products, x, {"b": 1.0, "a": 0.0}) == {"a": 2.0, "b": 0.0}
+    assert jvp(sum_of_products, [x], [{"b": 1.0, "a": 0.0}]) == (2.0, 1.0)
+
+
+def changing(p):
+    p["W"] = p["W"] * 2
+    return of_tree({"W": p.pop("W"), "more": [p["more"].pop(0), *p["more"]]})
+
+
+def changing_twin(p):
+    return of_tree({"W": p["W"] * 2, "more": p["more"]})
+
+
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        lambda f: grad(f)(TREE),
+        lambda f: value_and_grad(f)(TREE),
+        lambda f: vjp(f, TREE)[1](1.0),
+        lambda f: jvp(f, [TREE], [TREE]),
+        lambda f: hvp(f, TREE, TREE),
+        lambda f: jacobian(f, TREE),
+        lambda f: hessian(f, TREE),
+    ],
+)
+def test_a_function_may_change_the_container_that_it_is_given(derivative):
+    assert str(derivative(changing)) == str(derivative(changing_twin))
+    assert TREE["more"][0] == 2.0
+
+
+def test_every_derivative_takes_containers_as_jax_does():
+    def theirs(p):
+        scale, (b,) = p["more"]
+        return (jnp.tanh(p["W"] @ b) * scale).sum() + (b * b).sum() * scale**2
+
+    def array_of(p):
+        return p["W"] @ p["more"][1][0] * p["more"][0]
+
+    pairs = [
+        (jvp(of_tree, [TREE], [TREE]), jax.jvp(theirs, [TREE], [TREE])),
+        (jacobian(array_of, TREE), jax.jacobian(array_of)(TREE)),
+        (jacobian(of_tree)(TREE), jax.jacobian(theirs)(TREE)),
+        (hessian(of_tree)(TREE), jax.hessian(theirs)(TREE)),
+    ]
+    for got, wanted in pairs:
+        leaves, structure = jax.tree.flatten(got)
+        assert structure == jax.tree.structure(wanted)
+        for a, b in zip(leaves, jax.tree.leaves(wanted), strict=True):
+            assert np.shape(a) == np.shape(b)
+            same(a, b)
+    assert check_gradients(of_tree, TREE, order=2) < 1
+    with pytest.raises(AssertionError, match=r"by argument 1 is wrong"):
+        check_gradients(lambda p: (p["W"] * p["more"][0].data).sum() * p["more"][0], TREE)
+
+
+def our_cube(x):
+    return (x**3).sum()
+
+
+def test_matrices_of_derivatives_in_both_forms():
+    np.testing.assert_array_equal(hessian(our_cube)(V), hessian(our_cube, V))
+    np.testing.assert_array_equal(jacobian(our_cube)(V), jacobian(our_cube, V))
+    assert jacobian(lambda x: x[:0], V).shape == (0, 2)
+
+
+def test_what_is_an_array_and_what_a_container():
+    Point = collections.namedtuple("Point", "w b")
+    assert grad(lambda p: p.w * p.b)(Point(2.0, 3.0)) == Point(3.0, 2.0)
+    assert grad(lambda ps: ps[0].w * ps[1].b)((Point(2.0, 3.0), Point(4.0, 5.0))) == (
+        Point(5.0, 0.0), Point(0.0, 2.0),
+    )  # fmt: skip
+    g = grad(lambda p: (p[0] * p[1]).sum())(((1.0, 2.0), 3.0))
+    assert isinstance(g, tuple)
+    assert (g[0].tolist(), g[1]) == ([3.0, 3.0], 3.0)
+    assert grad(lambda m: (m @ m).sum())([[1.0, 2.0], [3.0, 4.0]]).shape == (2, 2)
 
 
 def test_a_list_of_numbers_is_an_array():
