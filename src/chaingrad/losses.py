@@ -10,6 +10,7 @@ import numpy as np
 
 from chaingrad import rules
 from chaingrad._arguments import as_node, at_least_zero, node_list
+from chaingrad._messages import describe
 from chaingrad.node import Node
 
 
@@ -27,7 +28,7 @@ def mse_loss(prediction: Any, target: Any) -> Node:
     2.0
     """
     node = as_node(prediction)
-    target_shape = rules.shape_of(target)
+    target_shape = np.shape(rules.value(target))
     if node.shape != target_shape:
         raise ValueError(
             f"mse_loss: prediction {node.shape} and target {target_shape} must have one shape, or "
@@ -94,11 +95,17 @@ def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
 
     Raises:
         ValueError: the shapes differ, or a label is not from 0 to 1.
+        TypeError: the labels are a node that requires a gradient.
 
     >>> binary_cross_entropy_with_logits(np.array([0.0, 1e4, -1e4]), [1, 1, 0]).data
     0.23104906018664842
     """
     node = as_node(logits)
+    if isinstance(labels, Node) and labels.requires_grad:
+        raise TypeError(
+            "binary_cross_entropy_with_logits: no gradient flows to the labels, here "
+            f"{describe(labels)}; give labels.detach()"
+        )
     target = rules.cast(rules.value(labels), dtype=node.dtype)
     if target.shape != node.shape:
         raise ValueError(

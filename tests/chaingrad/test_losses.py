@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from chaingrad import Node, check_gradients, losses
+from chaingrad import Node, check_gradients, grad, losses
 from chaingrad.losses import cross_entropy, l2_penalty, log_softmax, mse_loss, softmax
 from chaingrad.nn import MLP, Linear
 
@@ -100,6 +100,19 @@ def test_l2_penalty():
 
 
 # --- errors -------------------------------------------------------------------------------------
+
+
+def test_labels_that_would_take_a_gradient_are_refused():
+    labels = Node(np.array([0.3, 0.4]), "y")
+    with pytest.raises(TypeError, match=r"no gradient flows to the labels.*'y'.*labels\.detach"):
+        losses.binary_cross_entropy_with_logits(np.ones(2), labels)
+    with pytest.raises(TypeError, match="no gradient flows to the labels"):
+        grad(lambda y: losses.binary_cross_entropy_with_logits(Node(np.ones(2)), y))(np.ones(2))
+    assert losses.binary_cross_entropy_with_logits(Node(np.ones(2)), labels.detach()).ndim == 0
+
+
+def test_a_target_may_be_a_list():
+    assert mse_loss(Node(np.array([1.0, 2.0])), [1.0, 4.0]).data == 2.0
 
 
 def test_shapes_that_would_broadcast_are_refused():
