@@ -709,7 +709,8 @@ def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
 def _add_rows(out: Any, rows: Any, a: Any) -> None:
     """Add ``a[i]`` to ``out[rows[i]]``, in place; rows that come again are added up first."""
-    rows = np.where(rows < 0, rows + len(out), rows).reshape(-1)
+    rows = rows.astype(np.intp).reshape(-1)
+    rows = np.where(rows < 0, rows + len(out), rows)
     a = np.reshape(a, (rows.size, *out.shape[1:]))
     order = np.argsort(rows, kind="stable")
     rows = rows[order]
@@ -887,12 +888,12 @@ def _einsum_shares(
         target = "".join(c for c in term if c in known)
         left = ",".join([result, *[t for t, _ in others]])
         share = einsum(g, *[y for _, y in others], subscripts=f"{left}->{target}")
-        if target != term:  # summed over an index that nothing else has: one entry for all
-            shape = shape_of(share)
-            sizes = dict(zip(target, shape, strict=True))
+        sizes = dict(zip(target, shape_of(share), strict=True))
+        full = tuple(max(sizes.get(c, 1), n) for c, n in zip(term, shape_of(x), strict=True))
+        if target != term or shape_of(share) != full:
+            # summed over an index that nothing else has, or has once: one entry for all
             share = reshape(share, shape=tuple(sizes.get(c, 1) for c in term))
-            full = zip(term, shape_of(x), strict=True)
-            share = broadcast_to(share, shape=tuple(sizes.get(c, n) for c, n in full))
+            share = broadcast_to(share, shape=full)
         yield share
 
 

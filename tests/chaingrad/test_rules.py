@@ -259,6 +259,9 @@ WITH_ZEROS = np.where(X > 1.6, 0.0, X)
                 ("ijk->j", [X]),
                 ("...k,k", [X, X[0, 0]]),
                 ("i...,...j->ij", [X[:, 0], X[0].T]),
+                ("ij,jk", [X[0, :, :1], X[0]]),
+                ("ij,jk->k", [X[0], X[0, :1]]),
+                ("ij,kj,j->i", [X[0, :, :1], X[0], X[0, 0, :1]]),
                 ("ij,jk,k->", [X[0], X[0].T, X[0, :, 0]]),
                 ("i,j->ij", [X[0, 0], X[1, 1]]),
                 ("ij,kj->i", [X[0], X[1]]),
@@ -426,6 +429,14 @@ def test_a_rule_computes_on_plain_data_and_records_on_nodes():
 def test_a_name_is_taken_once():
     with pytest.raises(ValueError, match="rule named 'mul' already"):
         rule("mul", lambda a, b: a * b)
+
+
+@pytest.mark.parametrize(("dtype", "rows"), [(np.uint8, 256), (np.int8, 128), (np.uint64, 300)])
+def test_rows_are_gathered_by_integers_of_any_size(dtype, rows):
+    table = Node(np.ones((rows, 2)))
+    table[np.frombuffer(b"hello", np.uint8).astype(dtype)].sum().backward()
+    counts = np.bincount(np.frombuffer(b"hello", np.uint8), minlength=rows)
+    np.testing.assert_array_equal(table.grad, counts[:, None] * [1.0, 1.0])
 
 
 # --- gradients that repeat one entry ------------------------------------------------------------
