@@ -32,11 +32,11 @@ def store(root: Any, seed: Any) -> bool:
     with lock:
         if _running:
             return False
-        _running = True
         order: list[Any] = []
         leaves: list[Any] = []
         before: list[Any] = []
         try:
+            _running = True
             sort(root, order, leaves)
             before = [node.grad for node in order] + [leaf.grad for leaf in leaves]
             root._adjoint = seed
@@ -63,8 +63,8 @@ def find(root: Any, seed: Any, wanted: set[Any]) -> dict[Any, Any] | None:
     with lock:
         if _running:
             return None
-        _running = True
         try:
+            _running = True
             set_all(wanted, "_adjoint", repeat(REACHED))
             order = _sort_leading(root)
             if order or root in wanted:

@@ -1,5 +1,7 @@
 """The fast pass beside the general one: the same gradients, and none from a pass that fails."""
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -105,6 +107,35 @@ def test_an_interrupted_derivative_leaves_no_mark():
     assert y._adjoint is None
     (y * y).backward()
     assert y.grad == 6.0
+
+
+@pytest.mark.parametrize("number", range(1, 9))
+@pytest.mark.parametrize("run", ["store", "find"])
+def test_an_interrupt_before_a_pass_does_not_bar_the_next(run, number):
+    """Ctrl-C at each of the first lines of a pass."""
+    lines = 0
+
+    def interrupt(frame, event, arg):
+        nonlocal lines
+        lines += event == "line"
+        if lines == number:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+        return interrupt
+
+    def trace(frame, event, arg):
+        return interrupt if frame.f_code is getattr(_fast, run).__code__ else None
+
+    x = Node(2.0)
+    calls = {"store": (x * x).backward, "find": lambda: grad(lambda x: x * x)(2.0)}
+    before = sys.gettrace()
+    try:
+        sys.settrace(trace)
+        with pytest.raises(KeyboardInterrupt):
+            calls[run]()
+    finally:
+        sys.settrace(before)
+    assert not _fast._running
 
 
 def test_a_pass_within_a_pass():
