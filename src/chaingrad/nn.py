@@ -436,25 +436,29 @@ def _parts(root: Module) -> list[tuple[str, Any]]:
     """Find every module and parameter below ``root``, itself first, each once, with its name."""
     found: list[tuple[str, Any]] = []
     seen: set[int] = set()
-
-    def look(name: str, thing: Any) -> None:
+    to_come: list[tuple[str, Any]] = [("", root)]
+    while to_come:
+        name, thing = to_come.pop()
         if isinstance(thing, Parameter):
             members: Iterable[tuple[Any, Any]] = ()
         elif isinstance(thing, Module | dict):
             members = (vars(thing) if isinstance(thing, Module) else thing).items()
         elif isinstance(thing, list | tuple):
             members = enumerate(thing)
+        elif isinstance(thing, Node) and thing.requires_grad and not thing.parents:
+            raise TypeError(
+                f"{type(root).__name__}: self.{name} is a Node, which no optimizer finds: make it "
+                "a chaingrad.nn.Parameter to train it, or give it requires_grad=False"
+            )
         else:
-            return
+            continue
         if id(thing) in seen:
-            return
+            continue
         seen.add(id(thing))
         if isinstance(thing, Parameter | Module):
             found.append((name, thing))
-        for key, member in members:
-            look(f"{name}.{key}" if name else str(key), member)
-
-    look("", root)
+        within = [(f"{name}.{key}" if name else str(key), member) for key, member in members]
+        to_come += reversed(within)
     return found
 
 

@@ -1,8 +1,10 @@
 """Modules: what they hold, what they compute (against PyTorch), and what they say when misused."""
 
+import gc
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -45,7 +47,7 @@ class Zoo(Module):
         self.pair = (Parameter(2.0), [Parameter(3.0)])
         self.table = {"x": Parameter(4.0), 1: Linear(1, 1, bias=False, rng=0)}
         self.again = self.a
-        self.constant = Node(5.0)
+        self.constant = Node(5.0, requires_grad=False)
         self.inner = Linear(1, 1, rng=0)
         self.same = [self.inner, self.inner.weight]
         self.owner = self  # a module that refers to itself
@@ -258,6 +260,30 @@ def test_wrong_inputs(make):
         model(np.ones((2, 3)))
     with pytest.raises(TypeError, match="float"):
         model(["a", "b"])
+
+
+def test_a_node_in_place_of_a_parameter_is_named():
+    zoo = Zoo()
+    zoo.table["y"] = [1.0, Node(1.0)]
+    message = r"Zoo: self\.table\.y\.1 is a Node.*make it a chaingrad\.nn\.Parameter"
+    with pytest.raises(TypeError, match=message):
+        list(zoo.parameters())
+    zoo.table["y"] = [Node(1.0) * 2]  # a result that is kept is no leaf
+    assert len(list(zoo.parameters())) == 8
+
+
+def test_a_model_is_freed_without_the_collector():
+    model = Zoo()
+    del model.owner
+    weak = weakref.ref(model.inner.weight.data)
+    gc.collect()
+    gc.disable()
+    try:
+        model.zero_grad(), model.state_dict(), repr(model)
+        del model
+        assert weak() is None
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize(
