@@ -43,8 +43,10 @@ class Row:
     Attributes:
         name: the label, or the operation and a number.
         role: parameter, input (any other leaf), constant, or value (computed).
-        bytes: of the array it owns; 0 for a number and for a view of another node's array.
-        needed: whether the backward pass reads the data, so that they must be kept or recomputed.
+        bytes: of the array it owns, 0 for a number and for a view of another node's array; and of
+            what its rule keeps for the backward pass, as cross-entropy its exponentials.
+        needed: whether the backward pass reads the data, or what the rule keeps: it must be kept
+            or recomputed.
         flops: of the operation that made it.
     """
 
@@ -90,8 +92,9 @@ class Ledger:
             )
         needed = _needed(order)
         self.rows = [
-            Row(node, name, _role(node, trained), _owned(node), node in needed, flops(node))
+            Row(node, name, role, _owned(node) + _kept(node), node in needed, flops(node))
             for node, name in _named(order)
+            for role in [_role(node, trained)]
         ]
 
     # --- bytes ----------------------------------------------------------------------------------
@@ -210,7 +213,8 @@ class _Replay:
         self.views: set[Node] = set()  # whose adjoint is also another node's
         for row in ledger.rows:
             if row.role == "value":
-                self.hold(_buffer(row.node), row.bytes)
+                self.hold(_buffer(row.node), _owned(row.node))
+                self.hold(row.node, _kept(row.node))
         self.adjoint[ledger.root] = self.new(_nbytes(ledger.root.data))
         for node in children_first(ledger.root):
             g = self.adjoint[node]
@@ -219,6 +223,7 @@ class _Replay:
                     self.send(node, position, parent, g)
             if release:
                 self.drop(g)
+                self.drop(node)
                 if node is not ledger.root:
                     self.drop(_buffer(node))
         for node in self.views:
@@ -304,8 +309,9 @@ def _memory(node: Node) -> Any:
 
 
 def _buffer(node: Node) -> int:
-    """What stands for the memory that holds a node's data."""
-    return id(_memory(node))
+    """What stands for the memory that holds a node's data; a number is its node's own."""
+    memory = _memory(node)
+    return id(memory if isinstance(memory, np.ndarray) else node)
 
 
 def _owned(node: Node) -> int:
@@ -320,6 +326,11 @@ def _owned(node: Node) -> int:
     return 0 if is_view else memory.nbytes
 
 
+def _kept(node: Node) -> int:
+    """The bytes of the arrays that a node's rule keeps for its VJP."""
+    return sum(map(_nbytes, node._rule.options.get("kept", ()))) if node._rule else 0
+
+
 def _needed(order: Sequence[Node]) -> set[Node]:
     """The nodes whose data some VJP of the backward pass reads, itself or through a view."""
     read: set[Any] = set()
@@ -328,11 +339,16 @@ def _needed(order: Sequence[Node]) -> set[Node]:
             for position, parent in enumerate(node.parents):
                 if parent.requires_grad:
                     read |= {_buffer(x) for x in _read_for(node, position)}
-    return {node for node in order if isinstance(node.data, np.ndarray) and _buffer(node) in read}
+    return {node for node in order if _buffer(node) in read}
 
 
 def _read_for(node: Node, position: int) -> Sequence[Node]:
-    """What the VJP of that input reads; for a rule of which nothing is known, all there is."""
+    """What the VJP of that input reads; for a rule of which nothing is known, all there is.
+
+    A rule that keeps arrays reads these, which belong to its node.
+    """
+    if _kept(node):
+        return (node,)
     reads = _facts(node).reads
     if reads is None:
         return (*node.parents, node)

@@ -80,7 +80,7 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
     """
     logits = as_node(logits)
     labels = _checked_labels(labels, logits.shape)
-    loss: Node = logits.apply(rules.cross_entropy, (logits,), {"labels": labels.copy()})
+    loss: Node = logits.apply(rules.cross_entropy, (logits,), {"labels": labels.copy(), "kept": []})
     return loss
 
 

@@ -627,27 +627,29 @@ logsumexp: Rule = rule(
 )  # fmt: skip
 
 
-def _cross_entropy(a: Any, labels: Any) -> Any:
+def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
     shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
     picked = _pick(shifted, (np.arange(len(labels)), labels))
-    if is_symbol(shifted):
-        return np.mean(np.log(np.exp(shifted).sum(axis=1, keepdims=True)[:, 0]) - picked)
-    return np.mean(np.log(np.exp(shifted, out=shifted).sum(axis=1)) - picked)
+    powers = np.exp(shifted) if is_symbol(shifted) else np.exp(shifted, out=shifted)
+    total = powers.sum(axis=1, keepdims=True)
+    if kept is not None:
+        kept[:] = powers, total  # so that the backward pass takes no exponential again
+    return np.mean(np.log(total[:, 0]) - picked)
 
 
-def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any) -> Value:
+def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = None) -> Value:
     # (softmax(a) - 1 at the label) / n
     n = len(labels)
     rows = np.arange(n)
-    top = value(a).max(axis=1, keepdims=True, initial=-np.inf)
     if isinstance(a, Traced) or isinstance(g, Traced) or is_symbol(labels):
-        powers = exp(a - top)
+        powers = exp(a - value(a).max(axis=1, keepdims=True, initial=-np.inf))
         softmax = powers / sum_(powers, axis=1, keepdims=True)
         return (g / n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
-    share = a - top  # the same in one array
-    np.exp(share, out=share)
+    if not kept:
+        _cross_entropy(a, labels, kept := [])
+    powers, total = kept
     scale = one_entry(g) / n
-    share *= (scale / share.sum(axis=1, keepdims=True)).astype(share.dtype, copy=False)
+    share = powers * (scale / total).astype(powers.dtype, copy=False)
     share[rows, labels] -= scale
     return share
 

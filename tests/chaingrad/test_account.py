@@ -13,6 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from chaingrad import Node, concatenate, no_grad, where
 from chaingrad.account import Ledger, flops, saved_bytes
+from chaingrad.losses import cross_entropy
 from chaingrad.rules import Rule
 
 DATA_OF_ARRAYS = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
@@ -94,6 +95,56 @@ def test_what_the_backward_pass_of_an_unknown_rule_reads_is_all_there_is():
     cube = Rule("cube", lambda a: a**3, (lambda g, out, a: 3 * g * a * a,))
     x = Node(np.ones(4))
     assert Ledger(cube(x * 1.0).sum()).needed_bytes == 2 * 4 * 8
+
+
+def test_numbers_that_the_backward_pass_reads_are_marked():
+    """The rows of numbers, and those whose change changes a gradient."""
+    functions = [lambda x: x**0.5, lambda x: x**2, lambda x: x.log(), lambda x: x.exp(),
+                 lambda x: x * x.sin(), lambda x: x + x, lambda x: x / 3 - x]  # fmt: skip
+    for f in functions:
+
+        def gradient(changed=None, f=f):
+            x = Node(2.0)
+            order = f(x * 1.0).sorted_graph()
+            if changed is not None:
+                order[changed].data = 7.0
+            order[0].backward()
+            return x.grad, order
+
+        right, order = gradient()
+        marked = [row.needed for row in Ledger(order[0]).rows][::-1]
+        assert marked == [gradient(i)[0] != right for i in range(len(order))]
+
+
+def test_cross_entropy_keeps_its_exponentials_and_the_ledger_says_so(traced):
+    W, X = Node(np.full((10, 4), 0.1)), np.ones((50, 4))
+    before = arrays_alive()
+    loss = cross_entropy(X @ W.T, np.arange(50) % 10)
+    kept = arrays_alive() - before
+    ledger = Ledger(loss)
+    labels, powers, sums = 50 * 8, 50 * 10 * 8, 50 * 8
+    assert ledger.value_bytes + labels == kept
+    assert ledger.rows[-1].bytes == ledger.needed_bytes == powers + sums
+    assert ledger.value_bytes == 2 * powers + sums
+    loss.backward()
+    right = W.grad
+    logits = loss.parents[0]
+    W.grad, logits.data = 0.0, np.full_like(logits.data, np.nan)
+    loss.backward()  # the logits are not read again
+    np.testing.assert_array_equal(W.grad, right)
+
+
+@pytest.mark.parametrize("release", [False, True])
+def test_peak_of_cross_entropy_is_predicted(release, traced):
+    W, X = Node(np.full((100, 30), 0.1)), np.ones((2000, 30))
+    labels = np.arange(2000) % 100
+
+    def build():
+        return cross_entropy(X @ W.T, labels) * 2.0
+
+    predicted = Ledger(build()).training_peak(release)
+    measured = backward_peak(build, [W], release)
+    assert 1 / CLOSE <= (measured - labels.nbytes) / predicted <= CLOSE
 
 
 def test_no_operations_on_nothing():
