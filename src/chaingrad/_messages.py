@@ -5,13 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.rules import Rule, TracingError
+from chaingrad.rules import Rule, Traced, TracingError
 
 
 def describe(node: Any) -> str:
     """Name a node by its label, else by its operation, and give its shape."""
-    name = repr(node.label) if node.label is not None else (node.op or "(a leaf)")
-    return f"node {name} of shape {np.shape(node.data)}"
+    return f"{name_of(node)} of shape {np.shape(node.data)}"
+
+
+def name_of(node: Any) -> str:
+    """Name a node by its label, else by its operation."""
+    return f"node {node.label!r}" if node.label is not None else f"node {node.op or '(a leaf)'}"
 
 
 def kind(x: Any) -> str:
@@ -29,10 +33,15 @@ def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
             "it anew"
         )
     for node in inputs:
-        if not isinstance(node.data, float | np.ndarray | np.generic):
+        if isinstance(node.data, Traced):
             return TypeError(
-                f"{rule.name}: the data of a node must be a float or an array of floats; somebody "
-                f"gave {describe(node)} {kind(node.data)}: make an array of it, or a new Node"
+                f"{rule.name}: the data of {name_of(node)} were set to a node; where they are to "
+                "change by a step, write w.data = w.data - 0.1 * w.grad"
+            )
+        if not isinstance(node.data, float | int | np.ndarray | np.generic):
+            return TypeError(
+                f"{rule.name}: the data of {describe(node)} were set to {kind(node.data)}, which "
+                "is no float and no array of floats: make an array of it, or a new Node"
             )
     what = " and ".join(describe(node) for node in inputs[:6])
     options = ", ".join(f"{key}={_brief(option)}" for key, option in rule.options.items())

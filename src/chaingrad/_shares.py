@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad._messages import describe, kind
-from chaingrad.rules import Traced, cast, is_number, is_symbol, shape_of, unbroadcast
+from chaingrad.rules import Traced, cast, float_dtype, is_number, is_symbol, shape_of, unbroadcast
 
 ndarray = np.ndarray
 
@@ -19,7 +19,7 @@ def fitted(share: Any, parent: Any, child: Any) -> Any:
     """
     data = parent.data
     if isinstance(share, np.floating) and type(data) is ndarray and not data.shape:
-        return np.asarray(share, data.dtype)  # what NumPy makes of 0-d arrays
+        return np.asarray(share, float_dtype(data))  # what NumPy makes of 0-d arrays
     if not isinstance(share, Traced | ndarray | np.generic | float | int):
         raise TypeError(
             f"the VJP of {child.op} for {describe(parent)} must give a number, an array or a node; "
@@ -33,13 +33,14 @@ def fitted(share: Any, parent: Any, child: Any) -> Any:
             raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
     if isinstance(share, Traced):
         return _of_dtype(share, data)
-    return float(share) if is_number(data) else np.asarray(share, data.dtype)
+    return float(share) if is_number(data) else np.asarray(share, float_dtype(data))
 
 
 def _of_dtype(share: Any, data: Any) -> Any:
     if is_number(data):
         return share.settled(number=True) if is_symbol(share) else share
-    return share if share.dtype == data.dtype else cast(share, dtype=data.dtype)
+    same = float_dtype(share.data) == float_dtype(data)
+    return share if same else cast(share, dtype=float_dtype(data))
 
 
 def added(known: Any, share: Any) -> Any:
@@ -55,4 +56,9 @@ def owned(g: Any) -> Any:
 def accumulated(before: Any, g: Any) -> Any:
     """The gradient of a leaf, of what was there and what a pass has found."""
     untouched = before is None or (type(before) is float and before == 0.0)
+    if not untouched and shape_of(before) not in ((), shape_of(g)):
+        raise ValueError(
+            f"a grad of shape {shape_of(before)} was there before, to which a gradient of shape "
+            f"{shape_of(g)} cannot be added: set grad = 0.0"
+        )
     return owned(g) if untouched else added(before, g)

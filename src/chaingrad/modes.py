@@ -5,6 +5,7 @@ A mode holds for the thread that enters it.
 
 import contextlib
 import threading
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -117,6 +118,8 @@ def watch() -> "Watch | None":
 def refuse_loss(node: Any, how: str) -> None:
     """Stop what would make a plain number of ``node`` and lose its graph in a derivative.
 
+    Elsewhere, but within `no_grad`, it warns, once a place: a backward pass may be to come.
+
     Raises:
         TypeError: within a function that is being differentiated.
         AnomalyError: within `detect_anomaly`.
@@ -124,14 +127,16 @@ def refuse_loss(node: Any, how: str) -> None:
     if not node.requires_grad or paused():
         return
     if _modes.depth:
-        raise TypeError(_loss(node, how))
+        raise TypeError(_loss(describe(node), how))
     if watched := watch():
         watched.lost(node, how)
+    else:
+        warnings.warn(_loss("a node that requires a gradient", how), stacklevel=3)
 
 
-def _loss(node: Any, how: str) -> str:
+def _loss(node: str, how: str) -> str:
     return (
-        f"{how} of {describe(node)} gives a plain number, through which no gradient flows. Compute "
+        f"{how} of {node} gives a plain number, through which no gradient flows. Compute "
         "with nodes: x.exp() or np.exp(x) for math.exp(x), chaingrad.stack([x, y]) to put nodes "
         "into an array. Where only the value is meant, say x.item() or x.data"
     )
@@ -172,7 +177,7 @@ class _Anomalies(Watch):
             raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
 
     def lost(self, node: Any, how: str) -> None:
-        raise AnomalyError(_loss(node, how))
+        raise AnomalyError(_loss(describe(node), how))
 
     def recorded(self, node: Any) -> None:
         held = [_fingerprint(x.data) for x in (node, *node.parents)]

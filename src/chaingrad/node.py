@@ -41,7 +41,8 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             return _record(rule, data, (self, other))
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
-        node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
+        is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
+        node.data = data if is_plain else _settled(data, rule, (self, other))
         node.grad = 0.0
         node.label = node._adjoint = None
         if (self.requires_grad or other.requires_grad) and not (modes.pauses and modes.paused()):
@@ -69,8 +70,9 @@ def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
     compute = rule.compute
 
     def method(self: "Node") -> "Node":
+        data = self.data
         try:
-            data = compute(self.data)
+            data = compute(data if type(data) is float else _floats(self))
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self,)) from None
         return _record(rule, data, (self,))
@@ -90,12 +92,15 @@ class Node(Traced):
 
     Args:
         data: a number, or an array of numbers. float16, float32 and float64 are kept, integers and
-            booleans become float64, a plain number is held as a Python float.
+            booleans become float64, a plain number is held as a Python float. An array is kept and
+            not copied, here as where it stands beside a node, as in ``w * batch``: do not change it
+            before the backward pass, which would give the gradient of another function. Make each
+            batch anew, or copy it; `~chaingrad.modes.detect_anomaly` finds such a change.
         label: a name for drawings and error messages.
         requires_grad: False makes a constant, for which no gradient is computed.
 
     Attributes:
-        data: a Python float or a NumPy array of floats (the very array given: not a copy).
+        data: a Python float or a NumPy array of floats. A leaf's may be set anew.
         grad: 0.0 until a backward pass reaches the node; then a float, an array of the shape and
             dtype of ``data``, or a node (under ``create_graph``). An interior node's may share
             memory with another node's: copy it before changing it in place.
@@ -195,7 +200,7 @@ class Node(Traced):
     @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of the data; a number's is float64."""
-        return np.dtype(np.float64) if is_number(self.data) else np.result_type(self.data)
+        return rules.float_dtype(self.data)
 
     def item(self) -> float:
         """The only entry of the data, as a Python float.
@@ -282,7 +287,7 @@ class Node(Traced):
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if isinstance(other, float | int | ndarray | np.generic):
+        if isinstance(other, float | int | ndarray | np.generic | list | tuple):
             raise TypeError(
                 f"== of {describe(self)} compares identity, not values: compare its data, "
                 "say x.data == 2.0"
@@ -319,7 +324,7 @@ class Node(Traced):
                 f"called with {len(nodes)} inputs"
             )
         try:
-            data = rule.compute(*[node.data for node in nodes])
+            data = rule.compute(*map(_floats, nodes))
         except (ValueError, TypeError, IndexError) as error:
             raise explained(error, rule, nodes) from None
         return _record(rule, _numeric(data, rule), nodes)
@@ -335,13 +340,26 @@ class Node(Traced):
     __abs__ = _function(rules.abs_)
 
     def __isub__(self, other: Any) -> Any:
-        is_leaf = self._rule is None and self.requires_grad
-        if is_leaf and (self.is_parameter or (modes.pauses and modes.paused())):
+        leaf = self._rule is None and self.requires_grad
+        return self - self._beside("-=", other, leaf and modes.paused())
+
+    def __iadd__(self, other: Any) -> Any:
+        return self + self._beside("+=", other)
+
+    def __imul__(self, other: Any) -> Any:
+        return self * self._beside("*=", other)
+
+    def __itruediv__(self, other: Any) -> Any:
+        return self / self._beside("/=", other)
+
+    def _beside(self, sign: str, other: Any, refused: bool = False) -> Any:
+        """``other``, unless ``sign`` was meant to change a parameter."""
+        if refused or (self._rule is None and self.is_parameter):
             raise TypeError(
-                f"-= would make a new node and leave {describe(self)} as it is: to take a step, "
-                "change its data, as in w.data -= 0.1 * w.grad, or use chaingrad.optim"
+                f"{sign} would make a new node and leave {describe(self)} as it is: to take a "
+                "step, change its data, as in w.data -= 0.1 * w.grad, or use chaingrad.optim"
             )
-        return self - other
+        return other
 
     def __pos__(self) -> "Node":
         return self
@@ -482,7 +500,12 @@ class Node(Traced):
         return toposort(self, lambda node: node.parents)
 
     def backward(
-        self, gradient: Any = None, create_graph: bool = False, release: bool = False
+        self,
+        gradient: Any = None,
+        create_graph: bool = False,
+        release: bool = False,
+        *,
+        retain_graph: None = None,
     ) -> None:
         """Find the gradient of this node with respect to every node it was computed from.
 
@@ -498,12 +521,18 @@ class Node(Traced):
                 `chaingrad.functional.grad` avoids that.
             release: free the values, gradients and graph of interior nodes as the pass leaves
                 them; this node keeps its value. They cannot be used again.
+            retain_graph: not to be given: a graph is kept unless it is released.
 
         Raises:
             ValueError: ``gradient`` is missing for data with more than one entry, or has the wrong
                 shape; or the graph was released.
-            TypeError: nothing here requires a gradient.
+            TypeError: nothing here requires a gradient; or ``retain_graph`` is given.
         """
+        if retain_graph is not None:
+            raise TypeError(
+                "backward: leave retain_graph out; a graph is kept here, and can be run again, "
+                "unless release=True frees it"
+            )
         if release and create_graph:
             raise ValueError(
                 "backward: release frees the graph that create_graph is to keep; choose one"
@@ -519,12 +548,12 @@ class Node(Traced):
             )
         if gradient is None:
             data = self.data
-            if not is_number(data) and data.size != 1:
+            if not is_number(data) and self.size != 1:
                 raise ValueError(
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            one = 1.0 if is_number(data) else np.array(1.0, data.dtype, ndmin=data.ndim)
+            one = 1.0 if is_number(data) else np.array(1.0, self.dtype, ndmin=self.ndim)
             return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
@@ -604,7 +633,7 @@ def _constant(x: Any, beside: Any) -> Node:
     if type(x) is int or type(x) is float:
         return _leaf(float(x))
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
-        x = x.astype(np.float64 if is_number(beside) else beside.dtype)
+        x = x.astype(rules.float_dtype(beside))
     return _leaf(x.floating(beside) if is_symbol(x) else as_data(x))
 
 
@@ -624,7 +653,8 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     if watch:
         watch.forward(rule, data, parents)
     node = _new_object(Node)
-    node.data = data if type(data) is float or type(data) is ndarray else _settled(data)
+    is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
+    node.data = data if is_plain else _settled(data, rule, parents)
     node.grad = 0.0
     node.label = node._adjoint = None
     if not (modes.pauses and modes.paused()):
@@ -656,10 +686,24 @@ def _numeric(data: Any, rule: Rule) -> Any:
         ) from None
 
 
-def _settled(data: Any) -> Data:
-    """The result of a rule as a float or an array; NumPy's scalars are neither."""
+def _floats(node: Node) -> Any:
+    """The data of ``node``; integers that they were set to become floats, as where it is made."""
+    data = node.data
+    if isinstance(data, Node):
+        raise TypeError("its data are a node")
+    if isinstance(data, ndarray | int) and np.result_type(data).kind != "f":
+        data = node.data = as_data(data)
+    return data
+
+
+def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
+    """The result of a rule as a float or an array of floats; NumPy's scalars are neither."""
+    if isinstance(data, Node):
+        raise explained(TypeError("it gave a node"), rule, parents)
     if is_symbol(data):
-        return data.settled()  # type: ignore[no-any-return]
+        return data.floating().settled()  # type: ignore[no-any-return]
+    if not isinstance(data, np.floating) and np.result_type(data).kind in "iub":
+        data = rule.compute(*map(_floats, parents))
     return float(data) if isinstance(data, float) else np.asarray(data)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from chaingrad._arguments import at_least_zero, parameter_list
 from chaingrad.node import Node
-from chaingrad.rules import value
+from chaingrad.rules import float_dtype, value
 
 
 class Optimizer:
@@ -274,4 +274,4 @@ def _norm(gradient: Any) -> float:
 
 def _like(data: Any, new: Any) -> Any:
     """``new`` as a float or an array, whichever ``data`` is; NumPy makes 0-d arrays scalars."""
-    return float(new) if type(data) is float else np.asarray(new, data.dtype)
+    return float(new) if isinstance(data, float | int) else np.asarray(new, float_dtype(data))

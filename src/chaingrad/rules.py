@@ -28,6 +28,7 @@ Vjp = Callable[..., Value]
 Vjps = tuple[Vjp | None, ...]
 Flops = Callable[..., int]
 
+_FLOAT64 = np.dtype(np.float64)
 INPUT = LEFT = 0  # operands by their position, and what was made of them
 RIGHT = 1
 RESULT = -1
@@ -231,6 +232,12 @@ def facts_of(name: str) -> Facts:
 def value(x: Value) -> Any:
     """Give the number or array of ``x``, whether it is a node or plain data."""
     return x.data if isinstance(x, Traced) else x
+
+
+def float_dtype(data: Any) -> np.dtype[Any]:
+    """The dtype in which to differentiate by ``data``: their own, or float64 for integers."""
+    dtype: np.dtype[Any] = getattr(data, "dtype", _FLOAT64)
+    return dtype if dtype.kind == "f" else _FLOAT64
 
 
 def shape_of(x: Value) -> tuple[int, ...]:

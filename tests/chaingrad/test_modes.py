@@ -93,6 +93,16 @@ def test_data_changed_between_the_passes_is_caught(create_graph):
             square.backward()
 
 
+def test_a_buffer_that_is_filled_anew_is_caught_beside_a_node():
+    w, buffer, total = Node(np.ones(3), "w"), np.empty(3), Node(0.0)
+    with detect_anomaly():
+        for k in range(3):
+            buffer[:] = k
+            total = total + (w * buffer).sum()
+        with pytest.raises(AnomalyError, match=r"changed after mul had used it"):
+            total.backward()
+
+
 def test_a_result_that_its_rule_reads_is_watched_too():
     x = Node(np.array([1.0, 2.0]))
     with detect_anomaly():

@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import gc
+import operator
 import pickle
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from chaingrad import Node, _fast, concatenate, no_grad, stack, where
 from chaingrad.backward import children_first, local_gradients
 from chaingrad.nn import Parameter
+from chaingrad.optim import SGD
 from chaingrad.rules import Rule
 
 
@@ -165,12 +167,12 @@ def test_comparisons_give_plain_booleans_and_equality_is_identity():
             compare()
 
 
-def test_len_iteration_item_and_float():
+def test_len_iteration_and_item():
     x = Node(np.array([[1.0, 2.0], [3.0, 4.0]]))
     assert len(x) == 2
     sum(row.sum() * (i + 1) for i, row in enumerate(x)).backward()
     assert x.grad.tolist() == [[1, 1], [2, 2]]
-    assert float(x[1, 0]) == Node(np.array([3.0])).item() == 3.0
+    assert x[1, 0].item() == Node(np.array([3.0])).item() == 3.0
     for misuse in (lambda: len(Node(1.0)), lambda: list(Node(1.0))):
         with pytest.raises(TypeError, match="scalar"):
             misuse()
@@ -632,15 +634,78 @@ def test_import_needs_numpy_alone():
 def test_data_that_are_no_array_are_named():
     v = Node(np.ones(3), label="v")
     v.data = [1, 2, 3]
-    with pytest.raises(TypeError, match=r"mul: the data of a node .* node 'v' .* list \[1, 2, 3\]"):
+    with pytest.raises(TypeError, match=r"mul: the data of node 'v' .* list \[1, 2, 3\], which"):
         v * 2
 
 
+@pytest.mark.parametrize(
+    "use",
+    [lambda w: w * 2, lambda w: 2 - w, lambda w: w @ np.ones(3), Node.tanh, Node.sum, Node.max,
+     lambda w: w[0], lambda w: concatenate([w])],
+)  # fmt: skip
+def test_data_that_are_a_node_are_named(use):
+    w = Node(np.ones(3), "w")
+    w.data = w - 0.1
+    with pytest.raises(
+        TypeError, match=r"data of node 'w' were set to a node.*w\.data = w\.data - "
+    ):
+        use(w)
+
+
+INTEGERS = [np.array([200, 3, 1], np.uint8), np.array([-2, 3, 1]), np.array([1, 0, 1]) > 0]
+
+
+@pytest.mark.parametrize("integers", INTEGERS, ids=["uint8", "int64", "bool"])
+@pytest.mark.parametrize(
+    "f",
+    [lambda w: w * 0.3, lambda w: w * w, lambda w: w**3.0, Node.sin, lambda w: -w, Node.sum,
+     lambda w: w.logsumexp() * 2, lambda w: w.T, lambda w: w[0] * w[1], lambda w: w * w[1] / 7,
+     lambda w: w @ np.array([1, 2, 3]), lambda w: w + np.ones(3, np.float32)],
+)  # fmt: skip
+def test_data_set_to_integers_are_differentiated_as_floats(f, integers):
+    w, twin = Node(np.ones(3)), Node(integers)
+    w.data = integers
+    results = []
+    for x in (w, twin):
+        out = f(x)
+        out.sum().backward()
+        results.append((out.data, x.grad, x.dtype, np.asarray(x.grad).dtype))
+    for got, right in zip(*results, strict=True):
+        np.testing.assert_array_equal(got, right)
+    optimizer = SGD([w], 0.5)
+    optimizer.step()
+    np.testing.assert_array_equal(w.data, integers - 0.5 * twin.grad)
+
+
+def test_a_number_set_to_an_integer_is_a_float():
+    x = Node(2.0)
+    x.data = 3
+    (x * x).backward()
+    assert (type((x * x).data), x.grad) == (float, 6.0)
+
+
+def test_a_gradient_that_does_not_fit_what_was_there_is_refused():
+    w = Node(np.ones(3), "w")
+    w.grad = np.ones((3, 1))
+    with pytest.raises(ValueError, match=r"grad of shape \(3, 1\) was there.*shape \(3,\) cannot"):
+        (w * w).sum().backward()
+    assert w.grad.shape == (3, 1)
+
+
+def test_what_pytorch_keeps_a_graph_by_is_answered():
+    with pytest.raises(TypeError, match=r"leave retain_graph out.*release=True"):
+        Node(1.0).backward(retain_graph=True)
+
+
 @pytest.mark.parametrize("data", [2.0, np.array([2.0, 3.0])])
-def test_a_step_that_would_lose_a_parameter_is_refused(data):
-    w = Parameter(data, label="w")
-    with pytest.raises(TypeError, match=r"node 'w' of shape .* w\.data -= "):
-        w -= 0.1
+@pytest.mark.parametrize("step", ["isub", "iadd", "imul", "itruediv"])
+def test_a_step_that_would_lose_a_parameter_is_refused(data, step):
+    w, total = Parameter(data, label="w"), Node(data)
+    sign = {"isub": "-=", "iadd": r"\+=", "imul": r"\*=", "itruediv": "/="}[step]
+    with pytest.raises(TypeError, match=rf"{sign} would .* node 'w' of shape .* w\.data -= "):
+        getattr(operator, step)(w, 0.1)
+    plain = getattr(operator, step[1:])
+    assert np.all(getattr(operator, step)(total, 0.1).data == plain(data, 0.1))
     assert np.all(w.data == data)
     x = Node(data)
     x.backward(np.ones_like(data))

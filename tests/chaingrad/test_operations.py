@@ -3,6 +3,7 @@
 import importlib
 import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -271,9 +272,28 @@ def test_detect_anomaly_catches_it_under_backward(f):
         f(x)
 
 
+@pytest.mark.parametrize("f", LOSING[:5])
+def test_elsewhere_it_warns_once_a_place(f):
+    x = Node(2.0, "x")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for label in "xyz":
+            x.label = label
+            f(x)
+        with no_grad():
+            f(x)
+        x.item(), f"{x:.2f}", str(x), x > 1
+    assert [(w.filename, w.category) for w in caught] == [(__file__, UserWarning)]
+    with pytest.raises(TypeError) as refused:
+        grad(f)(2.0)
+    said = str(refused.value).partition(" gives ")[2]
+    assert said
+    assert str(caught[0].message).endswith(said)
+
+
 def test_the_value_alone_may_be_asked_for():
     assert grad(lambda x: x * x.item())(3.0) == 3.0
-    x = Node(2.5)
+    x = Node(2.5, requires_grad=False)
     assert (float(x), int(x), round(x), round(x, 1), math.floor(x)) == (2.5, 2, 2, 2.5, 2)
 
     def f(x):
