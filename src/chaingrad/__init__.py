@@ -1,5 +1,9 @@
 """A small autograd engine: one node for scalars and arrays, and derivatives of any order."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from chaingrad import _elsewhere
 from chaingrad._program import program
 from chaingrad.functional import (
     check_gradients,
@@ -15,6 +19,21 @@ from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
 from chaingrad.node import Node
 from chaingrad.operations import concatenate, einsum, logaddexp, maximum, minimum, stack, where
 from chaingrad.remat import checkpoint
+
+if TYPE_CHECKING:
+    from chaingrad import account, checks, data, draw, losses, nn, optim, step  # noqa: F401
+else:
+
+    def __getattr__(name: str) -> Any:
+        """A module of the package, imported when it is first named: ``chaingrad.nn``."""
+        if not name.startswith("_"):
+            try:
+                return importlib.import_module(f"{__name__}.{name}")
+            except ModuleNotFoundError as error:
+                if error.name != f"{__name__}.{name}":
+                    raise
+        return _elsewhere.answering(__name__, _elsewhere.PACKAGE)(name)
+
 
 __version__ = "0.1.0"
 

@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
+from chaingrad._messages import kind
 from chaingrad.node import Node
 
 
@@ -16,7 +19,10 @@ def at_least_zero(name: str, number: float) -> float:
 
     Raises:
         ValueError: it is negative or nan.
+        TypeError: it is no number.
     """
+    if not isinstance(number, int | float | np.number):
+        raise TypeError(f"{name} must be a number; got {kind(number)}")
     if not number >= 0:
         raise ValueError(f"{name} must be 0 or more; got {number!r}")
     return float(number)

@@ -4,16 +4,21 @@ A mode holds for the thread that enters it.
 """
 
 import contextlib
+import functools
+import inspect
 import threading
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from chaingrad._messages import describe
 from chaingrad.rules import Rule, value
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 pauses = watches = 0  # how many are on in all threads together: 0 spares a look-up
 _count_lock = threading.Lock()
@@ -28,9 +33,19 @@ class _Modes(threading.local):
 _modes = _Modes()
 
 
-@contextlib.contextmanager
-def no_grad() -> Iterator[None]:
+class _WithParentheses(type):
+    def __enter__(cls) -> None:
+        raise TypeError(f"write it with parentheses: with {cls.__name__}():")
+
+    def __exit__(cls, *failure: object) -> None: ...
+
+
+class no_grad(metaclass=_WithParentheses):  # noqa: N801 (as in PyTorch)
     """Compute without recording: results inside are constants. Also a decorator: ``@no_grad()``.
+
+    Raises:
+        TypeError: the parentheses are missing, or a generator is decorated, which would run its
+            body outside.
 
     >>> from chaingrad import Node
     >>> w = Node(2.0)
@@ -39,6 +54,33 @@ def no_grad() -> Iterator[None]:
     >>> y.requires_grad, y.parents
     (False, ())
     """
+
+    def __init__(self, *function: Any) -> None:
+        if function:
+            raise TypeError("write it with parentheses: @no_grad()")
+        self._entered: list[Any] = []
+
+    def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
+        if inspect.isgeneratorfunction(function):
+            raise TypeError("@no_grad() of a generator: write with no_grad(): inside it")
+
+        @functools.wraps(function)
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+            with _pausing():
+                return function(*args, **kwargs)
+
+        return wrapped
+
+    def __enter__(self) -> None:
+        self._entered.append(_pausing())
+        self._entered[-1].__enter__()
+
+    def __exit__(self, *failure: Any) -> None:
+        self._entered.pop().__exit__(*failure)
+
+
+@contextlib.contextmanager
+def _pausing() -> Iterator[None]:
     with _counted("pauses"):
         _modes.paused += 1
         try:

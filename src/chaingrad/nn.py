@@ -12,13 +12,16 @@ start with the same numbers.
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chaingrad import rules
+from chaingrad import _elsewhere, rules
 from chaingrad._arguments import as_node
 from chaingrad.node import Data, Node, as_data
+
+if not TYPE_CHECKING:
+    __getattr__ = _elsewhere.answering(__name__, _elsewhere.NN)
 
 Rng = np.random.Generator | int | None
 
@@ -260,8 +263,11 @@ class MLP(Module):
         output_activation: str | None = None,
         rng: Rng = None,
     ) -> None:
-        if not len(sizes):
-            raise ValueError("MLP: sizes must name at least the output layer, [n_out]; got none")
+        if not isinstance(sizes, Sequence | np.ndarray) or not len(sizes):
+            raise ValueError(
+                f"MLP: sizes must be a list that ends with the output layer, [n_out]; got {sizes!r}"
+            )
+        _activation(activation)
         rng = np.random.default_rng(rng)
         fan_in = [n_in, *sizes[:-1]]
         kinds = [activation] * (len(sizes) - 1) + [output_activation]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import modes, operations, rules
+from chaingrad import _elsewhere, modes, operations, rules
 from chaingrad._messages import describe, explained, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
@@ -213,6 +213,9 @@ class Node(Traced):
                 f"item() needs a node with one entry, but {describe(self)} has {self.size}"
             )
         return float(np.reshape(self.data, ()))
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in _elsewhere.NODE]
 
     def __repr__(self) -> str:
         data = (
@@ -569,6 +572,9 @@ class Node(Traced):
             return data if data.dtype == self.dtype else rules.cast(data, dtype=self.dtype)
         return float(data) if type(self.data) is float else np.array(data, self.dtype)
 
+
+for _name, _hint in _elsewhere.NODE.items():
+    setattr(Node, _name, _elsewhere.Elsewhere(_name, _hint))
 
 _REFLECTED: dict[Any, Operator] = {
     np.add: Node.__radd__,

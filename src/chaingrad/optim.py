@@ -15,13 +15,17 @@ moves.
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chaingrad import _elsewhere
 from chaingrad._arguments import at_least_zero, parameter_list
 from chaingrad.node import Node
 from chaingrad.rules import float_dtype, value
+
+if not TYPE_CHECKING:
+    __getattr__ = _elsewhere.answering(__name__, _elsewhere.OPTIM)
 
 
 class Optimizer:
@@ -142,7 +146,8 @@ class Adam(Optimizer):
         weight_decay: float = 0.0,
     ) -> None:
         super().__init__(parameters, lr, weight_decay)
-        if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+        is_pair = isinstance(betas, tuple | list) and len(betas) == 2
+        if not is_pair or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"Adam: betas must be two numbers from 0 to below 1; got {betas!r}")
         self.betas = betas
         self.eps = at_least_zero("eps", eps)

@@ -166,6 +166,12 @@ class Rule:
         return f"<rule {self.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        known = RULES.get(self.name)
+        if not known or known.compute not in (self.compute, getattr(self.compute, "func", None)):
+            raise TypeError(
+                f"the rule {self.name} cannot be pickled: the table knows it not, or another of "
+                "that name; enter it with chaingrad.rules.rule"
+            )
         return _restore, (self.name, self.options, len(self.vjps))
 
 

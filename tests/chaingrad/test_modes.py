@@ -29,6 +29,23 @@ def test_no_grad_records_nothing_and_ends_with_the_block():
     assert (x * x).requires_grad
 
 
+def test_no_grad_wants_its_parentheses_and_no_generator():
+    def numbers():
+        yield 1.0
+
+    with pytest.raises(TypeError, match=r"with no_grad\(\):"), no_grad:
+        pass
+    with pytest.raises(TypeError, match=r"@no_grad\(\)$"):
+        no_grad(numbers)
+    with pytest.raises(TypeError, match=r"with no_grad\(\): inside it"):
+        no_grad()(numbers)
+    x, once = Node(2.0), no_grad()
+    with once, once:
+        y = x * x
+    assert not y.requires_grad
+    assert (x * x).requires_grad
+
+
 def test_a_mode_holds_for_its_own_thread_alone():
     x, seen = Node(2.0), []
 

@@ -293,10 +293,12 @@ def test_a_model_is_freed_without_the_collector():
         (lambda: Neuron(2, Tanh()), ValueError, "unknown activation"),
         (lambda: Neuron(2, ["tanh"]), ValueError, "unknown activation"),
         (lambda: MLP(2, [1], output_activation="softmax"), ValueError, "'softmax'"),
-        (lambda: MLP(2, []), ValueError, "at least the output layer"),
+        (lambda: MLP(2, []), ValueError, "ends with the output layer"),
         (lambda: MLP(2, [3, 0]), ValueError, "n_out must be 1 or more; got 0"),
         (lambda: Neuron(0), ValueError, "n_in must be 1 or more; got 0"),
         (lambda: Layer(1.5, 2), TypeError, "float"),
+        (lambda: MLP(2, 3), ValueError, r"sizes must be a list .* \[n_out\]; got 3"),
+        (lambda: MLP(2, [1], "gelu"), ValueError, "unknown activation 'gelu'"),
     ],
 )
 def test_what_cannot_be_built(make, error, message):

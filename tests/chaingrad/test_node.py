@@ -463,6 +463,13 @@ def test_duplicates_of_several_losses_share_their_leaves():
         assert square.parents == (again, again)
 
 
+def test_a_rule_that_the_table_does_not_know_cannot_be_pickled():
+    for name in ("mine", "exp"):
+        y = Rule(name, lambda a: 2 * a, (lambda g, out, a: 2 * g,))(Node(1.0))
+        with pytest.raises(TypeError, match=f"rule {name} cannot be pickled.*enter it"):
+            pickle.dumps(y)
+
+
 def test_a_long_graph_is_copied_and_pickled_without_recursion():
     y = Node(1.0)
     for _ in range(100_000):

@@ -297,6 +297,7 @@ def test_what_cannot_be_trained(take):
         (lambda p: SGD(p, lr=0.1, nesterov=True), "momentum above 0"),
         (lambda p: Adam(p, betas=(0.9, 1.0)), r"betas.*\(0.9, 1.0\)"),
         (lambda p: Adam(p, betas=(0.9,)), r"betas must be two numbers"),
+        (lambda p: Adam(p, betas=0.9), r"betas must be two numbers.*got 0.9"),
         (lambda p: Adam(p, eps=-1e-8), "eps must be"),
         (lambda p: clip_grad_norm(p, -1.0), "max_norm must be"),
         (lambda p: clip_grad_value(p, -1.0), "clip_value must be"),
@@ -305,6 +306,19 @@ def test_what_cannot_be_trained(take):
 def test_numbers_out_of_range(make, message):
     with pytest.raises(ValueError, match=message):
         make([Node(1.0)])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: SGD([p], "0.1"), "lr must be a number; got str '0.1'"),
+        (lambda p: Adam([p], lr=None), "lr must be a number; got NoneType"),
+        (lambda p: SGD([{"params": [p]}], 0.1), "number 0 is dict"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(make, message):
+    with pytest.raises(TypeError, match=message):
+        make(Node(1.0))
 
 
 @pytest.mark.parametrize("use", [lambda p: SGD(p, lr=1.0).step(), lambda p: clip_grad_norm(p, 1.0)])
