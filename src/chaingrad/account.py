@@ -223,7 +223,6 @@ class _Replay:
                     self.send(node, position, parent, g)
             if release:
                 self.drop(g)
-                self.drop(node)
                 if node is not ledger.root:
                     self.drop(_buffer(node))
         for node in self.views:
@@ -256,6 +255,7 @@ class _Replay:
             share = g
             self.hold(share)
         else:
+            self.drop(node)  # what its rule keeps
             scratch = self.new(_scratch(node, position, self.size.get(g, 0)))
             share = self.new(_nbytes(node.data) if stretched else size)
             self.drop(scratch)
@@ -327,8 +327,9 @@ def _owned(node: Node) -> int:
 
 
 def _kept(node: Node) -> int:
-    """The bytes of the arrays that a node's rule keeps for its VJP."""
-    return sum(map(_nbytes, node._rule.options.get("kept", ()))) if node._rule else 0
+    """The bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
+    kept = node._rule.options.get("kept", ()) if node._rule else ()
+    return sum(_nbytes(data) for arrays in kept for data in arrays)
 
 
 def _needed(order: Sequence[Node]) -> set[Node]:

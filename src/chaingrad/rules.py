@@ -646,7 +646,7 @@ def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
     powers = np.exp(shifted) if is_symbol(shifted) else np.exp(shifted, out=shifted)
     total = powers.sum(axis=1, keepdims=True)
     if kept is not None:
-        kept[:] = powers, total  # so that the backward pass takes no exponential again
+        kept[:] = [(powers, total)]  # so that the backward pass takes no exponential again
     return np.mean(np.log(total[:, 0]) - picked)
 
 
@@ -658,11 +658,14 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
         powers = exp(a - value(a).max(axis=1, keepdims=True, initial=-np.inf))
         softmax = powers / sum_(powers, axis=1, keepdims=True)
         return (g / n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
-    if not kept:
-        _cross_entropy(a, labels, kept := [])
-    powers, total = kept
+    try:
+        share, total = kept.pop()  # of the first pass, which writes its share over them
+    except (AttributeError, IndexError):
+        again: list[Any] = []
+        _cross_entropy(a, labels, again)
+        share, total = again.pop()
     scale = one_entry(g) / n
-    share = powers * (scale / total).astype(powers.dtype, copy=False)
+    share *= (scale / total).astype(share.dtype, copy=False)
     share[rows, labels] -= scale
     return share
 
