@@ -346,8 +346,8 @@ RECIPES = {
     "diff": "x[1:] - x[:-1]",
     "ptp": "x.max() - x.min()",
     "median": "np.sort(x)[(x.size - 1) // 2 : x.size // 2 + 1].mean()",
-    "average": "np.sum(y * x) / np.sum(y)",
-    "full_like": "np.ones(x.shape) * y[0]",
+    "average": "np.sum(weights * x) / np.sum(weights)",
+    "full_like": "np.ones(x.shape) * fill",
     "flip": "x[::-1]",
     "roll": "np.concatenate([x[-k:], x[:-k]])",
     "tile": "np.concatenate([x] * k)",
@@ -403,7 +403,9 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     Raises:
         TypeError: there is no rule for it, or not with these arguments.
     """
-    if called in _QUESTIONS:
+    beside = (*args[1:], *kwargs.values())
+    plain_fill = called is np.full_like and not any(isinstance(x, Traced) for x in beside)
+    if called in _QUESTIONS or plain_fill:
         return called(*map(value, args), **kwargs)
     operation = FUNCTIONS.get(called)
     if operation is None:

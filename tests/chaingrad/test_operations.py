@@ -62,7 +62,7 @@ def test_a_function_gives_a_node_with_numpys_value(f):
         lambda m: np.sum(m, 0, None, None, True), lambda m: np.var(m, 0, None, None, 1),
         lambda m: np.prod(m, 0, None), lambda m: np.sort(m, axis=None), lambda m: np.ravel(m, "C"),
         lambda m: np.sort(m, 0), lambda m: np.max(m, 0, None, True),
-        lambda m: np.zeros_like(m, int),
+        lambda m: np.zeros_like(m, int), lambda m: np.full_like(m, 2), lambda m: np.ones_like(m),
     ],
 )  # fmt: skip
 def test_options_are_numpys(f):
@@ -82,7 +82,7 @@ def test_options_are_numpys(f):
         (lambda m: np.concatenate([m, m], dtype=float), "np.concatenate of a node with dtype="),
         (lambda m: chaingrad.concatenate(m, m), r"as a list, concatenate\(\[x, y\]\)"),
         (lambda m: chaingrad.stack(m[0, 0], m[0, 0]), r"as a list, stack\(\[x, y\]\)"),
-        (lambda m: np.full_like(m, m[0, 0]), r"Write np\.ones\(x\.shape\) \* y"),
+        (lambda m: np.full_like(m, m[0, 0]), r"Write np\.ones\(x\.shape\) \* fill"),
     ],
 )
 def test_an_option_without_a_derivative_is_refused(f, message):
@@ -119,7 +119,9 @@ def test_a_recipe_is_what_it_stands_for(name):
     x, y, m = map(Node, (X if "log" not in name else Y, Y, SQUARE))
     with pytest.raises(TypeError, match=re.escape(f"Write {RECIPES[name]}; or")):
         call(function, x, y, m)
-    ours = eval(RECIPES[name], {"np": np, "x": x, "y": y, "m": m, "k": 2})
+    ours = eval(RECIPES[name], {
+        "np": np, "x": x, "y": y, "m": m, "k": 2, "weights": y, "fill": y[0],
+    })  # fmt: skip
     wanted = call(function, x.data, Y, SQUARE)
     for a, b in zip(*map(listed, (ours, wanted)), strict=True):
         np.testing.assert_allclose(a.data, b, rtol=1e-13)
