@@ -162,7 +162,10 @@ def test_comparisons_give_plain_booleans_and_equality_is_identity():
     assert (Node(1.0) > 1) is False
     assert x != Node(x.data)
     assert len({x, y, x}) == 2
-    for compare in (lambda: x == 1.0, lambda: x != np.ones(2), lambda: np.ones(2) == x):
+    for compare in (
+        lambda: x == 1.0, lambda: x != np.ones(2), lambda: np.ones(2) == x, lambda: x == [1.0, 2.0],
+        lambda: x != (1.0, 2.0),
+    ):  # fmt: skip
         with pytest.raises(TypeError, match="compare"):
             compare()
 
