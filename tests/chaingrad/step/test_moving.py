@@ -160,10 +160,9 @@ def unknown_rule(compute):
     ("compute", "reason"),
     [
         (lambda a: np.arctan(a), "a page has no arctan"),
-        (lambda a: float(np.float64(a)) if type(a) is float else float(a), "what NumPy's"),
-        (lambda a: a if a > 0 else 2 * a, "asks for a value"),
-        (lambda a: np.interp(a, [0, 9], [0, 9]), "a page has no np.interp"),
-        (lambda a: np.add.reduce(a) if type(a) is not float else a, "with reduce"),
+        (lambda a: float(np.float64(a)) if type(a) is float else float(a), "float"),
+        (lambda a: a if a > 0 else 2 * a, "a decision by the truth"),
+        (lambda a: np.interp(a, [0, 9], [0, 9]), "np.interp is not written down"),
     ],
 )
 def test_an_operation_that_no_page_has_is_named(compute, reason):
