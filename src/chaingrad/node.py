@@ -71,8 +71,9 @@ def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
 
     def method(self: "Node") -> "Node":
         data = self.data
+        is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
         try:
-            data = compute(data if type(data) is float else _floats(self))
+            data = compute(data if is_plain else _floats(self))
         except (ValueError, TypeError) as error:
             raise explained(error, rule, (self,)) from None
         return _record(rule, data, (self,))
@@ -550,13 +551,13 @@ class Node(Traced):
                 "was it made of constants alone, detached, or computed under no_grad()?"
             )
         if gradient is None:
-            data = self.data
-            if not is_number(data) and self.size != 1:
+            data = _floats(self)
+            if not is_number(data) and data.size != 1:
                 raise ValueError(
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
                     f"it first, say with .sum(), or pass gradient= of shape {self.shape}"
                 )
-            one = 1.0 if is_number(data) else np.array(1.0, self.dtype, ndmin=self.ndim)
+            one = 1.0 if is_number(data) else np.array(1.0, data.dtype, ndmin=data.ndim)
             return _leaf(one) if create_graph else one
         if not isinstance(gradient, Node):
             gradient = Node(gradient, requires_grad=False)
@@ -695,22 +696,26 @@ def _numeric(data: Any, rule: Rule) -> Any:
 def _floats(node: Node) -> Any:
     """The data of ``node``; integers that they were set to become floats, as where it is made."""
     data = node.data
+    if type(data) is ndarray and data.dtype.kind == "f":
+        return data
     if isinstance(data, Node):
         raise TypeError("its data are a node")
-    if isinstance(data, ndarray | int) and np.result_type(data).kind != "f":
+    if isinstance(data, ndarray | int):
         data = node.data = as_data(data)
     return data
 
 
 def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
     """The result of a rule as a float or an array of floats; NumPy's scalars are neither."""
-    if isinstance(data, Node):
-        raise explained(TypeError("it gave a node"), rule, parents)
+    if isinstance(data, float):
+        return float(data)
+    if isinstance(data, np.floating):
+        return np.asarray(data)
     if is_symbol(data):
         return data.floating().settled()  # type: ignore[no-any-return]
-    if not isinstance(data, np.floating) and np.result_type(data).kind in "iub":
-        data = rule.compute(*map(_floats, parents))
-    return float(data) if isinstance(data, float) else np.asarray(data)
+    if isinstance(data, Node):
+        raise explained(TypeError("it gave a node"), rule, parents)
+    return as_data(rule.compute(*map(_floats, parents)))
 
 
 def _rebuilt(state: tuple[Any, ...], parents: Sequence[Node]) -> Node:
