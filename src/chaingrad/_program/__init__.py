@@ -66,10 +66,11 @@ def program(
     <BLANKLINE>
     <BLANKLINE>
     def program(w, x):
-        z1 = math.tanh(w * x + 1)
+        value = math.tanh(w * x + 1)
     <BLANKLINE>
-        dw = (1 - z1 * z1) * x
-        return z1, dw
+        dw = (1 - value * value) * x
+        return value, dw
+    <BLANKLINE>
     """
     return Program(f, argnums, has_aux)
 

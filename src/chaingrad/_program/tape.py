@@ -184,8 +184,10 @@ class Recorded(Symbol):
 
     def astype(self, dtype: Any, copy: bool = True) -> "Recorded":
         dtype = np.dtype(dtype)
-        if self.is_array and self.dtype == dtype:
+        if self.dtype == dtype:
             return self
+        if dtype.kind == "b":
+            return self.tape.add("not_equal", (self, 0))
         return self.tape.add("astype", (self,), dtype=dtype)
 
     def settled(self, number: bool = False) -> "Recorded":
@@ -324,6 +326,7 @@ class Tape:
             key: Any = (x.shape, x.dtype.str, content)
         else:
             x = x[()] if isinstance(x, ndarray) else x
+            x = bool(x) if isinstance(x, np.bool_) else x
             key = ("number", type(x), repr(x))
         found = self.known.get(key)
         if found is None:

@@ -44,8 +44,8 @@ class Met:
         made: the nodes made meanwhile.
     """
 
-    def __init__(self) -> None:
-        self.tape = Tape(simpler)
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
         self.closure: dict[Node, Recorded] = {}
         self.made: dict[Node, None] = {}
         self.grads: dict[Node, Any] = {}
@@ -88,9 +88,9 @@ class Met:
 
 
 @contextmanager
-def tracing() -> Iterator[Met]:
+def tracing(tape: Tape | None = None) -> Iterator[Met]:
     """Have this thread's nodes hold recorded values."""
-    met = Met()
+    met = Met(tape or Tape(simpler))
     before, _here.met = _here.met, met
     _count(1)
     try:

@@ -1,8 +1,11 @@
 """Drag a leaf: every value and every gradient of the graph follows."""
 
+import functools
 import html
+import inspect
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from chaingrad.node import Node
 from chaingrad.step.figure import Figure
 from chaingrad.step.names import amount
 from chaingrad.step.numbers import Numbers
-from chaingrad.step.program import record
+from chaingrad.step.program import Program, follow, record
 
 MOST_NODES = 60
 PLOT = (270, 186)  # its width and height, without what is written around it
@@ -23,8 +26,8 @@ ROOM = "−0.001234"  # the widest that a number gets
 
 
 def nudge(
-    root: Node,
-    *,
+    root: Node | Callable[..., Node],
+    *values: float,
     leaves: Sequence[Node] = (),
     reach: float | None = None,
     direction: Direction | None = None,
@@ -38,7 +41,10 @@ def nudge(
     it. Gradients in the nodes stay what they were.
 
     Args:
-        root: a node that holds a number; so must all that it was computed from.
+        root: a node that holds a number, and so must all that it was computed from; or a function
+            that gives one. In a function `where` and ``clip`` choose anew as the leaves move; of a
+            graph that stands, what they chose is settled, and they are refused.
+        values: what the function is called with: its leaves, which have the names of its arguments.
         leaves: those that can be moved; by default all that require a gradient.
         reach: how far a leaf can be moved to either side; by default one and a half times its
             value, and at least 1.
@@ -47,8 +53,8 @@ def nudge(
         max_nodes: a larger graph is refused.
 
     Raises:
-        TypeError: ``root`` is not a node or requires no gradient; the graph holds an array; or an
-            operation that a page cannot follow: it is named.
+        TypeError: ``root`` is not a node or requires no gradient; the graph holds an array; there
+            are values for a node; or an operation that a page cannot follow: it is named.
         ValueError: the graph has more than ``max_nodes`` nodes; one of the ``leaves`` is no leaf of
             it that requires a gradient; ``reach`` is not positive and finite; or a leaf was changed
             after the graph was computed.
@@ -57,7 +63,15 @@ def nudge(
     >>> figure = nudge(x * x + 2.0 * x)
     >>> print(figure)
     <Figure: Graph of v4 = 15.0 with leaves to move: x = 3.0.>
+    >>> from chaingrad import where
+    >>> print(nudge(lambda a, b: where(a > b, a * a, b), 2.0, 1.0))
+    <Figure: Graph of v3 = 4.0 with leaves to move: a = 2.0, b = 1.0.>
     """
+    program: Callable[..., Program] = functools.partial(record, caller="nudge")
+    if not isinstance(root, Node) and callable(root):
+        root, program = follow(_called(root, values), "nudge")
+    elif values:
+        raise TypeError("nudge: values are for a function to be called with, as in nudge(f, 3.0)")
     graph = Numbers.read(root, "nudge", max_nodes)
     movable = graph.leaves()
     for leaf in leaves:
@@ -67,20 +81,37 @@ def nudge(
             )
     if reach is not None and not 0 < reach < math.inf:
         raise ValueError(f"nudge: reach must be positive and finite, and was {reach!r}")
-    drag = _Drag(graph, [graph.names.item(leaf) for leaf in leaves] or movable, reach)
+    movable = [graph.names.item(leaf) for leaf in leaves] or movable
+    drag = _Drag(graph, movable, reach, program)
     drag.check()
     controls = drag.controls()
     return Figure(drag.alt(), drag.data(), "nudge", drag.still(direction), controls, ("program",))
 
 
+def _called(f: Callable[..., Node], values: Sequence[float]) -> Callable[[], Node]:
+    """The function, to be called with leaves that have the names of its arguments."""
+    try:
+        inspect.signature(f).bind(*values)
+    except TypeError as error:
+        raise TypeError(f"nudge: the function cannot be called with {values}: {error}") from None
+    names = itertools.chain(inspect.signature(f).parameters, itertools.repeat(None))
+    return functools.partial(f, *map(Node, map(float, values), names))
+
+
 class _Drag:
     """A graph with leaves to move, and the program that follows them."""
 
-    def __init__(self, graph: Numbers, leaves: Sequence[Item], reach: float | None) -> None:
+    def __init__(
+        self,
+        graph: Numbers,
+        leaves: Sequence[Item],
+        reach: float | None,
+        program: Callable[..., Program],
+    ) -> None:
         self.graph, self.names = graph, graph.names
         self.leaves, self.reach = leaves, reach
         nodes = [item.node for item in graph.items]
-        self.program = record(nodes, [leaf.node for leaf in leaves], "nudge")
+        self.program = program(nodes, [leaf.node for leaf in leaves])
         self.places = {
             item.id: (data, grad if item.node in graph.grads else None)
             for item, data, grad in zip(

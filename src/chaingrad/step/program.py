@@ -6,7 +6,7 @@ does so on a page, and `Program.run` does the same in Python. No derivative is w
 time.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,8 @@ import numpy as np
 from chaingrad._program.identities import simpler
 from chaingrad._program.source import reached
 from chaingrad._program.tape import Recorded, Tape
-from chaingrad.rules import TracingError, where
+from chaingrad._program.tracing import tracing
+from chaingrad.rules import RULES, TracingError, is_symbol, where
 
 # What program.js computes, by the names of NumPy's functions; `where` takes its condition first.
 OPERATIONS = (
@@ -83,29 +84,78 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
             with _naming(caller, node):
                 value[node] = _forward(node._rule, [value[parent] for parent in node.parents])
         elif node not in value:
-            value[node] = tape.constant(float(node.data))
-    return differentiated(tape, nodes, value, [value[node] for node in inputs], caller)
+            value[node] = float(node.data)
+    return _Written(tape, value, _adjoints(nodes, value, caller)).program(nodes, inputs)
 
 
-def differentiated(
-    tape: Tape, nodes: Sequence[Any], value: Mapping[Any, Any], inputs: Sequence[Any], caller: str
-) -> Program:
-    """Write down the gradients of the last of the ``nodes``, whose values are written already.
+def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Program]]:
+    """Compute a graph, and write down how it and its gradients come from its leaves.
+
+    What chooses by a value, such as `where`, chooses anew for other leaves.
 
     Args:
-        tape: where they are written.
-        nodes, caller: as in `record`.
-        value: of each node.
-        inputs: the values that differ from run to run.
+        run: gives the root.
+        caller: as in `record`.
+
+    Returns:
+        The root, and a function that gives the program for ``nodes`` and ``inputs`` as `record`.
     """
+    tape = Primitives(simpler)
+    with tracing(tape) as met:
+        root = run()
+        order = root.sorted_graph()
+        value = {node: met.data_of(node) for node in order}
+        written = _Written(tape, value, _adjoints(order[::-1], value, caller))
+    for node in met.made:
+        node.data = _example(node.data)
+        if node._rule and any(map(is_symbol, node._rule.options.values())):
+            options = {key: _example(option) for key, option in node._rule.options.items()}
+            node._rule = RULES[node.op].bind(options, len(node.parents))
+    return root, written.program
+
+
+def _example(x: Any) -> Any:
+    return x.example if isinstance(x, Recorded) else x
+
+
+@dataclass(frozen=True)
+class _Written:
+    """The recorded values and adjoints of the nodes of a graph."""
+
+    tape: Tape
+    value: Mapping[Any, Any]
+    adjoint: Mapping[Any, Any]
+
+    def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> Program:
+        """Give everything a place: the inputs, the constants, and each result in its turn."""
+        data = [self.tape.constant(self.value[node]) for node in nodes]
+        adjoints = [self.adjoint.get(node) for node in nodes]
+        grads = [None if g is None else self.tape.constant(g) for g in adjoints]
+        given = [self.value[node] for node in inputs]
+        needed = reached([*data, *(x for x in grads if x is not None)])
+        forward, moving = set(reached(data)), set(given)
+        constants = [x for x in needed if not x.args and x not in moving]
+        computed = sorted(
+            filter(lambda x: x.args, needed), key=lambda x: (x not in forward, x.place)
+        )
+        place = {x: i for i, x in enumerate([*given, *constants, *computed])}
+        return Program(
+            tuple(float(x.example) for x in constants),
+            tuple((x.op, *(place[y] for y in x.args)) for x in computed),
+            tuple(place[x] for x in data),
+            sum(x in forward for x in computed),
+            tuple(None if x is None else place[x] for x in grads),
+        )
+
+
+def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> dict[Any, Any]:
+    """The adjoints of all nodes that have one, of the last of them."""
     adjoint: dict[Any, Any] = {nodes[-1]: 1.0}
     for node in reversed(nodes):
         if node.parents and node in adjoint:
             with _naming(caller, node):
                 _send(node, value, adjoint)
-    data = [tape.constant(value[node]) for node in nodes]
-    grads = [tape.constant(adjoint[node]) if node in adjoint else None for node in nodes]
-    return _numbered(inputs, data, grads)
+    return adjoint
 
 
 def _forward(rule: Any, operands: Sequence[Any]) -> Any:
@@ -128,26 +178,6 @@ def _send(node: Any, value: Mapping[Any, Any], adjoint: dict[Any, Any]) -> None:
     for parent, share in zip(node.parents, pulled, strict=True):
         if parent.requires_grad:
             adjoint[parent] = adjoint[parent] + share if parent in adjoint else share
-
-
-def _numbered(
-    inputs: Sequence[Recorded], data: Sequence[Recorded], grads: Sequence[Recorded | None]
-) -> Program:
-    """Give everything a place: the inputs, the constants, and each result in its turn."""
-    needed = reached([*data, *(x for x in grads if x is not None)])
-    forward = set(reached(data))
-    constants = [x for x in needed if x.is_constant]
-    computed = [x for x in needed if x.args]
-    computed.sort(key=lambda x: (x not in forward, x.place))
-    order = [*inputs, *constants, *computed]
-    place = {x: i for i, x in enumerate(order)}
-    return Program(
-        tuple(float(x.example) for x in constants),
-        tuple((x.op, *(place[y] for y in x.args)) for x in computed),
-        tuple(place[x] for x in data),
-        sum(x in forward for x in computed),
-        tuple(None if x is None else place[x] for x in grads),
-    )
 
 
 @contextmanager

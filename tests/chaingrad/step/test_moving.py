@@ -9,13 +9,13 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import chaingrad
-from chaingrad import Node, checkpoint, ops, rules
+from chaingrad import Node, checkpoint, ops, rules, where
 from chaingrad.backward import adjoints
 from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order, play
 from chaingrad.step.piece import script
 from chaingrad.step.player import SCRIPTS
-from chaingrad.step.program import OPERATIONS, record
+from chaingrad.step.program import OPERATIONS, follow, record
 
 SOURCE = Path(chaingrad.__file__).parent / "step"
 
@@ -57,11 +57,20 @@ def written(root, leaves):
     return record(nodes, leaves, "test")
 
 
+CHOOSING = {
+    "where": lambda x, w: where(x > w, x * x, w) + where(x * w > 1.0, 0.0, x),
+    "clip": lambda x, w: (x * w).clip(0.5, 1.5) * x.clip(high=1.0),
+    "norm at 0": lambda x, w: (x - x * w).norm(),
+    "a closure": lambda x, w: OUTSIDE * x + where(x < OUTSIDE, w, x),
+}
+OUTSIDE = Node(1.5, "outside", requires_grad=False)
+
+
 def javascript(program, inputs):
     """The values that the script of the page computes."""
     context = MiniRacer()
     data = json.dumps({"constants": [str(x) for x in program.constants], "code": program.code})
-    data = data.replace('"inf"', '"Infinity"')
+    data = data.replace('"inf"', '"Infinity"').replace('"-inf"', '"-Infinity"')
     context.eval((SOURCE / "program.js").read_text())
     text = f"JSON.stringify(run({data}, {json.dumps(inputs)}).map(v => String(Number(v))))"
     return [float(x.replace("Infinity", "inf")) for x in json.loads(context.eval(text))]
@@ -87,6 +96,33 @@ def test_the_program_follows_the_engine(name):
         expected = numbers(function(*leaves), leaves)
         agree(program, program.run(at), expected)
         agree(program, javascript(program, at), expected)
+
+
+@pytest.mark.parametrize("name", CHOOSING)
+def test_in_a_function_what_chooses_follows(name):
+    function, leaves = CHOOSING[name], [Node(2.0, "x"), Node(0.7, "w")]
+    root, program = follow(lambda: function(*leaves), "test")
+    nodes = [item.node for item in read(root, "test", 10**6)]
+    program = program(nodes, leaves)
+    for at in [(2.0, 0.7), (0.3, 1.9), (1.0, 1.0), (-1.0, 0.4)]:
+        moved = [Node(value) for value in at]
+        root = function(*moved)
+        found = adjoints(root, root.seed(), moved)
+        for values in (program.run(at), javascript(program, at)):
+            assert values[program.data[-1]] == pytest.approx(root.data, rel=1e-12)
+            for leaf, other in zip(leaves, moved, strict=True):
+                place = program.grads[nodes.index(leaf)]
+                expected = found.get(other, 0.0)
+                assert values[place] == pytest.approx(expected, rel=1e-10, abs=1e-13)
+
+
+def test_a_function_is_nudged_by_its_arguments():
+    figure = nudge(lambda a, b: where(a > b, a * a, b), 2.0, 1.0)
+    assert "a = 2.0, b = 1.0" in str(figure)
+    with pytest.raises(TypeError, match=r"nudge: the function cannot be called with \(2.0,\)"):
+        nudge(lambda a, b: a * b, 2.0)
+    with pytest.raises(TypeError, match="values are for a function"):
+        nudge(Node(1.0) * 2.0, 3.0)
 
 
 def random_function(seed):
