@@ -69,7 +69,7 @@
     });
   }
 
-  function bar(name) {
+  function toolbar(name) {
     const element = make("div", { className: "live-bar" });
     element.setAttribute("role", "group");
     element.setAttribute("aria-label", name);
@@ -100,7 +100,7 @@
   }
 
   boxes.forEach((box, i) => {
-    const made = bar(`Cell ${i + 1}`);
+    const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
     box.querySelector(".cell_input").append(made);
     if (told.cells[i].why) made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
@@ -108,7 +108,7 @@
   });
 
   places.forEach((place, i) => {
-    const made = bar(`Your answer to “${told.answers[i].title}”`);
+    const made = toolbar(`Your answer to “${told.answers[i].title}”`);
     place.append(made);
     equip(place, made, "answers", i);
   });

@@ -40,7 +40,7 @@
   }
 
   function summary({ cells, answers, guesses }) {
-    const right = answers.filter(([, { right }]) => right).length;
+    const right = answers.filter(([, answer]) => answer.right).length;
     const parts = [
       cells.length && `${count(cells.length, "cell", "cells")} edited`,
       answers.length && `${count(answers.length, "exercise", "exercises")} answered, ${right} right`,

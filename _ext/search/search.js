@@ -75,7 +75,7 @@
     const { text } = section;
     const first = text.search(pattern);
     if (first < 0) {
-      const line = section.code.split("\n").find((line) => line.search(pattern) >= 0);
+      const line = section.code.split("\n").find((one) => one.search(pattern) >= 0);
       if (line && section.title.search(pattern) < 0) return { code: line.trim() };
     }
     let start = Math.max(0, Math.min(first, text.length) - 60);
