@@ -26,7 +26,12 @@
   const make = (name, properties) => Object.assign(document.createElement(name), properties);
 
   const button = (name, label, title, act) => {
-    const element = make("button", { type: "button", className: `live-${name}`, textContent: label, title });
+    const element = make("button", {
+      type: "button",
+      className: `live-${name}`,
+      textContent: label,
+      title,
+    });
     element.addEventListener("click", act);
     return element;
   };
@@ -61,7 +66,9 @@
           line.textContent = `This cannot run now: ${error.message}`;
         }
     };
-    line.before(...VERBS[kind].map(([what, label, title]) => button(what, label, title, act(what))));
+    line.before(
+      ...VERBS[kind].map(([what, label, title]) => button(what, label, title, act(what))),
+    );
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
       event.preventDefault();
@@ -80,7 +87,9 @@
   }
 
   function withoutServer(line) {
-    document.querySelectorAll(".live-bar > .live-run ~ .live-status").forEach((each) => (each.textContent = ""));
+    document
+      .querySelectorAll(".live-bar > .live-run ~ .live-status")
+      .forEach((each) => (each.textContent = ""));
     line.textContent =
       "Cells run in pages that come from a web server. In a copy of the course: make serve.";
   }
@@ -103,7 +112,8 @@
     const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
     box.querySelector(".cell_input").append(made);
-    if (told.cells[i].why) made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
+    if (told.cells[i].why)
+      made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
     else if (!told.cells[i].idle) equip(box, made, "cells", i);
   });
 

@@ -31,7 +31,10 @@ class Page {
     this.answers = places.map((place, i) => new Answer(place, told.answers[i]));
     this.python = new Python(base);
     this.turns = new Turns();
-    this.drafts = new Drafts(told.page, [...this.cells.filter((cell) => cell.runs), ...this.answers]);
+    this.drafts = new Drafts(told.page, [
+      ...this.cells.filter((cell) => cell.runs),
+      ...this.answers,
+    ]);
   }
 
   // --- running ------------------------------------------------------------------------------------

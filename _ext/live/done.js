@@ -31,7 +31,8 @@
     const right = states.filter((each) => each === "right").length;
     const next = links[states.findIndex((each) => each !== "right")];
     line.replaceChildren(`${right} of ${links.length} are right. `);
-    if (next) line.append("Next: ", Object.assign(next.cloneNode(true), { className: "progress-next" }));
+    if (next)
+      line.append("Next: ", Object.assign(next.cloneNode(true), { className: "progress-next" }));
   }
   addEventListener("storage", show);
   addEventListener("pageshow", show); // also when one comes back to it

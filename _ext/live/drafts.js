@@ -18,7 +18,10 @@ export class Drafts {
   /** Keep a cell's text soon. */
   soon(cell) {
     clearTimeout(this.timers.get(cell));
-    this.timers.set(cell, setTimeout(() => this.keep(cell), PAUSE));
+    this.timers.set(
+      cell,
+      setTimeout(() => this.keep(cell), PAUSE),
+    );
   }
 
   /** Keep a text that waits: later it would be back after "Forget it". */

@@ -21,7 +21,8 @@ window.kept = (() => {
       trouble = "";
     } catch (error) {
       inMemory.set(page, record);
-      trouble = error.name === "QuotaExceededError" ? "its storage is full" : "it allows no storage";
+      trouble =
+        error.name === "QuotaExceededError" ? "its storage is full" : "it allows no storage";
     }
     dispatchEvent(new CustomEvent("kept", { detail: page }));
     return !trouble;
@@ -30,8 +31,8 @@ window.kept = (() => {
   return {
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>
-      [...document.querySelectorAll("div.cell:has(.cell_input)")].map((cell) =>
-        cell.querySelector(".highlight pre").textContent,
+      [...document.querySelectorAll("div.cell:has(.cell_input)")].map(
+        (cell) => cell.querySelector(".highlight pre").textContent,
       ),
     /** What cells are kept as: their code in the book, and which one of those with the same code. */
     keys(sources) {

@@ -97,7 +97,12 @@ function table(text) {
   const [head, rule, ...rows] = text
     .trim()
     .split("\n")
-    .map((line) => line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(/(?<!\\)\|/)
+        .map((cell) => cell.trim()),
+    );
   const made = Object.assign(document.createElement("table"), { className: "table" });
   const add = (section, kind, cells) => {
     const row = section.insertRow();

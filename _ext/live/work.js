@@ -43,7 +43,8 @@
     const right = answers.filter(([, answer]) => answer.right).length;
     const parts = [
       cells.length && `${count(cells.length, "cell", "cells")} edited`,
-      answers.length && `${count(answers.length, "exercise", "exercises")} answered, ${right} right`,
+      answers.length &&
+        `${count(answers.length, "exercise", "exercises")} answered, ${right} right`,
       guesses.length && `${count(guesses.length, "result", "results")} predicted`,
     ].filter(Boolean);
     const where = kept.trouble()
@@ -55,10 +56,17 @@
   /** Texts for code that the book has changed or dropped since. */
   function changed(lost) {
     const title = `${count(lost.length, "text of yours belongs", "texts of yours belong")} to code that the book has changed since`;
-    const list = make("details", { className: "work-lost", open: true }, make("summary", { textContent: title }));
+    const list = make(
+      "details",
+      { className: "work-lost", open: true },
+      make("summary", { textContent: title }),
+    );
     for (const [key, { now }] of lost) {
       const text = make("pre", { textContent: now, tabIndex: 0 });
-      list.append(text, button("Remove this text", () => kept.put(page, "code", key, undefined)));
+      list.append(
+        text,
+        button("Remove this text", () => kept.put(page, "code", key, undefined)),
+      );
     }
     return list;
   }
@@ -78,7 +86,9 @@
       if (notebookAt) line.append(button("Download as a notebook", () => download(found)));
       line.append(button("Forget it", forget));
     } else {
-      panel.append(make("p", { textContent: "What you did on this page is forgotten once you leave it." }));
+      panel.append(
+        make("p", { textContent: "What you did on this page is forgotten once you leave it." }),
+      );
       line.append(button("Undo", undo));
     }
     if (progressAt) line.append(make("a", { href: progressAt, textContent: "Your progress" }));
@@ -101,7 +111,13 @@
 
   // --- as a notebook ------------------------------------------------------------------------------
 
-  const code = (source) => ({ cell_type: "code", execution_count: null, metadata: {}, outputs: [], source });
+  const code = (source) => ({
+    cell_type: "code",
+    execution_count: null,
+    metadata: {},
+    outputs: [],
+    source,
+  });
   const text = (source) => ({ cell_type: "markdown", metadata: {}, source });
 
   /** The page's notebook, which installs the engine from the site that it is read on. */
@@ -109,7 +125,10 @@
     const notebook = await (await fetch(notebookAt)).json();
     const site = new URL(document.documentElement.dataset.content_root, location).href;
     const [first] = notebook.cells;
-    first.source = [first.source].flat().join("").replace(/^site = .*$/m, () => `site = ${JSON.stringify(site)}`);
+    first.source = [first.source]
+      .flat()
+      .join("")
+      .replace(/^site = .*$/m, () => `site = ${JSON.stringify(site)}`);
     return notebook;
   }
 
@@ -154,8 +173,16 @@
     for (const [key, { now, right }] of answers)
       rest.push(text(`## My answer: ${title(key)}${right ? " (right)" : ""}`), code(now));
     if (guesses.length)
-      rest.push(text(["## My predictions", ...guesses.map(([, { asked, value }]) => `- ${asked}: ${value}`)].join("\n")));
-    for (const [, { now }] of lost) rest.push(text("A text of mine for code that the book has changed since"), code(now));
+      rest.push(
+        text(
+          [
+            "## My predictions",
+            ...guesses.map(([, { asked, value }]) => `- ${asked}: ${value}`),
+          ].join("\n"),
+        ),
+      );
+    for (const [, { now }] of lost)
+      rest.push(text("A text of mine for code that the book has changed since"), code(now));
     notebook.cells.push(...rest.map((cell, i) => ({ ...cell, id: `mine-${i}` })));
     return notebook;
   }

@@ -9,7 +9,10 @@
 
   /** The number that a reader means by −2, 1,5, 1/3 or 1e-3; NaN if it is none. */
   function asNumber(text) {
-    const plain = text.trim().replace(/[−–]/g, "-").replace(/(\d),(?=\d{3}(\D|$))/g, "$1");
+    const plain = text
+      .trim()
+      .replace(/[−–]/g, "-")
+      .replace(/(\d),(?=\d{3}(\D|$))/g, "$1");
     const parts = plain.replace(",", ".").split("/");
     if (parts.length > 2 || parts.some((part) => !part.trim())) return NaN;
     return parts.map(Number).reduce((above, below) => above / below);
@@ -50,7 +53,12 @@
 
     field() {
       if (!this.list) {
-        this.input = make("input", { type: "text", inputMode: "decimal", size: 10, autocomplete: "off" });
+        this.input = make("input", {
+          type: "text",
+          inputMode: "decimal",
+          size: 10,
+          autocomplete: "off",
+        });
         this.input.setAttribute("aria-label", "Your prediction, a number");
         return this.input;
       }
@@ -59,7 +67,12 @@
         return make("label", {}, radio, make("span", {}, ...text.childNodes));
       });
       this.list.remove();
-      const set = make("fieldset", {}, make("legend", { textContent: "Your prediction" }), ...items);
+      const set = make(
+        "fieldset",
+        {},
+        make("legend", { textContent: "Your prediction" }),
+        ...items,
+      );
       this.radios = [...set.querySelectorAll("input")];
       return set;
     }
@@ -95,7 +108,9 @@
     guess() {
       const { value } = this;
       if (value === undefined || (this.input && Number.isNaN(asNumber(value)))) {
-        this.says.textContent = this.input ? "Write a number, such as 6, −0.5 or 1/3." : "Choose one first.";
+        this.says.textContent = this.input
+          ? "Write a number, such as 6, −0.5 or 1/3."
+          : "Choose one first.";
         (this.input ?? this.radios[0]).focus();
         return;
       }

@@ -3,8 +3,10 @@
 (() => {
   const root = document.documentElement.dataset.content_root ?? "";
   const COMMON = new Set(
-    ("a an and are as at by do does for from how i in is it of on or that the this to what when " +
-      "where which why with").split(" "),
+    (
+      "a an and are as at by do does for from how i in is it of on or that the this to what when " +
+      "where which why with"
+    ).split(" "),
   );
   const SHOWN = 12; // in the box; the page of results shows all
   let engine;
@@ -12,7 +14,8 @@
   // Readers ask in one word for what the pages say in another.
   const ALSO = { derivative: ["gradient"], checkpoint: ["rematerialization"], order: ["sort"] };
 
-  const stem = (term) => /^(.{3,}[^s])s$|^(.{4,})(?:ing|ed)$/.exec(term)?.slice(1).find(Boolean) ?? term;
+  const stem = (term) =>
+    /^(.{3,}[^s])s$|^(.{4,})(?:ing|ed)$/.exec(term)?.slice(1).find(Boolean) ?? term;
   const term = (word) => {
     const plain = word.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
     return COMMON.has(plain) ? null : stem(plain);
@@ -50,7 +53,11 @@
         const asked = [...new Set(words(question).map(term).filter(Boolean))];
         return index
           .search(question, { processTerm: (word) => meant(term(word)) })
-          .map((hit) => ({ ...sections.get(hit.id), terms: hit.terms, rank: hit.score * covered(hit, asked) }))
+          .map((hit) => ({
+            ...sections.get(hit.id),
+            terms: hit.terms,
+            rank: hit.score * covered(hit, asked),
+          }))
           .sort((one, other) => other.rank - one.rank);
       };
     });
@@ -61,7 +68,9 @@
 
   // A section that has all that was asked for comes before one that has a part of it often.
   const covered = ({ queryTerms }, asked) =>
-    (asked.filter((word) => meant(word).some((one) => queryTerms.includes(one))).length / asked.length) ** 2;
+    (asked.filter((word) => meant(word).some((one) => queryTerms.includes(one))).length /
+      asked.length) **
+    2;
 
   const weight = (section) => (section.reference ? 0.5 : 1) * (section.first ? 1.3 : 1);
 
@@ -174,7 +183,8 @@
   }
 
   function report(found, shown, question) {
-    if (!found) return `Nothing in the course matches “${question}”. Try another or a shorter word.`;
+    if (!found)
+      return `Nothing in the course matches “${question}”. Try another or a shorter word.`;
     if (found === 1) return "One section";
     return shown < found ? `${shown} of ${found} sections; Enter shows all` : `${found} sections`;
   }
@@ -200,7 +210,9 @@
 
   function rangesOf(section, pattern) {
     const walker = document.createTreeWalker(section, NodeFilter.SHOW_TEXT, (node) =>
-      node.parentElement.closest("svg, script, style, .katex") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT,
+      node.parentElement.closest("svg, script, style, .katex")
+        ? NodeFilter.FILTER_REJECT
+        : NodeFilter.FILTER_ACCEPT,
     );
     const ranges = [];
     while (walker.nextNode())
@@ -214,7 +226,11 @@
   }
 
   function offerToHide(count, question) {
-    const button = element("button", "hide-hits", `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`);
+    const button = element(
+      "button",
+      "hide-hits",
+      `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`,
+    );
     button.type = "button";
     function hide() {
       CSS.highlights.delete("found");

@@ -30,7 +30,8 @@
 
   const observer = new ResizeObserver((entries) =>
     entries.forEach(({ target }) => {
-      const scrolls = target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
+      const scrolls =
+        target.scrollWidth > target.clientWidth || target.scrollHeight > target.clientHeight;
       if (scrolls) target.setAttribute("tabindex", "0");
       else target.removeAttribute("tabindex");
       look(target);

@@ -35,7 +35,9 @@ figures("order", ({ data, drawings, boxes, put, toggle, find }) => {
       const { early, sent } = now[id];
       const most = Math.max(...sent.map((shares) => shares.length));
       return [
-        early >= 0 ? `<b>${html} was too early</b>: ${early} of its ${waits} shares had come. ` : "",
+        early >= 0
+          ? `<b>${html} was too early</b>: ${early} of its ${waits} shares had come. `
+          : "",
         most > 1 ? `${html} passed on ${most} times, and what went first went again. ` : "",
       ];
     });
