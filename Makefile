@@ -28,6 +28,8 @@ else
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/oxlint
+	$(BIN)/oxfmt --check '**/*.js'
 	$(BIN)/zizmor --offline --strict-collection --quiet .github
 	@$(MAKE) --no-print-directory $(BROWSER) book
 	$(PYTEST) $(if $(FULL),-m "not browsers")
@@ -81,6 +83,8 @@ endif
 format: $(READY) ## Put the code into the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/oxlint --fix
+	$(BIN)/oxfmt '**/*.js'
 
 lock: $(READY) ## Move every pin to the newest version that fits (KEEP=1: add what is missing)
 	@$(BIN)/python -m pip install --quiet uv
