@@ -84,8 +84,8 @@ class FillDeeper(SphinxTransform):
             mark.parent.remove(mark)
 
 
-def is_folded(node: nodes.Element) -> bool:
-    return "dropdown" in node.get("classes", ())
+def is_folded(node: nodes.Node | None) -> bool:
+    return isinstance(node, nodes.Element) and "dropdown" in node.get("classes", ())
 
 
 class FoldDropdowns(SphinxPostTransform):
@@ -113,7 +113,7 @@ def visit_box(self: HTML5Translator, node: nodes.Element, name: str = "") -> Non
 
 
 def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None:
-    if node is not None and is_folded(node):
+    if is_folded(node):
         self.body.append("</details>\n")
     else:
         HTML5Translator.depart_admonition(self, node)

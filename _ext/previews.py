@@ -54,7 +54,8 @@ def description(document: nodes.document) -> str:
     text, after = squeezed(plain(first)), first.next_node(siblings=True, descend=False)
     if not isinstance(after, nodes.bullet_list):
         return fitting(SENTENCES.split(text), " ")
-    items = [squeezed(plain(item[0])).rstrip(";.") for item in after]
+    points = (item for item in after.children if isinstance(item, nodes.list_item))
+    items = [squeezed(plain(point[0])).rstrip(";.") for point in points]
     return fitting([f"{text} {items[0]}", *items[1:]], "; ") + "."
 
 

@@ -19,7 +19,7 @@ NAMED = 3  # a phone's line holds no more
 DRAWN, TABULATED = ("<svg", "<img"), ("<table",)
 
 
-def shown(output: nodes.Element) -> str:
+def shown(output: nodes.Node) -> str:
     """What the reader sees of a cell's output; "" for nothing."""
     raw = "".join(node.astext() for node in output.findall(nodes.raw))
     if next(output.findall(nodes.image), None) or any(tag in raw for tag in DRAWN):

@@ -197,10 +197,11 @@ class Reader:
             elif "hide-cell" not in tags:
                 self.outputs(part)
 
-    def outputs(self, output: nodes.Element) -> None:
+    def outputs(self, output: nodes.Node) -> None:
         for shown in output.children:
             if is_part(shown, "mime_bundle"):
-                self.bundle({part["mime_type"]: part.astext() for part in shown.children})
+                forms = (form for form in shown.findall(nodes.container) if "mime_type" in form)
+                self.bundle({form["mime_type"]: form.astext() for form in forms})
             elif isinstance(shown, nodes.literal_block):
                 self.printed(shown.astext())
             else:

@@ -104,7 +104,7 @@ def machine() -> dict[str, Any]:
 
 def told(row: dict[str, Any]) -> str:
     """The work, and whether the cyclic collector was off."""
-    return row["work"] + (", gc off" if row.get("collector") == "off" else "")
+    return str(row["work"]) + (", gc off" if row.get("collector") == "off" else "")
 
 
 def show(results: list[dict[str, Any]]) -> bool:

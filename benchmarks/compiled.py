@@ -45,7 +45,7 @@ def measure(
         if not all(torch.allclose(slope, slopes[0], atol=1e-5) for slope in slopes):
             raise AssertionError(f"the gradients differ at {size}")
         runs = {name: partial(both_passes, f) for name, f in chains.items()}
-        contenders = {name: Contender(run, lambda x=x: x) for name, run in runs.items()}
+        contenders = {name: Contender(run, x.requires_grad_) for name, run in runs.items()}
         times = interleaved(contenders, rounds)
         for name, f in chains.items():
             seconds, saved = min(times[name]), saved_bytes(f, x) / x.nbytes

@@ -121,7 +121,9 @@ def _autograd(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     import autograd.numpy as anp
 
     n = len(X)
-    square = (lambda a: anp.dot(a.ravel(), a.ravel())) if fused else (lambda a: anp.sum(a**2))
+
+    def square(a: Any) -> Any:
+        return anp.dot(a.ravel(), a.ravel()) if fused else anp.sum(a**2)
 
     def loss(weights: Any) -> Any:
         w1, w2 = weights

@@ -19,7 +19,7 @@ Work = tuple[str, float, dict[str, Contender]]
 def _pair(name: str, bound: float, arrays: list[Any], ours: Any, theirs: Any = None) -> Work:
     """One expression on nodes and on tensors, or one for each."""
     nodes = [Node(a) for a in arrays]
-    tensors = [torch.tensor(a, requires_grad=True) for a in arrays]
+    tensors: list[Any] = [torch.tensor(a, requires_grad=True) for a in arrays]
 
     def by_us(_: Any) -> Any:
         for node in nodes:

@@ -40,7 +40,7 @@ COLLECTING = re.compile(r"Collecting ([A-Za-z0-9._-]+)")
 NO_WHEEL = re.compile(r"No matching distribution found for (\S+)|requires a different Python")
 
 
-def newer_python():
+def newer_python() -> "str | None":
     """The name of a Python on PATH that is new enough, or None."""
     for minor in range(MINIMUM[1] + 4, MINIMUM[1] - 1, -1):
         name = f"python{MINIMUM[0]}.{minor}"
@@ -49,7 +49,7 @@ def newer_python():
     return None
 
 
-def check_version(version=sys.version_info):
+def check_version(version: "tuple[int, ...]" = tuple(sys.version_info[:3])) -> None:
     """Raise SystemExit with advice unless `version` is new enough."""
     if tuple(version[:2]) >= MINIMUM:
         return
@@ -65,7 +65,7 @@ def check_version(version=sys.version_info):
     )
 
 
-def check_venv_module():
+def check_venv_module() -> None:
     """Raise SystemExit with advice where Python came without venv (Debian splits it off)."""
     probe = subprocess.run([sys.executable, "-c", "import venv, ensurepip"], capture_output=True)
     if probe.returncode:
@@ -76,14 +76,14 @@ def check_venv_module():
         )
 
 
-def free_space(folder):
+def free_space(folder: Path) -> int:
     """Free bytes on the disk that holds `folder`."""
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
-def explain(output, folders):
+def explain(output: str, folders: "list[Path]") -> "str | None":
     """Why pip or venv failed, from what it printed and the disks it wrote to; None if unknown."""
     if DISK.search(output) or min(map(free_space, folders)) < FULL:
         space = ", ".join(
@@ -105,13 +105,13 @@ def explain(output, folders):
     return None
 
 
-def run(command, folders, progress):
+def run(command: "list[str]", folders: "list[Path]", progress: Progress) -> None:
     """Run `command`, its output into the log; raise SystemExit with an explanation if it fails."""
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
     lines = []
-    for line in process.stdout:
+    for line in process.stdout or ():
         progress.note(line)
         lines.append(line)
         package = COLLECTING.match(line)
@@ -128,12 +128,12 @@ def run(command, folders, progress):
         )
 
 
-def pins(requirements):
+def pins(requirements: Path) -> "dict[str, str]":
     """{canonical name: version} of the lines of a requirements file that hold for this Python."""
     try:
         from packaging.markers import Marker
     except ImportError:  # a new environment has it within pip alone
-        from pip._vendor.packaging.markers import Marker
+        from pip._vendor.packaging.markers import Marker  # type: ignore[assignment]
     found = {}
     for line in requirements.read_text().splitlines():
         match = PIN.match(line)
@@ -142,11 +142,11 @@ def pins(requirements):
     return found
 
 
-def canonical(name):
+def canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def installed():
+def installed() -> "dict[str, str]":
     """{canonical name: version} of what this Python has; local versions such as +cpu left out."""
     from importlib.metadata import distributions
 
@@ -155,23 +155,23 @@ def installed():
     }
 
 
-def is_complete(requirements):
+def is_complete(requirements: Path) -> bool:
     """Whether this Python already has the package and every pin."""
     present = installed()
     return "chaingrad" in present and pins(requirements).items() <= present.items()
 
 
-def has_gpu():
+def has_gpu() -> bool:
     """Whether this machine shows an NVIDIA GPU."""
     return shutil.which("nvidia-smi") is not None or Path("/proc/driver/nvidia").exists()
 
 
-def takes_cpu_torch():
+def takes_cpu_torch() -> bool:
     """Whether pip would bring a CUDA build here that nothing could use."""
     return sys.platform.startswith("linux") and not has_gpu()
 
 
-def offers(pip, version, *options):
+def offers(pip: "list[str]", version: str, *options: str) -> bool:
     """Whether pip finds this version of PyTorch, asking only once and not for long."""
     query = [*pip, "index", "versions", "torch", "--retries", "0", "--timeout", "5", *options]
     try:
@@ -181,7 +181,7 @@ def offers(pip, version, *options):
     return version in re.findall(r"[^\s,()]+", answer.stdout)
 
 
-def cpu_torch(pip, version, progress):
+def cpu_torch(pip: "list[str]", version: str, progress: Progress) -> "list[str]":
     """The arguments with which pip installs the CPU build of PyTorch, or [] where it should not."""
     index = os.environ.get("TORCH_INDEX", CPU_TORCH)
     if not takes_cpu_torch() or not index:
@@ -200,7 +200,7 @@ def cpu_torch(pip, version, progress):
     return []
 
 
-def install(root, progress):
+def install(root: Path, progress: Progress) -> None:
     """Install the pins into the environment whose Python this is, unless they are there."""
     requirements = root / "requirements.txt"
     if is_complete(requirements):
@@ -222,7 +222,7 @@ def install(root, progress):
     progress.say(f"The environment is ready, after {clock(time.monotonic() - progress.began)}.")
 
 
-def make(venv, progress):
+def make(venv: Path, progress: Progress) -> None:
     """Make the virtual environment."""
     check_venv_module()
     progress.say(f"Making a virtual environment in {venv} …")
@@ -234,7 +234,7 @@ def make(venv, progress):
         raise
 
 
-def prepare(root=ROOT):
+def prepare(root: Path = ROOT) -> None:
     """Make `root/.venv` and install the pins into it, doing only what is not done yet."""
     check_version()
     venv = root / ".venv"
@@ -245,7 +245,7 @@ def prepare(root=ROOT):
     os.execv(str(python), [str(python), __file__, "install", str(root)])
 
 
-def main(arguments):
+def main(arguments: "list[str]") -> None:
     if arguments[:1] != ["install"]:
         prepare(*map(Path, arguments))
     root = Path(arguments[1])

@@ -94,9 +94,10 @@ class Page:
             for name, value in self.config.items()
             if name.startswith("myst_") and name.removeprefix("myst_") in names
         }
-        text, settings = self.path.read_text(), MdParserConfig(**settings)
-        reader = create_nb_reader(str(self.path), settings, NbParserConfig(), text)
-        return reader.read(text) if reader else new_notebook()
+        text, config = self.path.read_text(), MdParserConfig(**settings)
+        reader = create_nb_reader(str(self.path), config, NbParserConfig(), text)
+        notebook: NotebookNode = reader.read(text) if reader else new_notebook()
+        return notebook
 
     @property
     def code(self) -> list[NotebookNode]:

@@ -57,7 +57,7 @@ def of_xla() -> str:
     import jax
 
     compiled = jax.jit(lambda x: x + 1).lower(1.0).compile()
-    program = compiled.runtime_executable().serialize()
+    program = compiled.runtime_executable().serialize()  # type: ignore[union-attr]
     used = re.findall(rb"\+(avx[\w.]*)", program) or re.findall(rb"\+(sse[\d.]+)", program)
     return max(used, default=b"unknown").decode()
 

@@ -19,7 +19,8 @@ FORMAT = {"extension": ".md", "format_name": "myst"}
 
 
 def read(text: str) -> NotebookNode:
-    return jupytext.reads(text, fmt=FORMAT)
+    notebook: NotebookNode = jupytext.reads(text, fmt=FORMAT)
+    return notebook
 
 
 def write(notebook: NotebookNode) -> str:
@@ -89,9 +90,9 @@ class PageManager(AsyncLargeFileManager):
     """Files on disk; jupytext's server extension derives its own manager from it."""
 
     async def save(self, model: dict[str, Any], path: str = "") -> dict[str, Any]:
-        file = Path(self._get_os_path(path))
+        file = Path(self._get_os_path(path))  # type: ignore[no-untyped-call]
         if is_page(model, file):
             old = file.read_bytes().decode()
             model = model | {"content": keep_style(old, model["content"])}
-        saved: dict[str, Any] = await super().save(model, path)
+        saved: dict[str, Any] = await super().save(model, path)  # type: ignore[no-untyped-call]
         return saved

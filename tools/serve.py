@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 
 from tornado.httpserver import HTTPServer
@@ -35,7 +35,7 @@ class Pages(StaticFileHandler):
     @classmethod
     def get_content(
         cls, abspath: str, start: int | None = None, end: int | None = None
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         body = Path(abspath).read_bytes()
         if abspath.endswith(".html"):
             body = body.replace(b"</head>", SCRIPT + b"</head>", 1)

@@ -130,11 +130,11 @@ def bind(formula: nodes.math) -> None:
     box = nodes.inline(classes=["bound"])
     parent[place] = box  # by place: texts are found by what they say, of which there may be two
     if opening:
-        parent[place - 1] = nodes.Text(before.astext()[: opening.start()])
+        parent[place - 1] = nodes.Text(opening.string[: opening.start()])
         box += nodes.Text(opening[0])
     box += formula
     if closing:
-        parent[place + 1] = nodes.Text(after.astext()[closing.end() :])
+        parent[place + 1] = nodes.Text(closing.string[closing.end() :])
         box += nodes.Text(closing[0])
 
 

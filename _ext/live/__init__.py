@@ -45,7 +45,7 @@ def describe(document: nodes.document) -> list[dict[str, Any]]:
     """What the page tells ``buttons.js`` of each of its cells, in order."""
     cells = code_cells(document)
     sources = list(map(source_of, cells))
-    options = [cell.get("cell_metadata", {}) for cell in cells]
+    options: list[dict[str, Any]] = [cell.get("cell_metadata", {}) for cell in cells]
     verdicts = judge(zip(sources, options, strict=True))
     told: list[dict[str, Any]] = []
     for cell, verdict, uses, option in zip(

@@ -6,14 +6,17 @@ is left behind.
 
 import linecache
 import traceback
+from typing import Any
 
 from chaingrad.checks import check_results
+
+Verdict = dict[str, Any]  # part, verdict, says, and the error of one that failed
 
 ANSWER = "<your answer>"
 EMPTY = "it still says `raise NotImplementedError`: write your answer in place of that line."
 
 
-def check(exercise, answer):
+def check(exercise: dict[str, Any], answer: str) -> list[Verdict]:
     """The verdicts on an answer: {"part", "verdict", "says"} for each check, or one for all.
 
     Verdicts are right, wrong (a result is another), failed (it raised) and empty (not written).
@@ -32,7 +35,7 @@ def check(exercise, answer):
     return [check_part(part, dict(names)) for part in exercise["checks"]]
 
 
-def check_part(part, names):
+def check_part(part: dict[str, str], names: dict[str, Any]) -> Verdict:
     print(f"{part['name']}: ", end="")
     try:
         execute(part["source"], "<check>", names)
@@ -42,13 +45,13 @@ def check_part(part, names):
     return {"part": part["name"], "verdict": "right", "says": ""}
 
 
-def execute(source, filename, names):
+def execute(source: str, filename: str, names: dict[str, Any]) -> None:
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
     exec(compile(source, filename, "exec"), names)
 
 
-def verdict(part, error):
+def verdict(part: str, error: BaseException) -> Verdict:
     if isinstance(error, NotImplementedError):
         return {"part": part, "verdict": "empty", "says": EMPTY}
     if raised_by_the_check(error):
@@ -56,13 +59,13 @@ def verdict(part, error):
     return {"part": part, "verdict": "failed", "says": report(error), "error": error}
 
 
-def raised_by_the_check(error):
+def raised_by_the_check(error: BaseException) -> bool:
     """Whether a comparison failed, and not the answer itself."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return isinstance(error, AssertionError) and frames[-1].f_code is check_results.__code__
 
 
-def report(error):
+def report(error: BaseException) -> str:
     """The traceback, from the answer's first line in it on."""
     if isinstance(error, SyntaxError) and error.filename == ANSWER:
         return "".join(traceback.format_exception_only(error))

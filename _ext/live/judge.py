@@ -203,7 +203,7 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
 def dependencies(sources: Iterable[str]) -> list[list[int]]:
     """For each cell, the earlier ones that gave, wrote or changed last what it uses."""
     origin: dict[str, list[int]] = {}
-    found = []
+    found: list[list[int]] = []
     for place, source in enumerate(sources):
         module, code = written(source)
         try:

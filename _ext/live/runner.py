@@ -16,11 +16,13 @@ import sys
 import time
 import traceback
 import types
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from live_page import clear, graphviz, show
 
-namespace = sys.modules["__main__"].__dict__
+namespace: dict[str, Any] = sys.modules["__main__"].__dict__
 WRITES = "%%writefile "
 
 _RICH = (
@@ -31,7 +33,7 @@ _RICH = (
 )
 
 
-def bundle(value):
+def bundle(value: Any) -> dict[str, Any]:
     """What an object shows itself as, by MIME type, always with plain text."""
     own = getattr(value, "_repr_mimebundle_", None)
     found = (
@@ -50,7 +52,7 @@ def bundle(value):
     return found
 
 
-def pretty(value):
+def pretty(value: Any) -> str:
     import pprint
 
     if isinstance(value, dict | list | tuple | set) and len(repr(value)) > 79:
@@ -63,17 +65,19 @@ class DisplayHandle:
 
     count = 0
 
-    def __init__(self):
+    def __init__(self) -> None:
         DisplayHandle.count += 1
         self.place = DisplayHandle.count
 
-    def display(self, value, raw=False, **_):
+    def display(self, value: Any, raw: bool = False, **_: Any) -> None:
         show(value if raw else bundle(value), self.place)
 
     update = display
 
 
-def display(*values, raw=False, display_id=None, **_):
+def display(
+    *values: Any, raw: bool = False, display_id: Any = None, **_: Any
+) -> DisplayHandle | None:
     handle = DisplayHandle()
     for value in values:
         handle.display(value, raw=raw)
@@ -85,64 +89,69 @@ def display(*values, raw=False, display_id=None, **_):
 # --- modules that pages import and the browser has not ------------------------------------------
 
 
-def _module(name, **contents):
+def _module(name: str, **contents: Any) -> types.ModuleType:
     module = types.ModuleType(name)
     module.__dict__.update(contents)
     sys.modules[name] = module
     return module
 
 
-def _shown_as(kind):
+def _shown_as(kind: str) -> type:
     class Shown:
-        def __init__(self, data=None, **options):
+        def __init__(self, data: Any = None, **options: Any) -> None:
             self.data = data
 
-        def _repr_mimebundle_(self, include=None, exclude=None):
+        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
             return {kind: self.data, "text/plain": f"<{type(self).__name__} object>"}
 
     return Shown
 
 
-def clear_output(wait=False):
+def clear_output(wait: bool = False) -> None:
     clear(bool(wait))
 
 
-def provide_modules():
+def provide_modules() -> None:
     kinds = {"HTML": "text/html", "SVG": "image/svg+xml", "Markdown": "text/markdown"}
     shown = {name: type(name, (_shown_as(kind),), {}) for name, kind in kinds.items()}
-    ways = _module("IPython.display", display=display, clear_output=clear_output, **shown)
-    ways.DisplayHandle = DisplayHandle
+    ways = _module(
+        "IPython.display",
+        display=display,
+        clear_output=clear_output,
+        DisplayHandle=DisplayHandle,
+        **shown,
+    )
     _module("IPython", display=ways, get_ipython=lambda: None, version_info=(9, 0, 0), __path__=[])
     _module("myst_nb", glue=glue)
     namespace["display"] = display
 
 
-def glue(name, value, display=True):
+def glue(name: str, value: Any, display: bool = True) -> None:
     """Put a result into the text of the book: here it is shown, and the text stays."""
     if display:
-        display(value)
+        DisplayHandle().display(value)
 
 
 class NoKeyboardError(EOFError):
     """A cell asked for a line that nobody can type."""
 
 
-def no_input(prompt=""):
+def no_input(prompt: object = "") -> str:
     raise NoKeyboardError(
         "input() has nothing to read from in the browser: write the value instead"
     )
 
 
-def provide_clocks():
+def provide_clocks() -> None:
     """Let no interval be zero: a browser's clock stands still for a tenth of a millisecond."""
     for name in ("perf_counter", "perf_counter_ns", "process_time", "process_time_ns"):
         setattr(time, name, ticking(getattr(time, name)))
 
 
-def ticking(clock):
+def ticking(clock: Callable[[], float]) -> Callable[[], float]:
     last = clock()
 
-    def read():
+    def read() -> float:
         nonlocal last
         while (now := clock()) == last:
             pass
@@ -152,10 +161,11 @@ def ticking(clock):
     return read
 
 
-waiting, busy = [], []  # operands of nodes that are gone
+waiting: list[tuple[Any, ...]] = []  # operands of nodes that are gone
+busy: list[bool] = []
 
 
-def let_go(node):
+def let_go(node: Any) -> None:
     """Free a long graph node by node: Python's own way needs more stack than a browser gives."""
     try:
         waiting.append(object.__getattribute__(node, "parents"))
@@ -169,7 +179,7 @@ def let_go(node):
         busy.clear()
 
 
-def build_class(*args, _build=builtins.__build_class__, **options):
+def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: Any) -> Any:
     """Do the same for nodes of classes that cells define."""
     made = _build(*args, **options)
     if made.__module__ == "__main__" and not hasattr(made, "__del__"):
@@ -177,26 +187,27 @@ def build_class(*args, _build=builtins.__build_class__, **options):
     return made
 
 
-def provide_graphviz():
+def provide_graphviz() -> None:
     """Let drawings be laid out by the page's own Graphviz."""
     from chaingrad.draw import dot
 
-    def lay_out(source, format):
+    def lay_out(source: str, format: str) -> bytes:
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
         # Of lists of fonts this Graphviz knows no widths.
-        return graphviz(source.replace(dot.FONTS, "Arial")).encode()
+        svg: str = graphviz(source.replace(dot.FONTS, "Arial"))
+        return svg.encode()
 
     dot._dot_program = lay_out
 
 
-def provide_depth():
+def provide_depth() -> None:
     from chaingrad import Node
 
-    Node.__del__ = let_go
+    Node.__del__ = let_go  # type: ignore[attr-defined]
 
 
-def provide_matplotlib():
+def provide_matplotlib() -> None:
     """Figures appear below the cell that made them, as in a notebook."""
     import matplotlib
 
@@ -206,14 +217,14 @@ def provide_matplotlib():
     plt.show = show_figures
 
 
-def provide_tqdm():
+def provide_tqdm() -> None:
     import tqdm
 
     tqdm.tqdm.monitor_interval = 0  # the monitor is a thread
 
 
-def show_figures(*args, **kwargs):
-    plt = sys.modules.get("matplotlib.pyplot")
+def show_figures(*args: Any, **kwargs: Any) -> None:
+    plt: Any = sys.modules.get("matplotlib.pyplot")
     figures = [plt.figure(number) for number in plt.get_fignums()] if plt else []
     for figure in figures:
         plt.close(figure)  # even those of a cell that fails are not for the next
@@ -236,7 +247,7 @@ PROVIDERS = {
 NEEDS = {"chaingrad": "graphviz", "plots": "matplotlib", "vary": "matplotlib"}
 
 
-def prepare(source):
+def prepare(source: str) -> None:
     """Get ready for the modules that a cell imports, once each."""
     roots = {name.partition(".")[0] for name in imported(parsed(source))}
     for root in roots & PROVIDERS.keys():
@@ -244,7 +255,7 @@ def prepare(source):
             provide()
 
 
-def needs(source):
+def needs(source: str) -> str:
     """What the worker loads for a cell, beside the packages that it imports, as JSON."""
     nodes = parsed(source)
     words = {word for name in imported(nodes) for word in name.split(".")}
@@ -252,7 +263,7 @@ def needs(source):
     return json.dumps(sorted({NEEDS[word] for word in words & NEEDS.keys()}))
 
 
-def parsed(source):
+def parsed(source: str) -> list[ast.AST]:
     """The nodes of a cell, or of the module that it writes; none of what is not Python."""
     code = source.partition("\n")[2] if source.startswith(WRITES) else source
     try:
@@ -261,21 +272,21 @@ def parsed(source):
         return []
 
 
-def imported(nodes):
+def imported(nodes: Iterable[ast.AST]) -> set[str]:
     """The dotted names that code imports: of packages, and of what it takes from them."""
     names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
     froms = [n for n in nodes if isinstance(n, ast.ImportFrom)]
     return names | {f"{n.module}.{a.name}" for n in froms for a in n.names}
 
 
-def run_cell(source, name):
+def run_cell(source: str, name: str) -> str:
     """Run a cell called ``name``; JSON of its traceback and of what the browser lacks for it."""
     error = run(source, name)
     shown = report(error, f"<{name}>") if error else ""
     return json.dumps({"error": shown, "lacks": lacks(error)})
 
 
-def lacks(error):
+def lacks(error: BaseException | None) -> str:
     """What a browser has not that a cell has asked for; "" if the error is another."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return error.name.partition(".")[0]
@@ -284,7 +295,7 @@ def lacks(error):
     return "keyboard for input()" if isinstance(error, NoKeyboardError) else ""
 
 
-def run(source, name):
+def run(source: str, name: str) -> BaseException | None:
     """Run a cell; returns what it raised, or None."""
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -294,9 +305,11 @@ def run(source, name):
             return None
         prepare(source)
         tree = ast.parse(source, filename)
-        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
         exec(compile(tree, filename, "exec"), namespace)
-        if last is not None:
+        if isinstance(last, ast.Expr):
             value = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)
             if value is not None and not source.rstrip().endswith(";"):
                 namespace["_"] = value
@@ -312,18 +325,18 @@ def run(source, name):
     return None
 
 
-def check_answer(exercise, answer):
+def check_answer(exercise: str, answer: str) -> str:
     """The verdicts on an answer, as JSON, and what the browser lacks for it.
 
     An exercise's sources are prepared for as cells are.
     """
     from live_checker import check
 
-    exercise = json.loads(exercise)
-    for source in (exercise["given"], answer, *(part["source"] for part in exercise["checks"])):
+    given = json.loads(exercise)
+    for source in (given["given"], answer, *(part["source"] for part in given["checks"])):
         prepare(source)
     try:
-        verdicts = check(exercise, answer)
+        verdicts = check(given, answer)
         lacking = [lacks(verdict.pop("error", None)) for verdict in verdicts]
         return json.dumps({"verdicts": verdicts, "lacks": next(filter(None, lacking), "")})
     finally:
@@ -331,7 +344,7 @@ def check_answer(exercise, answer):
         sys.stderr.flush()
 
 
-def write_file(magic, text):
+def write_file(magic: str, text: str) -> None:
     """Do what Jupyter's magic does, and let the next import read the file anew."""
     path = Path(magic.split()[1])
     prepare(text)
@@ -341,7 +354,7 @@ def write_file(magic, text):
     importlib.invalidate_caches()
 
 
-def report(error, filename):
+def report(error: BaseException, filename: str) -> str:
     """The traceback from the cell on: what called the cell is no concern of the reader."""
     if isinstance(error, SyntaxError) and error.filename == filename:
         return "".join(traceback.format_exception_only(error))

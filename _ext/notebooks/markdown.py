@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
+from sphinxcontrib.bibtex.domain import BibtexDomain
 
 from cells import is_code, source_of
 
@@ -90,7 +91,8 @@ class Markdown:
         self.app, self.name = app, name
         self.site = str(app.config.html_baseurl or "").removesuffix("/")
         self.numbers = app.env.toc_fignumbers.get(name, {})
-        self.citations = {c.citation_id: c for c in app.env.get_domain("cite").citations}
+        self.bibtex = cast(BibtexDomain, app.env.get_domain("cite"))
+        self.citations = {c.citation_id: c for c in self.bibtex.citations}
         self.cited: dict[str, Any] = {}
         self.images: dict[str, Path] = {}
         self.in_table = False
@@ -142,8 +144,9 @@ class Markdown:
             yield self.cell(node)
             return
         method = self.method("block", node)
-        if method is None:
-            logger.warning("no Markdown for <%s> in a notebook", node.tagname, location=node)
+        if method is None or not isinstance(node, nodes.Element):
+            name = type(node).__name__
+            logger.warning("no Markdown for <%s> in a notebook", name, location=node)
             return
         items = method(node, level)
         wanted = [name for name in node["ids"] if name in self.linked]
@@ -158,7 +161,8 @@ class Markdown:
         """The blocks of a node that holds no cells."""
         items = list(self.blocks(node, 5))
         if any(isinstance(item, Cell) for item in items):
-            logger.warning("a notebook has no cells in a <%s>", node.tagname, location=node)
+            name = type(node).__name__
+            logger.warning("a notebook has no cells in a <%s>", name, location=node)
         return "\n\n".join(item for item in items if isinstance(item, str))
 
     def cell(self, node: nodes.Element) -> Cell:
@@ -202,7 +206,7 @@ class Markdown:
         name = f"**{self.app.config.numfig_format[kind] % number}** " if number else ""
         return name + self.inline(caption)
 
-    def block_math_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_math_block(self, node: nodes.math_block, level: int) -> Iterator[Item]:
         text = node.astext().strip()
         if not node.get("nowrap") and r"\\" in text and r"\begin" not in text:
             text = f"\\begin{{split}}\n{text}\n\\end{{split}}"
@@ -211,12 +215,13 @@ class Markdown:
             text += f"\n\\tag{{{self.equation_number(node)}}}"
         yield f"$$\n{text}\n$$"
 
-    def equation_number(self, node: nodes.Element) -> str:
+    def equation_number(self, node: nodes.math_block) -> str:
         """The number that the page shows beside the equation."""
         builder = SimpleNamespace(
             config=self.app.config, name=self.app.builder.name, fignumbers=self.numbers
         )
-        return str(get_node_equation_number(SimpleNamespace(builder=builder), node))
+        writer: Any = SimpleNamespace(builder=builder)
+        return get_node_equation_number(writer, node)
 
     def block_literal_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
         text, language = node.astext().rstrip(), node.get("language", "")
@@ -269,7 +274,7 @@ class Markdown:
         rows.insert(1, ["---"] * len(rows[0]))
         yield "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
-    def entry(self, node: nodes.Element) -> str:
+    def entry(self, node: nodes.Node) -> str:
         return "<br>".join(map(self.inline, node.children)).replace("\n", " ")
 
     # Boxes
@@ -402,10 +407,9 @@ class Markdown:
 
     def bibliography(self) -> str:
         """What this page cites."""
-        backend = self.app.env.get_domain("cite").backend
         entries = []
         for key, citation in self.cited.items():
-            parts = citation.formatted_entry.text.render(backend)
+            parts = citation.formatted_entry.text.render(self.bibtex.backend)
             entries.append(("".join(map(self.inline, parts)), key))
         lines = [f"- {anchor([f'ref-{key}'])}{text}" for text, key in sorted(entries)]
         return "## References\n\n" + "\n".join(lines)

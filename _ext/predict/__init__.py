@@ -160,7 +160,7 @@ def answer(value: str, known: list[nodes.definition_list_item]) -> predict_answe
     return box
 
 
-def copies(node: nodes.Element) -> list[nodes.Node]:
+def copies(node: nodes.Node) -> list[nodes.Node]:
     return [child.deepcopy() for child in node.children]
 
 
@@ -181,8 +181,8 @@ def list_predictions(app: Sphinx, document: nodes.document) -> None:
         around = box.parent
         while not isinstance(around, exercise_node | nodes.document):
             around = around.parent
-        title = around.next_node(nodes.title).astext() if around.parent else ""
-        about = re.sub(r"^Exercise[\s★]*", "", title)
+        title = around.next_node(nodes.title) if around.parent else None
+        about = re.sub(r"^Exercise[\s★]*", "", title.astext()) if title else ""
         found[box["data"]["name"]] = ": ".join(filter(None, [about, box["data"]["asked"]]))
 
 

@@ -115,7 +115,7 @@ def sections(document: nodes.document) -> Iterator[Section]:
         within = title_of(outer) if has_title(outer) and has_title(outer.parent) else ""
         section = Section(node["ids"][0], title_of(node), within)
         yield section if list(node.findall(addnodes.glossary)) else filled(section, node)
-    for node in document.findall(nodes.definition_list_item):
-        for term in node.findall(nodes.term):
-            if term["ids"] and isinstance(node.parent.parent, addnodes.glossary):
-                yield filled(Section(term["ids"][0], plain(term)), node)
+    for entry in document.findall(nodes.definition_list_item):
+        for term in entry.findall(nodes.term):
+            if term["ids"] and isinstance(entry.parent.parent, addnodes.glossary):
+                yield filled(Section(term["ids"][0], plain(term)), entry)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 from tests.support import ROOT
 
@@ -17,17 +18,34 @@ NEEDS = {
     "%%bash\nls": [],
 }
 # In a process of its own: as it starts, it changes what Python itself has.
-ASK = """\
+START = """\
 import json, sys, types
-sys.modules["live_page"] = types.SimpleNamespace(clear=None, graphviz=None, show=None)
+shown = []
+page = {"clear": None, "graphviz": None, "show": lambda bundle, place: shown.append(bundle)}
+sys.modules["live_page"] = types.SimpleNamespace(**page)
 sys.path.insert(0, sys.argv[1])
 import runner
-print(json.dumps([json.loads(runner.needs(source)) for source in json.load(sys.stdin)]))
+"""
+NEEDED = "print(json.dumps([json.loads(runner.needs(source)) for source in json.load(sys.stdin)]))"
+GLUED = """\
+ran = json.loads(runner.run_cell("from myst_nb import glue\\nglue('a', 3)", "cell 1"))
+print(json.dumps([ran, shown]))
 """
 
 
+def answer(ask: str, given: list[str]) -> Any:
+    command = [sys.executable, "-c", START + ask, str(ROOT / "_ext" / "live")]
+    done = subprocess.run(
+        command, input=json.dumps(given), capture_output=True, text=True, check=True
+    )
+    return json.loads(done.stdout)
+
+
 def test_what_a_cell_needs_to_draw_is_loaded() -> None:
-    folder, sources = ROOT / "_ext" / "live", json.dumps(list(NEEDS))
-    command = [sys.executable, "-c", ASK, str(folder)]
-    done = subprocess.run(command, input=sources, capture_output=True, text=True, check=True)
-    assert dict(zip(NEEDS, json.loads(done.stdout), strict=True)) == NEEDS
+    assert dict(zip(NEEDS, answer(NEEDED, list(NEEDS)), strict=True)) == NEEDS
+
+
+def test_what_is_glued_is_shown() -> None:
+    ran, shown = answer(GLUED, [])
+    assert ran == {"error": "", "lacks": ""}
+    assert shown == [{"text/plain": "3"}]

@@ -134,7 +134,7 @@ class Plot:
         except ImportError:
             print(self)
         else:
-            display(self)  # type: ignore[no-untyped-call]
+            display(self)
 
     def svg(self) -> str:
         """Give the plot as an SVG file of its own, in the light colours."""
