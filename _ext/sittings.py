@@ -10,14 +10,12 @@ and holds 12.5 words, a line of code 17.5 and its cell 65 more for the buttons, 
 
 Bounds of a chapter: a main line of 45 minutes (of the whole course: 10 hours); at most 40 % of its
 height is code; the first figure begins within three screens of 900 pixels, above any code. On
-every page, no bar unfolds to nothing. ``sittings.toml`` lists the pages that miss a bound, and by
-how much they may.
+every page, no bar unfolds to nothing.
 """
 
 import json
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -32,7 +30,6 @@ from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node,
 from cells import is_code, is_part
 from folds import is_folded
 
-ALLOWED = Path(__file__).with_suffix(".toml")
 LOG = logging.getLogger(__name__)
 
 MAIN_MINUTES, COURSE_MINUTES, CODE_PERCENT, PICTURE_BY = 45, 600, 40, 3 * 900
@@ -251,21 +248,19 @@ def state_time(document: nodes.document, sitting: Sitting) -> None:
         line[place:place] = time
 
 
-def misses(sitting: Sitting, allowed: dict[str, float]) -> Iterator[str]:
+def misses(sitting: Sitting) -> Iterator[str]:
     """What a chapter misses, and by how much."""
-    most = allowed.get("minutes", MAIN_MINUTES)
-    if sitting.main.minutes > most:
+    if sitting.main.minutes > MAIN_MINUTES:
         yield (
-            f"the main line takes {sitting.main.minutes:.0f} minutes, the most is {most:.0f}: "
+            f"the main line takes {sitting.main.minutes:.0f} minutes, the most is {MAIN_MINUTES}: "
             "move parts to their home, or fold what only some need"
         )
-    most = allowed.get("code", CODE_PERCENT)
-    if sitting.code_percent > most:
+    if sitting.code_percent > CODE_PERCENT:
         yield (
-            f"code takes {sitting.code_percent:.0f} % of the height, the most is {most:.0f} %: "
+            f"code takes {sitting.code_percent:.0f} % of the height, the most is {CODE_PERCENT} %: "
             "fold plumbing (hide-input), and cells that prove a side claim"
         )
-    if not sitting.shows_early and not allowed.get("picture"):
+    if not sitting.shows_early:
         yield (
             f"the first figure has to begin within {PICTURE_BY} pixels and above any code: "
             f"{where_the_first_figure_is(sitting)}"
@@ -309,18 +304,20 @@ def merge(
 
 def check(app: Sphinx, env: BuildEnvironment) -> None:
     """Warn of every bound that is missed, and write down what was measured."""
-    allowed: dict[str, Any] = tomllib.loads(ALLOWED.read_text())
     sittings = sittings_of(env)
     chapters = [page for page in sittings if env.toc_secnumbers.get(page)]
     for page, sitting in sittings.items():
         wrong = [*emptiness(sitting)]
         if page in chapters:
-            wrong += misses(sitting, allowed.get(page, {}))
+            wrong += misses(sitting)
         for miss in wrong:
             LOG.warning(miss, location=page)
-    whole, most = sum(sittings[page].main.minutes for page in chapters), COURSE_MINUTES
-    if whole > allowed.get("course", most):
-        LOG.warning("the main lines of all chapters take %.0f minutes, the most is %d", whole, most)
+    whole = sum(sittings[page].main.minutes for page in chapters)
+    if whole > COURSE_MINUTES:
+        miss = (
+            f"the main lines of all chapters take {whole:.0f} minutes, the most is {COURSE_MINUTES}"
+        )
+        LOG.warning(miss)
     target = Path(app.doctreedir) / "sittings.json"
     target.write_text(json.dumps({page: asdict(sittings[page]) for page in chapters}))
 
