@@ -64,16 +64,23 @@ def alone(book: Path) -> Iterator[None]:
         yield
 
 
-def forget_pages(book: Path) -> None:
-    """Let Sphinx read every page again, after a change that it does not see by itself."""
-    build = book / "_build"
-    stamp = build / "extensions.sha256"
-    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in (".py", ".json")]
-    current = fingerprint(book, [*code, *files(book, ["requirements.txt"])])
-    unfinished = (build / "unfinished").exists()
-    if unfinished or not stamp.exists() or stamp.read_text() != current:
-        shutil.rmtree(build / ".doctrees", ignore_errors=True)
+def forget(folder: Path, current: str) -> None:
+    """Empty a folder that was made from something else."""
+    stamp = folder.with_name(f"{folder.name}.stamp")
+    if not stamp.exists() or stamp.read_text() != current:
+        shutil.rmtree(folder, ignore_errors=True)
     stamp.write_text(current)
+
+
+def forget_pages(book: Path) -> None:
+    """Have Sphinx read or write every page again, after a change that it does not see by itself."""
+    build = book / "_build"
+    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in (".py", ".json")]
+    if (build / "unfinished").exists():
+        shutil.rmtree(build / ".doctrees", ignore_errors=True)
+    forget(build / ".doctrees", fingerprint(book, [*code, *files(book, ["requirements.txt"])]))
+    # It leaves the pages of what is gone.
+    forget(build / "html", "\n".join(map(str, files(book, ["chapters", "src/chaingrad"]))))
 
 
 def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:

@@ -154,6 +154,16 @@ def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
     assert ran(book) == "using "
 
 
+def test_a_page_that_is_gone_leaves_none_in_the_site(book: Path) -> None:
+    write(book, page=PAGE, more=PAGE)
+    assert run(book).returncode == 0
+    (book / "chapters" / "more.md").unlink()
+    write(book, page=PAGE)
+    assert run(book).returncode == 0
+    site = book / "_build" / "html" / "chapters"
+    assert [path.name for path in site.glob("*.html")] == ["page.html"]
+
+
 def test_a_result_that_was_half_written_is_not_used(book: Path) -> None:
     write(book, page=PAGE + TELLTALE % "page")
     assert run(book).returncode == 0
