@@ -23,18 +23,8 @@
       module.start(boxes, places, told, base),
     ));
 
-  const make = (name, properties) => Object.assign(document.createElement(name), properties);
-
-  const button = (name, label, title, act) => {
-    const element = make("button", {
-      type: "button",
-      className: `live-${name}`,
-      textContent: label,
-      title,
-    });
-    element.addEventListener("click", act);
-    return element;
-  };
+  const button = (name, label, title, act) =>
+    make("button", { type: "button", className: `live-${name}`, title, onclick: act }, label);
 
   const VERBS = {
     cells: [
@@ -77,13 +67,9 @@
   }
 
   function toolbar(name) {
-    const element = make("div", { className: "live-bar" });
-    element.setAttribute("role", "group");
-    element.setAttribute("aria-label", name);
-    const line = make("span", { className: "live-status" });
-    line.setAttribute("role", "status");
-    element.append(line, make("span", { className: "live-note" }));
-    return element;
+    const line = make("span", { className: "live-status", role: "status" });
+    const note = make("span", { className: "live-note" });
+    return make("div", { className: "live-bar", role: "group", ariaLabel: name }, line, note);
   }
 
   function withoutServer(line) {

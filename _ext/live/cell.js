@@ -66,8 +66,7 @@ export class Cell {
     const { openEditor } = await import(new URL("editor.js", base).href);
     if (this.editor) return;
     this.code.closest("details")?.setAttribute("open", "");
-    this.desk = document.createElement("div");
-    this.desk.className = "live-editor";
+    this.desk = make("div", { className: "live-editor" });
     this.code.closest(".highlight").before(this.desk);
     const before = document.activeElement;
     this.editor = openEditor(this.desk, text, act.run, () => this.focusBar());

@@ -70,9 +70,7 @@ class Page {
 
   /** What to say where the browser lacks something that code asks for. */
   elsewhere(lacks) {
-    const { href, textContent } = this.told.elsewhere;
-    const link = Object.assign(document.createElement("a"), { href, textContent });
-    return [`The browser has no ${lacks}; a notebook has. `, link];
+    return [`The browser has no ${lacks}; a notebook has. `, make("a", this.told.elsewhere)];
   }
 
   /** Note what a cell ran as: cells that build on other code of it are behind. */

@@ -15,8 +15,7 @@
   }
 
   const says = { right: " ✓ right", begun: " … begun", "": "" };
-  const line = Object.assign(document.createElement("p"), { className: "progress-sum" });
-  line.setAttribute("role", "status");
+  const line = make("p", { className: "progress-sum", role: "status" });
   lists[0].parentElement.insertBefore(line, lists[0].previousElementSibling);
 
   function show() {
@@ -24,9 +23,7 @@
     const states = links.map(state);
     links.forEach((link, i) => {
       link.parentElement.querySelector(".progress-state")?.remove();
-      const mark = Object.assign(document.createElement("span"), { className: "progress-state" });
-      mark.textContent = says[states[i]];
-      link.after(mark);
+      link.after(make("span", { className: "progress-state" }, says[states[i]]));
     });
     const right = states.filter((each) => each === "right").length;
     const next = links[states.findIndex((each) => each !== "right")];

@@ -5,19 +5,14 @@ export class Output {
   constructor(name, built) {
     this.built = built;
     this.cleared = false;
-    this.element = document.createElement("div");
-    this.element.className = "cell_output live-output";
-    this.element.setAttribute("aria-label", `Output of ${name}`);
-    this.element.setAttribute("role", "region");
+    const className = "cell_output live-output";
+    this.element = make("div", { className, role: "region", ariaLabel: `Output of ${name}` });
   }
 
-  place(className) {
-    if (this.cleared) {
-      this.element.replaceChildren();
-      this.cleared = false;
-    }
-    const element = document.createElement("div");
-    element.className = `output ${className}`;
+  place(className, ...inside) {
+    if (this.cleared) this.clear();
+    this.cleared = false;
+    const element = make("div", { className: `output ${className}` }, ...inside);
     this.element.append(element);
     return element;
   }
@@ -25,8 +20,7 @@ export class Output {
   stream(name, text) {
     let last = this.element.lastElementChild;
     if (this.cleared || !last?.classList.contains(name)) {
-      last = this.place(`stream ${name}`);
-      last.append(Object.assign(document.createElement("pre"), { tabIndex: 0 }));
+      last = this.place(`stream ${name}`, make("pre", { tabIndex: 0 }));
     }
     const pre = last.firstChild;
     pre.textContent = overwritten(pre.textContent + text);
@@ -50,22 +44,18 @@ export class Output {
     } else if (bundle["image/svg+xml"] !== undefined) {
       this.place("image").innerHTML = bundle["image/svg+xml"];
     } else if (bundle["image/png"] !== undefined) {
-      const image = document.createElement("img");
-      image.src = `data:image/png;base64,${bundle["image/png"]}`;
-      image.alt = this.built?.querySelector("img")?.alt || bundle["text/plain"];
-      this.place("image_png").append(image);
+      const src = `data:image/png;base64,${bundle["image/png"]}`;
+      const alt = this.built?.querySelector("img")?.alt || bundle["text/plain"];
+      this.place("image_png", make("img", { src, alt }));
     } else if (isTable(bundle["text/markdown"])) {
-      this.place("text_markdown").append(table(bundle["text/markdown"]));
+      this.place("text_markdown", table(bundle["text/markdown"]));
     } else {
       this.text("text_plain", bundle["text/markdown"] ?? bundle["text/plain"]);
     }
   }
 
   text(className, text) {
-    const pre = document.createElement("pre");
-    pre.tabIndex = 0;
-    pre.textContent = text;
-    this.place(className).append(pre);
+    this.place(className, make("pre", { tabIndex: 0 }, text));
   }
 
   clear(wait) {
@@ -94,22 +84,15 @@ function isTable(text) {
 }
 
 function table(text) {
-  const [head, rule, ...rows] = text
-    .trim()
-    .split("\n")
-    .map((line) =>
-      line
-        .slice(1, -1)
-        .split(/(?<!\\)\|/)
-        .map((cell) => cell.trim()),
-    );
-  const made = Object.assign(document.createElement("table"), { className: "table" });
+  const cellsOf = (line) => line.slice(1, -1).split(/(?<!\\)\|/);
+  const [head, rule, ...rows] = text.trim().split("\n").map(cellsOf);
+  const made = make("table", { className: "table" });
   const add = (section, kind, cells) => {
     const row = section.insertRow();
     cells.forEach((cell, i) => {
-      const box = row.appendChild(document.createElement(kind));
-      if (rule[i]?.endsWith(":")) box.style.textAlign = "right";
-      box.append(...inline(cell));
+      const box = make(kind, {}, ...inline(cell.trim()));
+      if (rule[i]?.trim().endsWith(":")) box.style.textAlign = "right";
+      row.append(box);
     });
   };
   add(made.createTHead(), "th", head);
@@ -122,6 +105,6 @@ function table(text) {
 function inline(text) {
   return text.split(/`([^`]*)`/).map((part, i) => {
     if (i % 2 === 0) return part.replace(/\\(\W)/g, "$1");
-    return Object.assign(document.createElement("code"), { textContent: part });
+    return make("code", {}, part);
   });
 }

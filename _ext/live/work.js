@@ -9,16 +9,7 @@
   let panel;
   let forgotten;
 
-  const make = (name, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...inside);
-    return element;
-  };
-  const button = (text, act) => {
-    const element = make("button", { type: "button", textContent: text });
-    element.addEventListener("click", act);
-    return element;
-  };
+  const button = (text, act) => make("button", { type: "button", textContent: text, onclick: act });
   const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
   const keysHere = new Set([
@@ -56,17 +47,12 @@
   /** Texts for code that the book has changed or dropped since. */
   function changed(lost) {
     const title = `${count(lost.length, "text of yours belongs", "texts of yours belong")} to code that the book has changed since`;
-    const list = make(
-      "details",
-      { className: "work-lost", open: true },
-      make("summary", { textContent: title }),
-    );
+    const head = make("summary", {}, title);
+    const list = make("details", { className: "work-lost", open: true }, head);
     for (const [key, { now }] of lost) {
       const text = make("pre", { textContent: now, tabIndex: 0 });
-      list.append(
-        text,
-        button("Remove this text", () => kept.put(page, "code", key, undefined)),
-      );
+      const remove = () => kept.put(page, "code", key, undefined);
+      list.append(text, button("Remove this text", remove));
     }
     return list;
   }
@@ -77,18 +63,15 @@
     const found = work();
     const any = Object.values(found).some((list) => list.length);
     if (!any && !forgotten) return;
-    panel = make("section", { className: "work" });
-    panel.setAttribute("aria-label", "Your work on this page");
+    panel = make("section", { className: "work", ariaLabel: "Your work on this page" });
     const line = make("div", { className: "work-acts" });
     if (any) {
-      panel.append(make("p", { textContent: summary(found) }));
+      panel.append(make("p", {}, summary(found)));
       if (found.lost.length) panel.append(changed(found.lost));
       if (notebookAt) line.append(button("Download as a notebook", () => download(found)));
       line.append(button("Forget it", forget));
     } else {
-      panel.append(
-        make("p", { textContent: "What you did on this page is forgotten once you leave it." }),
-      );
+      panel.append(make("p", {}, "What you did on this page is forgotten once you leave it."));
       line.append(button("Undo", undo));
     }
     if (progressAt) line.append(make("a", { href: progressAt, textContent: "Your progress" }));
@@ -111,14 +94,13 @@
 
   // --- as a notebook ------------------------------------------------------------------------------
 
+  const text = (source) => ({ cell_type: "markdown", metadata: {}, source });
   const code = (source) => ({
+    ...text(source),
     cell_type: "code",
     execution_count: null,
-    metadata: {},
     outputs: [],
-    source,
   });
-  const text = (source) => ({ cell_type: "markdown", metadata: {}, source });
 
   /** The page's notebook, which installs the engine from the site that it is read on. */
   async function notebookFromHere() {
@@ -172,15 +154,8 @@
     const title = (key) => told.answers.find(({ id }) => `answer ${id}` === key)?.title ?? key;
     for (const [key, { now, right }] of answers)
       rest.push(text(`## My answer: ${title(key)}${right ? " (right)" : ""}`), code(now));
-    if (guesses.length)
-      rest.push(
-        text(
-          [
-            "## My predictions",
-            ...guesses.map(([, { asked, value }]) => `- ${asked}: ${value}`),
-          ].join("\n"),
-        ),
-      );
+    const predicted = guesses.map(([, { asked, value }]) => `- ${asked}: ${value}`);
+    if (predicted.length) rest.push(text(["## My predictions", ...predicted].join("\n")));
     for (const [, { now }] of lost)
       rest.push(text("A text of mine for code that the book has changed since"), code(now));
     notebook.cells.push(...rest.map((cell, i) => ({ ...cell, id: `mine-${i}` })));

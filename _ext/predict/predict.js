@@ -1,11 +1,6 @@
 // Questions to answer before one looks: a choice or a number, compared with what the page computed.
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
-  const make = (name, properties = {}, ...inside) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...inside);
-    return element;
-  };
 
   /** The number that a reader means by −2, 1,5, 1/3 or 1e-3; NaN if it is none. */
   function asNumber(text) {
@@ -36,13 +31,12 @@
     }
 
     build() {
-      this.says = make("div", { className: "predict-says" });
-      this.says.setAttribute("role", "status");
-      this.again = make("button", { type: "button", textContent: "Ask me again", hidden: true });
+      this.says = make("div", { className: "predict-says", role: "status" });
+      this.again = make("button", { type: "button", hidden: true }, "Ask me again");
       this.again.addEventListener("click", () => this.forget());
-      const look = make("button", { type: "submit", textContent: "Look" });
+      const look = make("button", { type: "submit" }, "Look");
       this.form = make("form", { noValidate: true }, this.field(), look, this.again, this.says);
-      this.form.setAttribute("aria-label", `Your prediction: ${this.asked}`);
+      this.form.ariaLabel = `Your prediction: ${this.asked}`;
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.guess();
@@ -53,13 +47,8 @@
 
     field() {
       if (!this.list) {
-        this.input = make("input", {
-          type: "text",
-          inputMode: "decimal",
-          size: 10,
-          autocomplete: "off",
-        });
-        this.input.setAttribute("aria-label", "Your prediction, a number");
+        const kind = { type: "text", inputMode: "decimal", size: 10, autocomplete: "off" };
+        this.input = make("input", { ...kind, ariaLabel: "Your prediction, a number" });
         return this.input;
       }
       const items = [...this.list.querySelectorAll("li > p")].map((text, i) => {
@@ -67,12 +56,7 @@
         return make("label", {}, radio, make("span", {}, ...text.childNodes));
       });
       this.list.remove();
-      const set = make(
-        "fieldset",
-        {},
-        make("legend", { textContent: "Your prediction" }),
-        ...items,
-      );
+      const set = make("fieldset", {}, make("legend", {}, "Your prediction"), ...items);
       this.radios = [...set.querySelectorAll("input")];
       return set;
     }
@@ -120,7 +104,7 @@
 
     show(value) {
       const { right, says } = this.judge(value);
-      const verdict = make("strong", { textContent: right ? "✓ Right." : "✗ Not this." });
+      const verdict = make("strong", {}, right ? "✓ Right." : "✗ Not this.");
       const reason = says instanceof Element ? [...says.cloneNode(true).childNodes] : [says];
       this.says.replaceChildren(verdict, " ", ...reason);
       this.box.classList.toggle("predict-right", right);

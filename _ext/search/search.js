@@ -24,11 +24,9 @@
 
   function load(name) {
     return new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.src = `${root}_static/${name}`;
-      script.onload = resolve;
-      script.onerror = () => reject(new Error(`${name} could not be loaded`));
-      document.head.append(script);
+      const onerror = () => reject(new Error(`${name} could not be loaded`));
+      const src = `${root}_static/${name}`;
+      document.head.append(make("script", { src, onload: resolve, onerror }));
     });
   }
 
@@ -97,21 +95,14 @@
     const line = document.createDocumentFragment();
     let end = 0;
     for (const match of text.matchAll(pattern)) {
-      const mark = document.createElement("mark");
-      mark.textContent = match[0];
-      line.append(text.slice(end, match.index), mark);
+      line.append(text.slice(end, match.index), make("mark", {}, match[0]));
       end = match.index + match[0].length;
     }
     line.append(text.slice(end));
     return line;
   }
 
-  function element(name, className, ...content) {
-    const made = document.createElement(name);
-    made.className = className;
-    made.append(...content);
-    return made;
-  }
+  const element = (name, className, ...inside) => make(name, { className }, ...inside);
 
   function item(section, question) {
     const pattern = matcher(section.terms);
@@ -131,8 +122,7 @@
   function attach(form) {
     const input = form.querySelector("input");
     const whole = !form.closest("dialog"); // the page of results
-    const status = element("p", "search-status");
-    status.setAttribute("role", "status");
+    const status = make("p", { className: "search-status", role: "status" });
     const list = element("ul", "hits");
     const box = document.getElementById("search-results");
     const results = whole && box ? box : element("div", "search-box");
@@ -226,12 +216,8 @@
   }
 
   function offerToHide(count, question) {
-    const button = element(
-      "button",
-      "hide-hits",
-      `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`,
-    );
-    button.type = "button";
+    const says = `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`;
+    const button = make("button", { type: "button", className: "hide-hits" }, says);
     function hide() {
       CSS.highlights.delete("found");
       button.remove();

@@ -1,3 +1,10 @@
+// Make an element: with properties, those of ARIA among them, and what is in it.
+window.make = (name, properties = {}, ...inside) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+};
+
 // Paper is white and cannot be clicked: print in the light theme, with everything unfolded.
 (() => {
   const root = document.documentElement;
