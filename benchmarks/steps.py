@@ -79,18 +79,10 @@ def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
 def _chaingrad(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     from chaingrad import Node
 
-    w1, w2, n = Node(W1), Node(W2), len(X)
+    w1, w2 = Node(W1), Node(W2)
     x, y = Node(X, requires_grad=False), Node(Y, requires_grad=False)
     square = Node.squared_norm if fused else lambda a: (a**2).sum()
-
-    def gradients(_: Any) -> tuple[Any, Any]:
-        w1.grad = w2.grad = 0.0
-        error = (x @ w1.T).relu() @ w2.T - y
-        loss = square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
-        loss.backward()
-        return w1.grad, w2.grad
-
-    return gradients
+    return _taped(w1, w2, x, y, square, 0.0)
 
 
 def _pytorch(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
@@ -98,16 +90,22 @@ def _pytorch(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
     torch.set_num_threads(1)
     w1, w2 = torch.tensor(W1, requires_grad=True), torch.tensor(W2, requires_grad=True)
-    x, y, n = torch.tensor(X), torch.tensor(Y), len(X)
+    x, y = torch.tensor(X), torch.tensor(Y)
 
     def dot(a: Any) -> Any:
         flat = a.reshape(-1)
         return torch.dot(flat, flat)
 
     square = dot if fused else lambda a: (a**2).sum()
+    return _taped(w1, w2, x, y, square, None)
+
+
+def _taped(w1: Any, w2: Any, x: Any, y: Any, square: Any, zero: Any) -> Gradients:
+    """The step of an engine that leaves its gradients beside the variables."""
+    n = len(x)
 
     def gradients(_: Any) -> tuple[Any, Any]:
-        w1.grad = w2.grad = None
+        w1.grad = w2.grad = zero
         error = (x @ w1.T).relu() @ w2.T - y
         loss = square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
         loss.backward()
