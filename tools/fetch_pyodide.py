@@ -23,7 +23,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
 
-from live import PARTS, PYODIDE, RUNTIME, publish  # noqa: E402
+from live import PARTS, RUNTIME, publish  # noqa: E402
+from live.pyodide import PYODIDE  # noqa: E402
 
 CARRIER = "open-webui"
 FOLDER = "open_webui/frontend/pyodide/"

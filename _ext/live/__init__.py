@@ -28,10 +28,10 @@ from assets import serve
 from cells import code_cells, source_of
 from live import answers, done
 from live.judge import CARRIED, asserts, dependencies, idle, judge
+from live.pyodide import PYODIDE
 
 PARTS = Path(__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
-PYODIDE = json.loads((PARTS / "runtime.json").read_text())  # written by tools/fetch_pyodide.py
 RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
 ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
 FILES = (

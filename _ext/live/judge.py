@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from coursework.imports import imported
-from live import modules
+from live.pyodide import PYODIDE
 
 CARRIED = ("chaingrad", "tqdm")
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
 NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or sockets
-    "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver", "subprocess",
-    "threading",
+    "_thread", "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver",
+    "subprocess", "threading",
 }  # fmt: skip
-AVAILABLE = (modules.read() - NEEDS_A_SYSTEM) | PROVIDED
+AVAILABLE = ({*PYODIDE["modules"]} - NEEDS_A_SYSTEM) | PROVIDED
 
 
 class Names(ast.NodeVisitor):
