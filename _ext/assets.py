@@ -17,7 +17,7 @@ from sphinx.environment import BuildEnvironment
 from coursework.engine import is_hosted
 
 STATIC = Path(__file__).parent / "static"
-STATUS_PAGE = "chapters/reference/status"
+OF_OTHERS = ("chapters/reference/progress", "chapters/reference/status")
 
 
 def copy(app: Sphinx, *files: Path) -> None:
@@ -56,9 +56,9 @@ def free_bibliography_entries(
     context["body"] = body.replace(' role="doc-biblioentry"', "")
 
 
-def refresh_status(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write the status page again in every build: it tells how the other pages ran."""
-    return [STATUS_PAGE] if STATUS_PAGE in env.found_docs else []
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write pages again in every build that tell of the others: what they have, how they ran."""
+    return [page for page in OF_OTHERS if page in env.found_docs]
 
 
 def number_from_one(app: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -84,6 +84,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", keep_first_colon, priority=400)
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
-    app.connect("env-updated", refresh_status)
+    app.connect("env-updated", refresh)
     serve(app, STATIC / "book.css", STATIC / "book.js", priority=300)  # the others use it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

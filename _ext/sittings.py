@@ -16,10 +16,9 @@ every page, no bar unfolds to nothing.
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -281,30 +280,13 @@ def emptiness(sitting: Sitting) -> Iterator[str]:
 
 def read_page(app: Sphinx, document: nodes.document) -> None:
     sitting = Reader(document).sitting
-    sittings_of(app.env)[app.env.docname] = sitting
+    app.env.metadata[app.env.docname]["sitting"] = sitting
     state_time(document, sitting)
-
-
-def sittings_of(env: BuildEnvironment) -> dict[str, Sitting]:
-    if not hasattr(env, "sittings"):
-        env.sittings = {}  # type: ignore[attr-defined]
-    return env.sittings  # type: ignore[attr-defined,no-any-return]
-
-
-def purge(app: Sphinx, env: BuildEnvironment, page: str) -> None:
-    sittings_of(env).pop(page, None)
-
-
-def merge(
-    app: Sphinx, env: BuildEnvironment, pages: Iterable[str], other: BuildEnvironment
-) -> None:
-    theirs = sittings_of(other)
-    sittings_of(env).update({page: theirs[page] for page in pages if page in theirs})
 
 
 def check(app: Sphinx, env: BuildEnvironment) -> None:
     """Warn of every bound that is missed, and write down what was measured."""
-    sittings = sittings_of(env)
+    sittings = {page: told["sitting"] for page, told in env.metadata.items() if "sitting" in told}
     chapters = [page for page in sittings if env.toc_secnumbers.get(page)]
     for page, sitting in sittings.items():
         wrong = [*emptiness(sitting)]
@@ -322,9 +304,7 @@ def check(app: Sphinx, env: BuildEnvironment) -> None:
     target.write_text(json.dumps({page: asdict(sittings[page]) for page in chapters}))
 
 
-def setup(app: Sphinx) -> dict[str, Any]:
+def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-read", read_page)
-    app.connect("env-purge-doc", purge)
-    app.connect("env-merge-info", merge)
     app.connect("env-check-consistency", check)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "env_version": 1}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -62,11 +62,6 @@ def fill(app: Sphinx, document: nodes.document, page: str) -> None:
         mark.replace_self(list(listing(app, page)))
 
 
-def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write the page again in every build: it tells what the other pages have."""
-    return [HERE] if HERE in env.found_docs else []
-
-
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], document: object
 ) -> None:
@@ -78,6 +73,5 @@ def setup(app: Sphinx) -> None:
     app.add_node(progress)
     app.add_directive("progress", Progress)
     app.connect("doctree-resolved", fill)
-    app.connect("env-updated", refresh)
     app.connect("html-page-context", add_script)
     copy(app, Path(__file__).with_suffix(".js"))

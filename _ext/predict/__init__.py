@@ -35,15 +35,11 @@ from sphinx_exercise.nodes import exercise_node
 
 from assets import serve
 from folds import depart_box, visit_box
+from search.sections import plain as in_words
+from search.sections import squeezed
 
 PARTS = Path(__file__).parent
 ANSWER = "What the page computes"
-SIGNS = {
-    r"\cdot": "·", r"\delta": "δ", r"\ell": "ℓ", r"\eta": "η", r"\lambda": "λ", r"\lVert": "‖",
-    r"\partial": "∂", r"\rVert": "‖", r"\times": "×", r"\top": "ᵀ", r"\,": " ", "-": "−",
-    "{": "", "}": "", r"\ ": " ", r"\infty": "∞",
-    r"\text": "", r"\mathbf": "", r"\mathrm": "", r"\mathsf": "", r"\operatorname": "",
-}  # fmt: skip
 
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
@@ -74,27 +70,6 @@ def agree(text: str, value: str, tolerance: float) -> bool:
     if number is None or wanted is None:
         return text.strip() == value.strip()
     return abs(number - wanted) <= tolerance * (abs(wanted) or 1.0)
-
-
-def in_words(node: nodes.Node) -> str:
-    """What a node says to those who cannot see it set."""
-    if isinstance(node, nodes.math):
-        return as_line(node.astext())
-    return "".join(map(in_words, node.children)) if node.children else node.astext()
-
-
-def as_line(formula: str) -> str:
-    """A short formula as one line of text.
-
-    >>> as_line(r"\\partial J/\\partial\\mathbf{W}^{(1)} = \\lambda\\,\\mathbf{W}^{(1)} - 10^{-3}")
-    '∂J/∂W^(1) = λ W^(1) − 10^−3'
-    >>> as_line(r"\\tfrac12x_1^2 + 3e^{2x}")
-    '1/2 x_1^2 + 3e^(2x)'
-    """
-    line = re.sub(r"\\[td]?frac(\d)(\d)", r"\1/\2 ", formula)
-    line = re.sub(r"\^\{(\w{2,})\}", r"^(\1)", line)
-    line = re.sub(r"\\[A-Za-z]+|\\[, ]|[-{}]", lambda m: SIGNS.get(m[0], m[0][1:]), line)
-    return " ".join(line.replace("∂ ", "∂").split())
 
 
 def plain(shown: str) -> str:
@@ -132,7 +107,7 @@ class Predict(SphinxDirective):
             )
         box = predict("", *asked, ids=[f"predict-{name}"])
         self.set_source_info(box)
-        asks = " ".join(" ".join(map(in_words, asked)).split())
+        asks = squeezed(" ".join(map(in_words, asked)))
         box["data"] = {
             "name": name,
             "asked": asks,

@@ -15,6 +15,8 @@ from formulas import FormulaError, typeset
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}
+MARKS = "⊤′″∗"  # that need no sign of a power
+RELATIONS = set("=≠<>≤≥≈→←∈")
 SKIPPED = (nodes.raw, nodes.image, nodes.comment, nodes.target, addnodes.toctree)
 
 
@@ -36,8 +38,16 @@ def squeezed(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
+def raised(sign: str, text: str) -> str:
+    """An index or a power, in brackets where it needs them; a prime has no sign."""
+    if text in MARKS:
+        return text
+    bare = len(text) == 1 or sign == "_" or text.startswith("(")
+    return sign + (text if bare else f"({text})")
+
+
 def linear(element: ET.Element) -> str:
-    """A MathML element in one line of characters: fractions with a stroke, bars over letters."""
+    """A MathML element in one line of characters: fractions with a stroke, powers with a ^."""
     tag = element.tag.rpartition("}")[2]
     if tag == "annotation":
         return ""
@@ -48,6 +58,11 @@ def linear(element: ET.Element) -> str:
         return f"√({''.join(parts)})"
     if tag == "mover" and parts[1] in ACCENTS:
         return unicodedata.normalize("NFC", parts[0] + ACCENTS[parts[1]])
+    if tag in ("msub", "msup", "msubsup"):
+        signs = "^" if tag == "msup" else "_^"
+        return parts[0] + "".join(map(raised, signs, parts[1:]))
+    if tag == "mo" and element.text in RELATIONS:
+        return f" {element.text} "
     if tag == "mtr":
         return f"{''.join(parts)} "
     return (element.text or "").strip() + "".join(parts)

@@ -16,6 +16,8 @@ from search.sections import characters, plain, sections
         (r"\partial\ell/\partial w", "∂l/∂w"),
         (r"\frac{\partial J}{\partial x}", "∂J/∂x"),
         (r"\sqrt{2}", "√(2)"),
+        (r"\tfrac12x_1^2 + 3e^{2x}", "1/2x_1^2+3e^(2x)"),
+        (r"\mathbf{X}^\top\mathbf{W}^{(1)} - f'", "X⊤W^(1)−f′"),
     ],
 )
 def test_a_formula_is_told_in_characters(tex: str, expected: str) -> None:
