@@ -35,11 +35,11 @@
     engine ??= Promise.all([load("minisearch.js"), load("search/index.js")]).then(() => {
       const sections = new Map(window.courseSections.map((section) => [section.id, section]));
       const index = new MiniSearch({
-        fields: ["title", "within", "page", "text", "code"],
+        fields: ["title", "within", "page", "text", "code", "answers"],
         tokenize: words,
         processTerm: term,
         searchOptions: {
-          boost: { title: 6, within: 3, page: 2, text: 1, code: 0.4 },
+          boost: { title: 6, within: 3, page: 2, text: 1, code: 0.4, answers: 0.4 },
           prefix: (word) => word.length > 2,
           fuzzy: (word) => (word.length > 5 ? 0.15 : 0),
           weights: { prefix: 0.4, fuzzy: 0.2 },
@@ -51,11 +51,7 @@
         const asked = [...new Set(words(question).map(term).filter(Boolean))];
         return index
           .search(question, { processTerm: (word) => meant(term(word)) })
-          .map((hit) => ({
-            ...sections.get(hit.id),
-            terms: hit.terms,
-            rank: hit.score * covered(hit, asked),
-          }))
+          .map((hit) => ({ ...sections.get(hit.id), terms: hit.terms, queryTerms: hit.queryTerms, rank: hit.score * covered(hit, asked) }))
           .sort((one, other) => other.rank - one.rank);
       };
     });
@@ -76,7 +72,7 @@
     new RegExp(`(?<![\\p{L}\\p{N}_])(?:${terms.map(escaped).join("|")})[\\p{L}\\p{N}_]*`, "giu");
   const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-  // The words around the first hit in the prose, or the line of code that holds it.
+  // The words around the first hit in the prose, or the line of code that holds it; never an answer.
   function excerpt(section) {
     const pattern = matcher(section.terms);
     const { text } = section;
@@ -147,7 +143,7 @@
       const found = find(question);
       const shown = whole ? found : found.slice(0, SHOWN);
       list.replaceChildren(...shown.map((section) => item(section, question)));
-      status.textContent = report(found.length, shown.length, question);
+      status.textContent = unmet(found, question) + report(found.length, shown.length, question);
     }
 
     input.addEventListener("focus", () => ready().catch(() => {}));
@@ -170,6 +166,13 @@
       input.value = new URLSearchParams(location.search).get("q") ?? "";
       show();
     }
+  }
+
+  // Of several words, those that no section has.
+  function unmet(found, question) {
+    const has = (word) => found.some((hit) => hit.queryTerms.some((one) => meant(term(word)).includes(one)));
+    const missing = found.length ? words(question).filter((word) => term(word) && !has(word)) : [];
+    return missing.length ? `No section has ${missing.map((word) => `“${word}”`).join(" or ")}. ` : "";
   }
 
   function report(found, shown, question) {

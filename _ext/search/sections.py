@@ -9,9 +9,11 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx_exercise.nodes import is_solution_node
 
 from cells import is_part
 from formulas import FormulaError, typeset
+from predict import predict_answer
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}
@@ -29,9 +31,14 @@ class Section:
     within: str = ""  # the section around it, below the page's own title
     text: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)  # found, and never shown
 
     def entry(self) -> dict[str, Any]:
-        return asdict(self) | {"text": squeezed(" ".join(self.text)), "code": "\n".join(self.code)}
+        return asdict(self) | {
+            "text": squeezed(" ".join(self.text)),
+            "code": "\n".join(self.code),
+            "answers": squeezed(" ".join(self.answers)),
+        }
 
 
 def squeezed(text: str) -> str:
@@ -109,10 +116,21 @@ def leaves(node: nodes.Element) -> Iterator[nodes.Element]:
             yield from leaves(child)
 
 
+def gives_away(leaf: nodes.Node, section: nodes.Element) -> bool:
+    """Whether it is a part of an answer: of a prediction's, or of an exercise's solution."""
+    while leaf is not section:
+        if isinstance(leaf, predict_answer) or is_solution_node(leaf):
+            return True
+        leaf = leaf.parent
+    return False
+
+
 def filled(section: Section, node: nodes.Element) -> Section:
     """Put into a section what its node says."""
     for leaf in leaves(node):
-        if isinstance(leaf, (nodes.literal_block, addnodes.desc_signature)):
+        if gives_away(leaf, node):
+            section.answers.append(plain(leaf))
+        elif isinstance(leaf, (nodes.literal_block, addnodes.desc_signature)):
             section.code.append(leaf.astext())
         elif leaf.parent is not node or not isinstance(leaf, nodes.title):
             section.text.append(plain(leaf))

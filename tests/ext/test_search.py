@@ -3,7 +3,9 @@
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx_exercise.nodes import solution_node
 
+from predict import predict_answer
 from search.sections import characters, plain, sections
 
 
@@ -50,10 +52,21 @@ def test_a_section_says_its_own_prose_and_code() -> None:
     memory, later, inner = [section.entry() for section in sections(page())]
     assert memory == {
         "id": "memory", "title": "Memory", "within": "",
-        "text": "The gradient of W is kept. An exercise.", "code": "loss.backward()",
+        "text": "The gradient of W is kept. An exercise.", "code": "loss.backward()", "answers": "",
     }  # fmt: skip
     assert later["text"] == "Another part."
     assert (later["within"], inner["within"]) == ("", "Later")
+
+
+def test_answers_are_found_apart_from_what_is_shown() -> None:
+    document = new_document("page")
+    foretold = predict_answer("", nodes.title("", "Computed: 4"), nodes.paragraph("", "Twice two."))
+    solved = solution_node("", nodes.paragraph("", "It is six."), nodes.literal_block("", "3 * 2"))
+    asked = nodes.paragraph("", "How many?")
+    document += nodes.section("", nodes.title("", "Ways"), asked, foretold, solved, ids=["ways"])
+    (entry,) = [section.entry() for section in sections(document)]
+    assert (entry["text"], entry["code"]) == ("How many?", "")
+    assert entry["answers"] == "Computed: 4 Twice two. It is six. 3 * 2"
 
 
 def test_a_title_with_a_formula_is_plain() -> None:

@@ -27,7 +27,7 @@ class Phases {
     this.buttons = phases.map((phase, i) => button(phase, () => jump(i)));
     this.bar.append(...this.buttons);
     if (!phases.includes("Backward")) return;
-    const colors = '<span class="l">local gradient</span><span class="g">global gradient</span>';
+    const colors = '<span class="l">local gradient</span><span class="g">adjoint</span>';
     this.bar.append(make("div", { class: "cg-legend" }, colors));
   }
 
