@@ -1,15 +1,18 @@
 """The pages' sources: what CONTRIBUTING.md asks of each."""
 
+import ast
 import pkgutil
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from nbformat import NotebookNode
 
 import chaingrad
 from tests.site.built import Site, toc_documents
 from tools.build import code_cells
+from tools.execute import Page
 
 HIDDEN = re.compile(r"remove[-_](cell|input)")
 HEX_COLOR = re.compile(r"""["'{]#[0-9a-fA-F]{3,8}["'}]""")
@@ -31,6 +34,53 @@ def test_figures_share_one_palette_and_one_style(root: Path, document: str) -> N
     text = source(root, document)
     assert not HEX_COLOR.findall(text)
     assert not OWN_STYLE.findall(text)
+
+
+def names(cell: str) -> tuple[set[str], set[str]]:
+    """Those that a cell binds and keeps, and those that it uses without binding them."""
+    tree = ast.parse(re.sub(r"^[%!].*", "pass", cell, flags=re.MULTILINE))
+    kept, inner, used = set[str](), set[str](), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else kept).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            kept.add(node.name)
+        elif isinstance(node, ast.alias):
+            kept.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.arg):
+            inner.add(node.arg)
+    return kept, used - kept - inner
+
+
+def is_visible(cell: NotebookNode) -> bool:
+    return not {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))
+
+
+def test_what_a_visible_cell_uses_is_not_made_in_a_check(root: Path, document: str) -> None:
+    """A fold called *Checked* can be left closed; what answers hand to predictions is `glue`."""
+    known, checks = set[str](), set[str]()
+    for cell in Page(root, root / f"{document}.md").code:
+        if cell.source.startswith("%%"):
+            continue
+        made, used = names(cell.source)
+        told = cell.metadata.get("mystnb", {}).get("code_prompt_show", "")
+        if is_visible(cell):
+            assert not (used - known - {"glue"}) & checks, cell.source
+        if told.startswith("Checked"):
+            checks |= made
+        else:
+            known |= made
+
+
+def test_no_cell_of_the_text_hands_on_what_a_prediction_needs(root: Path, document: str) -> None:
+    """That is plumbing, in a fold; an answer is a fold itself."""
+    page, text = Page(root, root / f"{document}.md"), source(root, document)
+    answers = re.compile(r"^`{3,}\{solution-start\}.*?^`{3,}\{solution-end\}", re.M | re.S)
+    spans = [[text.count("\n", 0, end) for end in found.span()] for found in answers.finditer(text)]
+    for number, cell in enumerate(page.code, 1):
+        line = page.line(number)
+        if is_visible(cell) and line and not any(a <= line <= b for a, b in spans):
+            assert "glue(" not in cell.source, f"line {line}"
 
 
 def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
