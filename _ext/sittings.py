@@ -1,8 +1,9 @@
 """Whether a page fits a sitting: its reading time, computed, and the bounds that chapters keep to.
 
 Reading goes at 200 words a minute; a visible line of code takes 5 s, a figure 20 s, a displayed
-formula 30 s. What a reader has to unfold counts apart, exercises with their answers too, and the
-code under a bar of its own not at all. The time stands in the box at the top of the page.
+formula 30 s. What a reader has to unfold counts apart, and the code under a bar of its own not at
+all. Exercises are done and not read: one with a star takes 5 minutes, with two 15, with three 30.
+Both times stand in the box at the top of the page.
 
 Heights are those of a desktop screen, in pixels, as measured in Chromium: a line of text has 26
 and holds 12.5 words, a line of code 17.5 and its cell 65 more for the buttons, a row of a formula
@@ -31,13 +32,14 @@ from folds import is_folded
 
 LOG = logging.getLogger(__name__)
 
+STARS = {1: 5, 2: 15, 3: 30}  # minutes that an exercise takes
 MAIN_MINUTES, COURSE_MINUTES, CODE_PERCENT, PICTURE_BY = 45, 600, 40, 3 * 900
 WIDTH, GAP, BAR = 912, 25, 26
 TEXT_LINE, CODE_LINE, BUTTONS, ROW, FORMULA_ROW, PLAYER, FIGURE = 26, 17.5, 65, 44, 34, 520, 300
 
 SVG = re.compile(r'<svg\b[^>]*\bwidth="([\d.]+)"[^>]*\bheight="([\d.]+)"')
 TAG = re.compile(r"<[^>]*>")
-IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node, is_solution_node)
+IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node)
 
 
 @dataclass
@@ -61,6 +63,7 @@ class Sitting:
     main: Span = field(default_factory=Span)
     deeper: Span = field(default_factory=Span)
     exercises: Span = field(default_factory=Span)
+    levels: list[int] = field(default_factory=list)  # of each exercise, its stars
     height: float = 0.0
     code_height: float = 0.0
     picture_at: float | None = None
@@ -113,6 +116,8 @@ class Reader:
     def read(self, node: nodes.Node) -> None:
         if isinstance(node, nodes.comment | nodes.raw | nodes.substitution_definition):
             return
+        if any(is_kind(node) for is_kind in IS_EXERCISE):
+            self.sitting.levels.append(node[0].astext().count("★"))
         part = self.part_of(node)
         if part is not self.span:
             self.apart(node, part)
@@ -138,7 +143,7 @@ class Reader:
         if self.span is not self.sitting.main or not isinstance(node, nodes.Element):
             return self.span
         in_exercises = isinstance(node, nodes.section) and node[0].astext() == "Exercises"
-        if in_exercises or any(is_kind(node) for is_kind in IS_EXERCISE):
+        if in_exercises or any(is_kind(node) for is_kind in (*IS_EXERCISE, is_solution_node)):
             return self.sitting.exercises
         return self.sitting.deeper if is_folded(node) else self.span
 
@@ -227,12 +232,16 @@ def rounded(minutes: float) -> int:
 
 
 def reading_time(sitting: Sitting) -> str:
-    """In words, to five minutes: ``35 min, deeper parts 15, exercises 40``."""
-    words = [f"{rounded(sitting.main.minutes)} min"]
-    for name, part in [("deeper parts", sitting.deeper), ("exercises", sitting.exercises)]:
-        if part.minutes >= 1:
-            words.append(f"{name} {rounded(part.minutes)}")
-    return ", ".join(words)
+    """In words, to five minutes: ``35 min, deeper parts 15``."""
+    deeper = sitting.deeper.minutes
+    words = f"{rounded(sitting.main.minutes)} min"
+    return f"{words}, deeper parts {rounded(deeper)}" if deeper >= 1 else words
+
+
+def exercise_time(levels: list[int]) -> str:
+    """How many there are of each level, and the minutes of all: ``1 ★, 4 ★★, about 65 min``."""
+    each = [f"{levels.count(stars)} {'★' * stars}" for stars in STARS if stars in levels]
+    return ", ".join([*each, f"about {sum(map(STARS.__getitem__, levels))} min"])
 
 
 def state_time(document: nodes.document, sitting: Sitting) -> None:
@@ -242,6 +251,9 @@ def state_time(document: nodes.document, sitting: Sitting) -> None:
             continue
         line = next(box.findall(nodes.paragraph))
         time = [nodes.strong("", "Reading time"), nodes.Text(f" {reading_time(sitting)} · ")]
+        if sitting.levels:
+            told = exercise_time(sitting.levels)
+            time += [nodes.strong("", "Exercises"), nodes.Text(f" {told} · ")]
         names = (i for i, part in enumerate(line) if isinstance(part, nodes.strong))
         place = next((i for i in names if line[i].astext() == "Prerequisites"), len(line))
         line[place:place] = time

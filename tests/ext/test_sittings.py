@@ -3,6 +3,7 @@
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
 from sittings import (
     PICTURE_BY,
@@ -10,6 +11,7 @@ from sittings import (
     Sitting,
     Span,
     emptiness,
+    exercise_time,
     misses,
     reading_time,
     rounded,
@@ -133,8 +135,16 @@ def test_times_are_stated_to_five_minutes() -> None:
     assert [rounded(minutes) for minutes in (1, 7.4, 7.6, 41)] == [5, 5, 10, 40]
     sitting = Sitting(main=Span(words=7000), deeper=Span(words=3000))
     assert reading_time(sitting) == "35 min, deeper parts 15"
-    sitting.exercises.words = 8000
-    assert reading_time(sitting) == "35 min, deeper parts 15, exercises 40"
+
+
+def test_exercises_are_told_by_number_and_level() -> None:
+    exercises = nodes.section("", nodes.title("", "Exercises"))
+    for stars in ("★★", "★", "★★", "★★★"):
+        title = nodes.title("", f"Exercise ({stars} Do it)")
+        exercises += [exercise_enumerable_node("", title, words(9)), solution_node("", words(9))]
+    sitting = read(words(7), exercises)
+    assert exercise_time(sitting.levels) == "1 ★, 2 ★★, 1 ★★★, about 65 min"
+    assert sitting.main.words == 7
 
 
 def test_the_box_at_the_top_states_the_time() -> None:
@@ -143,5 +153,7 @@ def test_the_box_at_the_top_states_the_time() -> None:
                            nodes.strong("", "Prerequisites"), nodes.Text(" none"))  # fmt: skip
     box = nodes.admonition("", nodes.title("", "At a glance"), line, classes=["at-a-glance"])
     document += box
-    state_time(document, Sitting(main=Span(words=4000)))
-    assert line.astext() == "Level core · Reading time 20 min · Prerequisites none"
+    state_time(document, Sitting(main=Span(words=4000), levels=[1, 2]))
+    assert line.astext() == (
+        "Level core · Reading time 20 min · Exercises 1 ★, 1 ★★, about 20 min · Prerequisites none"
+    )
