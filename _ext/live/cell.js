@@ -34,7 +34,18 @@ export class Cell {
   }
 
   status(...parts) {
+    clearInterval(this.clock);
     this.line.replaceChildren(...parts);
+  }
+
+  /** Say what goes on, and for how long; the seconds are not read out. */
+  doing(what) {
+    const seconds = document.createElement("span");
+    seconds.ariaHidden = "true";
+    this.status(`${what} …`, seconds);
+    const began = Date.now();
+    const tell = () => (seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`);
+    this.clock = setInterval(tell, 1000);
   }
 
   /** Say something that stays whatever the cell does. */

@@ -58,7 +58,6 @@ class Page {
     return this.turn(cell, async () => {
       const { source, name } = cell;
       cell.freshOutput();
-      cell.status("Running …");
       const { error, lacks } = await this.python.ask(cell, { type: "run", source, name });
       if (error) cell.output.text("traceback", error);
       cell.status(...(lacks ? this.elsewhere(lacks) : [error ? "Ended with an error." : "Done."]));
@@ -132,7 +131,6 @@ class Page {
     return this.turn(answer, async () => {
       const { about: exercise, source } = answer;
       answer.freshOutput();
-      answer.status("Checking …");
       const message = { type: "check", exercise, answer: source };
       const { verdicts, lacks } = await this.python.ask(answer, message);
       this.drafts.judged(answer, source, answer.show(verdicts));

@@ -1,5 +1,6 @@
 // Starts Python, asks it to run things, and ends it.
 
+const DOES = { start: "Starting Python", run: "Running", check: "Checking" };
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** Python in a worker: one message at a time, answered by what it shows and by its end. */
@@ -14,7 +15,7 @@ export class Python {
 
   /** Resolves when Python is there; until then `cell`, if any, says how far it is. */
   started(cell) {
-    if (!this.isReady) cell?.status("Starting Python …");
+    if (!this.isReady) cell?.doing(DOES.start);
     this.starting ??= this.start();
     if (cell && this.waiting && !this.isReady) this.waiting.cell = cell;
     return this.starting;
@@ -29,16 +30,19 @@ export class Python {
   }
 
   ask(cell, message) {
+    const does = DOES[message.type];
+    cell?.doing(does);
     return new Promise((resolve, reject) => {
-      this.waiting = { cell, resolve, reject };
+      this.waiting = { cell, does, resolve, reject };
       this.worker.postMessage(message);
     });
   }
 
   receive({ type, ...data }) {
     if (!this.waiting) return;
-    const { cell, resolve } = this.waiting;
+    const { cell, does, resolve } = this.waiting;
     if (type === "progress") cell?.status(`Loading Python: ${megabytes(data.received)} …`);
+    else if (type === "loaded") cell?.doing(does);
     else if (type === "failed") this.fail(data.message);
     else if (type === "ready" || type === "done") {
       this.waiting = null;

@@ -10,6 +10,7 @@ const say = (type, content = {}) => postMessage({ type, ...content });
 
 const fetchDirectly = self.fetch.bind(self);
 let received = 0;
+let coming = 0; // files
 
 async function openStore() {
   if (!self.caches) return null; // not offered to pages without https
@@ -20,11 +21,16 @@ async function openStore() {
 }
 
 function counted(response) {
+  coming += 1;
   const count = new TransformStream({
     transform(chunk, controller) {
       received += chunk.byteLength;
       say("progress", { received });
       controller.enqueue(chunk);
+    },
+    flush() {
+      coming -= 1;
+      if (!coming) say("loaded");
     },
   });
   const { status, statusText, headers } = response;

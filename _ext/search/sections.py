@@ -103,32 +103,27 @@ def has_title(node: nodes.Node) -> bool:
     )
 
 
-def leaves(node: nodes.Element) -> Iterator[nodes.Element]:
-    """The paragraphs, titles, terms and code within a node, sections within it left aside."""
+def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.Element, bool]]:
+    """The paragraphs, titles, terms and code within a node, sections within it left aside.
+
+    With each, whether it is a part of an answer: a prediction's, or the solution of an exercise.
+    """
+    answers = answers or isinstance(node, predict_answer) or is_solution_node(node)
     for child in node.children:
         if isinstance(child, (nodes.math_block, *SKIPPED)) or has_title(child):
             continue
         if is_part(child, "cell_code_output"):
             continue
         if isinstance(child, nodes.TextElement):
-            yield child
+            yield child, answers
         elif isinstance(child, nodes.Element):
-            yield from leaves(child)
-
-
-def gives_away(leaf: nodes.Node, section: nodes.Element) -> bool:
-    """Whether it is a part of an answer: of a prediction's, or of an exercise's solution."""
-    while leaf is not section:
-        if isinstance(leaf, predict_answer) or is_solution_node(leaf):
-            return True
-        leaf = leaf.parent
-    return False
+            yield from leaves(child, answers)
 
 
 def filled(section: Section, node: nodes.Element) -> Section:
     """Put into a section what its node says."""
-    for leaf in leaves(node):
-        if gives_away(leaf, node):
+    for leaf, answers in leaves(node):
+        if answers:
             section.answers.append(plain(leaf))
         elif isinstance(leaf, (nodes.literal_block, addnodes.desc_signature)):
             section.code.append(leaf.astext())
