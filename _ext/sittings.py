@@ -240,7 +240,7 @@ def reading_time(sitting: Sitting) -> str:
 
 def exercise_time(levels: list[int]) -> str:
     """How many there are of each level, and the minutes of all: ``1 ★, 4 ★★, about 65 min``."""
-    each = [f"{levels.count(stars)} {'★' * stars}" for stars in STARS if stars in levels]
+    each = [f"{levels.count(stars)}\u00a0{'★' * stars}" for stars in STARS if stars in levels]
     return ", ".join([*each, f"about {sum(map(STARS.__getitem__, levels))} min"])
 
 

@@ -154,8 +154,9 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
         place = ", ".join(map(str, index))
         problem = f"{wrong.sum()} of {wrong.size} entries are wrong, the first at [{place}]"
     hint = _value_hint(expected, array, rtol, atol)
-    # Added to 0, -0 is shown as 0.
-    return problem, f"{expected[index] + 0.0:.8g}", f"{array[index] + 0.0:.8g}", hint
+    wanted, came = expected[index] + 0.0, array[index] + 0.0  # and -0 is shown as 0
+    digits = 8 if f"{wanted:.8g}" != f"{came:.8g}" else 17
+    return problem, f"{wanted:.{digits}g}", f"{came:.{digits}g}", hint
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:

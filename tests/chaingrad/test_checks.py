@@ -188,3 +188,9 @@ def test_names_are_cut() -> None:
     assert found is not None
     assert found.got.startswith("LLL")
     assert len(found.got) < 210
+
+
+def test_two_numbers_that_look_alike_are_told_to_the_last_digit() -> None:
+    wrong = first_difference({"x": 1.0}, {"x": 1 + 2.0**-30}, 1e-10, 0)
+    assert wrong is not None
+    assert (wrong.expected, wrong.got) == ("1", "1.0000000009313226")

@@ -143,7 +143,7 @@ def test_exercises_are_told_by_number_and_level() -> None:
         title = nodes.title("", f"Exercise ({stars} Do it)")
         exercises += [exercise_enumerable_node("", title, words(9)), solution_node("", words(9))]
     sitting = read(words(7), exercises)
-    assert exercise_time(sitting.levels) == "1 ★, 2 ★★, 1 ★★★, about 65 min"
+    assert exercise_time(sitting.levels) == "1\u00a0★, 2\u00a0★★, 1\u00a0★★★, about 65 min"
     assert sitting.main.words == 7
 
 
@@ -155,5 +155,6 @@ def test_the_box_at_the_top_states_the_time() -> None:
     document += box
     state_time(document, Sitting(main=Span(words=4000), levels=[1, 2]))
     assert line.astext() == (
-        "Level core · Reading time 20 min · Exercises 1 ★, 1 ★★, about 20 min · Prerequisites none"
+        "Level core · Reading time 20 min · Exercises 1\u00a0★, 1\u00a0★★, about 20 min"
+        " · Prerequisites none"
     )
