@@ -80,6 +80,7 @@ class Page:
     path: Path
     config: dict[str, Any] = field(default_factory=dict)  # Sphinx's, of which reading depends
     running: int = field(default=0, init=False)  # the cell that is running, counted from 1
+    seconds: list[float] = field(default_factory=list, init=False)  # what each code cell took
 
     @property
     def name(self) -> str:
@@ -222,14 +223,19 @@ def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str
 
     def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
         page.running += cell.cell_type == "code"
+        starts.append(time.monotonic())
 
-    began = time.monotonic()
+    def on_cell_executed(cell: NotebookNode, cell_index: int, execute_reply: Any) -> None:
+        page.seconds.append(round(time.monotonic() - starts[-1], 1))
+
+    began, starts = time.monotonic(), list[float]()
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as sockets:
         client = NotebookClient(
             page.notebook,
             timeout=timeout,
             record_timing=False,  # it would be part of the cells that the cache compares
             on_cell_start=on_cell_start,
+            on_cell_executed=on_cell_executed,
             config=Config({"KernelManager": connection(sockets)}),
         )
         client.log.setLevel(logging.CRITICAL)  # errors are raised as well
@@ -272,6 +278,7 @@ class Runner:
     def keep(self, page: Page, seconds: float) -> None:
         """Store the result of a page under what it was made from."""
         data = {"execution_seconds": seconds, "inputs": page.inputs, "state": page.state}
+        data["cell_seconds"] = page.seconds
         bundle = CacheBundleIn(page.notebook, str(page.path), data=data)
         self.cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
 

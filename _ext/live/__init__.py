@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
@@ -41,18 +42,40 @@ FILES = (
 )  # fmt: skip
 
 
-def describe(document: nodes.document) -> list[dict[str, Any]]:
+IN_BROWSER = 3  # times as long as in Python by itself
+STEPS = (5, 10, 20, 30, 60, 120, 300)
+
+
+def wait(seconds: float) -> str:
+    """What to say of a cell that took so long when its page ran; "" of a short one."""
+    here = IN_BROWSER * seconds
+    return f"about {min(STEPS, key=lambda step: abs(step - here))} s" if here > 3 else ""
+
+
+def seconds_of(app: Sphinx, page: str) -> list[float]:
+    """What each code cell took when the page ran; nothing where no run is kept."""
+    config = app.env.mystnb_config  # type: ignore[attr-defined]
+    if config.execution_mode != "cache":
+        return []
+    path = str(app.env.doc2path(page))
+    records = get_cache(config.execution_cache_path).list_cache_records()
+    return next((r.data.get("cell_seconds", []) for r in records if r.uri == path), [])
+
+
+def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, Any]]:
     """What the page tells ``buttons.js`` of each of its cells, in order."""
     cells = code_cells(document)
     sources = list(map(source_of, cells))
     options: list[dict[str, Any]] = [cell.get("cell_metadata", {}) for cell in cells]
     verdicts = judge(zip(sources, options, strict=True))
     told: list[dict[str, Any]] = []
-    for cell, verdict, uses, option in zip(
-        cells, verdicts, dependencies(sources), options, strict=True
+    takes = map(wait, seconds if len(seconds) == len(cells) else [0.0] * len(cells))
+    for cell, verdict, uses, option, takes_here in zip(
+        cells, verdicts, dependencies(sources), options, takes, strict=True
     ):
         raises = "raises-exception" in option.get("tags", ())
         about = vars(verdict) | {"uses": uses, "within": answer_around(cell), "raises": raises}
+        about["takes"] = takes_here
         told.append({key: value for key, value in about.items() if value})
     shows = [
         "why" not in about and (has_output(cell) or asserts(source))
@@ -81,7 +104,8 @@ def add_to_page(
 ) -> None:
     if app.builder.format != "html" or document is None:
         return
-    cells, exercises = describe(document), answers.describe(app, document, page)
+    cells = describe(document, seconds_of(app, page))
+    exercises = answers.describe(app, document, page)
     if exercises or any("why" not in cell for cell in cells):
         told = {
             "page": page,

@@ -9,6 +9,7 @@ from tests.support import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
+from live import wait
 from live.judge import asserts, dependencies, idle, judge
 
 
@@ -131,3 +132,7 @@ def test_a_cell_asserts_where_it_does_so_itself() -> None:
     assert asserts("for x in y:\n    assert x")
     assert not asserts("def f(x):\n    assert x")
     assert not asserts("x = 1")
+
+
+def test_a_reader_is_told_of_a_long_wait() -> None:
+    assert [wait(seconds) for seconds in (0.9, 2.8, 14)] == ["", "about 10 s", "about 30 s"]
