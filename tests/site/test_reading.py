@@ -60,7 +60,7 @@ def test_a_link_into_a_page_holds_its_heading(browser: Browser, address: str) ->
 QUESTIONS = {
     "why transpose": {"chapters/foundations/chain-rule.html#where-the-transposes-come-from"},
     "softmax derivative": {
-        "chapters/mlp/matrix-equations.html#its-gradient",
+        "chapters/mlp/matrix-equations.html#the-gradient-of-softmax-and-cross-entropy-p-y",
         "chapters/mlp/matrix-equations.html#softmax-and-cross-entropy",
     },
     "vanishing gradient": {"chapters/frameworks/pytorch-training-loop.html#watching-gradients"},
