@@ -98,7 +98,8 @@
     const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
     box.querySelector(".cell_input").append(made);
-    if (told.cells[i].why) made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
+    if (told.cells[i].why)
+      made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
     else if (!told.cells[i].idle) {
       equip(box, made, "cells", i);
       made.querySelector(".live-status").textContent = told.cells[i].takes ?? "";

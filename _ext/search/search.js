@@ -51,7 +51,12 @@
         const asked = [...new Set(words(question).map(term).filter(Boolean))];
         return index
           .search(question, { processTerm: (word) => meant(term(word)) })
-          .map((hit) => ({ ...sections.get(hit.id), terms: hit.terms, queryTerms: hit.queryTerms, rank: hit.score * covered(hit, asked) }))
+          .map((hit) => ({
+            ...sections.get(hit.id),
+            terms: hit.terms,
+            queryTerms: hit.queryTerms,
+            rank: hit.score * covered(hit, asked),
+          }))
           .sort((one, other) => other.rank - one.rank);
       };
     });
@@ -170,9 +175,12 @@
 
   // Of several words, those that no section has.
   function unmet(found, question) {
-    const has = (word) => found.some((hit) => hit.queryTerms.some((one) => meant(term(word)).includes(one)));
+    const has = (word) =>
+      found.some((hit) => hit.queryTerms.some((one) => meant(term(word)).includes(one)));
     const missing = found.length ? words(question).filter((word) => term(word) && !has(word)) : [];
-    return missing.length ? `No section has ${missing.map((word) => `“${word}”`).join(" or ")}. ` : "";
+    return missing.length
+      ? `No section has ${missing.map((word) => `“${word}”`).join(" or ")}. `
+      : "";
   }
 
   function report(found, shown, question) {

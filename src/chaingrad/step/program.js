@@ -19,7 +19,8 @@ const OPS = {
   logical_or: (a, b) => a || b,
   logical_not: (a) => !a,
   where: (condition, a, b) => (condition ? a : b),
-  logaddexp: (a, b) => (a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b)))),
+  logaddexp: (a, b) =>
+    a === b ? a + Math.LN2 : Math.max(a, b) + Math.log1p(Math.exp(-Math.abs(a - b))),
 };
 for (const name of ["sign", "exp", "log", "sqrt", "sin", "cos", "tanh", "log1p", "expm1"]) {
   OPS[name] = Math[name];
