@@ -14,6 +14,22 @@ def is_tensor(thing: Any) -> bool:
     return torch is not None and isinstance(thing, torch.Tensor)
 
 
+def operation(function: Any) -> str:
+    """The name of the operation behind a ``grad_fn``: Tanh of TanhBackward0."""
+    return type(function).__name__.rstrip("0123456789").removesuffix("Backward")
+
+
+def edges(function: Any) -> list[tuple[Any, int] | None]:
+    """Where a ``grad_fn`` sends its shares: to a leaf or to a ``grad_fn`` and which of its results.
+
+    None stands for an operand to which it sends none.
+    """
+    return [
+        None if f is None else (getattr(f, "variable", f), number)
+        for f, number in function.next_functions
+    ]
+
+
 class Tensors(Nodes):
     """Reads tensors; a leaf is a node without parents, all else a ``grad_fn``."""
 
@@ -37,13 +53,12 @@ class Tensors(Nodes):
         return [self.source(thing)]
 
     def parents(self, thing: Any) -> Sequence[Any]:
-        functions = getattr(thing, "next_functions", ())
-        return [getattr(f, "variable", f) for f, _ in functions if f is not None]
+        sent = edges(thing) if hasattr(thing, "next_functions") else ()
+        return [edge[0] for edge in sent if edge is not None]
 
     def facts(self, thing: Any) -> Facts:
         if not hasattr(thing, "next_functions"):
             return super().facts(thing)
-        name = type(thing).__name__.rstrip("0123456789").removesuffix("Backward")
         result: Any = self._results.get(id(thing))
         grad = result.grad if getattr(result, "retains_grad", False) else None
-        return Facts("operation", name, "", result, grad)
+        return Facts("operation", operation(thing), "", result, grad)

@@ -1,0 +1,661 @@
+"""One run of PyTorch, watched: operations by a dispatch mode, shares by hooks on ``grad_fn``."""
+
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import torch
+from torch.autograd.function import BackwardCFunction
+from torch.overrides import TorchFunctionMode
+
+from chaingrad._tree import is_container
+from chaingrad.draw.tensors import edges, operation
+from chaingrad.frameworks._book import Book, Entry, same
+from chaingrad.frameworks._private import (
+    TorchDispatchMode,
+    has_post_accumulate_hooks,
+    is_differentiating,
+    is_lazy,
+    is_packing,
+    saved_tensors,
+    storage_key,
+    without_modes,
+    written,
+)
+from chaingrad.frameworks._restoring import Restoring, roots
+from chaingrad.frameworks.watched import Call, Missed, Value, Watched
+from chaingrad.graph import toposort
+from chaingrad.step.watch import Event, Message, Written
+
+
+def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> Watched:
+    """Run ``f`` and its backward pass, and note what happens."""
+    run = _Forward(f, inputs, model, most)
+    with run.restoring.all():
+        loss = _loss(run, f, inputs)
+        graph = _Graph(run, loss)
+        events = _Backward(run, graph, loss).events
+        grads = {id(leaf): leaf.tensor.grad for leaf in run.leaves.values()}
+        for leaf in run.leaves.values():
+            grad = grads[id(leaf)]
+            if leaf in graph.values and grad is not None:
+                graph.values[leaf].grad = run.book.enter(grad)
+        missed = list(_missed(run, graph, grads))
+        return graph.result(events, missed, run)
+
+
+# --- forward ------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Leaf:
+    """A tensor that no operation of the run made."""
+
+    tensor: Any
+    entry: Entry
+    label: str
+    call: Call
+
+
+@dataclass(eq=False)
+class _Operation:
+    """What an operation made: of one on which a gradient was recorded, with its ``grad_fn``."""
+
+    name: str
+    operands: "Sequence[_Leaf | _Operation]"
+    call: Call
+    function: Any = None
+    recorded: bool = True
+    packed: bool = False
+    floating: bool = True
+    results: dict[int, Entry] = field(default_factory=dict)
+
+
+_Thing = _Leaf | _Operation
+
+
+class _Forward:
+    """The forward pass: what each operation took and gave, and the module that it was in."""
+
+    def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
+        self.book = Book(most)
+        self.restoring = Restoring(f, model)
+        self.leaves: dict[int, _Leaf] = {}
+        self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
+        self._names: dict[int, tuple[Any, str]] = {}
+        self.parameters: dict[str, Any] = {}
+        self.going_back = False
+        self.call = Call()
+        self._calls: Counter[str] = Counter()
+        self._all_calls: list[Call] = []
+        self._plain: dict[tuple[Any, ...], _Thing] = {}  # tensors without a gradient
+        self._settling: list[tuple[_Operation, Sequence[Any]]] = []
+        self._paths: dict[int, str] = {}
+        for module in roots(f, model):
+            _refuse(module)
+            if id(module) not in self._paths:
+                self._name_modules(module)
+        for name, tensor in _named(f, inputs):
+            self._check_input(name, tensor)
+            self._name(tensor, name)
+
+    def _check_input(self, name: str, tensor: Any) -> None:
+        if tensor.grad_fn is not None:
+            raise ValueError(
+                f"watch_torch: {name} was computed before the run, by {operation(tensor.grad_fn)}; "
+                "pass it detached, with requires_grad_() where its gradient is wanted, or compute "
+                "it within the function"
+            )
+
+    def _name(self, tensor: Any, name: str) -> None:
+        self._names.setdefault(id(tensor), (tensor, name))
+
+    def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+        with warnings.catch_warnings(), self._modules(), _Refusals(), _Operations(self):
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
+            result = f(*inputs)
+        self._settle()
+        for call in self._all_calls:
+            call.turns = self._calls[call.path]
+        return result
+
+    # --- operations ---------------------------------------------------------------------------
+
+    def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run an operation of the dispatch mode and note it."""
+        self._settle()
+        given = list(_tensors([args, kwargs]))
+        for tensor in written(function, args, kwargs):
+            if isinstance(tensor, torch.Tensor):
+                self.restoring.changes(tensor)
+                self.book.before_change(storage_key(tensor))
+        for generator in [*args, *kwargs.values()]:
+            if isinstance(generator, torch.Generator):
+                self.restoring.generator(generator)
+        operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
+        result = function(*args, **kwargs)
+        results = list(_tensors([result]))
+        known = {storage_key(tensor) for tensor in given}
+        for tensor in results:
+            if storage_key(tensor) not in known:
+                self.restoring.made(tensor)
+        if not self.going_back:
+            name = function._schema.name.partition("::")[2]
+            made = _Operation(
+                name, operands, self.call, None, torch.is_grad_enabled(), is_packing()
+            )
+            self._settling.append((made, results))
+        return result
+
+    def _settle(self) -> None:
+        """Look at the last results, which have their ``grad_fn`` by now."""
+        for made, results in self._settling:
+            for tensor in results:
+                if tensor.grad_fn is not None:
+                    self._record(tensor, made)
+            for tensor in results:
+                if tensor.grad_fn is None:
+                    self._plain[_view(tensor)] = self._without_gradient(tensor, made)
+        self._settling = []
+
+    def _without_gradient(self, tensor: Any, made: _Operation) -> _Operation:
+        """A result on which no gradient was recorded, of an operation that may have others."""
+        if made.function is not None or made.results:
+            made = _Operation(made.name, [made], made.call, recorded=made.recorded)
+        made.results[0] = self.book.enter(tensor)
+        made.floating = tensor.is_floating_point() or tensor.is_complex()
+        return made
+
+    def _record(self, tensor: Any, made: _Operation | None = None) -> _Operation:
+        function = tensor.grad_fn
+        known = self.functions.get(id(function))
+        if known is None:
+            known = made if made is not None and made.function is None else None
+            known = known or _Operation("", (), self.call, None, True, is_packing())
+            known.name, known.function = operation(function), function
+            self.functions[id(function)] = known
+        if tensor.output_nr not in known.results:
+            known.results[tensor.output_nr] = self.book.enter(tensor)
+        return known
+
+    def _thing(self, tensor: Any) -> _Thing:
+        """What stands for a tensor that an operation takes."""
+        if tensor.grad_fn is not None:
+            return self._record(tensor)
+        key = _view(tensor)
+        known = self._plain.get(key)
+        if tensor.requires_grad and not (known and _is_silent(known)):
+            return self.leaf(tensor)
+        if key not in self._plain:
+            self._plain[key] = self._new_leaf(tensor)
+        return self._plain[key]
+
+    def leaf(self, tensor: Any) -> _Leaf:
+        """What stands for a tensor that requires a gradient and was made by no operation."""
+        if id(tensor) not in self.leaves:
+            self.restoring.leaf(tensor)
+            self.leaves[id(tensor)] = self._new_leaf(tensor)
+        return self.leaves[id(tensor)]
+
+    def _new_leaf(self, tensor: Any) -> _Leaf:
+        _, name = self._names.get(id(tensor), (tensor, ""))
+        return _Leaf(tensor, self.book.enter(tensor), name, self.call)
+
+    # --- modules --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _modules(self) -> Iterator[None]:
+        hooks = torch.nn.modules.module
+        before = hooks.register_module_forward_pre_hook(self._enter)
+        try:
+            after = hooks.register_module_forward_hook(self._leave, always_call=True)
+            try:
+                yield
+            finally:
+                after.remove()
+        finally:
+            before.remove()
+
+    def _enter(self, module: Any, args: Any) -> None:
+        if self.going_back:
+            return
+        if id(module) not in self._paths:
+            self.restoring.module(module)
+            self._name_modules(module)
+        for name, parameter in module._parameters.items():
+            if parameter is not None:  # functional_call may have put others in their place
+                self._name(parameter, _joined(self._paths[id(module)], name))
+        _refuse(module)
+        path = self._paths[id(module)]
+        self._calls[path] += 1
+        self.call = Call(path, type(module).__name__, self.call, self._calls[path])
+        self._all_calls.append(self.call)
+
+    def _leave(self, module: Any, args: Any, result: Any) -> None:
+        if not self.going_back and self.call.outer is not None:
+            self.call = self.call.outer
+
+    def _name_modules(self, root: Any) -> None:
+        """Name a module and all within it, the first root's without a prefix."""
+        prefix = "" if not self._paths else _unused(type(root).__name__.lower(), self._paths)
+        for path, module in root.named_modules(prefix=prefix):
+            self._paths.setdefault(id(module), path)
+        for path, parameter in root.named_parameters(prefix=prefix):
+            self._name(parameter, path)
+            self.parameters.setdefault(path, parameter)
+
+
+def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    loss = run.run(f, inputs)
+    if not isinstance(loss, torch.Tensor):
+        raise TypeError(f"watch_torch: the function gave {type(loss).__name__}, and not a tensor")
+    if loss.numel() != 1:
+        raise ValueError(
+            f"watch_torch: the function gave a tensor of shape {tuple(loss.shape)}; a backward "
+            "pass starts from one number, so reduce it, with .mean() or .sum()"
+        )
+    if loss.grad_fn is None:
+        raise ValueError(
+            "watch_torch: nothing that the loss was computed from requires a gradient: look for "
+            "no_grad, detach, item and whole numbers, and for parameters that are frozen"
+        )
+    for leaf in run.leaves.values():
+        if has_post_accumulate_hooks(leaf.tensor):
+            _refuse_hook(leaf.label or "a leaf")
+    return loss
+
+
+class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Hands each operation on."""
+
+    def __init__(self, run: _Forward) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self._run = run
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return self._run.operation(function, args, kwargs or {})
+
+
+class _Refusals(TorchFunctionMode):
+    """Refuses derivatives within the function, whose graph is gone before a pass could start."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if is_differentiating():
+            raise RuntimeError(
+                "watch_torch: the function uses torch.func.grad, or another transform that "
+                "differentiates, whose own graph cannot be watched; watch the function inside it, "
+                "or take its gradient by torch.autograd.grad with create_graph=True"
+            )
+        return function(*args, **(kwargs or {}))
+
+
+def _refuse(module: Any) -> None:
+    """Refuse what would have another effect the second time, or in another order."""
+    for path, inner in module.named_modules():
+        if is_lazy(inner):
+            raise RuntimeError(
+                f"watch_torch: {path or type(inner).__name__} is a lazy module, which gets its "
+                "parameters when it first runs; run the model once before"
+            )
+    for path, parameter in module.named_parameters():
+        if has_post_accumulate_hooks(parameter):
+            _refuse_hook(path)
+
+
+def _refuse_hook(name: str) -> None:
+    raise RuntimeError(
+        f"watch_torch: {name} has a post-accumulate hook, which may change parameters while the "
+        "backward pass runs; remove it for this run"
+    )
+
+
+def _tensors(things: Iterable[Any]) -> Iterator[Any]:
+    for thing in things:
+        if isinstance(thing, torch.Tensor):
+            yield thing
+        elif isinstance(thing, list | tuple):
+            yield from _tensors(thing)
+        elif isinstance(thing, dict):
+            yield from _tensors(thing.values())
+
+
+def _view(tensor: Any) -> tuple[Any, ...]:
+    """What stands for a view of memory."""
+    if tensor.layout != torch.strided:
+        return (id(tensor),)
+    place = tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
+    return storage_key(tensor), tensor.dtype, *place
+
+
+def _named(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The tensors among the inputs, by the names of the function's arguments."""
+    try:
+        names = list(inspect.signature(f).bind(*inputs).arguments)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) != len(inputs):
+        names = [f"input {i + 1}" for i in range(len(inputs))]
+    for name, given in zip(names, inputs, strict=True):
+        yield from _members(name, given)
+
+
+def _members(name: str, given: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(given, torch.Tensor):
+        yield name, given
+    elif is_container(given):
+        items = given.items() if isinstance(given, dict) else enumerate(given)
+        for key, member in items:
+            yield from _members(f"{name}[{key!r}]", member)
+
+
+def _joined(*names: str) -> str:
+    return ".".join(filter(None, names))
+
+
+def _unused(name: str, taken: dict[int, str]) -> str:
+    count = sum(path.partition(".")[0].rstrip("0123456789") == name for path in taken.values())
+    return f"{name}{count + 1}" if count else name
+
+
+# --- the graph ----------------------------------------------------------------------------------
+
+
+class _Graph:
+    """The values that the loss depends on, along the edges of ``grad_fn`` and of other operands."""
+
+    def __init__(self, run: _Forward, loss: Any) -> None:
+        self._run = run
+        self.loss = run._record(loss)
+        self.sources: dict[_Thing, list[_Thing]] = {}
+        self.positions: dict[_Thing, dict[int, int]] = {}
+        loss_thing: _Thing = self.loss
+        order = toposort(loss_thing, self._sources)[::-1]
+        kept: set[int] = set()
+        self.values: dict[_Thing, Value] = {}
+        for thing in order:
+            self.values[thing] = self._value(thing, kept)
+
+    def _sources(self, thing: _Thing) -> list[_Thing]:
+        if thing not in self.sources:
+            self.sources[thing], self.positions[thing] = self._read(thing)
+        return self.sources[thing]
+
+    def _read(self, thing: _Thing) -> tuple[list[_Thing], dict[int, int]]:
+        """The operands, and at which of them each edge of the ``grad_fn`` ends."""
+        if isinstance(thing, _Leaf):
+            return [], {}
+        if thing.function is None:
+            return list(thing.operands), {}
+        sent = edges(thing.function)
+        is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
+        operands: list[_Thing | None] = list(thing.operands) if is_whole else []
+        if len(operands) != len(sent):  # those to which nothing is sent come last
+            operands = [None] * len(sent) + operands
+        slots = zip_longest(range(len(sent)), sent, operands)
+        sources: list[_Thing] = []
+        positions: dict[int, int] = {}
+        for number, edge, operand in slots:
+            if edge is not None:
+                positions[number] = len(sources)
+                sources.append(self._end(edge, thing))
+            elif operand is not None and not _has_gradient(operand):
+                sources.append(operand)
+        return sources, positions
+
+    def _end(self, edge: tuple[Any, int], child: _Operation) -> _Thing:
+        thing, _ = edge
+        if isinstance(thing, torch.Tensor):
+            return self._run.leaf(thing)
+        known = self._run.functions.get(id(thing))
+        if known is None:
+            known = _Operation(operation(thing), (), child.call, thing, packed=child.packed)
+            self._run.functions[id(thing)] = known
+        return known
+
+    def _value(self, thing: _Thing, kept: set[int]) -> Value:
+        if isinstance(thing, _Leaf):
+            tensor = thing.tensor
+            return Value(
+                label=thing.label,
+                data=thing.entry,
+                requires_grad=tensor.requires_grad,
+                is_parameter=isinstance(tensor, torch.nn.Parameter),
+                call=thing.call,
+            )
+        parents = tuple(self.values[source] for source in self.sources[thing])
+        value = Value(thing.name, "", parents, call=thing.call)
+        value.requires_grad = thing.function is not None
+        value.data = thing.results[min(thing.results)] if thing.results else None
+        if thing.function is not None:
+            value.note = _note(thing)
+            value.kept = 0 if thing.packed else self._kept(thing.function, kept)
+        return value
+
+    def _kept(self, function: Any, kept: set[int]) -> int:
+        """The bytes that a ``grad_fn`` keeps, of the run's own tensors, each memory once."""
+        total = 0
+        for tensor in saved_tensors(function):
+            if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
+                kept.add(storage_key(tensor))
+                total += tensor.untyped_storage().nbytes()
+        return total
+
+    def result(self, events: Sequence[Event], missed: Sequence[Missed], run: _Forward) -> Watched:
+        """All that was seen, with arrays in place of tensors."""
+        numbers: dict[Entry, Any] = {}
+
+        def number(entry: Any) -> Any:
+            if isinstance(entry, Entry) and entry not in numbers:
+                numbers[entry] = entry.number()
+            return numbers[entry] if isinstance(entry, Entry) else entry
+
+        for value in self.values.values():
+            value.data, value.grad = number(value.data), number(value.grad)
+        found = {}
+        for thing, value in self.values.items():
+            own = thing.tensor if isinstance(thing, _Leaf) else thing.function
+            if own is not None:
+                found[id(own)] = own, value
+        return Watched(
+            "PyTorch",
+            self.values[self.loss],
+            list(self.values.values()),
+            [_told(event, number) for event in events],
+            missed,
+            not run.book.is_full,
+            found,
+        )
+
+
+def _told(event: Event, number: Callable[[Any], Any]) -> Event:
+    if isinstance(event, Written):
+        return Written(event.node, number(event.value), number(event.known))
+    numbers = [number(x) for x in (event.above, event.local, event.share, event.known, event.total)]
+    return Message(event.child, event.parent, event.position, *numbers)
+
+
+def _has_gradient(thing: _Thing) -> bool:
+    if isinstance(thing, _Leaf):
+        return bool(thing.tensor.requires_grad)
+    return thing.function is not None
+
+
+def _is_silent(thing: _Thing) -> bool:
+    """Whether it is a view under no_grad, which says that it requires a gradient, like its base."""
+    if isinstance(thing, _Leaf) or thing.recorded:
+        return False
+    return any(map(_has_gradient, thing.operands))
+
+
+def _note(thing: _Operation) -> str:
+    if isinstance(thing.function, BackwardCFunction):
+        return "one function of its own, whose inside PyTorch does not show"
+    return {
+        "torch::autograd::CopySlices": "a change of a part of a tensor, and the change itself",
+        "CopySlices": "a change of a part of a tensor, as one function",
+    }.get(thing.name, "")
+
+
+# --- backward -----------------------------------------------------------------------------------
+
+
+class _Backward:
+    """The backward pass: what each ``grad_fn`` sent to each of its operands, in order."""
+
+    def __init__(self, run: _Forward, graph: _Graph, loss: Any) -> None:
+        self._run, self._graph = run, graph
+        self._totals: dict[tuple[Value, int], Any] = {}
+        self._sums: dict[tuple[Value, int], Entry] = {}
+        self._seed = run.book.enter(
+            torch.ones_like(loss, memory_format=torch.preserve_format).detach()
+        )
+        self.events: list[Event] = [Written(graph.values[graph.loss], self._seed)]
+        self._before: dict[_Leaf, Any] = {}
+        run.restoring.forget_gradients()
+        run.going_back = True
+        handles = list(self._hooks())
+        try:
+            with _Operations(run):
+                loss.backward()
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _hooks(self) -> Iterator[Any]:
+        for thing in list(self._graph.values):
+            if isinstance(thing, _Operation) and thing.function is not None:
+                if isinstance(thing.function, BackwardCFunction):
+                    yield thing.function.register_prehook(lambda _: self._note_leaves())
+                yield thing.function.register_hook(self._hook(thing))
+
+    def _hook(self, thing: _Operation) -> Callable[[Any, Any], None]:
+        def ran(shares: Any, received: Any) -> None:
+            with without_modes():
+                self._ran(thing, shares, received)
+
+        return ran
+
+    def _ran(self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
+        child, enter = self._graph.values[thing], self._run.book.enter
+        above = [enter(g) if g is not None else None for g in received]
+        for slot, grad in enumerate(received):
+            if (entry := above[slot]) is not None:
+                self._received(child, slot, grad, entry)
+        first = next((entry for entry in above if entry is not None), None)
+        shown = min(thing.results, default=0)
+        child.grad = above[shown] if shown < len(above) and above[shown] is not None else first
+        sent = edges(thing.function)
+        for number, position in self._graph.positions[thing].items():
+            if number < len(shares) and shares[number] is not None:
+                end = sent[number]
+                assert end is not None
+                parent = self._graph.values[self._graph.sources[thing][position]]
+                self._send(child, parent, position, end[1], first, shares[number])
+        if isinstance(thing.function, BackwardCFunction):
+            self._leaves_reached_inside(thing, first)
+
+    def _send(
+        self, child: Value, parent: Value, position: int, slot: int, above: Any, share: Any
+    ) -> None:
+        key = (parent, slot)
+        entry = self._run.book.enter(share)
+        known = self._totals.get(key)
+        total = share if known is None else known + share
+        now = entry if known is None else self._run.book.enter(total)
+        before = self._sums.get(key)
+        self.events.append(Message(child, parent, position, above, None, entry, before, now))
+        self._totals[key], self._sums[key] = total, now
+
+    def _received(self, value: Value, slot: int, grad: Any, entry: Entry) -> None:
+        """Compare what was sent with what came: a hook may have changed it between."""
+        sent = self._totals.pop((value, slot), None)
+        known = self._sums.pop((value, slot), None)
+        if sent is not None and not same(sent, grad):
+            self.events.append(Written(value, entry, known))
+
+    # --- leaves that a function of its own reaches, such as a reentrant checkpoint ---------------
+
+    def _note_leaves(self) -> None:
+        with torch.no_grad():
+            self._before = {
+                leaf: None if (grad := leaf.tensor.grad) is None else grad.clone()
+                for leaf in self._run.leaves.values()
+            }
+
+    def _leaves_reached_inside(self, thing: _Operation, above: Any) -> None:
+        for leaf, before in self._before.items():
+            now = leaf.tensor.grad
+            if now is None or (before is not None and same(before, now)):
+                continue
+            child = self._graph.values[thing]
+            if leaf not in self._graph.values:
+                self._graph.values = {leaf: self._graph._value(leaf, set()), **self._graph.values}
+            parent = self._graph.values[leaf]
+            child.parents = (*child.parents, parent)
+            enter = self._run.book.enter
+            share = enter(now if before is None else now - before)
+            known = None if before is None else enter(before)
+            position = len(child.parents) - 1
+            total = enter(now)
+            self.events.append(Message(child, parent, position, above, None, share, known, total))
+            self._totals[parent, 0], self._sums[parent, 0] = now, total
+        self._before = {}
+
+
+# --- parameters that no share reached -----------------------------------------------------------
+
+
+def _missed(run: _Forward, graph: _Graph, grads: dict[int, Any]) -> Iterator[Missed]:
+    names = {id(p): name for name, p in run.parameters.items()}
+    told = {id(leaf.tensor): leaf.label for leaf in run.leaves.values()} | names
+    tensors = {id(leaf.tensor): leaf.tensor for leaf in run.leaves.values()}
+    tensors |= {id(p): p for p in run.parameters.values()}
+    uses = _uses(graph.loss, graph)
+    for key, tensor in tensors.items():
+        leaf = run.leaves.get(key)
+        reached = leaf is not None and grads[id(leaf)] is not None
+        if told[key] and tensor.requires_grad and not reached:
+            why = "no operation read it" if leaf is None else _why(leaf, uses)
+            yield Missed(told[key], why)
+
+
+def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
+    """For each thing that the loss was computed from in any way, one that was made of it."""
+    uses: dict[_Thing, _Thing] = {}
+    todo: list[_Thing] = [loss]
+    while todo:
+        thing = todo.pop()
+        operands = list(thing.operands) if isinstance(thing, _Operation) else []
+        for source in [*graph._sources(thing), *operands]:
+            if source not in uses and source is not loss:
+                uses[source] = thing
+                todo.append(source)
+    return uses
+
+
+def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> str:
+    thing: _Thing = leaf
+    if thing not in uses:
+        return "operations read it, and the loss does not depend on what they gave"
+    while thing in uses:
+        source, thing = thing, uses[thing]
+        assert isinstance(thing, _Operation)
+        if thing.function is None and _has_gradient(source):
+            where = f" in {thing.call.name}" if thing.call.name else ""
+            if not thing.recorded:
+                return f"it is used under no_grad{where}, by {thing.name}"
+            if thing.name == "detach":
+                return f"its result is detached{where}"
+            if not thing.floating:
+                return f"{thing.name}{where} makes whole numbers or truth values of it"
+            return f"{thing.name}{where} has no gradient"
+    return "an operation on the way sent it no gradient"

@@ -1,0 +1,223 @@
+"""What was seen of one run of a framework: values, and the shares that they sent one another."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from chaingrad.draw.words import FEW, digits, listed, show
+from chaingrad.step.watch import Event
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is kept of an array where arrays would take too much memory."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    norm: float
+    largest: float  # of the absolute values
+    is_finite: bool
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self.shape)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean of the squares."""
+        return self.norm / math.sqrt(self.size) if self.size else 0.0
+
+
+def summary(value: Any) -> Summary:
+    """Sum up an array, or give a summary as it is.
+
+    >>> summary(np.array([3.0, -4.0]))
+    Summary(shape=(2,), dtype='float64', norm=5.0, largest=4.0, is_finite=True)
+    """
+    if isinstance(value, Summary):
+        return value
+    array = np.asarray(value)
+    if not np.issubdtype(array.dtype, np.inexact):
+        entries = array.astype(np.float64)
+    else:
+        entries = array if array.dtype.itemsize > 4 else array.astype(np.float64)
+    with np.errstate(all="ignore"):
+        size = np.abs(entries)
+        norm = float(np.sqrt(np.sum(size * size)))
+        largest = float(size.max(initial=0.0))
+    return Summary(array.shape, str(array.dtype), norm, largest, bool(np.isfinite(size).all()))
+
+
+def told(value: Any) -> str:
+    """Show few entries as they are, and of many the shape, the norm and the largest entry.
+
+    >>> print(told(np.ones((16, 4))))
+    (16, 4)
+    norm 8.0, largest 1.0
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, Summary) and np.size(value) <= FEW:
+        return show(value)
+    facts = summary(value)
+    return f"{facts.shape}\nnorm {digits(facts.norm)}, largest {digits(facts.largest)}"
+
+
+def size_text(count: int) -> str:
+    """Write a number of bytes.
+
+    >>> size_text(900), size_text(12_300), size_text(4_560_000)
+    ('900 B', '12.3 kB', '4.56 MB')
+    """
+    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
+        if count >= 10**power:
+            return f"{count / 10**power:.3g} {unit}"
+    return f"{count} B"
+
+
+@dataclass(eq=False)
+class Call:
+    """One call of a module, or one named scope; the outermost is the function that was watched."""
+
+    path: str = ""
+    kind: str = ""  # the module's class
+    outer: "Call | None" = None
+    turn: int = 1  # which call of that module it is
+    turns: int = 1
+
+    @property
+    def name(self) -> str:
+        """The path, and which call of several."""
+        name = self.path or self.kind
+        return f"{name} (call {self.turn})" if self.turns > 1 else name
+
+    @property
+    def chain(self) -> "list[Call]":
+        """The calls around it, the outermost first, and itself."""
+        return [*(self.outer.chain if self.outer else ()), self]
+
+
+@dataclass(eq=False)
+class Value:
+    """A node of a watched run: an operation and its result, or a leaf.
+
+    Attributes:
+        op: what the framework calls the operation, ``""`` for a leaf.
+        data: an array, or a `Summary`; of an operation with several results the first that is used.
+        grad: what reached it in the backward pass, or None.
+        parents: what it was computed from.
+        call: the module that was being called.
+        kept: bytes that it keeps for the backward pass, and that nothing before it keeps.
+        note: what is special about it, in words.
+        inside: of a box that stands for several, those.
+    """
+
+    op: str = ""
+    label: str = ""
+    parents: "tuple[Value, ...]" = ()
+    data: Any = None
+    grad: Any = None
+    requires_grad: bool = True
+    is_parameter: bool = False
+    call: Call = field(default_factory=Call)
+    kept: int = 0
+    note: str = ""
+    inside: "tuple[Value, ...]" = ()
+
+    @property
+    def name(self) -> str:
+        """The label, or the operation and the module in which it is."""
+        if self.label:
+            return self.label
+        where = f" in {self.call.name}" if self.call.name else ""
+        return f"{self.op or 'a leaf'}{where}"
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {' '.join(told(self.data).split())}>"
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A parameter that no share reached, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class Watched:
+    """One run of a function, forward and backward.
+
+    Attributes:
+        engine: PyTorch or JAX.
+        loss: the last value.
+        values: all that the loss depends on, parents before children.
+        events: the shares as they were sent, in their order; the first is the seed.
+        missed: parameters that no share reached.
+        complete: whether arrays are there, and not only their summaries.
+        kept: bytes that were kept for the backward pass.
+        found: what stands for the framework's own things, by their identity.
+    """
+
+    engine: str
+    loss: Value
+    values: Sequence[Value]
+    events: Sequence[Event]
+    missed: Sequence[Missed] = ()
+    complete: bool = True
+    found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
+    again: Any = None  # runs the function once more, for differences
+
+    @property
+    def kept(self) -> int:
+        """Bytes that were kept for the backward pass."""
+        return sum(value.kept for value in self.values)
+
+    @property
+    def leaves(self) -> list[Value]:
+        """The leaves that were sent a gradient."""
+        return [v for v in self.values if not v.parents and v.requires_grad]
+
+    def find(self, thing: Any) -> Value:
+        """The value that stands for a tensor.
+
+        Raises:
+            KeyError: the loss does not depend on it.
+        """
+        for key in (thing, getattr(thing, "grad_fn", None)):
+            if id(key) in self.found:
+                return self.found[id(key)][1]
+        raise KeyError(f"the loss does not depend on {thing!r:.60}, or not on this view of it")
+
+    def __getitem__(self, label: str) -> Value:
+        """The value with a label, such as the name of a parameter.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for value in self.values:
+            if value.label == label:
+                return value
+        known = listed([value.label for value in self.values if value.label], 12)
+        raise KeyError(f"no value is labelled {label!r}; there are {known}")
+
+    def __repr__(self) -> str:
+        return f"<Watched: {self}>"
+
+    def __str__(self) -> str:
+        shares = len(self.events) - 1
+        text = (
+            f"{self.engine}: {len(self.values):,} values, {shares:,} shares, "
+            f"{size_text(self.kept)} kept for the backward pass; {self.loss.name} = "
+            f"{' '.join(told(self.loss.data).split())}"
+        )
+        return text if self.complete else text + "; of arrays only shape, norm and largest entry"
