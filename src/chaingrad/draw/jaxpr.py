@@ -1,17 +1,17 @@
 """A jaxpr, JAX's record of a traced function, read as a graph of nodes."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from chaingrad.draw.items import Facts
 
-# Equations that do no more than call the function they hold.
-_CALLS = {
-    "jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "remat2",
-    "checkpoint",
-}  # fmt: skip
+# Equations that do no more than call the function they hold, and those that have a derivative.
+CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint"})
+_CALLS = CALLS | {"custom_jvp_call", "custom_vjp_call"}
+
+Compute = Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,9 @@ class Type:
         return self.text
 
 
+Scope = tuple[str, int]  # a function or a named scope, and which call of all
+
+
 @dataclass(eq=False)
 class Value:
     """An argument, a constant or an equation of a jaxpr, with what a drawing needs of a node."""
@@ -31,9 +34,19 @@ class Value:
     data: Any
     op: str = ""
     label: str | None = None
-    parents: tuple["Value", ...] = ()
+    operands: tuple["Use", ...] = ()
     kind: str = "operation"
     is_output: bool = False
+    compute: Compute | None = None  # the results from those of the operands
+    scopes: tuple[Scope, ...] = ()
+
+    @property
+    def parents(self) -> tuple["Value", ...]:
+        """What it was computed from."""
+        return tuple(value for value, _ in self.operands)
+
+
+Use = tuple[Value, int]  # one of the results of a node
 
 
 @dataclass(frozen=True)
@@ -44,7 +57,8 @@ class Record:
     """
 
     nodes: list[Value]
-    variables: dict[Any, Value]
+    variables: dict[Any, Use]
+    outputs: list[Use]
 
 
 def is_jaxpr(thing: Any) -> bool:
@@ -60,9 +74,15 @@ class Jaxprs:
     """Reads the jaxprs among some roots, as `chaingrad.draw.nodes.Nodes` reads nodes."""
 
     def __init__(self, roots: Iterable[Any], inline: bool) -> None:
-        self._records = {id(root): read_jaxpr(root, inline) for root in roots if is_jaxpr(root)}
+        self._records = {
+            id(root): read_jaxpr(root, _CALLS if inline else frozenset())
+            for root in roots
+            if is_jaxpr(root)
+        }
         self._variables = {
-            id(v): node for record in self._records.values() for v, node in record.variables.items()
+            id(variable): node
+            for record in self._records.values()
+            for variable, (node, _) in record.variables.items()
         }
 
     def has(self, thing: Any) -> bool:
@@ -84,12 +104,13 @@ class Jaxprs:
         return Facts(thing.kind, thing.op, thing.label or "", thing.data, None, thing.is_output)
 
 
-def read_jaxpr(jaxpr: Any, inline: bool = True) -> Record:
+def read_jaxpr(jaxpr: Any, inline: Set[str] = _CALLS, unroll: int = 0) -> Record:
     """Read a jaxpr: a node for each argument, constant and equation, used or not.
 
     Args:
         jaxpr: what ``jax.make_jaxpr`` returns, or the ``jaxpr`` in it.
-        inline: put the equations of a function that is only called in the place of the call.
+        inline: the names of equations that give way to those of the function that they call.
+        unroll: a ``scan`` of up to that many steps gives way to its steps.
     """
     body, constants = _open(jaxpr)
     nodes = _constants(body, constants)
@@ -98,13 +119,15 @@ def read_jaxpr(jaxpr: Any, inline: bool = True) -> Record:
         Value(_type(variable.aval), label=name or None, kind="input")
         for variable, name in zip(body.invars, names, strict=True)
     ]
-    scope = dict(zip([*body.constvars, *body.invars], nodes, strict=True))
-    nodes += _equations(body, scope, inline)
+    uses = [(node, 0) for node in nodes]
+    scope = dict(zip([*body.constvars, *body.invars], uses, strict=True))
+    reading = _Reading(inline, unroll)
+    nodes += reading.equations(body, scope, ())
     outputs = list(_operands(body.outvars, scope))
-    for node, name in zip(outputs, _output_names(body), strict=True):
+    for (node, _), name in zip(outputs, _output_names(body), strict=True):
         node.is_output = True
         node.label = f"{node.label}, {name}" if node.label else name
-    return Record([*nodes, *outputs], scope)
+    return Record([*nodes, *(node for node, _ in outputs)], scope, outputs)
 
 
 def _open(jaxpr: Any) -> tuple[Any, Any]:
@@ -124,7 +147,9 @@ def _constants(body: Any, values: Iterable[Any]) -> list[Value]:
 def _constant(aval: Any, value: Any) -> Value:
     """Show the value of a number, of an array its type."""
     known = value is not None and getattr(aval, "shape", None) == ()
-    return Value(_plain(value) if known else _type(aval), kind="constant")
+    node = Value(_plain(value) if known else _type(aval), kind="constant")
+    node.compute = lambda: [value]
+    return node
 
 
 def _plain(value: Any) -> float | str:
@@ -139,32 +164,92 @@ def _type(aval: Any) -> Type:
     return Type(short(short_dtypes=True) if short else str(aval))
 
 
-def _operands(atoms: Iterable[Any], scope: dict[Any, Value]) -> Iterator[Value]:
+def _operands(atoms: Iterable[Any], scope: Mapping[Any, Use]) -> Iterator[Use]:
     """Look variables up; a number written into an equation is a constant of its own."""
     for atom in atoms:
         is_literal = hasattr(atom, "val")
-        yield _constant(atom.aval, atom.val) if is_literal else scope[atom]
+        yield (_constant(atom.aval, atom.val), 0) if is_literal else scope[atom]
 
 
-def _equations(body: Any, scope: dict[Any, Value], inline: bool) -> list[Value]:
-    """Read the equations in their order, and enter what they define into ``scope``."""
-    nodes: list[Value] = []
-    for equation in body.eqns:
-        operands = tuple(_operands(equation.invars, scope))
-        called = _called(equation)
-        if called is not None and inline:
-            inner, values = _open(called)
-            constants = _constants(inner, values)
-            nodes += constants
-            variables = [*inner.constvars, *inner.invars]
-            inside = dict(zip(variables, [*constants, *operands], strict=True))
-            nodes += _equations(inner, inside, inline)
-            results = list(_operands(inner.outvars, inside))
-        else:
-            results = [_equation(equation, called, operands)] * len(equation.outvars)
-            nodes += results[:1]
-        scope.update(zip(equation.outvars, results, strict=True))
-    return nodes
+@dataclass
+class _Reading:
+    """What is read in the place of equations: the functions that they call, the steps of loops."""
+
+    inline: Set[str]
+    unroll: int
+    calls: int = 0
+
+    def equations(self, body: Any, scope: dict[Any, Use], scopes: tuple[Scope, ...]) -> list[Value]:
+        """Read the equations in their order, and enter what they define into ``scope``."""
+        nodes: list[Value] = []
+        for equation in body.eqns:
+            operands = tuple(_operands(equation.invars, scope))
+            stack = str(equation.source_info.name_stack)
+            within = scopes + tuple((name, 0) for name in stack.split("/") if name)
+            called = _called(equation)
+            if called is not None and equation.primitive.name in self.inline:
+                name = _open(called)[0].debug_info.func_name
+                new, results = self._inside(called, operands, (*within, self._call(name)))
+            elif equation.primitive.name == "scan" and equation.params["length"] <= self.unroll:
+                new, results = self._steps(equation.params, operands, within)
+            else:
+                node = _equation(equation, called, operands, within)
+                new, results = [node], [(node, i) for i in range(len(equation.outvars))]
+            nodes += new
+            scope.update(zip(equation.outvars, results, strict=True))
+        return nodes
+
+    def _call(self, name: str) -> Scope:
+        self.calls += 1
+        return name, self.calls
+
+    def _inside(
+        self, called: Any, operands: Iterable[Use], scopes: tuple[Scope, ...]
+    ) -> tuple[list[Value], list[Use]]:
+        inner, values = _open(called)
+        constants = _constants(inner, values)
+        variables = [*inner.constvars, *inner.invars]
+        uses = [*((node, 0) for node in constants), *operands]
+        inside = dict(zip(variables, uses, strict=True))
+        nodes = constants + self.equations(inner, inside, scopes)
+        return nodes, list(_operands(inner.outvars, inside))
+
+    def _steps(
+        self, loop: Mapping[str, Any], operands: Sequence[Use], scopes: tuple[Scope, ...]
+    ) -> tuple[list[Value], list[Use]]:
+        """The steps of a scan, one after the other: slices, the body, and the stacks of results."""
+        fixed, carried = loop["num_consts"], loop["num_carry"]
+        constants, carry = operands[:fixed], list(operands[fixed : fixed + carried])
+        order = range(loop["length"])[:: -1 if loop["reverse"] else 1]
+        nodes: list[Value] = []
+        rows: dict[int, list[Use]] = {}
+        for i in order:
+            within = (*scopes, self._call("step"))
+            slices = [_slice(use, i, within) for use in operands[fixed + carried :]]
+            taken = [(node, 0) for node in slices]
+            new, results = self._inside(loop["jaxpr"], [*constants, *carry, *taken], within)
+            nodes += [*slices, *new]
+            carry, rows[i] = results[:carried], results[carried:]
+        stacks = [
+            Value(Type("stack"), "stack", operands=tuple(column), compute=_stacked, scopes=scopes)
+            for column in zip(*(rows[i] for i in range(loop["length"])), strict=True)
+        ]
+        return nodes + stacks, [*carry, *((node, 0) for node in stacks)]
+
+
+def _slice(use: Use, i: int, scopes: tuple[Scope, ...]) -> Value:
+    def compute(x: Any) -> list[Any]:
+        import jax
+
+        return [jax.lax.dynamic_index_in_dim(x, i, keepdims=False)]  # compiled once for all i
+
+    return Value(Type(f"row {i}"), f"row {i}", operands=(use,), compute=compute, scopes=scopes)
+
+
+def _stacked(*rows: Any) -> list[Any]:
+    import jax.numpy as jnp
+
+    return [jnp.stack(rows)]
 
 
 def _called(equation: Any) -> Any:
@@ -176,12 +261,21 @@ def _called(equation: Any) -> Any:
     return inner if len(_open(inner)[0].invars) == len(equation.invars) else None
 
 
-def _equation(equation: Any, called: Any, operands: tuple[Value, ...]) -> Value:
-    name = equation.primitive.name
+def _equation(
+    equation: Any, called: Any, operands: tuple[Use, ...], scopes: tuple[Scope, ...]
+) -> Value:
+    primitive = equation.primitive
+    name = primitive.name
     if called is not None:
         name = f"{_open(called)[0].debug_info.func_name} ({name})"
     types = [str(_type(variable.aval)) for variable in equation.outvars]
-    return Value(Type("\n".join(types)), op=name, parents=operands)
+
+    def compute(*arrays: Any) -> Sequence[Any]:
+        with equation.ctx.manager:
+            results = primitive.bind(*arrays, **primitive.get_bind_params(equation.params))
+        return list(results) if primitive.multiple_results else [results]
+
+    return Value(Type("\n".join(types)), name, None, operands, compute=compute, scopes=scopes)
 
 
 def _output_names(body: Any) -> list[str]:

@@ -1,19 +1,20 @@
 """The reader's own model: one run of PyTorch or JAX, forward and backward, as a graph.
 
 `watch_torch` notes what PyTorch does, as it does it: the operations, and the shares of gradients
-that they send to one another, in PyTorch's order. What comes is a graph of nodes that
-`chaingrad.draw.draw_graph`, `chaingrad.draw.draw_gradient_flow` and `chaingrad.step.play` take.
+that they send to one another, in PyTorch's order. `watch_jax` walks a jaxpr forward and back, for
+JAX sends no messages that could be noted: it is our walk, by JAX's rules. What comes is a graph of
+nodes that `chaingrad.draw.draw_graph`, `chaingrad.draw.draw_gradient_flow` and
+`chaingrad.step.play` take.
 
-Neither PyTorch nor JAX is imported before one of these is called. What is private of the two, and
-may change with their versions, is in `_private.py` alone.
+Neither is imported before one of these is called.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from chaingrad.frameworks.watched import Call, Missed, Summary, Value, Watched
 
-__all__ = ["Call", "Missed", "Summary", "Value", "Watched", "watch_torch"]
+__all__ = ["Call", "Missed", "Summary", "Value", "Watched", "watch_jax", "watch_torch"]
 
 MOST = 256 * 1024 * 1024
 
@@ -54,14 +55,55 @@ def watch_torch(
     >>> w = torch.tensor(3.0, requires_grad=True)
     >>> watched = watch_torch(lambda x: (w * x).tanh() * w, torch.tensor(0.5))
     >>> for event in watched.events[1:]:
-    ...     print(event.child.op, "->", event.parent.name, event.share)
-    Mul -> Tanh 3.0
-    Mul -> a leaf 0.90514827
-    Tanh -> Mul 0.54211...
-    Mul -> a leaf 0.27105...
+    ...     print(event.child.op, "->", event.parent.name, f"{event.share:.4f}")
+    Mul -> Tanh 3.0000
+    Mul -> a leaf 0.9051
+    Tanh -> Mul 0.5421
+    Mul -> a leaf 0.2711
     >>> w.grad is None
     True
     """
     from chaingrad.frameworks._torch import watch
 
     return watch(f, inputs, model, most)
+
+
+def watch_jax(
+    f: Callable[..., Any], *inputs: Any, argnums: int | Sequence[int] = 0, most: int = MOST
+) -> Watched:
+    """Trace ``f(*inputs)`` with JAX, and take its gradient equation by equation.
+
+    JAX sends no messages: it transposes a whole program at once. Here each equation of the jaxpr is
+    run, and then, from the last to the first, pulled back by ``jax.vjp`` of its primitive. The
+    rules are JAX's, the order and the sums are ours. They agree with ``jax.grad`` but for rounding,
+    as a sum may be taken in another order.
+
+    The functions under ``jit`` and ``jax.checkpoint`` are looked into, a ``scan`` of up to 50 steps
+    is unrolled, and what has a derivative of its own (``custom_vjp``, ``custom_jvp``), a longer
+    ``scan`` and a ``cond`` are one box each. Names are those of arguments, functions and
+    ``jax.named_scope``. The function is traced once, and compiled never.
+
+    Args:
+        f: a function of ``inputs`` that gives a loss, one number.
+        inputs: arrays, or what holds arrays, such as a dictionary of parameters.
+        argnums: the position of the argument to differentiate, or several.
+        most: bytes of arrays to keep. Where there would be more, shapes, norms and largest entries
+            are kept of all.
+
+    Raises:
+        TypeError: ``f`` gives several arrays.
+        ValueError: the loss has more than one entry, or depends on none of the arguments; or a
+            gradient would have to go through a ``while_loop``.
+
+    >>> import jax.numpy as jnp
+    >>> watched = watch_jax(lambda w, x: jnp.tanh(w * x) * w, 3.0, 0.5)
+    >>> for event in watched.events[1:]:
+    ...     print(event.child.op, "->", event.parent.name, f"{event.share:.4f}")
+    mul -> tanh 3.0000
+    mul -> w 0.9051
+    tanh -> mul 0.5421
+    mul -> w 0.2711
+    """
+    from chaingrad.frameworks._jax import watch
+
+    return watch(f, inputs, argnums, most)
