@@ -13,6 +13,7 @@ from chaingrad.draw.palette import LIGHT
 from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
 from chaingrad.draw.tensors import is_tensor
+from chaingrad.draw.watches import folded, is_watched, shares
 from chaingrad.draw.words import describe, digits, number, title
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
@@ -22,7 +23,7 @@ _UNKNOWN = object()
 
 
 def draw_gradient_flow(
-    root: GraphNode,
+    root: GraphNode | Any,
     *,
     local_gradient: LocalGradient | None = None,
     parameters: Iterable[Any] = (),
@@ -37,7 +38,8 @@ def draw_gradient_flow(
     times the local one. A node's gradient is the sum of what its edges pass to it.
 
     Args:
-        root: the node that ``backward`` was called on.
+        root: the node that ``backward`` was called on; or a run that `chaingrad.frameworks`
+            watched, whose edges show the shape, norm and largest entry of each share.
         local_gradient: gives ∂node/∂operand for a node and the operand's position; needed for
             nodes of another engine, whose edges are bare without it.
         parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
@@ -56,6 +58,10 @@ def draw_gradient_flow(
             f"draw_gradient_flow expected one node, and got {type(root).__name__}; draw_graph "
             "draws lists, and PyTorch tensors and jaxprs, which do not keep local gradients"
         )
+    sent: dict[tuple[int, int], str] = {}
+    if is_watched(root):
+        root = folded(root)
+        sent = shares(root)
     graph = new_graph(direction)
     items = read(root, "draw_gradient_flow", max_nodes, parameters)
     items = [replace(item, label=item.name) for item in items]  # the ∂ need a name for each
@@ -68,7 +74,8 @@ def draw_gradient_flow(
     flows = []
     for item in items:
         for position, (parent, local) in enumerate(_local_gradients(item, local_gradient)):
-            flow = _Flow(item, by_id[parent], position, local, ran)
+            share = sent.get((id(item.node), position), "")
+            flow = _Flow(item, by_id[parent], position, local, ran, share)
             graph.edge(parent, item.id, **flow.look(BACK[direction]))
             flows.append(flow)
     words = describe(
@@ -97,6 +104,7 @@ class _Flow:
     position: int
     local: Any
     ran: bool
+    share: str = ""  # what was sent, where that is all that is known
 
     @property
     def _known(self) -> bool:
@@ -123,6 +131,8 @@ class _Flow:
 
     def look(self, arrow: str) -> dict[str, str]:
         """Give the edge's label, as attributes: none if nothing is known to flow."""
+        if self.share:
+            return {"label": Markup(f"{BARE}{row(f'{arrow} {escape(self.share)}')}</TABLE>")}
         if not self._known:
             return {}
         rows = row(font(escape(self._local), LIGHT["local"]))
@@ -135,6 +145,8 @@ class _Flow:
     @property
     def words(self) -> str:
         """Say the same for the alt text."""
+        if self.share:
+            return f"{self.child.name} sends {self.share} to {self.parent.name}"
         if not self._known:
             return ""
         return self._local + (f", passes {self._passed[2]}" if self._passed else "")

@@ -6,6 +6,7 @@ from typing import Any
 from chaingrad.draw.boxes import Direction, Style, check_option, draw_boxes, draw_shapes, new_graph
 from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
+from chaingrad.draw.watches import folded, is_watched
 from chaingrad.draw.words import describe, title
 from chaingrad.graph import GraphNode
 
@@ -28,7 +29,7 @@ def draw_graph(
     Args:
         root: a node, a PyTorch tensor (its graph of ``grad_fn`` is drawn), a jaxpr (with a node for
             each argument, constant and equation, whether an output needs it or not), or a list of
-            these.
+            these; or a run that `chaingrad.frameworks` watched, folded into at most 60 boxes.
         style: ``"box"`` for one box a node; ``"shapes"`` for squares (variables) and circles
             (operators), where a result inside the graph has a square only if it has a label.
         direction: which way the data flows, in Graphviz's terms: ``"LR"`` is left to right.
@@ -57,6 +58,8 @@ def draw_graph(
     >>> drawing.source.count("->")
     2
     """
+    if is_watched(root):
+        root = folded(root)
     check_option("style", style, ("box", "shapes"))
     graph = new_graph(direction)
     items = read(root, "draw_graph", max_nodes, parameters, names, inline)

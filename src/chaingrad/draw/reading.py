@@ -1,4 +1,4 @@
-"""A graph read for a drawing: from nodes, tensors, jaxprs, or a dictionary of parents."""
+"""A graph read for a drawing: nodes, tensors, jaxprs, watched runs, a dictionary of parents."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
@@ -8,6 +8,7 @@ from chaingrad.draw.items import Item
 from chaingrad.draw.jaxpr import Jaxprs, Type, is_jaxpr
 from chaingrad.draw.nodes import Nodes
 from chaingrad.draw.tensors import Tensors, is_tensor
+from chaingrad.draw.watches import Watches, is_watched
 from chaingrad.draw.words import is_zero, show
 from chaingrad.graph import toposort
 
@@ -26,8 +27,11 @@ def read(
     roots = list(root) if isinstance(root, list | tuple) and root else [root]
     trained = list(parameters)
     jaxprs, tensors, nodes = Jaxprs(roots, inline), Tensors(trained), Nodes(trained)
+    watches = Watches(trained)
 
     def reader(thing: Any) -> Reader:
+        if is_watched(thing):
+            return watches
         return jaxprs if jaxprs.has(thing) else tensors if is_tensor(thing) else nodes
 
     labels = {id(reader(thing).source(thing)): name for name, thing in (names or {}).items()}

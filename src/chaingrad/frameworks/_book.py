@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from chaingrad.draw.words import FEW
 from chaingrad.frameworks._private import storage_key
 from chaingrad.frameworks.watched import Summary
 
@@ -19,8 +20,10 @@ class Entry:
         self.summary: Summary | None = None
 
     def sum_up(self) -> None:
-        """Keep a summary in the place of the array."""
-        if self.summary is None:
+        """Keep a summary in the place of the array, if it has more than a few entries."""
+        if self.held is not None and self.held.numel() <= FEW:
+            self.held = self.held.clone()
+        elif self.summary is None:
             self.summary = summed_up(self.held)
             self.held = None
 
@@ -78,14 +81,23 @@ def summed_up(tensor: Any) -> Summary:
     shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
     if not tensor.numel():
         return Summary(shape, dtype, 0.0, 0.0, True)
-    size = tensor.abs() if tensor.is_floating_point() or tensor.is_complex() else tensor.double()
-    size = size.abs()
-    norm = torch.linalg.vector_norm(size, dtype=torch.float64)
-    return Summary(shape, dtype, norm.item(), size.max().item(), bool(torch.isfinite(size).all()))
+    if tensor.is_complex():
+        tensor = tensor.abs()
+    if not tensor.is_floating_point() or tensor.element_size() < 4:
+        tensor = tensor.float()
+    norm = torch.linalg.vector_norm(tensor).item()
+    if not 1e-15 < norm < 1e15:  # squares of single precision may be too small, or too large
+        norm = torch.linalg.vector_norm(tensor, dtype=torch.float64).item()
+    low, high = (end.item() for end in torch.aminmax(tensor))
+    largest = high if high != high else max(-low, high)  # where one is not a number, both are nan
+    is_finite = largest - largest == 0.0
+    return Summary(shape, dtype, norm, largest, is_finite)
 
 
 def same(one: Any, other: Any) -> bool:
     """Whether two tensors are equal to the last bit, where both have one that is not a number."""
+    if one is other:
+        return True
     one, other = dense(one), dense(other)
     if one.shape != other.shape or one.dtype != other.dtype:
         return False

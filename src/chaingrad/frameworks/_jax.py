@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from chaingrad.draw import jaxpr
+from chaingrad.draw.words import FEW
 from chaingrad.frameworks.watched import Call, Value, Watched, summary
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
@@ -72,7 +73,8 @@ class _Numbers:
         if self.is_full or self._bytes > self._most:
             self.is_full = True
             for held in self._entries:
-                held.value = summary(held.value)
+                if held.value.size > FEW:
+                    held.value = summary(held.value)
             self._entries = []
         return entry
 
@@ -108,13 +110,10 @@ class _Run:
             self._values[node] = self._value(node, results[0], needed, calls.of(node))
 
     def _value(self, node: jaxpr.Value, result: Any, needed: bool, call: Call) -> Value:
-        is_operation = node.kind == "operation"
-        label = node.label or ""
-        if is_operation and node.is_output:
-            label = ""  # it would be "out", of every function
+        label = "loss" if node is self._output[0] else node.label or ""
         return Value(
             node.op,
-            label.removesuffix(", out"),
+            label,
             tuple(self._values[parent] for parent in node.parents),
             self._numbers.enter(result),
             requires_grad=needed,

@@ -383,6 +383,7 @@ class _Graph:
         self.values: dict[_Thing, Value] = {}
         for thing in order:
             self.values[thing] = self._value(thing, kept)
+        self.values[self.loss].label = "loss"
 
     def _sources(self, thing: _Thing) -> list[_Thing]:
         if thing not in self.sources:
@@ -545,11 +546,8 @@ class _Backward:
         return ran
 
     def _ran(self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
-        child, enter = self._graph.values[thing], self._run.book.enter
-        above = [enter(g) if g is not None else None for g in received]
-        for slot, grad in enumerate(received):
-            if (entry := above[slot]) is not None:
-                self._received(child, slot, grad, entry)
+        child = self._graph.values[thing]
+        above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
         first = next((entry for entry in above if entry is not None), None)
         shown = min(thing.results, default=0)
         child.grad = above[shown] if shown < len(above) and above[shown] is not None else first
@@ -575,12 +573,18 @@ class _Backward:
         self.events.append(Message(child, parent, position, above, None, entry, before, now))
         self._totals[key], self._sums[key] = total, now
 
-    def _received(self, value: Value, slot: int, grad: Any, entry: Entry) -> None:
+    def _received(self, value: Value, slot: int, grad: Any) -> Entry | None:
         """Compare what was sent with what came: a hook may have changed it between."""
         sent = self._totals.pop((value, slot), None)
         known = self._sums.pop((value, slot), None)
-        if sent is not None and not same(sent, grad):
+        if grad is None:
+            return None
+        if sent is not None and known is not None and same(sent, grad):
+            return known
+        entry = self._run.book.enter(grad)
+        if sent is not None:
             self.events.append(Written(value, entry, known))
+        return entry
 
     # --- leaves that a function of its own reaches, such as a reentrant checkpoint ---------------
 

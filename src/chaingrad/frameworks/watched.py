@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from chaingrad.draw.words import FEW, digits, listed, show
-from chaingrad.step.watch import Event
+from chaingrad.step.watch import Event, Message
+
+MOST_BOXES = 60
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,12 @@ class Value:
         where = f" in {self.call.name}" if self.call.name else ""
         return f"{self.op or 'a leaf'}{where}"
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What a drawing says of the value and of its gradient."""
+        kept = f"keeps {size_text(self.kept)}" if self.kept else ""
+        return "\n".join(filter(None, [told(self.data), kept])), told(self.grad)
+
     def __repr__(self) -> str:
         return f"<{self.name}: {' '.join(told(self.data).split())}>"
 
@@ -197,6 +205,34 @@ class Watched:
             if id(key) in self.found:
                 return self.found[id(key)][1]
         raise KeyError(f"the loss does not depend on {thing!r:.60}, or not on this view of it")
+
+    def folded(self, most: int = MOST_BOXES) -> "Watched":
+        """The run in at most that many boxes: modules are opened level by level while they fit.
+
+        Where a module has too many parts, those that follow one another share a box.
+        """
+        from chaingrad.frameworks._folding import fold
+
+        return self if len(self.values) <= most else fold(self, "", most)
+
+    def inside(self, within: str, most: int = MOST_BOXES) -> "Watched":
+        """One module or named scope, in at most that many boxes.
+
+        Args:
+            within: its path, such as ``"encoder.layers.0"``; of several calls ``"cell (call 3)"``.
+            most: boxes.
+
+        Raises:
+            KeyError: it was not called.
+        """
+        from chaingrad.frameworks._folding import fold
+
+        return fold(self, within, most)
+
+    def shares(self) -> dict[tuple[int, int], str]:
+        """What was sent along each edge: by the child's identity and the operand's position."""
+        sent = [event for event in self.events if isinstance(event, Message)]
+        return {(id(m.child), m.position): told(m.share).replace("\n", " ") for m in sent}
 
     def __getitem__(self, label: str) -> Value:
         """The value with a label, such as the name of a parameter.

@@ -11,7 +11,15 @@ import numpy as np
 from chaingrad.draw.items import Item
 from chaingrad.draw.words import listed, unwrapped
 from chaingrad.step.formula import in_brackets, share
-from chaingrad.step.names import Entries, Names, amount, is_number, named_entries, plain
+from chaingrad.step.names import (
+    Entries,
+    Names,
+    amount,
+    is_number,
+    is_summed_up,
+    named_entries,
+    plain,
+)
 from chaingrad.step.steps import BACKWARD, Step
 from chaingrad.step.watch import Event, Message, Written
 
@@ -103,10 +111,10 @@ class _Arrival:
     @cached_property
     def adds(self) -> bool:
         """Whether the share was added to what was there."""
-        total = unwrapped(self.message.total)
-        return self.known is None or np.allclose(
-            unwrapped(self.known + self.message.share), total, equal_nan=True
-        )
+        if self.known is None or not self.names.foreign:
+            return True
+        sum = unwrapped(self.known + self.message.share)
+        return np.allclose(sum, unwrapped(self.message.total), equal_nan=True)
 
     @property
     def is_onto_old(self) -> bool:
@@ -176,8 +184,9 @@ def _message(it: _Arrival, terms: Sequence[str]) -> Step:
 def _now(total: Any) -> str:
     if is_number(total):
         return f"<b>{amount(total)}</b>"
-    norm = float(np.linalg.norm(np.asarray(unwrapped(total), float)))
-    return f"<b>{amount(total)}</b> of norm {amount(norm)}"
+    summed_up = is_summed_up(total)
+    norm = total.norm if summed_up else np.linalg.norm(np.asarray(unwrapped(total), float))
+    return f"<b>{amount(total)}</b> of norm {amount(float(norm))}"
 
 
 def _entries(it: _Arrival) -> tuple[Entries, ...]:

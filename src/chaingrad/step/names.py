@@ -21,6 +21,8 @@ Entries = tuple[str, str]  # what they are, in HTML, and the numbers
 def amount(value: Any) -> str:
     """A number by four digits with a minus sign, an array by its shape."""
     value = unwrapped(value)
+    if value is None:
+        return "unknown"
     shape = np.shape(value)
     if not shape:
         return digits(float(value)).replace("-", "−")
@@ -30,6 +32,11 @@ def amount(value: Any) -> str:
 def is_number(value: Any) -> bool:
     """Whether a value is a number, and no array with axes."""
     return np.ndim(unwrapped(value)) == 0
+
+
+def is_summed_up(value: Any) -> bool:
+    """Whether of an array its norm alone is known, as in a large run of a framework."""
+    return hasattr(value, "norm")
 
 
 def entries_of(value: Any) -> str:
@@ -45,7 +52,11 @@ def entries_of(value: Any) -> str:
 
 def named_entries(named: Iterable[tuple[str, Any]]) -> tuple[Entries, ...]:
     """The entries of those values that are arrays, under their names and shapes."""
-    return tuple((f"{name} {amount(x)}", entries_of(x)) for name, x in named if not is_number(x))
+    return tuple(
+        (f"{name} {amount(x)}", entries_of(x))
+        for name, x in named
+        if not is_number(x) and not is_summed_up(x)
+    )
 
 
 def data_text(item: Item) -> str:

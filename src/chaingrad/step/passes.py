@@ -9,6 +9,7 @@ from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
 from chaingrad.draw.reading import read
+from chaingrad.draw.watches import is_watched
 from chaingrad.draw.words import cut, describe, listed, one_line
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
@@ -23,7 +24,7 @@ FITTING = 60  # nodes that some screen may show at once
 
 
 def play(
-    root: GraphNode,
+    root: GraphNode | Any,
     *,
     backward: Callable[[], object] | None = None,
     local_gradient: Callable[[Any, int], Any] | None = None,
@@ -38,7 +39,8 @@ def play(
     it was before. Numbers are shown with four digits.
 
     Args:
-        root: a node that holds one number.
+        root: a node that holds one number; or a run that `chaingrad.frameworks` watched, which is
+            played as it was, by modules where it is large.
         backward: what to run and watch instead of ``root.backward()``: a backward pass of one's
             own, right or wrong. It may send more than once.
         local_gradient: for another engine, gives ∂node/∂operand for a node and the operand's
@@ -66,7 +68,10 @@ def play(
     >>> x.grad
     0.0
     """
-    passes = _watch(_read(root, max_nodes, parameters), backward, local_gradient)
+    if is_watched(root):
+        passes = _watched(root, backward, local_gradient, max_nodes, parameters)
+    else:
+        passes = _watch(_read(root, max_nodes, parameters), backward, local_gradient)
     steps = passes.steps()
     return Player(
         passes.alt(len(steps)),
@@ -75,6 +80,21 @@ def play(
         passes.start(),
         _key_frames(steps),
     )
+
+
+def _watched(
+    root: Any,
+    backward: Callable[[], object] | None,
+    local_gradient: Callable[[Any, int], Any] | None,
+    max_nodes: int,
+    parameters: Iterable[Any],
+) -> "_Passes":
+    """A run of a framework: what was seen of it, by modules where it is large."""
+    if backward or local_gradient:
+        raise TypeError("play: backward= and local_gradient= are for nodes; a watched run has run")
+    run = root.folded(min(max_nodes, FITTING))
+    items = read(run, "play", 10**9, parameters)
+    return _Passes(items, Names(items), (), run.events)
 
 
 def _read(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
