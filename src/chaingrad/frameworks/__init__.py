@@ -6,15 +6,30 @@ JAX sends no messages that could be noted: it is our walk, by JAX's rules. What 
 nodes that `chaingrad.draw.draw_graph`, `chaingrad.draw.draw_gradient_flow` and
 `chaingrad.step.play` take.
 
+`diagnose` says in words what is wrong with a run.
+
 Neither is imported before one of these is called.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from chaingrad.frameworks.diagnosis import Diagnosis, Layer, Symptom, diagnose
 from chaingrad.frameworks.watched import Call, Missed, Summary, Value, Watched
 
-__all__ = ["Call", "Missed", "Summary", "Value", "Watched", "watch_jax", "watch_torch"]
+__all__ = [
+    "Call",
+    "Diagnosis",
+    "Layer",
+    "Missed",
+    "Summary",
+    "Symptom",
+    "Value",
+    "Watched",
+    "diagnose",
+    "watch_jax",
+    "watch_torch",
+]
 
 MOST = 256 * 1024 * 1024
 

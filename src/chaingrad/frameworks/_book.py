@@ -45,9 +45,11 @@ class Book:
         self._bytes = 0
         self._held: dict[int, list[Entry]] = {}  # by the memory that they show
         self.is_full = False
+        self.is_low = False  # whether there are numbers of 16 bits
 
     def enter(self, tensor: Any) -> Entry:
         """Note what a tensor holds now."""
+        self.is_low |= tensor.dtype in (torch.float16, torch.bfloat16)
         entry = Entry(tensor)
         if self.is_full:
             entry.sum_up()

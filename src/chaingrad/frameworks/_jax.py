@@ -1,6 +1,6 @@
 """One run of a function in JAX, equation by equation, and its backward pass by JAX's own rules."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,14 @@ import numpy as np
 
 from chaingrad.draw import jaxpr
 from chaingrad.draw.words import FEW
-from chaingrad.frameworks.watched import Call, Value, Watched, summary
+from chaingrad.frameworks.watched import (
+    Call,
+    Compared,
+    Value,
+    Watched,
+    compared,
+    summary,
+)
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
@@ -34,7 +41,59 @@ def watch(
     ]
     places = [node for node in record.nodes if node.kind == "input"]
     run.forward(dict(zip(places, given, strict=True)))
-    return run.result(run.backward())
+    seen = run.result(run.backward())
+    labels = [
+        node.label or "" for node, (_, is_chosen) in zip(places, given, strict=True) if is_chosen
+    ]
+    is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
+    return replace(seen, again=_Again(f, inputs, chosen, labels, is_low))
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Runs the function again in double precision, for its gradient and for differences."""
+
+    f: Callable[..., Any]
+    inputs: Sequence[Any]
+    chosen: Set[int]
+    labels: Sequence[str]
+    is_low: bool
+
+    def __call__(self, samples: int) -> Compared | str:
+        if self.is_low:
+            return "some of its operations are in a lower precision"
+        try:
+            with jax.enable_x64(True):
+                return self._compared(samples)
+        except Exception as error:  # of the reader's function, which may not take doubles
+            return f"in double precision the function fails, with {type(error).__name__}: {error}"
+
+    def _compared(self, samples: int) -> Compared:
+        inputs = jax.tree.map(_double, list(self.inputs))
+        numbers = sorted(self.chosen)
+        grads = jax.grad(lambda *chosen: self._loss(inputs, numbers, chosen), range(len(numbers)))
+        parts = [inputs[number] for number in numbers]
+        found, shape = jax.tree.flatten(list(grads(*parts)))
+        flat = jax.tree.leaves(parts)
+
+        def loss(number: int, entry: tuple[int, ...], by: float) -> float:
+            moved = [*flat]
+            moved[number] = moved[number].at[entry].add(by)
+            return float(self._loss(inputs, numbers, jax.tree.unflatten(shape, moved)))
+
+        named = list(zip(self.labels, map(np.asarray, found), strict=True))
+        return compared(named, samples, loss)
+
+    def _loss(self, inputs: Sequence[Any], numbers: Sequence[int], chosen: Sequence[Any]) -> Any:
+        given = list(inputs)
+        for number, argument in zip(numbers, chosen, strict=True):
+            given[number] = argument
+        return self.f(*given)
+
+
+def _double(x: Any) -> Any:
+    x = jnp.asarray(x)
+    return x.astype(jnp.float64) if jnp.issubdtype(x.dtype, jnp.floating) else x
 
 
 def _check(outputs: Sequence[Any]) -> None:

@@ -5,7 +5,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -28,7 +28,14 @@ from chaingrad.frameworks._private import (
     written,
 )
 from chaingrad.frameworks._restoring import Restoring, roots
-from chaingrad.frameworks.watched import Call, Missed, Value, Watched
+from chaingrad.frameworks.watched import (
+    Call,
+    Compared,
+    Missed,
+    Value,
+    Watched,
+    compared,
+)
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
@@ -46,7 +53,14 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
             if leaf in graph.values and grad is not None:
                 graph.values[leaf].grad = run.book.enter(grad)
         missed = list(_missed(run, graph, grads))
-        return graph.result(events, missed, run)
+        seen = graph.result(events, missed, run)
+    leaves = [
+        (value.label, leaf.tensor)
+        for leaf, value in graph.values.items()
+        if isinstance(leaf, _Leaf) and value.label and value.grad is not None
+    ]
+    again = _Again(f, inputs, model, leaves, run.book.is_low)
+    return replace(seen, again=again)
 
 
 # --- forward ------------------------------------------------------------------------------------
@@ -132,18 +146,10 @@ class _Forward:
         given = list(_tensors([args, kwargs]))
         for tensor in written(function, args, kwargs):
             if isinstance(tensor, torch.Tensor):
-                self.restoring.changes(tensor)
                 self.book.before_change(storage_key(tensor))
-        for generator in [*args, *kwargs.values()]:
-            if isinstance(generator, torch.Generator):
-                self.restoring.generator(generator)
         operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
-        result = function(*args, **kwargs)
+        result = _Guard(self.restoring).operation(function, args, kwargs)
         results = list(_tensors([result]))
-        known = {storage_key(tensor) for tensor in given}
-        for tensor in results:
-            if storage_key(tensor) not in known:
-                self.restoring.made(tensor)
         if not self.going_back:
             name = function._schema.name.partition("::")[2]
             made = _Operation(
@@ -273,7 +279,7 @@ def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
 class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Hands each operation on."""
 
-    def __init__(self, run: _Forward) -> None:
+    def __init__(self, run: "_Forward | _Guard") -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._run = run
 
@@ -663,3 +669,81 @@ def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> str:
                 return f"{thing.name}{where} makes whole numbers or truth values of it"
             return f"{thing.name}{where} has no gradient"
     return "an operation on the way sent it no gradient"
+
+
+# --- differences --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Again:
+    """Runs the function again in double precision, for its gradient and for differences."""
+
+    f: Callable[..., Any]
+    inputs: Sequence[Any]
+    model: Any
+    leaves: Sequence[tuple[str, Any]]
+    is_low: bool
+
+    def __call__(self, samples: int) -> Compared | str:
+        if self.is_low:
+            return "some of its operations are in a lower precision"
+        try:
+            grads = self._gradients()
+            return compared(
+                [(name, grad) for (name, _), grad in zip(self.leaves, grads, strict=True)],
+                samples,
+                self._loss,
+            )
+        except Exception as error:  # of the reader's function, which may not take doubles
+            return f"in double precision the function fails, with {type(error).__name__}: {error}"
+
+    @contextmanager
+    def _doubled(self) -> Iterator[Sequence[Any]]:
+        """The leaves, the modules' tensors and the inputs in double precision, until it ends."""
+        restoring = Restoring(self.f, self.model)
+        modules = roots(self.f, self.model)
+        tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
+        tensors += [tensor for _, tensor in self.leaves] + list(_tensors(self.inputs))
+        with restoring.all():
+            for tensor in {id(t): t for t in tensors}.values():
+                if tensor.is_floating_point():
+                    restoring.leaf(tensor)
+                    tensor.data = tensor.data.double()
+                    tensor.grad = None
+                else:
+                    restoring.changes(tensor)
+            torch.set_default_dtype(torch.float64)
+            with _Operations(_Guard(restoring)):
+                yield [tensor for _, tensor in self.leaves]
+
+    def _gradients(self) -> list[Any]:
+        with self._doubled() as leaves:
+            self.f(*self.inputs).backward()
+            return [leaf.grad.to_dense().cpu().numpy().copy() for leaf in leaves]
+
+    def _loss(self, number: int, entry: tuple[int, ...], by: float) -> float:
+        with self._doubled() as leaves:
+            with torch.no_grad():
+                leaves[number][entry] += by
+            return float(self.f(*self.inputs).item())
+
+
+@dataclass(frozen=True)
+class _Guard:
+    """Notes what operations change, and nothing else."""
+
+    restoring: Restoring
+
+    def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
+        for tensor in written(function, args, kwargs):
+            if isinstance(tensor, torch.Tensor):
+                self.restoring.changes(tensor)
+        for generator in [*args, *kwargs.values()]:
+            if isinstance(generator, torch.Generator):
+                self.restoring.generator(generator)
+        result = function(*args, **kwargs)
+        known = {storage_key(tensor) for tensor in _tensors([args, kwargs])}
+        for tensor in _tensors([result]):
+            if storage_key(tensor) not in known:
+                self.restoring.made(tensor)
+        return result

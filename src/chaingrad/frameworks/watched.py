@@ -1,7 +1,7 @@
 """What was seen of one run of a framework: values, and the shares that they sent one another."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,9 @@ from chaingrad.draw.words import FEW, digits, listed, show
 from chaingrad.step.watch import Event, Message
 
 MOST_BOXES = 60
+STEP = 1e-6  # of a central difference
+# a leaf, an entry of it, the gradient there, the difference, and a scale for what is small
+Compared = list[tuple[str, tuple[int, ...], float, float, float]]
 
 
 @dataclass(frozen=True)
@@ -174,6 +177,7 @@ class Watched:
         complete: whether arrays are there, and not only their summaries.
         kept: bytes that were kept for the backward pass.
         found: what stands for the framework's own things, by their identity.
+        again: compares that many entries of gradients with differences, or says why it cannot.
     """
 
     engine: str
@@ -183,7 +187,7 @@ class Watched:
     missed: Sequence[Missed] = ()
     complete: bool = True
     found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
-    again: Any = None  # runs the function once more, for differences
+    again: Callable[[int], Compared | str] | None = None
 
     @property
     def kept(self) -> int:
@@ -257,3 +261,34 @@ class Watched:
             f"{' '.join(told(self.loss.data).split())}"
         )
         return text if self.complete else text + "; of arrays only shape, norm and largest entry"
+
+
+def compared(
+    leaves: Sequence[tuple[str, Any]],
+    samples: int,
+    loss: Callable[[int, tuple[int, ...], float], float],
+) -> Compared:
+    """Compare entries of gradients with central differences, spread over the leaves.
+
+    Args:
+        leaves: names, and gradients in double precision.
+        samples: how many entries; of each leaf the largest, and others at random.
+        loss: gives the loss when something is added to an entry of a leaf, given by its number.
+    """
+    generator = np.random.default_rng(0)
+    each = max(1, samples // max(len(leaves), 1))
+    rows: Compared = []
+    largest_of_all = max((float(np.abs(grad).max()) for _, grad in leaves), default=0.0)
+    chosen = sorted(generator.permutation(len(leaves))[:samples])
+    for number in chosen:
+        name, grad = leaves[number]
+        largest = int(np.argmax(np.abs(grad)))
+        others = generator.integers(grad.size, size=each - 1)
+        for flat in dict.fromkeys([largest, *map(int, others)]):
+            entry = tuple(map(int, np.unravel_index(flat, grad.shape)))
+            high, low = (loss(int(number), entry, sign * STEP) for sign in (1, -1))
+            scale = largest_of_all + 1e-4 * max(
+                1.0, abs(high)
+            )  # a difference of losses is no exacter
+            rows.append((name, entry, float(grad[entry]), (high - low) / (2 * STEP), scale))
+    return rows

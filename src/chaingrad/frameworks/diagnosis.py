@@ -1,0 +1,379 @@
+"""What is wrong with a watched run, in words."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from chaingrad.draw.words import digits, listed
+from chaingrad.frameworks.watched import Summary, Value, Watched, size_text, summary
+from chaingrad.step.watch import Message
+
+Kind = Literal[
+    "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
+]
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """One thing that is wrong: what, where it begins, and what was seen."""
+
+    kind: Kind
+    where: str
+    seen: str
+    look: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind[0].upper()}{self.kind[1:]}\n"
+            f"  where    {self.where}\n  seen     {self.seen}\n  look at  {self.look}"
+        )
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A module, or what is in none: what it holds, keeps and gets."""
+
+    name: str
+    parameter_bytes: int
+    kept: int
+    gradient: float  # the root mean square over its parameters
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """What was found, in words when printed.
+
+    Attributes:
+        run: in a line.
+        symptoms: the worst first.
+        layers: in the order in which they ran.
+        unchecked: why gradients were not compared with differences, or nothing.
+    """
+
+    run: str
+    symptoms: Sequence[Symptom]
+    layers: Sequence[Layer]
+    unchecked: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is no symptom."""
+        return not self.symptoms
+
+    def table(self) -> str:
+        """The layers: bytes of parameters, bytes kept, and the gradient's root mean square."""
+        lines = [f"{'layer':32} {'parameters':>12} {'kept':>10} {'gradient':>10}"]
+        for layer in self.layers:
+            gradient = digits(layer.gradient) if layer.parameter_bytes else ""
+            lines.append(
+                f"{layer.name:32} {size_text(layer.parameter_bytes):>12} "
+                f"{size_text(layer.kept):>10} {gradient:>10}"
+            )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        count = len(self.symptoms)
+        head = f"{count} symptom{'s' * (count > 1)}" if count else "no symptom"
+        parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
+        if self.unchecked:
+            parts.append(f"Gradients were not compared with differences: {self.unchecked}")
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+
+def diagnose(
+    watched: Watched,
+    *,
+    vanishing: float = 1e-4,
+    exploding: float = 1e4,
+    dead: float = 0.5,
+    samples: int = 24,
+) -> Diagnosis:
+    """Say what is wrong with a run, and where it begins.
+
+    Looks for the first result or share that is not finite; for layers whose gradient is zero, or
+    small or large beside that of the last layer; for repeated calls over which the gradient grows;
+    for parameters that no gradient reached, and why; for units that are 0 for the whole batch; and
+    for gradients that disagree with central differences. For the differences the function is run
+    again, in double precision, with its generators reset and all put back as by the first run.
+
+    Args:
+        watched: a run.
+        vanishing: a layer's gradient is called vanishing below this part of the last layer's, in
+            root mean squares over a parameter's entries.
+        exploding: and exploding above this multiple.
+        dead: the part of a layer's units that may be 0 for the whole batch.
+        samples: entries of gradients to compare with differences; with 0 none.
+
+    >>> import torch
+    >>> from chaingrad.frameworks import watch_torch
+    >>> w = torch.tensor([0.0, 1.0], requires_grad=True)
+    >>> print(diagnose(watch_torch(lambda: w.sqrt().sum())))
+    PyTorch: 3 values, 2 shares, 8 B kept for the backward pass; loss = 1.0
+    1 symptom found
+    <BLANKLINE>
+    Not finite
+      where    a share that Sqrt sends to a leaf
+      seen     [inf, 0.5], from [1.0, 1.0]
+      look at  the operation's derivative at its operand, such as that of a root at 0
+    """
+    symptoms = list(_not_finite(watched))
+    unchecked = ""
+    if not symptoms:
+        symptoms += _layers(watched, vanishing, exploding)
+        symptoms += _over_calls(watched, exploding)
+        symptoms += _dead_units(watched, dead)
+        wrong, unchecked = _differences(watched, samples)
+        symptoms += wrong
+    symptoms += _missed(watched)
+    return Diagnosis(str(watched), symptoms, _table(watched), unchecked)
+
+
+# --- numbers that are none ----------------------------------------------------------------------
+
+
+def _is_number(x: Any) -> bool:
+    return x is None or not math.isnan(summary(x).norm)
+
+
+def _is_finite(x: Any) -> bool:
+    return x is None or summary(x).is_finite
+
+
+def _not_finite(watched: Watched) -> Iterator[Symptom]:
+    """The first that is no number, or else the first that is infinite, where it does harm.
+
+    Infinite entries that a softmax makes zeros, as a mask has them, do none.
+    """
+    for is_fine in (_is_number, _is_finite):
+        if is_fine(watched.loss.data):
+            continue
+        for value in watched.values:
+            if not is_fine(value.data) and all(is_fine(p.data) for p in value.parents):
+                operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
+                yield Symptom(
+                    "not finite",
+                    f"the result of {value.op or 'the input'} {_place(value)}".strip(),
+                    f"{_range(value.data)}" + (f", from {operands}" if operands else ""),
+                    "the operands just before: a logarithm or a root of what is not positive, a "
+                    "division by 0, an exponential that overflows",
+                )
+                return
+    for message in _messages(watched):
+        if not _is_finite(message.share) and _is_finite(message.above):
+            yield Symptom(
+                "not finite",
+                f"a share that {message.child.op} {_place(message.child)} sends to "
+                f"{message.parent.name}".replace("  ", " "),
+                f"{_range(message.share)}, from {_range(message.above)}",
+                "the operation's derivative at its operand, such as that of a root at 0",
+            )
+            return
+
+
+def _messages(watched: Watched) -> list[Message]:
+    return [event for event in watched.events if isinstance(event, Message)]
+
+
+def _place(value: Value) -> str:
+    return f"in {value.call.name}" if value.call.name else ""
+
+
+def _range(x: Any) -> str:
+    """Few entries, or the shape and the largest entry."""
+    if x is None:
+        return "something unknown"
+    facts = summary(x)
+    if not isinstance(x, Summary) and facts.size <= 6:
+        return ", ".join(digits(float(entry)) for entry in np.ravel(x)).join("[]")
+    return f"{facts.shape}, largest {digits(facts.largest)}"
+
+
+# --- the size of gradients ----------------------------------------------------------------------
+
+
+def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+    """Compare weights' gradients with that of the last layer, from the last to the first."""
+    weights = [
+        (leaf, summary(leaf.grad))
+        for leaf in _in_order(watched)
+        if leaf.grad is not None and leaf.is_parameter
+    ]
+    zero = [leaf.name for leaf, facts in weights if not facts.largest and facts.size]
+    if zero:
+        yield Symptom(
+            "zero",
+            listed(zero, 6),
+            "every entry of the gradient is 0",
+            "units that are 0 for the whole batch, a factor or a weight that is 0",
+        )
+    sizes = [(leaf, facts.rms) for leaf, facts in weights if facts.ndim > 1 and facts.largest]
+    if not sizes:
+        return
+    last, size = sizes[-1]
+    kinds: list[tuple[Kind, float, str]] = [
+        ("vanishing", vanishing, "saturated units, and the scale of the weights"),
+        ("exploding", exploding, "the scale of the weights, a missing normalization"),
+    ]
+    for kind, limit, look in kinds:
+        sign = 1 if limit > 1 else -1
+        so = [(leaf, rms) for leaf, rms in reversed(sizes) if sign * (rms / size - limit) > 0]
+        if so:
+            first, rms = so[0]
+            extreme = max(so, key=lambda row: sign * row[1])
+            yield Symptom(
+                kind,
+                f"{first.name}, and {len(so) - 1} more before it" if so[1:] else first.name,
+                f"root mean square {digits(rms)}, {digits(rms / size)} of {last.name}'s "
+                f"{digits(size)}; {digits(extreme[1])} at {extreme[0].name}",
+                look,
+            )
+
+
+def _in_order(watched: Watched) -> list[Value]:
+    """The leaves in the order in which the forward pass first reads them."""
+    read = {parent: None for value in watched.values for parent in _leaves_of(value)}
+    return list(read)
+
+
+def _leaves_of(value: Value) -> Iterator[Value]:
+    """The leaves that a value reads, itself or as they are transposed for it."""
+    for parent in value.parents:
+        if not parent.parents:
+            yield parent
+
+
+def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
+    """Compare the gradient at each call of a module with that at its last call."""
+    results: dict[str, dict[int, float]] = defaultdict(dict)
+    for value in watched.values:
+        call = value.call
+        if call.turns > 1 and value.grad is not None and value.parents:
+            results[call.path or call.kind][call.turn] = summary(value.grad).rms
+    for path, sizes in results.items():
+        turns = sorted(sizes, reverse=True)
+        last = sizes[turns[0]]
+        beyond = [turn for turn in turns if last and sizes[turn] / last > exploding]
+        if beyond:
+            growth = (sizes[turns[-1]] / last) ** (1 / max(len(turns) - 1, 1))
+            yield Symptom(
+                "exploding",
+                f"{path}, from call {beyond[0]} of {len(turns)} back to the first",
+                f"root mean square of the gradient {digits(last)} at the last call, "
+                f"{digits(sizes[turns[-1]])} at the first: times {digits(growth)} a call",
+                "the largest singular value of the recurrent weights; clip gradients",
+            )
+
+
+# --- units that are silent ----------------------------------------------------------------------
+
+
+def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
+    for value in watched.values:
+        is_relu = value.op.lower().partition(" ")[0] in ("relu", "thresholdbackward", "hardtanh")
+        if not is_relu or value.data is None or summary(value.data).ndim < 2:
+            continue
+        if isinstance(value.data, Summary):
+            silent, units = (1, 1) if not value.data.largest else (0, 1)
+        else:
+            axis = 1 if value.data.ndim > 3 else value.data.ndim - 1
+            others = tuple(i for i in range(value.data.ndim) if i != axis)
+            is_silent = ~np.any(value.data, axis=others)
+            silent, units = int(is_silent.sum()), is_silent.size
+        if silent > dead * units:
+            yield Symptom(
+                "dead units",
+                value.name,
+                f"{silent} of {units} units are 0 for the whole batch",
+                "biases far below 0, a learning rate that was too large",
+            )
+
+
+# --- gradients against differences --------------------------------------------------------------
+
+
+def _differences(watched: Watched, samples: int) -> tuple[list[Symptom], str]:
+    if not samples or watched.again is None:
+        return [], "" if not samples else "the function cannot be run again"
+    compared = watched.again(samples)
+    if isinstance(compared, str):
+        return [], compared
+    wrong = {row[0]: row for row in reversed(compared) if not _agree(row)}
+    if not wrong:
+        return [], ""
+    right = {name for name, *_ in compared} - set(wrong)
+    name = next(name for name, *_ in compared if name in wrong)
+    _, place, found, due, _ = wrong[name]
+    own = _between(watched, set(wrong), right)
+    return [
+        Symptom(
+            "wrong gradient",
+            listed([name, *(other for other in wrong if other != name)], 6),
+            f"the gradient is {digits(found)} at {place} of {name}, the difference {digits(due)}",
+            f"the backward of {listed(own, 3)}" if own else "a detach, or a custom derivative",
+        )
+    ], ""
+
+
+def _agree(row: tuple[str, tuple[int, ...], float, float, float]) -> bool:
+    _, _, found, due, scale = row
+    return abs(found - due) <= 1e-3 * max(abs(found), abs(due)) + 1e-5 * scale
+
+
+def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[str]:
+    """The functions of the reader's own that wrong gradients came through, and right ones not."""
+    own = {value for value in watched.values if value.note.startswith("one function")}
+    through: dict[Value, set[Value]] = defaultdict(set)
+    for value in reversed(watched.values):  # children before parents
+        for parent in value.parents:
+            through[parent] |= through[value] | ({value} & own)
+    suspects: set[Value] = set()
+    cleared: set[Value] = set()
+    for value in watched.values:
+        if value.label in wrong:
+            suspects |= through[value]
+        elif value.label in right:
+            cleared |= through[value]
+    return sorted({value.op for value in suspects - cleared or suspects})
+
+
+# --- parameters without a gradient --------------------------------------------------------------
+
+
+def _missed(watched: Watched) -> Iterator[Symptom]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for missed in watched.missed:
+        by_reason[missed.why].append(missed.name)
+    for why, names in by_reason.items():
+        yield Symptom("no gradient", listed(names, 6), why, "the forward pass, at that place")
+
+
+# --- by layer -----------------------------------------------------------------------------------
+
+
+def _table(watched: Watched) -> list[Layer]:
+    """The innermost modules, each with what its calls keep and what reached its parameters."""
+    rows: dict[str, list[Value]] = defaultdict(list)
+    for value in watched.values:
+        rows[value.call.path or value.call.kind or "(no module)"].append(value)
+    layers = []
+    for name, values in rows.items():
+        own = [v for v in values if v.is_parameter]
+        facts = [summary(v.grad) for v in own if v.grad is not None]
+        count = sum(x.size for x in facts)
+        square = sum(x.norm**2 for x in facts)
+        held = sum(_bytes(v.data) for v in own)
+        kept = sum(v.kept for v in values)
+        layers.append(Layer(name, held, kept, math.sqrt(square / count) if count else 0.0))
+    return layers
+
+
+def _bytes(x: Any) -> int:
+    if isinstance(x, Summary):
+        return x.size * (2 if "16" in x.dtype else 8 if "64" in x.dtype else 4)
+    return int(getattr(x, "nbytes", 0))

@@ -1,0 +1,205 @@
+"""Each symptom is provoked by a model made for it; sound models have none."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from chaingrad.frameworks import diagnose, watch_jax, watch_torch
+from tests.chaingrad.frameworks.models import CASES, made
+from tests.chaingrad.frameworks.test_jax import CASES as JAX_CASES
+from tests.chaingrad.frameworks.test_jax import made as made_in_jax
+from tests.chaingrad.frameworks.test_torch import Lost, assert_same, everything
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_sound_models_have_no_symptom_before_and_after_100_steps(name):
+    f, inputs, model = made(name)
+    optimizer = torch.optim.Adam(model.parameters(), 1e-2)
+    before = everything(model, inputs)
+    found = diagnose(watch_torch(f, *inputs, model=model))
+    assert_same(everything(model, inputs), before)
+    assert found.is_sound, found
+    assert "no symptom found" in str(found)
+    assert bool(found.unchecked) == (name == "autocast")  # half precision is not compared
+    for _ in range(100):
+        optimizer.zero_grad()
+        f(*inputs).backward()
+        optimizer.step()
+    found = diagnose(watch_torch(f, *inputs, model=model))
+    assert found.is_sound, found
+
+
+@pytest.mark.parametrize("name", sorted(set(JAX_CASES) - {"many"}))
+def test_sound_functions_of_jax_have_none(name):
+    f, p, x = made_in_jax(name)
+    found = diagnose(watch_jax(f, p, x), samples=4)
+    assert found.is_sound, found
+    assert not found.unchecked
+
+
+def kinds(found: Any) -> list[str]:
+    return [symptom.kind for symptom in found.symptoms]
+
+
+def test_the_first_operation_that_gives_no_number():
+    model = nn.Linear(3, 3)
+
+    def loss(x: Any) -> Any:
+        h = (model(x) * 0 - 1.0).log()
+        return (h * 2).exp().mean()
+
+    found = diagnose(watch_torch(loss, torch.randn(2, 3)))
+    assert kinds(found) == ["not finite"]
+    assert found.symptoms[0].where == "the result of Log"
+    assert "from Sub of [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]" in found.symptoms[0].seen
+
+
+def test_the_first_share_that_is_infinite():
+    w = torch.tensor([0.0, 1.0], requires_grad=True)
+    found = diagnose(watch_torch(lambda: ((w * 3).sqrt() * 2).sum()))
+    assert kinds(found) == ["not finite"]
+    assert found.symptoms[0].where == "a share that Sqrt sends to Mul"
+
+
+def test_an_infinite_mask_does_no_harm():
+    mask = torch.full((3, 3), -torch.inf).triu(1)
+    w = torch.randn(3, 3, requires_grad=True)
+    assert diagnose(watch_torch(lambda: ((w + mask).softmax(1) ** 2).sum())).is_sound
+
+
+def deep(scale: float, act: type[nn.Module]) -> Any:
+    torch.manual_seed(0)
+    model = nn.Sequential(*(m for _ in range(12) for m in (nn.Linear(16, 16), act())))
+    for module in model:
+        if isinstance(module, nn.Linear):
+            module.weight.data *= scale
+    return watch_torch(lambda x: model(x).square().mean(), torch.randn(8, 16), model=model)
+
+
+def test_a_vanishing_gradient_and_where_it_begins():
+    found = diagnose(deep(1.0, nn.Sigmoid))
+    assert kinds(found) == ["vanishing"]
+    run = deep(1.0, nn.Sigmoid)
+    sizes = {i: np.linalg.norm(run[f"{i}.weight"].grad) for i in range(0, 24, 2)}
+    begins = max(i for i in sizes if sizes[i] < 1e-4 * sizes[22])
+    assert found.symptoms[0].where == f"{begins}.weight, and {begins // 2} more before it"
+    assert diagnose(run, vanishing=1e-12).is_sound
+
+
+def test_an_exploding_gradient():
+    class Forgetful(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return (x - x.detach()) * 20 + x.detach() / 20
+
+    found = diagnose(deep(1.0, Forgetful), samples=0)
+    assert kinds(found) == ["exploding"]
+    assert "and" in found.symptoms[0].where
+
+
+def test_a_gradient_that_is_zero():
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+    nn.init.zeros_(model[2].weight)
+    found = diagnose(watch_torch(lambda x: (model(x) - 1).square().mean(), torch.randn(5, 3)))
+    assert kinds(found) == ["zero"]
+    assert found.symptoms[0].where == "0.weight, 0.bias"
+
+
+def test_an_rnn_whose_gradient_explodes_and_where():
+    torch.manual_seed(0)
+    cell = nn.RNNCell(2, 8, nonlinearity="relu")
+    cell.weight_hh.data = 4 * torch.eye(8)
+
+    def loss(x: Any) -> Any:
+        h = torch.zeros(3, 8)
+        for row in x:
+            h = cell(row, h)
+        return (h / 4.0**20).mean()
+
+    found = diagnose(watch_torch(loss, torch.rand(20, 3, 2)), samples=0)
+    assert kinds(found) == ["exploding"]
+    assert found.symptoms[0].where.startswith("RNNCell, from call 1")
+    assert "times 3.9" in found.symptoms[0].seen
+
+
+def test_parameters_that_nothing_reached():
+    model = Lost()
+    found = diagnose(watch_torch(lambda x: model(x).sum(), torch.randn(4, 3), model=model))
+    assert kinds(found)[-5:] == ["no gradient"] * 5
+    assert "its result is detached in Lost" in str(found)
+
+
+def test_units_that_are_dead_on_this_batch():
+    model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+    model[0].bias.data[:6] = -100.0
+    run = watch_torch(lambda x: model(x).sum(), torch.randn(5, 3))
+    found = diagnose(run)
+    assert kinds(found) == ["dead units"]
+    assert "6 of 8 units" in found.symptoms[0].seen
+    assert diagnose(run, dead=0.8).is_sound
+
+
+class Wrong(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.tanh()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        return grad * (1 - x.tanh())  # should be 1 - tanh²
+
+
+def test_a_function_whose_backward_is_wrong():
+    torch.manual_seed(0)
+    before, after = nn.Linear(3, 4), nn.Linear(4, 1)
+    model = nn.ModuleList([before, after])
+    found = diagnose(
+        watch_torch(lambda x: after(Wrong.apply(before(x))).sum(), torch.randn(5, 3), model=model)
+    )
+    assert kinds(found) == ["wrong gradient"]
+    assert found.symptoms[0].where == "0.bias, 0.weight"
+    assert found.symptoms[0].look == "the backward of Wrong"
+
+
+def test_a_wrong_rule_in_jax():
+    @jax.custom_vjp
+    def wrong(x: Any) -> Any:
+        return jnp.tanh(x)
+
+    wrong.defvjp(lambda x: (jnp.tanh(x), x), lambda x, g: (g * (1 - jnp.tanh(x)),))
+    found = diagnose(watch_jax(lambda w, v: (wrong(w) * v).sum(), jnp.ones(3), jnp.ones(3)))
+    assert kinds(found) == ["wrong gradient"]
+    assert found.symptoms[0].look == "the backward of wrong (custom_vjp_call)"
+
+
+def test_what_cannot_run_in_double_precision_is_said():
+    def single(x: Any) -> Any:
+        assert x.dtype == torch.float32, "single precision alone"
+        return (x * 2).sum()
+
+    found = diagnose(watch_torch(single, torch.ones(3, requires_grad=True)))
+    assert found.is_sound
+    assert "AssertionError: single precision alone" in str(found)
+
+
+def test_the_table_of_layers():
+    f, inputs, model = made("mlp")
+    run = watch_torch(f, *inputs, model=model)
+    table = {layer.name: layer for layer in diagnose(run, samples=0).layers}
+    assert table["0"].parameter_bytes == 4 * (8 * 4 + 8)
+    assert table["1"].kept == 4 * 16 * 8  # tanh keeps its result
+    assert sum(layer.kept for layer in table.values()) == run.kept
+    square = sum(float(p.grad.square().sum()) for p in grads(f, inputs, model[2]))
+    assert table["2"].gradient == pytest.approx((square / 27) ** 0.5, rel=1e-5)
+    assert "512 B" in diagnose(run, samples=0).table()
+
+
+def grads(f: Any, inputs: Any, module: nn.Module) -> list[Any]:
+    f(*inputs).backward()
+    return list(module.parameters())
