@@ -39,6 +39,8 @@ from chaingrad.frameworks.watched import (
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
+BLANK = ("empty", "new_empty")  # operations whose results hold what was there before
+
 
 def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> Watched:
     """Run ``f`` and its backward pass, and note what happens."""
@@ -173,7 +175,10 @@ class _Forward:
         """A result on which no gradient was recorded, of an operation that may have others."""
         if made.function is not None or made.results:
             made = _Operation(made.name, [made], made.call, recorded=made.recorded)
-        made.results[0] = self.book.enter(tensor)
+        if made.name.startswith(BLANK):
+            made.operands = ()
+        else:
+            made.results[0] = self.book.enter(tensor)
         made.floating = tensor.is_floating_point() or tensor.is_complex()
         return made
 
@@ -254,6 +259,8 @@ class _Forward:
         for path, parameter in root.named_parameters(prefix=prefix):
             self._name(parameter, path)
             self.parameters.setdefault(path, parameter)
+        for path, buffer in root.named_buffers(prefix=prefix):
+            self._name(buffer, path)
 
 
 def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
@@ -401,7 +408,7 @@ class _Graph:
         if isinstance(thing, _Leaf):
             return [], {}
         if thing.function is None:
-            return list(thing.operands), {}
+            return [operand for operand in thing.operands if not _is_blank(operand)], {}
         sent = edges(thing.function)
         is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
         operands: list[_Thing | None] = list(thing.operands) if is_whole else []
@@ -414,7 +421,7 @@ class _Graph:
             if edge is not None:
                 positions[number] = len(sources)
                 sources.append(self._end(edge, thing))
-            elif operand is not None and not _has_gradient(operand):
+            elif operand is not None and not _has_gradient(operand) and not _is_blank(operand):
                 sources.append(operand)
         return sources, positions
 
@@ -501,6 +508,11 @@ def _is_silent(thing: _Thing) -> bool:
     if isinstance(thing, _Leaf) or thing.recorded:
         return False
     return any(map(_has_gradient, thing.operands))
+
+
+def _is_blank(thing: _Thing) -> bool:
+    """Whether it is memory that nobody has written to yet."""
+    return isinstance(thing, _Operation) and thing.name.startswith(BLANK)
 
 
 def _note(thing: _Operation) -> str:

@@ -80,7 +80,7 @@ class Diagnosis:
         head = f"{count} symptom{'s' * (count > 1)}" if count else "no symptom"
         parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
         if self.unchecked:
-            parts.append(f"Gradients were not compared with differences: {self.unchecked}")
+            parts.append(f"Not compared with differences: {self.unchecked}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
@@ -274,24 +274,35 @@ def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
 
 
 def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
+    """Layers most of whose units are 0 for the whole batch, in each call of the layer."""
+    layers: dict[Any, list[Any]] = defaultdict(list)
+    names: dict[Any, str] = {}
     for value in watched.values:
-        is_relu = value.op.lower().partition(" ")[0] in ("relu", "thresholdbackward", "hardtanh")
-        if not is_relu or value.data is None or summary(value.data).ndim < 2:
-            continue
-        if isinstance(value.data, Summary):
-            silent, units = (1, 1) if not value.data.largest else (0, 1)
-        else:
-            axis = 1 if value.data.ndim > 3 else value.data.ndim - 1
-            others = tuple(i for i in range(value.data.ndim) if i != axis)
-            is_silent = ~np.any(value.data, axis=others)
-            silent, units = int(is_silent.sum()), is_silent.size
-        if silent > dead * units:
+        is_relu = value.op.lower().partition(" ")[0] in ("relu", "hardtanh")
+        if is_relu and value.data is not None and summary(value.data).ndim > 1:
+            repeated = value.call.turns > 1
+            key = (value.call.path, value.call.kind) if repeated else value
+            layers[key].append(_silent(value.data))
+            names[key] = f"{value.op} in {value.call.path or value.call.kind}"
+            if not repeated:
+                names[key] = value.name
+    for key, masks in layers.items():
+        silent = np.logical_and.reduce(masks) if len({m.shape for m in masks}) == 1 else masks[0]
+        if silent.sum() > dead * silent.size:
             yield Symptom(
                 "dead units",
-                value.name,
-                f"{silent} of {units} units are 0 for the whole batch",
+                names[key],
+                f"{int(silent.sum())} of {silent.size} units are 0 for the whole batch",
                 "biases far below 0, a learning rate that was too large",
             )
+
+
+def _silent(data: Any) -> Any:
+    """Which units are 0 for the whole batch; of a summary, whether all are."""
+    if isinstance(data, Summary):
+        return np.array([not data.largest])
+    axis = 1 if data.ndim > 3 else data.ndim - 1
+    return ~np.any(data, axis=tuple(i for i in range(data.ndim) if i != axis))
 
 
 # --- gradients against differences --------------------------------------------------------------
@@ -304,8 +315,12 @@ def _differences(watched: Watched, samples: int) -> tuple[list[Symptom], str]:
     if isinstance(compared, str):
         return [], compared
     wrong = {row[0]: row for row in reversed(compared) if not _agree(row)}
+    cut = _cut(watched)
+    unchecked = listed([name for name in wrong if name in cut], 6)
+    unchecked = unchecked and f"a detached copy, too, leads to the loss from {unchecked}"
+    wrong = {name: row for name, row in wrong.items() if name not in cut}
     if not wrong:
-        return [], ""
+        return [], unchecked
     right = {name for name, *_ in compared} - set(wrong)
     name = next(name for name, *_ in compared if name in wrong)
     _, place, found, due, _ = wrong[name]
@@ -315,9 +330,21 @@ def _differences(watched: Watched, samples: int) -> tuple[list[Symptom], str]:
             "wrong gradient",
             listed([name, *(other for other in wrong if other != name)], 6),
             f"the gradient is {digits(found)} at {place} of {name}, the difference {digits(due)}",
-            f"the backward of {listed(own, 3)}" if own else "a detach, or a custom derivative",
+            f"the backward of {listed(own, 3)}"
+            if own
+            else "the derivatives on its way to the loss",
         )
-    ], ""
+    ], unchecked
+
+
+def _cut(watched: Watched) -> set[str]:
+    """The leaves of which something is used that no gradient goes back from, but numbers do."""
+    behind: set[Value] = set()
+    for value in reversed(watched.values):  # children before parents
+        is_cut = not value.requires_grad and "float" in str(getattr(value.data, "dtype", ""))
+        if value in behind or is_cut:
+            behind.update(value.parents)
+    return {value.label for value in behind if value.label and not value.parents}
 
 
 def _agree(row: tuple[str, tuple[int, ...], float, float, float]) -> bool:
@@ -359,7 +386,7 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
 def _table(watched: Watched) -> list[Layer]:
     """The innermost modules, each with what its calls keep and what reached its parameters."""
     rows: dict[str, list[Value]] = defaultdict(list)
-    for value in watched.values:
+    for value in sorted(watched.values, key=lambda value: not value.parents):  # operations first
         rows[value.call.path or value.call.kind or "(no module)"].append(value)
     layers = []
     for name, values in rows.items():

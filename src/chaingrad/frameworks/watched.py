@@ -175,7 +175,8 @@ class Watched:
         events: the shares as they were sent, in their order; the first is the seed.
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.
-        kept: bytes that were kept for the backward pass.
+        kept: bytes that were kept for the backward pass; of JAX, which keeps them as its compiler
+            decides, 0.
         found: what stands for the framework's own things, by their identity.
         again: compares that many entries of gradients with differences, or says why it cannot.
     """
@@ -255,10 +256,10 @@ class Watched:
 
     def __str__(self) -> str:
         shares = len(self.events) - 1
+        kept = f", {size_text(self.kept)} kept for the backward pass" if self.kept else ""
         text = (
-            f"{self.engine}: {len(self.values):,} values, {shares:,} shares, "
-            f"{size_text(self.kept)} kept for the backward pass; {self.loss.name} = "
-            f"{' '.join(told(self.loss.data).split())}"
+            f"{self.engine}: {len(self.values):,} values, {shares:,} shares{kept}; "
+            f"{self.loss.name} = {' '.join(told(self.loss.data).split())}"
         )
         return text if self.complete else text + "; of arrays only shape, norm and largest entry"
 

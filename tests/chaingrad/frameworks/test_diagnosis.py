@@ -178,6 +178,34 @@ def test_a_wrong_rule_in_jax():
     assert found.symptoms[0].look == "the backward of wrong (custom_vjp_call)"
 
 
+def test_what_is_detached_on_purpose_is_no_wrong_gradient():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = diagnose(watch_torch(lambda w, v: (w * w.detach() * v).sum(), w, v))
+    assert found.is_sound
+    assert found.unchecked == "a detached copy, too, leads to the loss from w"
+
+
+def test_units_of_a_recurrent_net_are_dead_if_they_are_so_in_each_call():
+    torch.manual_seed(0)
+    cell = nn.RNNCell(2, 8, nonlinearity="relu")
+
+    def loss(x: Any) -> Any:
+        h = torch.zeros(3, 8)
+        for row in x:
+            h = cell(row, h)
+        return h.sum()
+
+    x = torch.randn(6, 3, 2)
+    assert diagnose(watch_torch(loss, x), samples=0).is_sound
+    cell.bias_hh.data[:7] = -100.0
+    cell.bias_hh.data[7] = 5.0
+    found = diagnose(watch_torch(loss, x), samples=0)
+    assert [s.seen for s in found.symptoms if s.kind == "dead units"] == [
+        "7 of 8 units are 0 for the whole batch"
+    ]
+
+
 def test_what_cannot_run_in_double_precision_is_said():
     def single(x: Any) -> Any:
         assert x.dtype == torch.float32, "single precision alone"

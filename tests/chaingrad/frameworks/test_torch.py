@@ -212,6 +212,12 @@ def test_parents_are_the_operands_also_those_without_a_gradient():
     assert product.parents[1].parents[0].label == "mask"
 
 
+def test_memory_that_nobody_has_written_to_is_not_shown():
+    watched = watch_torch(*made("cnn")[:1], *made("cnn")[1])
+    assert not [v for v in watched.values if v.op.startswith("empty") or v.data is None]
+    assert "1.running_mean" in [v.label for v in watched.values]
+
+
 def test_modules_are_found_as_they_are_called():
     f, inputs, model = made("rnn")
     watched = watch_torch(f, *inputs)
