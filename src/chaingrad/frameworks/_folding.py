@@ -64,7 +64,7 @@ def _by_call(values: Sequence[Value], inside: set[Value], top: Call, opened: set
 
 
 def _with_leaves(values: Sequence[Value], inside: set[Value], groups: Groups) -> Groups:
-    """A leaf that one box alone reads is in it; all else from outside stands for itself."""
+    """A leaf that one box alone reads is in it, but for inputs, which stand for themselves."""
     readers: dict[Value, set[Hashable]] = defaultdict(set)
     for value in inside:
         for parent in value.parents:
@@ -74,13 +74,8 @@ def _with_leaves(values: Sequence[Value], inside: set[Value], groups: Groups) ->
         if value not in inside:
             (only, *others) = readers[value] or {value}
             is_inner = not value.parents and not others and not isinstance(only, Value)
-            found[value] = only if is_inner and _is_own(value) else value
+            found[value] = only if is_inner and not value.is_input else value
     return found
-
-
-def _is_own(leaf: Value) -> bool:
-    """Whether a leaf is a part of the model, and not what is given to it."""
-    return leaf.is_parameter or not leaf.label
 
 
 def _in_rows(values: Sequence[Value], inside: set[Value], groups: Groups, most: int) -> Groups:

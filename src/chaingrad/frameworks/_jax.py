@@ -176,6 +176,7 @@ class _Run:
             tuple(self._values[parent] for parent in node.parents),
             self._numbers.enter(result),
             requires_grad=needed,
+            is_input=node.kind == "input",
             call=call,
             note="one function, with a rule of its own" if "custom_" in node.op else "",
         )

@@ -105,6 +105,7 @@ class _Forward:
         self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
         self._names: dict[int, tuple[Any, str]] = {}
         self.parameters: dict[str, Any] = {}
+        self.inputs: set[int] = set()
         self.going_back = False
         self.call = Call()
         self._calls: Counter[str] = Counter()
@@ -118,6 +119,7 @@ class _Forward:
                 self._name_modules(module)
         for name, tensor in _named(f, inputs):
             self._check_input(name, tensor)
+            self.inputs.add(id(tensor))
             self._name(tensor, name)
 
     def _check_input(self, name: str, tensor: Any) -> None:
@@ -146,10 +148,10 @@ class _Forward:
         """Run an operation of the dispatch mode and note it."""
         self._settle()
         given = list(_tensors([args, kwargs]))
+        operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
         for tensor in written(function, args, kwargs):
             if isinstance(tensor, torch.Tensor):
                 self.book.before_change(storage_key(tensor))
-        operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
         result = _Guard(self.restoring).operation(function, args, kwargs)
         results = list(_tensors([result]))
         if not self.going_back:
@@ -443,6 +445,7 @@ class _Graph:
                 data=thing.entry,
                 requires_grad=tensor.requires_grad,
                 is_parameter=isinstance(tensor, torch.nn.Parameter),
+                is_input=id(tensor) in self._run.inputs,
                 call=thing.call,
             )
         parents = tuple(self.values[source] for source in self.sources[thing])

@@ -133,6 +133,7 @@ class Value:
     grad: Any = None
     requires_grad: bool = True
     is_parameter: bool = False
+    is_input: bool = False
     call: Call = field(default_factory=Call)
     kept: int = 0
     note: str = ""

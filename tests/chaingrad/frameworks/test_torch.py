@@ -200,6 +200,17 @@ def test_data_are_those_of_the_moment():
     assert plus.data.tolist() == [4.0, -5.0]
 
 
+def test_data_are_those_before_the_operation_that_changes_them():
+    f, inputs, _ = made("cnn")
+    watched = watch_torch(f, *inputs)
+    assert not watched["1.running_mean"].data.any()
+    assert (watched["1.running_var"].data == 1.0).all()
+    grown = torch.zeros(2)
+    w = torch.ones(2, requires_grad=True)
+    total = watch_torch(lambda: (w * grown.add_(5.0)).sum()).find(w)
+    assert total.grad.tolist() == [5.0, 5.0]
+
+
 def test_parents_are_the_operands_also_those_without_a_gradient():
     w = torch.ones(4, 2, requires_grad=True)
     watched = watch_torch(
