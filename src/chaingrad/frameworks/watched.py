@@ -77,6 +77,12 @@ def told(value: Any) -> str:
     return f"{facts.shape}\nnorm {digits(facts.norm)}, largest {digits(facts.largest)}"
 
 
+def _in_a_line(value: Any) -> str:
+    """A number, or the shape, the norm and the largest entry of an array."""
+    facts = summary(value)
+    return told(value if facts.ndim == 0 else facts).replace("\n", " ")
+
+
 def size_text(count: int) -> str:
     """Write a number of bytes.
 
@@ -238,7 +244,7 @@ class Watched:
     def shares(self) -> dict[tuple[int, int], str]:
         """What was sent along each edge: by the child's identity and the operand's position."""
         sent = [event for event in self.events if isinstance(event, Message)]
-        return {(id(m.child), m.position): told(m.share).replace("\n", " ") for m in sent}
+        return {(id(m.child), m.position): _in_a_line(m.share) for m in sent}
 
     def __getitem__(self, label: str) -> Value:
         """The value with a label, such as the name of a parameter.
