@@ -37,10 +37,9 @@ from coursework.sandbox.host import (
     SessionLostError,
     signal_name,
 )
-from coursework.submissions import Cell, Notebook, printable
+from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable
 
 LOSSES = 4
-CELL_CHARACTERS = 100_000
 QUOTED = 800  # characters of what a submission says
 # Comparing costs what the answer's size allows: that of the right one decides how much it may have.
 RESULT_BYTES, RESULT_RATIO = 2**18, 16

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from coursework.problems import DEFINITIONS
 from coursework.sandbox.worker import CELL_NAME
-from coursework.submissions import Cell
+from coursework.submissions import CELL_CHARACTERS, Cell
 
 CODE_CHARACTERS = 20_000
 LINE_CHARACTERS = 100
@@ -48,7 +48,9 @@ def defines(cell: Cell, names: Sequence[str]) -> bool:
 
 
 def _named(cells: Sequence[Cell], file: str) -> Cell | None:
-    return next((cell for cell in cells if CELL_NAME.format(cell.number) == file), None)
+    """The cell of this name, if it is small enough to have run: others cost gigabytes to parse."""
+    ran = (cell for cell in cells if len(cell.source) <= CELL_CHARACTERS)
+    return next((cell for cell in ran if CELL_NAME.format(cell.number) == file), None)
 
 
 def _stands_at(cell: Cell, name: str, line: int) -> bool:

@@ -28,6 +28,7 @@ from coursework import names
 NOTEBOOK_BYTES = 2**24
 CONTAINERS = 400_000  # lists and dicts in a notebook: each takes many times its two characters
 CODE_CELLS = 1000
+CELL_CHARACTERS = 100_000  # of a cell that is run, or looked at
 WORDS_CHARACTERS = 2000
 SHOWN = 3  # names of files, where there may be many
 DEPTH = 4  # folders within folders

@@ -489,6 +489,16 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "no cells": Case(notebook(cells={"a": 1}), 0, "not defined"),
         "many cells": Case(notebook(*["pass"] * 1001), 0, "more than 1000"),
         "huge cell": nb((*GOOD, "#" * 10**6), 5, "characters"),
+        "huge cell, claimed": nb(
+            (
+                *GOOD,
+                f"exec(compile({RELU!r}, '<cell 5>', 'exec'))",
+                "x\n" * 10**6,
+                "exec(compile('x = y', '<cell 5>', 'exec'))",
+            ),
+            5,
+            "cannot be shown here",
+        ),
         "large": Case(_large, 0, "larger than 16 MiB"),
         "link": Case(_link, 0, "cannot be opened"),
         "pipe": Case(os.mkfifo, 0, "not an ordinary file"),

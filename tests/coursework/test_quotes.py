@@ -4,7 +4,7 @@ import pytest
 
 from coursework.quotes import CODE_CHARACTERS, called, defines, line
 from coursework.sandbox.worker import CELL_NAME
-from coursework.submissions import Cell
+from coursework.submissions import CELL_CHARACTERS, Cell
 
 CELLS = (
     Cell(1, "import math"),
@@ -36,6 +36,13 @@ def test_several_cells_are_shown_in_their_order_and_cut() -> None:
     assert shown == f"{CELLS[1].source}\n\n{CELLS[2].source}"
     long = Cell(1, f"f = {'1' * CODE_CHARACTERS}")
     assert len(called([long], {"f": (CELL_NAME.format(1), 1)})) == CODE_CHARACTERS
+
+
+def test_a_cell_that_is_too_large_to_run_is_not_looked_at() -> None:
+    large = [Cell(1, "f = 1\n" + "x\n" * (CELL_CHARACTERS // 2))]
+    place = (CELL_NAME.format(1), 1)
+    assert called(large, {"f": place}) == HIDDEN
+    assert line(large, *place) == ""
 
 
 def test_a_cell_defines_what_its_lines_begin_with() -> None:
