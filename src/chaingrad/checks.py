@@ -1,7 +1,8 @@
 """Check named results against expected ones, and say which is the first that is wrong, and how.
 
 Results are a dict in the order in which a computation makes them: an error then shows first where
-it was made, not in all that follows from it. This module needs NumPy alone and is written to be
+it was made, not in all that follows from it. What an answer returns becomes plain data first
+(`plain`), in a notebook and where it is graded. This module needs NumPy alone and is written to be
 copied whole into a notebook.
 """
 
@@ -16,6 +17,67 @@ from typing import Any
 import numpy as np
 
 RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # of a check that names no others
+DEPTH = 24  # of lists and dicts within one another
+KEY_BOUND = 2**53
+# How an instance of a class of one's own becomes one of the class that Python has.
+BARE: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: int.__index__,
+    float: float.__float__,
+    complex: complex.__complex__,
+}
+PLAIN = "plain data (numbers, strings, arrays, lists, tuples, dicts)"
+
+
+class NotPlainError(TypeError):
+    """A result is not plain data, and cannot become it; says which."""
+
+
+def plain(value: Any, name: str = "the result", depth: int = 0) -> Any:
+    """The value as plain data: None, booleans, numbers, strings, arrays, and containers of these.
+
+    Whatever NumPy takes for numbers becomes an array: JAX's and PyTorch's arrays, masked ones,
+    matrices. Precisions that few machines know become float64 and complex128.
+
+    Raises:
+        NotPlainError: it holds something else; says under which name.
+
+    >>> plain({"axes": range(2), "dW": np.ones(2, np.longdouble)})
+    {'axes': [0, 1], 'dW': array([1., 1.])}
+    """
+    if depth > DEPTH:
+        raise NotPlainError(f"{name} is nested more than {DEPTH} levels deep")
+    if value is None or isinstance(value, bool):
+        return value
+    for kind, bare in BARE.items():
+        if isinstance(value, kind) and (kind is str or not isinstance(value, np.generic)):
+            return bare(value)
+    if hasattr(value, "__array__"):
+        return _plain_array(value, name)
+    if isinstance(value, Mapping):
+        if odd := [key for key in value if not _is_key(key)]:
+            raise NotPlainError(f"the key {odd[0]!r:.50} is neither a string nor a small integer")
+        return {plain(key): plain(item, str(key), depth + 1) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray, memoryview)):
+        items = [plain(item, name, depth + 1) for item in value]
+        return tuple(items) if isinstance(value, tuple) else items
+    raise NotPlainError(f"{name}: {type(value).__name__} is not {PLAIN}")
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str) or (isinstance(key, int) and abs(key) < KEY_BOUND)
+
+
+def _plain_array(value: Any, name: str) -> Any:
+    try:
+        array = np.asarray(value)
+    except Exception as error:
+        raise NotPlainError(f"{name}: {type(value).__name__} gives no array: {error}") from None
+    if array.dtype.kind not in "biufc":
+        raise NotPlainError(f"{name}: an array of dtype {array.dtype} is not {PLAIN}")
+    if array.dtype.itemsize > {"f": 8, "c": 16}.get(array.dtype.kind, 8):
+        array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
+    return array[()] if array.ndim == 0 else array
 
 
 @dataclass(frozen=True)
@@ -51,7 +113,7 @@ def first_difference(
 
     Args:
         expected: {name: number, array, string, bool, None, or a list of these}.
-        got: what came in its place, of any type.
+        got: what came in its place, of any type; for a list an array of one axis will do.
         rtol: relative tolerance.
         atol: absolute tolerance.
         hints: {name: what to think of if this result is wrong}; "*" stands for all other names.
@@ -105,7 +167,10 @@ def check_results(
         drawn = inputs(np.random.default_rng(seed))
         wanted = expected(drawn) if callable(expected) else expected[k]
         got = driver(student, inputs(np.random.default_rng(seed)))
-        wrong = first_difference(wanted, got, rtol, atol, hints)
+        try:
+            wrong = first_difference(wanted, plain(got), rtol, atol, hints)
+        except NotPlainError as error:
+            raise AssertionError(f"the results cannot be compared: {error}") from None
         if wrong:
             raise AssertionError(f"the first wrong result is\n{wrong}")
     print(f"Right on {len(seeds)} random inputs.")
@@ -126,7 +191,8 @@ def _compare(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
 
 
 def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
-    if not isinstance(got, (list, tuple)):
+    flat = isinstance(got, np.ndarray) and got.ndim == 1
+    if not (flat or isinstance(got, (list, tuple))):
         return "is not a list", _show(expected), f"{type(got).__name__} {_show(got)}", ""
     if len(got) != len(expected):
         return f"has {len(got)} items, not {len(expected)}", _show(expected), _show(got), ""

@@ -214,7 +214,7 @@ class _Assessment:
 
     def _quote(self, error: Raised) -> str:
         """An exception in a line, with the line of the notebook that it came from."""
-        if error.type == "WireError":
+        if error.type in ("WireError", "NotPlainError"):
             return f"the result cannot be compared: {error.message}"
         text = f"{error.type}: {error.message}" if error.message else error.type
         return text + (quotes.line(self._cells, *error.where) if error.where else "")

@@ -58,7 +58,8 @@ check_results(inputs, driver, oracle)
   `numpy.random.Generator`.
 - `driver(student, inputs)` runs in the student's process: `student.name` is what the student's code
   calls `name`. It turns plain data into what the functions take, and what they return into a dict
-  {name: plain data}, in the order in which a backward pass finds the results.
+  {name: result}, in the order in which a backward pass finds the results. Results become plain
+  data by `chaingrad.checks.plain`, also arrays of JAX and PyTorch.
 - `oracle(inputs)` finds the same results in an independent way. It is used only where the answer is
   checked: when the page is built (the last line of the cell), in the tests, and by
   `python -m coursework check`. A grader compares with the answer.

@@ -120,7 +120,7 @@ class Problem:
         """
         with named(f"{self.id}, {part.name!r}: the reference answer"):
             driver = run(part.driver)["driver"]
-            results = dict(driver(self.reference(), copy.deepcopy(inputs)))
+            results = dict(checks.plain(driver(self.reference(), copy.deepcopy(inputs))))
             wire.encode(results)
         return results
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chaingrad.checks import Difference, check_results, first_difference
+from chaingrad.checks import Difference, NotPlainError, check_results, first_difference, plain
 
 W = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
 SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -48,6 +48,7 @@ class Strange:
         (True, np.True_),
         (None, None),
         (["a", 1.0, [2.0]], ("a", 1, [2])),
+        ((1.0, 2.0), np.array([1.0, 2.0])),
         (np.zeros((0, 3)), np.zeros((0, 3))),
     ],
 )
@@ -133,6 +134,64 @@ def test_long_words_are_wrapped() -> None:
     text = str(Difference("dW", "the value is wrong", "1", "2", "word " * 40))
     assert max(map(len, text.splitlines())) <= 76
     assert text.splitlines()[1:3] == ["  expected  1", "  got       2"]
+
+
+class Half(float):
+    """A number that calls itself something else."""
+
+    def __repr__(self) -> str:
+        return "half"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Half(0.5), 0.5),
+        (np.str_("relu"), "relu"),
+        (np.float32(0.5), np.float32(0.5)),
+        (np.ones(2, np.longdouble), np.ones(2)),
+        (np.ones(2, np.clongdouble), np.ones(2, complex)),
+        (np.ma.masked_less([1.0, -1.0], 0), np.array([1.0, -1.0])),
+        ({"a": {1: range(2)}}, {"a": {1: [0, 1]}}),
+        ((1, [Half(2)]), (1, [2.0])),
+    ],
+)
+def test_what_becomes_plain(value: Any, expected: Any) -> None:
+    found = plain(value)
+    assert type(found) is type(expected)
+    assert repr(found) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"dW": {1}}, "dW: set is not plain data"),
+        ({"dW": [1, b"x"]}, "dW: bytes is not plain data"),
+        (Strange(), "the result: Strange gives no array: no array"),
+        (np.array(["a"]), "an array of dtype <U1 is not plain"),
+        ({"a": {(1, 2): 3}}, "the key (1, 2) is neither"),
+        ({2**61 - 1: 3}, "is neither a string nor a small integer"),
+    ],
+)
+def test_what_cannot_become_plain(value: Any, said: str) -> None:
+    with pytest.raises(NotPlainError) as caught:
+        plain(value)
+    assert said in str(caught.value)
+
+
+def test_a_list_in_itself_is_not_plain() -> None:
+    value: list[Any] = []
+    value.append(value)
+    with pytest.raises(NotPlainError, match="nested more than 24"):
+        plain(value)
+
+
+def test_a_notebook_says_what_cannot_be_compared() -> None:
+    def generated(student: SimpleNamespace, inputs: dict[str, float]) -> dict[str, Any]:
+        return {"y": (i for i in range(3))}
+
+    with pytest.raises(AssertionError, match=r"cannot be compared: y: generator is not plain"):
+        check_results(inputs, generated, lambda inputs: {"y": 1.0})
 
 
 def inputs(rng: np.random.Generator) -> dict[str, float]:

@@ -328,7 +328,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "agrees with all": nb(
             relu("class Yes:\n    __eq__ = __ne__ = lambda *a: True\nreturn Yes()"),
             2,
-            "a Yes is not plain data",
+            "dZ: Yes is not plain data",
         ),
         "array that agrees": nb(
             relu(
@@ -340,7 +340,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "number that agrees": nb(
             relu("class Yes(float):\n    __eq__ = lambda *a: True\nreturn Yes(1)"), 2
         ),
-        "generator": nb(relu("yield dH"), 2, "a generator is not plain data"),
+        "generator": nb(relu("yield dH"), 2, "dZ: generator is not plain data"),
         "huge result": nb(relu("return np.broadcast_to(0.0, (10**5, 10**5))"), 2, "too large"),
         "forged answer": nb(
             (
@@ -380,8 +380,12 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
                 "class Yes:\n    __array__ = lambda *a, **k: dH * (Z > 0)\n"
                 "    __float__ = lambda self: 1.0\n    __eq__ = lambda *a: True\nreturn Yes()"
             ),
+            5,  # what its array holds is right, and nothing else of it is asked
+        ),
+        "array that cannot be made": nb(
+            relu("class No:\n    def __array__(self): return 1 / 0\nreturn No()"),
             2,
-            "a Yes is not plain data",
+            "dZ: No gives no array",
         ),
         "floats that lie": nb(
             relu(
@@ -402,7 +406,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "number too large": nb(
             relu("class C(complex):\n    real = 10**400\n    imag = 0\nreturn C()"),
             2,
-            "not plain data",
+            "dZ",
         ),
         "error without a name": nb(
             relu(

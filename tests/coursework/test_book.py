@@ -85,6 +85,42 @@ def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> N
             assert not item.mark.remarks
 
 
+IN_OTHER_ARRAYS = {
+    "jax": """\
+import jax, jax.numpy as jnp
+jax.config.update("jax_enable_x64", True)
+def dense_backward(dZ, X, W, g):
+    dZ, X, W, g = map(jnp.asarray, (dZ, X, W, g))
+    return (dZ * g) @ W, (dZ * g).T @ X, (dZ * (X @ W.T)).sum(axis=0), dZ.sum(axis=0)""",
+    "torch": """\
+import torch
+def dense_backward(dZ, X, W, g):
+    dZ, X, W, g = map(torch.tensor, (dZ, X, W, g))
+    return (dZ * g) @ W, (dZ * g).T @ X, (dZ * (X @ W.T)).sum(axis=0), dZ.sum(axis=0)""",
+    "longdouble": """\
+import numpy as np
+def dense_backward(dZ, X, W, g):
+    dZ, X, W, g = (a.astype(np.longdouble) for a in (dZ, X, W, g))
+    return (dZ * g) @ W, (dZ * g).T @ X, (dZ * (X @ W.T)).sum(axis=0), dZ.sum(axis=0)""",
+}
+
+
+def test_a_right_answer_may_be_of_any_arrays(tmp_path: Path) -> None:
+    layers = ASSIGNMENTS["layers"]
+    for student, code in IN_OTHER_ARRAYS.items():
+        notebook = student_notebook(layers, ROOT)
+        for cell in notebook["cells"]:
+            if cell["metadata"]["nbgrader"]["grade_id"] == "ex-matrix-dense":
+                cell["source"] = code
+        path = tmp_path / "in" / student / "layers.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(notebook))
+    found = collect(tmp_path / "in", ["layers"]).submissions
+    graded = grade_all(found, tmp_path / "out", {"layers": layers}, "x", progress=False)
+    points = {item.submission.student: item.mark.points for item in graded}
+    assert points == dict.fromkeys(IN_OTHER_ARRAYS, 3.0)
+
+
 PARTS = {
     f"{q.id}, {part.name}": (q, part)
     for a in ASSIGNMENTS.values()

@@ -26,12 +26,12 @@ FAULTS = {
     "an object": (
         "return 2 * x",
         "return object()",
-        f"{REFERENCE} raised WireError: a object is not plain data",
+        f"{REFERENCE} raised NotPlainError: y: object is not plain data",
     ),
     "inputs": (
         'return {"x": SCALE * rng.normal(size=2)}',
         "return rng",
-        "ex-page-twice, 'numbers': inputs(rng) raised WireError: a Generator is not plain data",
+        "ex-page-twice, 'numbers': inputs(rng) raised WireError: Generator is not plain data",
     ),
     "oracle": (
         'return {"y": inputs["x"] + inputs["x"]}',

@@ -56,7 +56,7 @@ def test_containers_and_numbers_of_other_classes_become_plain() -> None:
         (iter([1]), "list_iterator is not plain data"),
         (np.array([object()]), "dtype object"),
         (np.array(["a"]), "is not plain data"),
-        (b"bytes", "a bytes is not plain data"),
+        (b"bytes", "bytes is not plain data"),
         ({(1, 2): 3}, "is neither a string nor"),
         ({2**61 - 1: 3}, "is neither a string nor"),
         (np.zeros(2**23 + 1), "too large"),

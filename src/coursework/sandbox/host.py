@@ -28,6 +28,7 @@ REPLY_BYTES = 2**14  # of an answer that holds no results
 ENVIRONMENT = {
     "HOME": "/tmp",
     "LANG": "C.UTF-8",
+    "MALLOC_ARENA_MAX": "1",  # else each thread reserves address space, of which there is a limit
     "MPLBACKEND": "Agg",
     "MPLCONFIGDIR": "/tmp",
     "OMP_NUM_THREADS": "1",

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.checks import DEPTH, KEY_BOUND, PLAIN
+
 PREFIX = struct.Struct(">IQ")  # bytes of the tree, bytes of the arrays
 MOST_BYTES = 2**26  # of a message, where no smaller bound is given
-DEPTH = 24
-KEY_BOUND = 2**53
 
 _ARRAYS = {
     np.dtype(code).str: np.dtype(code)
@@ -65,18 +65,12 @@ def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
     """The tree of a value: every list in it starts with a tag; arrays go to `arrays`."""
     if depth > DEPTH:
         raise WireError(f"the result is nested more than {DEPTH} levels deep")
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        if str.__len__(value) > most:
-            raise WireError(f"a string is too large: at most {most >> 10} KiB")
-        return str.__str__(value)
-    if isinstance(value, int):
-        return int.__index__(value)
+    if isinstance(value, str) and len(value) > most:
+        raise WireError(f"a string is too large: at most {most >> 10} KiB")
     if isinstance(value, (np.ndarray, np.generic)):
         return _flatten_array(np.asarray(value), arrays, most)
-    if isinstance(value, float):
-        return float.__float__(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, complex):
         return ["c", value.real, value.imag]
     if isinstance(value, (list, tuple)):
@@ -85,8 +79,7 @@ def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
     if isinstance(value, dict):
         pairs = value.items()
         return ["d", *(_flatten_pair(key, item, arrays, depth + 1, most) for key, item in pairs)]
-    kind = type(value).__name__
-    raise WireError(f"a {kind} is not plain data (numbers, strings, arrays, lists, tuples, dicts)")
+    raise WireError(f"{type(value).__name__} is not {PLAIN}")
 
 
 def _flatten_pair(key: Any, item: Any, arrays: list[bytes], depth: int, most: int) -> list[Any]:

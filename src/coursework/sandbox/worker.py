@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.checks import plain
 from coursework.sandbox import jail, wire
 
 OWN = ("chaingrad",)  # may be imported from a checkout, which stays out of sight
@@ -190,7 +191,7 @@ class _Student:
         space: dict[str, Any] = {"__name__": "driver"}
         exec(compile(request["driver"], "<driver>", "exec"), space)
         _make_repeatable()
-        return space[request["entry"]](self.module, request["inputs"])
+        return plain(space[request["entry"]](self.module, request["inputs"]))
 
     def _receive(self) -> Any:
         head = self._read(wire.PREFIX.size)
