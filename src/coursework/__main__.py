@@ -4,13 +4,15 @@ Run in the folder of the book: ``python -m coursework --help``.
 """
 
 import argparse
+import itertools
 import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from coursework import grade, release
+from coursework import grade, release, trials
 from coursework.assignments import Assignment, load
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
@@ -18,6 +20,7 @@ from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
 SECRET = ".coursework-secret"
+ANSWERS = Path("tests/coursework/answers")
 DESCRIPTION = f"""\
 Check the book's coding exercises, release assignments made of them, and grade what comes back.
 
@@ -47,6 +50,19 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="list the exercises; run each answer on its checks")
     _add_settings(check)
     check.add_argument("--draws", type=int, metavar="N", help="inputs for each check")
+    check.add_argument(
+        "--secrets",
+        type=int,
+        default=0,
+        metavar="N",
+        help="also try wrong and right answers under so many secrets: none may be marked by luck",
+    )
+    check.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FOLDER",
+        help=f"holds EXERCISE.toml, the answers to try (default: {ANSWERS} of the book)",
+    )
     check.set_defaults(command=_check)
 
     made = commands.add_parser("release", help="write the notebooks of the assignments")
@@ -120,7 +136,31 @@ def _check(options: argparse.Namespace) -> int:
     print(f"\n{len(problems)} exercises, {len(assignments)} assignments.")
     if wrong:
         print(f"Checks that the reference answer does not pass: {wrong}.", file=sys.stderr)
-    return 1 if wrong else 0
+    luck = _tried(list(problems.values()), options)
+    for line in luck:
+        print(line, file=sys.stderr)
+    return 1 if wrong or luck else 0
+
+
+def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str]:
+    """What is wrong with the marks of the answers that there are to try, under each secret."""
+    if not options.secrets:
+        return []
+    tasks = [
+        (problem, trials.read_trials(options.answers or options.book / ANSWERS, problem), k)
+        for k in range(options.secrets)
+        for problem in problems
+    ]
+    with ProcessPoolExecutor() as pool:
+        found = list(itertools.chain.from_iterable(pool.map(_try, tasks, chunksize=8)))
+    count = sum(len(answers) for _, answers, _ in tasks) // options.secrets
+    print(f"{count} answers tried under {options.secrets} secrets.")
+    return found
+
+
+def _try(task: tuple[Problem, list[trials.Trial], int]) -> list[str]:
+    problem, answers, k = task
+    return list(trials.surprises(problem, answers, trials.secret_draws(problem, [f"secret {k}"])))
 
 
 def _complaints(problem: Problem, draws: int | None) -> list[str]:

@@ -2,22 +2,19 @@
 
 import re
 import textwrap
-import warnings
-from collections.abc import Iterable
 from dataclasses import replace
-from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from chaingrad.checks import Difference, first_difference
+from coursework.__main__ import main
 from coursework.assignments import load
 from coursework.pages import parse, read_problems
-from coursework.problems import Part, Problem, verify
+from coursework.problems import verify
 from coursework.release import VISIBLE_SEEDS
 from coursework.stubs import make_stub
+from coursework.trials import read_trials, secret_draws, surprises
 from coursework.trusted import ProblemError
 from tests.support import ROOT
 
@@ -386,423 +383,84 @@ def test_answers_agree_with_an_independent_source(name: str) -> None:
     assert list(verify(BOOK[name], SECRET, draws=20)) == []
 
 
-def outcome(
-    problem: Problem, part: Part, answer: str, secret: str = SECRET
-) -> Difference | Exception | None:
-    """The first difference that an answer makes on the inputs that count."""
-    draws = (part.draw(secret, k) for k in range(part.draws))
-    return first_fault(problem, part, answer, draws)
+ANSWERS = ROOT / "tests" / "coursework" / "answers"
+TRIALS = {name: read_trials(ANSWERS, problem) for name, problem in BOOK.items()}
 
 
-def first_fault(
-    problem: Problem, part: Part, answer: str, draws: Iterable[Any]
-) -> Difference | Exception | None:
-    wrong = replace(problem, answer=answer)
-    for drawn in draws:
-        expected = problem.expected(part, drawn)
-        try:
-            got = wrong.expected(part, drawn)
-        except Exception as error:
-            return error
-        found = first_difference(expected, got, part.rtol, part.atol, part.hints)
-        if found:
-            return found
-    return None
-
-
-SHORTEST = """\
-def levels(root, parents):
-    found, seen, now = [], {root}, [root]
-    while now:
-        found.append(sorted(now))
-        now = list({p for node in now for p in parents[node]} - seen)
-        seen.update(now)
-    return found
-"""
-RECURSIVE = """\
-def levels(root, parents):
-    level = {}
-
-    def visit(node, k):
-        if level.get(node, -1) < k:
-            level[node] = k
-            for parent in parents[node]:
-                visit(parent, k + 1)
-
-    visit(root, 0)
-    return [sorted(n for n in level if level[n] == k) for k in range(1 + max(level.values()))]
-"""
-PREORDER = """\
-def levels(root, parents):
-    level, stack = {root: 0}, [root]
-    while stack:
-        node = stack.pop()
-        for parent in parents[node]:
-            if parent not in level:
-                level[parent] = level[node] + 1
-                stack.append(parent)
-    found = [[] for _ in range(1 + max(level.values()))]
-    for node in sorted(level):
-        found[level[node]].append(node)
-    return found
-"""
-FROM_THE_LEAVES = """\
-def levels(root, parents):
-    height = {}
-
-    def visit(node):
-        if node not in height:
-            height[node] = 1 + max(map(visit, parents[node]), default=-1)
-        return height[node]
-
-    top = visit(root)
-    return [sorted(n for n in height if height[n] == top - k) for k in range(top + 1)]
-"""
-CENTRAL = """\
-def complex_step_gradient(f, x, h=1e-6):
-    gradient = np.zeros(x.shape)
-    for index in np.ndindex(x.shape):
-        step = np.zeros(x.shape)
-        step[index] = 1e-6
-        gradient[index] = (f(x + step) - f(x - step)) / 2e-6
-    return gradient
-"""
-ONE_AXIS = """\
-def complex_step_gradient(f, x, h=1e-30):
-    gradient = np.zeros(len(x))
-    for k in range(len(x)):
-        step = np.zeros(len(x), complex)
-        step[k] = 1j * h
-        gradient[k] = f(x + step).imag / h
-    return gradient
-"""
-TWO_AXES = """\
-def complex_step_gradient(f, x, h=1e-30):
-    gradient = np.zeros(x.shape)
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            step = np.zeros(x.shape, complex)
-            step[i, j] = 1j * h
-            gradient[i, j] = f(x + step).imag / h
-    return gradient
-"""
-SUBTRACTED = """\
-def others_logsumexp(O):
-    top = O.max(axis=1, keepdims=True)
-    exponentials = np.exp(O - top)
-    return top + np.log(exponentials.sum(axis=1, keepdims=True) - exponentials)
-"""
-ONE_MINUS_P = """\
-def others_logsumexp(O):
-    top = O.max(axis=1, keepdims=True)
-    lse = top + np.log(np.exp(O - top).sum(axis=1, keepdims=True))
-    return lse + np.log1p(-np.exp(O - lse))
-"""
-ONE_HIDDEN_LAYER = """\
-def training_bytes(n, widths, itemsize, moments):
-    d, h, q = widths
-    size = itemsize * ((d + 1) * h + (h + 1) * q)
-    values = itemsize * n * (2 * h + q)
-    return {"parameters": size, "gradients": size, "optimizer": moments * size, "values": values}
-"""
-SOFTMAX_LOG = """\
-def masked_cross_entropy(O, labels, weights):
-    rows = np.flatnonzero(labels >= 0)
-    share = weights[labels[rows]] / weights[labels[rows]].sum()
-    exponentials = np.exp(O[rows] - O[rows].max(axis=1, keepdims=True))
-    p = exponentials / exponentials.sum(axis=1, keepdims=True)
-    picked = np.arange(len(rows)), labels[rows]
-    loss = np.sum(share * -np.log(p[picked]))
-    p[picked] -= 1
-    dO = np.zeros(O.shape)
-    dO[rows] = share[:, None] * p
-    return loss, dO
-"""
-KEEPS_AN_ARRAY = """\
-import numpy as np
-
-
-def checkpointed_gradient(step, step_vjp, x, g, n, every):
-    states = np.empty((n + 1, *x.shape))
-    states[0] = x
-    for k in range(n):
-        states[k + 1] = step(k, states[k])
-    for k in reversed(range(n)):
-        g = step_vjp(k, states[k], g)
-    return g
-"""
-KEEPS_COPIES = """\
-def checkpointed_gradient(step, step_vjp, x, g, n, every):
-    states = [x.copy()]
-    for k in range(n):
-        states.append(step(k, states[-1]).copy())
-    for k in reversed(range(n)):
-        g = step_vjp(k, states[k], g)
-    return g
-"""
-KEEPS_LISTS = """\
-import numpy as np
-
-
-def checkpointed_gradient(step, step_vjp, x, g, n, every):
-    states = [x.tolist()]
-    for k in range(n):
-        states.append(step(k, np.array(states[-1])).tolist())
-    for k in reversed(range(n)):
-        g = step_vjp(k, np.array(states[k]), g)
-    return g
-"""
-KEEPS_ALL = """\
-def checkpointed_gradient(step, step_vjp, x, g, n, every):
-    states = [x]
-    for k in range(n):
-        states.append(step(k, states[-1]))
-    for k in reversed(range(n)):
-        g = step_vjp(k, states[k], g)
-    return g
-"""
-KEEPS_NOTHING = """\
-def checkpointed_gradient(step, step_vjp, x, g, n, every):
-    for last in reversed(range(n)):
-        state = x
-        for k in range(last):
-            state = step(k, state)
-        g = step_vjp(last, state, g)
-    return g
-"""
-# Usual mistakes: what to change in the answer (or a whole answer), and for each part the name of
-# the first result that is then wrong, None if the part is still right, "raises" if it raises.
-MISTAKES = {
-    "ex-graph-levels": [
-        (SHORTEST, ["levels", "levels"]),
-        (PREORDER, ["levels", "levels|every 250th"]),
-        (FROM_THE_LEAVES, ["levels", "raises"]),
-        (RECURSIVE, [None, "raises"]),
-        ("def levels(root, parents):\n    return [[root]]", ["levels", "levels"]),
-        (("level[node] + 1", "level[node]"), ["levels", "levels"]),
-        (("sorted(order)", "order"), ["order in a level", None]),
-        (("reversed(order)", "order"), ["levels", "levels"]),
-        (("return found", "return found[::-1]"), ["levels", "every 250th"]),
-        (("sorted(order)", "sorted(parents)"), ["raises", None]),
-    ],
-    "ex-engine-accumulate": [
-        (("+=", "="), ["v*", "v*"]),
-        (("adjoints[name] * local", "local"), ["v*", "v*"]),
-        (("for name in order:", "for name in order[::-1]:"), ["v*", "v*"]),
-        (("arriving.get(name, 0.0)", "float(name == order[0])"), ["v*", "v*"]),
-        (("in local_gradients[name]:", "in set(local_gradients[name]):"), [None, "v*"]),
-        ((" if not local_gradients[name]", ""), ["leaves", None]),
-        (
-            ("{name: arriving.get(name, 0.0) for name in order}", "arriving\n    for n in order:\n"
-             "        arriving.setdefault(n, 0.0)"),
-            ["arriving is left alone", None],
-        ),
-    ],
-    "ex-chain-rule-jets": [
-        (("2 * a[1] * b[1]", "a[1] * b[1]"), ["a * b", "tanh(a² + b) / b"]),
-        ((" - 2 * first * b[1]", ""), ["a / b", "tanh(a² + b) / b"]),
-        (("a[1] - value * b[1]", "a[1]"), ["a / b", "tanh(a² + b) / b"]),
-        ((" - 2 * value * slope * a[1] ** 2", ""), ["tanh a", "tanh(a² + b) / b"]),
-        (("slope * a[1] ** 2", "slope * a[1]"), ["tanh a", "tanh(a² + b) / b"]),
-        (("a[2] + b[2]", "0.0"), ["a + b", "tanh(a² + b) / b"]),
-    ],
-    "ex-engine-complex": [
-        (CENTRAL, ["gradient"]),
-        (ONE_AXIS, ["raises"]),
-        (TWO_AXES, ["gradient"]),
-        ((".imag / h", ".imag"), ["gradient"]),
-        ((".imag / h", ".real / h"), ["gradient"]),
-        (("np.zeros(np.shape(x))", "np.zeros(np.shape(x), complex)"), ["dtype"]),
-        (("step[index] = 1j * h", "step[index] = h"), ["gradient"]),
-    ],
-    "ex-engine-atan2": [
-        (("np.arctan2(y, x)", "np.arctan(y / x)"), ["value", None]),
-        (("return g * x", "return g * y"), ["dy", None]),
-        (("return -g * y", "return g * y"), ["dx", "xx"]),
-        (("g * x / (x * x + y * y)", "g / (x * x + y * y)"), ["dy", None]),
-        (("return -g * y", "return -y"), ["dx", None]),
-        (("-g * y / (x * x + y * y)", "-g * y / np.hypot(x, y) ** 2"), [None, "raises"]),
-        (("-g * y / (x * x + y * y)", "-g * y / (x * x + y * y) ** 0.5"), ["dx", "xx"]),
-    ],
-    "ex-matrix-relu": [
-        (("(H > 0) & (H < 6)", "H > 0"), ["dZ"]),
-        (("H > 0", "H >= 0"), ["dZ"]),
-        (("H < 6", "H <= 6"), ["dZ"]),
-        (("((H > 0) & (H < 6))", "H"), ["dZ"]),
-        (
-            ("return dH * ((H > 0) & (H < 6))", "dH[(H <= 0) | (H >= 6)] = 0\n    return dH"),
-            ["dH afterwards"],
-        ),
-    ],
-    "ex-matrix-dense": [
-        (("dZ.sum(axis=0)", "dZ.mean(axis=0)"), [None, "db"]),
-        (("dZ.sum(axis=0)", "dZ"), [None, "db"]),
-        (("dZ.sum(axis=0)", "dA.sum(axis=0)"), [None, "db"]),
-        (("dA @ W,", "dA @ W.T,"), ["dX", None]),
-        (("dA.T @ X", "X.T @ dA"), ["dW", None]),
-        (("dA = dZ * g", "dA = dZ"), ["dX", None]),
-        (("(dZ * (X @ W.T))", "(dA * (X @ W.T))"), [None, "dg"]),
-        (("X @ W.T", "X @ W"), [None, "dg"]),
-    ],
-    "ex-matrix-lse": [
-        (SUBTRACTED, [None, "lse"]),
-        (ONE_MINUS_P, [None, "lse"]),
-        (("others.max(axis=1)", "O.max(axis=1)"), [None, "lse"]),
-        (("others.max(axis=1)", "np.zeros(len(O))"), [None, "lse"]),
-        (("others.max(axis=1)", "np.full(len(O), others.max())"), [None, "lse"]),
-        (("top + np", "np"), ["lse", "lse"]),
-        (("np.delete(O, k, axis=1)", "O"), ["lse", "lse"]),
-    ],
-    "ex-matrix-missing": [
-        (("share[:, None] * gradient", "gradient / len(rows)"), ["dO", "dO"]),
-        (("share[:, None] * gradient", "gradient"), ["dO", "dO"]),
-        (("weights[labels[rows]].sum()", "weights.sum()"), ["loss", "loss"]),
-        (("weights[labels[rows]].sum()", "len(rows)"), ["loss", "loss"]),
-        (("share = weights[labels[rows]]", "share = np.ones(len(rows))"), ["loss", "loss"]),
-        (("np.zeros(O.shape)", "np.exp(O) / np.exp(O).sum(axis=1, keepdims=True)"), [None, "dO"]),
-        ((" - O[rows].max(axis=1, keepdims=True)", ""), [None, "loss"]),
-        (("np.flatnonzero(labels >= 0)", "np.arange(len(O))"), [None, "loss"]),
-        (("gradient[picked] -= 1", "pass"), ["dO", "dO"]),
-        (SOFTMAX_LOG, [None, "loss"]),
-    ],
-    "ex-forward-manual": [
-        ((" / len(X)", ""), [None, "dO", None]),
-        ((" + weight_decay * W2", ""), [None, None, "* dW2"]),
-        ((" + weight_decay * W1", ""), [None, None, "* dW1"]),
-        (("+ weight_decay * W1", "+ 2 * weight_decay * W1"), [None, None, "* dW1"]),
-        (("+ weight_decay * W1", "+ weight_decay * W1 / len(X)"), [None, None, "* dW1"]),
-        (("dH * (Z > 0)", "dH"), ["dZ", "dZ", None]),
-        (("dH * (Z > 0)", "dH * (H > 0)"), ["dZ", "dZ", None]),
-        (("X + np", "np"), ["dO", "dO", None]),
-        (("dH + dZ @ W1", "dZ @ W1"), ["dX", "dX", None]),
-        (("dZ @ W1", "dZ @ W1.T"), ["dX", "dX", None]),
-        (("dW2 = dO.T @ H", "dW2 = dO[:1].T @ H[:1]"), [None, "dW2", None]),
-        (("dO @ W2\n", "dO @ W2 / len(X)\n"), [None, "dH", None]),
-    ],
-    "ex-mlp-ledger": [
-        (ONE_HIDDEN_LAYER, ["raises", "raises"]),
-        (("(d + 1) * h", "d * h"), ["parameters", None]),
-        (('"parameters": itemsize', '"parameters": 4'), ["parameters", None]),
-        (("parameters * moments", "parameters * 2"), ["optimizer", None]),
-        (("itemsize * parameters * moments", "itemsize * parameters"), ["optimizer", None]),
-        (("n * (2 * sum(widths[1:-1]) + widths[-1])", "n * sum(widths[1:])"), [None, "values"]),
-        (("2 * sum(widths[1:-1]) + widths[-1]", "2 * sum(widths[1:])"), [None, "values"]),
-        (("n * (2", "(2"), [None, "values"]),
-        (('"values": itemsize *', '"values": 8 *'), [None, "values"]),
-        (('"gradients": itemsize', '"gradients": n * itemsize'), ["gradients", None]),
-    ],
-    "ex-loop-clip": [
-        (("[factor * g for g in gradients]", "[g / norm for g in gradients]"), ["first", "first"]),
-        (("min(1.0, max_norm / (norm + 1e-6))", "max_norm / norm"), [None, "first"]),
-        (("factor * g for", "np.clip(g, -max_norm, max_norm) for"), ["first", None]),
-        (
-            ("factor * g for", "g * min(1.0, max_norm / np.sqrt(np.sum(g**2))) for"),
-            ["first", None],
-        ),
-        (("gradients], norm", "gradients], factor * norm"), ["norm", None]),
-        (("sum(np.sum(g**2) for g in gradients)", "np.sum(gradients[0]**2)"), ["norm", "norm"]),
-        (
-            ("    return [factor", "    for g in gradients:\n        g *= factor\n    return [1.0"),
-            ["first afterwards", None],
-        ),
-    ],
-    "ex-loop-momentum-step": [
-        (("+ (g + weight_decay * p)", "+ lr * g"), ["v1"]),
-        (("(g + weight_decay * p)", "g"), ["v1"]),
-        (("(g + weight_decay * p)", "(1 - momentum) * (g + weight_decay * p)"), ["v1"]),
-        (("p - lr * v, v", "p - lr * (g + momentum * v), v"), ["p1"]),
-        (("p - lr * v", "p - lr * g"), ["p1"]),
-        (("momentum * v +", "v +"), ["v2"]),
-        (("return p - lr * v, v", "p -= lr * v\n    return p, v"), ["p0 afterwards"]),
-    ],
-    "ex-loop-adam": [
-        (("m / (1 - beta1**t), v / (1 - beta2**t)", "m, v"), ["p1", "p1"]),
-        (("(1 - beta1**t), v / (1 - beta2**t)", "(1 - beta1), v / (1 - beta2)"), [None, "p2"]),
-        (("np.sqrt(v_hat) + eps", "np.sqrt(v_hat + eps)"), ["p1", "p1"]),
-        (("+ eps), m, v", "+ eps), m_hat, v_hat"), ["m1", "p2"]),
-        (("(1 - beta2) * g**2", "(1 - beta2) * g"), ["v1", "p1"]),
-    ],
-    "ex-jax-interpreter": [
-        (("+= share", "= share"), ["by a", "by a"]),
-        (("in reversed(lines)", "in lines"), ["by a", "by a"]),
-        (("(g * math.cos(x),)", "(math.cos(x),)"), ["by a", None]),
-        (("(g * math.cos(x),)", "(g * math.cos(math.sin(x)),)"), ["by a", None]),
-        (("(g * y, g * x)", "(g * x, g * y)"), ["by a", "by a"]),
-        (("            if isinstance(operand, str):\n    ", ""), [None, "raises"]),
-        (("{result: 1.0}", "{name: 1.0}"), [None, "by a"]),
-    ],
-    "ex-second-logistic": [
-        (("p * (1 - p) * z_dot", "z_dot"), ["p_dot", "Hv"]),
-        ((" / len(X)", ""), ["Hv", "Hv"]),
-        (("/ len(X)", "/ X.shape[1]"), ["Hv", "Hv"]),
-        (("weight_decay * v", "weight_decay * w"), [None, "Hv"]),
-    ],
-    "ex-memory-chain": [
-        (KEEPS_ALL, [None, "few states"]),
-        (KEEPS_AN_ARRAY, [None, "few states"]),
-        (KEEPS_COPIES, [None, "few states"]),
-        (KEEPS_LISTS, [None, "few states"]),
-        (KEEPS_NOTHING, [None, "few steps"]),
-        (("states.pop(), g)", "states[-1], g)"), ["dx", "few states|dx"]),
-        (("checkpoints.pop(start)", "checkpoints[start]"), [None, None]),
-    ],
-}  # fmt: skip
-
-
-def test_every_exercise_has_its_mistakes() -> None:
-    assert set(BOOK) <= set(MISTAKES)
-
-
-def mistakes(name: str) -> Iterable[tuple[str, list[str | None]]]:
-    """Each wrong answer to an exercise, and what its checks find."""
-    for mistake, expected in MISTAKES[name]:
-        answer = BOOK[name].answer
-        wrong = mistake if isinstance(mistake, str) else answer.replace(*mistake)
-        assert wrong != answer, mistake
-        yield wrong, expected
+def test_every_exercise_has_wrong_answers_and_right_ones() -> None:
+    assert {path.stem for path in ANSWERS.iterdir()} == set(BOOK)
+    for answers in TRIALS.values():
+        assert sum(any(answer.finds) for answer in answers) >= 10
+        assert not all(any(answer.finds) for answer in answers)
 
 
 @pytest.mark.parametrize("name", BOOK)
-def test_checks_tell_mistakes_apart(name: str) -> None:
-    """Each mistake loses the parts that it should, and the first wrong result is named."""
+@pytest.mark.parametrize(
+    "secrets", [range(20), pytest.param(range(20, 200), marks=pytest.mark.full)]
+)
+def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
+    """A wrong answer loses the same parts whatever is drawn, and a right one none."""
     problem = BOOK[name]
-    for wrong, expected in mistakes(name):
-        for part, wanted in zip(problem.parts, expected, strict=True):
-            got = quietly(outcome, problem, part, wrong)
-            where = f"{wrong} at {part.name}: {got}"
-            if wanted is None or wanted == "raises":
-                assert isinstance(got, Exception if wanted else type(None)), where
-            else:
-                assert isinstance(got, Difference), where
-                assert any(fnmatch(got.name, name) for name in wanted.split("|")), where
-
-
-@pytest.mark.parametrize("name", BOOK)
-@pytest.mark.parametrize("count", [5, pytest.param(200, marks=pytest.mark.full)])
-def test_no_mark_depends_on_the_secret(name: str, count: int) -> None:
-    """A mistake loses the same parts whatever is drawn: no secret lets it pass."""
-    problem = BOOK[name]
-    for wrong, expected in mistakes(name):
-        for part, wanted in zip(problem.parts, expected, strict=True):
-            secrets = [f"secret {k}" for k in range(count)]
-            passed = [s for s in secrets if quietly(outcome, problem, part, wrong, s) is None]
-            assert passed == ([] if wanted else secrets), f"{wrong} at {part.name}"
+    draws = secret_draws(problem, (f"secret {k}" for k in secrets))
+    assert list(surprises(problem, TRIALS[name], draws)) == []
 
 
 @pytest.mark.parametrize("name", BOOK)
 def test_the_visible_checks_find_what_the_hidden_ones_find(name: str) -> None:
     problem = BOOK[name]
-    for wrong, expected in mistakes(name):
-        for part, wanted in zip(problem.parts, expected, strict=True):
-            shown = [part.inputs_from(seed) for seed in VISIBLE_SEEDS]
-            found = quietly(first_fault, problem, part, wrong, shown)
-            assert (found is None) == (wanted is None), f"{wrong} at {part.name}"
+    shown = [[part.inputs_from(seed) for seed in VISIBLE_SEEDS] for part in problem.parts]
+    assert list(surprises(problem, TRIALS[name], [("the visible inputs", shown)])) == []
 
 
-def quietly(function: Any, *arguments: Any) -> Any:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        return function(*arguments)
+WRONG_TRIAL = """\
+[[right]]
+why = "a sum"
+code = '''
+def twice(x):
+    return x + x
+'''
+
+[[wrong]]
+why = "three times"
+finds = ["y"]
+old = "2 * x"
+new = "3 * x"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("x + x", "x - x", "in 'a sum' it finds 'y', not ''"),
+        ("x + x", "x +", "in 'a sum' it finds 'raises', not ''"),
+        ("3 * x", "x + x", "in 'three times' it finds '', not 'y'"),
+    ],
+)
+def test_luck_is_found(
+    book: Path, old: str, new: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["check", "--book", str(book), "--answers", str(book), "--secrets", "2"]
+    (book / "ex-page-twice.toml").write_text(WRONG_TRIAL)
+    assert main(command) == 0
+    assert "2 answers tried under 2 secrets." in capsys.readouterr().out
+    (book / "ex-page-twice.toml").write_text(WRONG_TRIAL.replace(old, new))
+    assert main(command) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('old = "2 * x"', 'old = "4 * x"', "'three times' is the reference answer, or not for"),
+        ('["y"]', '["y", "y"]', "'three times' is the reference answer, or not for"),
+        ('why = "three times"', "", "not a file of answers: 'why'"),
+        ('["y"]', "[", "not a file of answers"),
+    ],
+)
+def test_a_wrong_file_of_answers_is_refused(book: Path, old: str, new: str, said: str) -> None:
+    (book / "ex-page-twice.toml").write_text(WRONG_TRIAL.replace(old, new))
+    with pytest.raises(ProblemError, match=re.escape(said)):
+        read_trials(book, read_problems(book / "chapters")["ex-page-twice"])
 
 
 def test_graphs_have_several_orders() -> None:

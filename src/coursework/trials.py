@@ -1,0 +1,100 @@
+"""Answers to try an exercise's checks on: wrong ones must lose points whatever the secret is.
+
+A file `EXERCISE.toml` holds tables `[[wrong]]` and `[[right]]`. Each says `why`: what is wrong, or
+what is unusual. The answer is `code`, or the reference answer with `old` replaced by `new`. A wrong
+one says in `finds`, for each check in order (those added in a private folder may be left out),
+which result is the first that is wrong: a name, a pattern such as `v*`, `raises` where there is
+none, and "" where all are right.
+"""
+
+import tomllib
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chaingrad.checks import first_difference
+from coursework.problems import Part, Problem
+from coursework.trusted import ProblemError, at, named
+
+RAISES = "raises"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """An answer, why it is wrong (or unusual), and what each check finds in it."""
+
+    why: str
+    code: str
+    finds: tuple[str, ...]
+
+
+def read_trials(folder: Path, problem: Problem) -> list[Trial]:
+    """The answers to try on a problem; raises `ProblemError` where a table is not what it says."""
+    path = folder / f"{problem.id}.toml"
+    if not path.exists():
+        return []
+    with at(str(path)):
+        try:
+            data = tomllib.loads(path.read_text(encoding="utf-8"))
+            right = [(entry, ("",) * len(problem.parts)) for entry in data.get("right", [])]
+            wrong = [(entry, tuple(entry["finds"])) for entry in data.get("wrong", [])]
+            return [_trial(problem, entry, finds) for entry, finds in [*right, *wrong]]
+        except (KeyError, tomllib.TOMLDecodeError) as error:
+            raise ProblemError(f"not a file of answers: {error}") from None
+
+
+def _trial(problem: Problem, entry: dict[str, Any], finds: tuple[str, ...]) -> Trial:
+    code = entry.get("code") or problem.answer.replace(entry["old"], entry["new"])
+    added = sum(part.private for part in problem.parts if not problem.private)
+    if code == problem.answer or len(finds) not in (len(problem.parts), len(problem.parts) - added):
+        raise ProblemError(f"{entry['why']!r} is the reference answer, or not for these checks")
+    return Trial(entry["why"], code, finds)
+
+
+def surprises(
+    problem: Problem, trials: Sequence[Trial], draws: Iterable[tuple[str, Sequence[Sequence[Any]]]]
+) -> Iterator[str]:
+    """What the checks find in the answers that they should not, or do not find.
+
+    `draws` are pairs of a name, such as that of a secret, and the inputs for each check.
+    """
+    for name, inputs in draws:
+        for part, drawn, k in zip(problem.parts, inputs, range(len(inputs)), strict=True):
+            expected = [problem.expected(part, each) for each in drawn]
+            for trial in (trial for trial in trials if k < len(trial.finds)):
+                found = first_wrong(problem, part, trial.code, drawn, expected)
+                if not any(fnmatchcase(found, wanted) for wanted in trial.finds[k].split("|")):
+                    yield (
+                        f"{problem.id}, {part.name!r}, {name}: in {trial.why!r} it finds "
+                        f"{found!r}, not {trial.finds[k]!r}"
+                    )
+
+
+def secret_draws(problem: Problem, secrets: Iterable[str]) -> Iterator[tuple[str, list[list[Any]]]]:
+    """What each check draws from each secret."""
+    for secret in secrets:
+        drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
+        yield f"the secret {secret!r}", drawn
+
+
+def first_wrong(
+    problem: Problem, part: Part, code: str, drawn: Sequence[Any], expected: Sequence[Any]
+) -> str:
+    """The name of the first wrong result, "raises" if there is none, "" if all are right."""
+    tried = replace(problem, answer=code)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for inputs, wanted in zip(drawn, expected, strict=True):
+            try:
+                with named("the answer"):
+                    got = tried.expected(part, inputs)
+            except ProblemError:
+                return RAISES
+            if wrong := first_difference(wanted, got, part.rtol, part.atol):
+                return wrong.name
+    return ""
