@@ -26,7 +26,7 @@ def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
     """The cells in which stand what is called by these names; a remark for what stands in none.
 
     Places are what the submission's process says; a cell is shown if it does define the name
-    there.
+    there, or if another cell assigns the name, with that one.
     """
     shown: dict[int, str] = {}
     hidden = []
@@ -34,6 +34,8 @@ def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
         cell = _named(cells, file)
         if cell is not None and _stands_at(cell, name, number):
             shown[cell.number] = cell.source
+        elif cell is not None and (others := [c for c in cells if _assigns(c, name)]):
+            shown |= {c.number: c.source for c in [cell, *others]}
         else:
             hidden.append(f"# {name} is defined in a way that cannot be shown here")
     sources = (source for _, source in sorted(shown.items()))
@@ -45,6 +47,11 @@ def defines(cell: Cell, names: Sequence[str]) -> bool:
     name = f"(?:{'|'.join(names)})"
     pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=])"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
+
+
+def _assigns(cell: Cell, name: str) -> bool:
+    small = not cell.is_check and len(cell.source) <= CELL_CHARACTERS
+    return small and re.search(rf"^{name} *=[^=]", cell.source, re.MULTILINE) is not None
 
 
 def _named(cells: Sequence[Cell], file: str) -> Cell | None:

@@ -31,6 +31,12 @@ def test_a_place_where_nothing_defines_the_name_is_not_believed(place: tuple[str
     assert called(CELLS, {"f": place}) == HIDDEN
 
 
+def test_what_is_made_is_shown_with_what_makes_it() -> None:
+    cells = [*CELLS, Cell(5, "h = make(f)"), Cell(6, "h = 1", is_check=True)]
+    assert called(cells, {"h": (SECOND, 5)}) == f"{CELLS[1].source}\n\nh = make(f)"
+    assert "cannot be shown" in called(cells, {"h": ("<string>", 1)})
+
+
 def test_several_cells_are_shown_in_their_order_and_cut() -> None:
     shown = called(CELLS, {"g": (THIRD, 2), "f": (SECOND, 4), "x": (SECOND, 1)})
     assert shown == f"{CELLS[1].source}\n\n{CELLS[2].source}"

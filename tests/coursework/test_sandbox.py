@@ -86,6 +86,30 @@ def test_notebook_lines_do_nothing(session: Session) -> None:
     assert value(session, "[student.x, student.y, student.z]") == [1, 3, 4]
 
 
+def test_a_cell_may_do_what_a_notebook_may(session: Session) -> None:
+    assert run(session, "?len\n??len\nimport asyncio\nasync def two(): return 2") is None
+    assert run(session, "await asyncio.sleep(0)\nx = await two()\nasync def f(): pass") is None
+    assert run(session, "get_ipython().run_line_magic('matplotlib', 'inline')") is None
+    assert value(session, "student.x") == 2
+    answer = run(session, "%%writefile mine.py\ndef f(): pass")
+    assert "writes no file here" in answer.message
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        ("import functools\n@functools.cache\ndef f(): pass", ("<cell 1>", 2)),
+        ("import functools\ndef g(x): pass\nf = functools.partial(g, 1)", ("<cell 1>", 2)),
+        ("class C:\n    def __call__(self): pass\nf = C()", ("<cell 1>", 2)),
+        ("f = len", ("", 0)),
+        ("class C:\n    __wrapped__ = property(lambda s: C())\nf = C()", ("", 0)),
+    ],
+)
+def test_a_place_is_that_of_the_code(session: Session, source: str, place: tuple[str, int]) -> None:
+    assert run(session, source) is None
+    assert session.request("defined", names=["f"]) == [("f", *place)]
+
+
 def test_a_percent_sign_in_an_expression_stays(session: Session) -> None:
     assert run(session, "x = (7\n% 4)\ns = '''\n!keep\n'''") is None
     assert value(session, "[student.x, student.s]") == [3, "\n!keep\n"]
@@ -177,6 +201,13 @@ ESCAPES = {
     "vsock": "import socket; socket.socket(40, 1)",
     "socket pair": "import socket; socket.socketpair()",
     "peer": "import socket; socket.socket(fileno=3).getsockopt(1, 77)",
+    "peer's descriptor": "import socket as s; c = s.socket(1, 1, 0, 3); c.setsockopt(1, 76, 1)",
+    "peer's name": "import socket as s; c = s.socket(1, 1, 0, 3); c.getpeername()",
+    "a name of its own": "import socket as s; c = s.socket(1, 1, 0, 3); c.bind('')",
+    "message": "import socket as s; c = s.socket(1, 1, 0, 3); c.recvmsg(1, 99, s.MSG_DONTWAIT)",
+    "bytes out of band": "import socket as s; c = s.socket(1, 1, 0, 3); c.send(b'x', s.MSG_OOB)",
+    "end of the channel": "import socket as s; c = s.socket(1, 1, 0, 3); c.shutdown(2)",
+    "notice of a folder": "import fcntl, os; fcntl.fcntl(os.open('/tmp', 0), 1026, 1)",
     "device's time": "import os; os.utime('/dev/null', (1, 1))",
     "unix": "import socket; socket.socket(socket.AF_UNIX)",
     "url": "import urllib.request; urllib.request.urlopen('http://example.org')",
@@ -211,6 +242,8 @@ SYSCALLS = {  # by name in the C library, with arguments that an ordinary proces
     "pidfd_send_signal": "syscall(424, 3, 0, None, 0)",
     "a newer call": "syscall(463, 0, 0, 0, 0)",
     "inotify": "inotify_init1(0)",
+    "requests that wait": "syscall(NR_IO_SETUP, 64, ctypes.byref(ctypes.c_long()))",
+    "everybody's disks": "syscall(NR_SYNCFS, 0)",
 }
 
 
@@ -218,7 +251,8 @@ SYSCALLS = {  # by name in the C library, with arguments that an ordinary proces
 def test_the_kernel_refuses(session: Session, call: str) -> None:
     column = jail.MACHINES[os.uname().machine][0]
     call = call.replace("NR_CLONE", str(jail.CLONE[column]))
-    call = call.replace("NR_KEYCTL", str(jail.DENIED["keyctl"][column]))
+    for name in ("keyctl", "io_setup", "syncfs"):
+        call = call.replace(f"NR_{name.upper()}", str(jail.DENIED[name][column]))
     run(session, f"import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nx = c.{call}")
     run(session, "e = ctypes.get_errno()")
     assert value(session, "student.x") == -1
@@ -242,6 +276,18 @@ def test_it_may_have_threads_but_not_many(session: Session) -> None:
     assert value(session, "student.out") == [1]
     bomb = "while True: threading.Thread(target=time.sleep, args=[99], daemon=True).start()"
     assert raised(session, bomb) == "RuntimeError"
+
+
+def test_it_has_few_timers_and_signals(session: Session) -> None:
+    """They count against the user who grades, outside of the sandbox, too."""
+    cell = """
+import ctypes
+c, n = ctypes.CDLL(None, use_errno=True), 0
+while n < 5000 and c.timer_create(0, None, ctypes.byref(ctypes.c_void_p())) == 0:
+    n += 1
+"""
+    assert run(session, cell) is None
+    assert value(session, "student.n") <= jail.SIGNALS
 
 
 def test_memory_is_limited(session: Session) -> None:
@@ -532,10 +578,11 @@ def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
     assert _decide(program, architecture, jail.PRCTL[column], 1) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 4) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 15) == jail.ALLOW
-    lease = _decide(program, architecture, jail.FCNTL[column], 3, jail.F_SETLEASE)
-    assert lease == jail.ERRNO | jail.EPERM
+    for watch in (jail.F_SETLEASE, jail.F_NOTIFY):
+        answer = _decide(program, architecture, jail.FCNTL[column], 3, watch)
+        assert answer == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.FCNTL[column], 1024, 3) == jail.ALLOW
-    for harmless in {0, 1, 2, 3} - {numbers[column] for numbers in jail.DENIED.values()}:
+    for harmless in {0, 1, 2, 3, 63, 64} - {numbers[column] for numbers in jail.DENIED.values()}:
         assert _decide(program, architecture, harmless) == jail.ALLOW
 
 

@@ -7,12 +7,13 @@ What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
 - It sees a read-only file system of the interpreter's standard library, the installed packages,
   shared libraries, `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no home, no
   submissions, no marks, no course material, no `/proc`, no environment of the grader's.
-- It has no network, and can open no socket or pair of sockets. It can start no process and no
-  program (threads it can), get no descriptor of another process, and signal none but itself.
-  System calls that are newer than those that were looked at do not exist for it.
+- It has no network, and can open no socket or pair of sockets; of the grader's channel it can ask
+  nothing but to be read and written. It can start no process and no program (threads it can), get
+  no descriptor of another process, and signal none but itself. System calls that are newer than
+  those that were looked at do not exist for it.
 - It is ended when a request takes more than its processor time or its wall-clock time, when its
-  lifetime's are used up, and when the grader ends. Address space, file size, open
-  files and threads are limited. What it prints goes nowhere.
+  lifetime's are used up, and when the grader ends. Address space, file size, open files, threads,
+  timers and waiting signals are limited. What it prints goes nowhere.
 - What it answers is decoded as numbers, strings, arrays and containers of these, must carry the
   request's own number, and has a size limit that the right answer's size decides: so looking at it
   costs the grader little. It can claim values, nothing else.
@@ -24,6 +25,8 @@ What it does not promise:
   while it answers. It cannot send them anywhere, but for each part up to 800 characters of what
   it says are shown to its author. Draw new inputs if you grade the same exercise again.
 - It may be slow on purpose, up to its limits, and it shares the processor's caches with the grader.
+  A lock that it takes on a library's file (`flock`) holds up whoever else locks it, for its life.
+- The paths of the installation, such as that of the teacher's environment, stand in its files.
 - Without isolation (`isolate=False`) only the limits of `setrlimit` and the clocks hold:
   a submission may read, write and send whatever the grader's own user may. On Linux what it has
   started is ended with it.

@@ -26,6 +26,7 @@ SCRATCH_OPTIONS = "size=16m,nr_inodes=1k,mode=1777"
 FILE_BYTES = 2**24
 OPEN_FILES = 64
 THREADS = 64
+SIGNALS = 256
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x00020000, 0x02000000, 0x04000000
 CLONE_NEWIPC, CLONE_NEWUSER, CLONE_NEWPID = 0x08000000, 0x10000000, 0x20000000
@@ -76,10 +77,24 @@ DENIED = {
     "pidfd_send_signal": (424, 424),
     "process_madvise": (440, 440),
     "process_mrelease": (448, 448),
-    "getsockopt": (55, 209),  # gives a hold on the process at the channel's other end
-    # no sockets: some families, such as vsock, know no network namespace
+    # no sockets: some families, such as vsock, know no network namespace. The channel is only read
+    # and written; its options give a hold on the process at its other end
     "socket": (41, 198),
     "socketpair": (53, 199),
+    "getsockopt": (55, 209),
+    "setsockopt": (54, 208),
+    "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "getsockname": (51, 204),
+    "getpeername": (52, 205),
+    "shutdown": (48, 210),
+    "sendto": (44, 206),
+    "recvfrom": (45, 207),
+    "recvmsg": (47, 212),
+    "recvmmsg": (299, 243),
     # no descriptors through the channel: they count as the grader's own, and wait until it reads
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
@@ -90,7 +105,10 @@ DENIED = {
     "mq_open": (240, 180),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
-    # no watches: a user has few, and shares them with the grader
+    # nothing of which the machine, or the grader's user, has few
+    "io_setup": (206, 0),
+    "sync": (162, 81),
+    "syncfs": (306, 267),
     "inotify_init": (253, None),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
@@ -109,7 +127,7 @@ DENIED = {
 }
 NEWEST = 462  # the last call that was looked at, mseal of Linux 6.10
 CLONE, CLONE3, PRCTL, FCNTL = (56, 220), (435, 435), (157, 167), (72, 25)
-F_SETLEASE = 1024
+F_SETLEASE, F_NOTIFY = 1024, 1026
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, audit architecture
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -285,6 +303,8 @@ def limit_resources(memory: int, cpu: int) -> None:
         "RLIMIT_NOFILE": OPEN_FILES,
         "RLIMIT_CORE": 0,
         "RLIMIT_MEMLOCK": 0,
+        "RLIMIT_SIGPENDING": SIGNALS,  # and timers
+        "RLIMIT_MSGQUEUE": 0,
     }
     for name, value in limits.items():
         # Each system has its own subset, and refuses some values; Linux accepts them all.
@@ -352,9 +372,10 @@ def filter_program(machine: str) -> bytes:
         (ANY_BIT, 0, 1, CLONE_THREAD),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERRNO | EPERM),
-        (EQUAL, 0, 4, FCNTL[column]),  # who owns a library could make all others wait for it
+        (EQUAL, 0, 6, FCNTL[column]),  # who owns a library could make all others wait for it
         (LOAD, 0, 0, SECOND_ARGUMENT_AT),
         *_on(F_SETLEASE, ERRNO | EPERM),
+        *_on(F_NOTIFY, ERRNO | EPERM),
         (RETURN, 0, 0, ALLOW),
         (EQUAL, 0, 5, PRCTL[column]),
         (LOAD, 0, 0, FIRST_ARGUMENT_AT),

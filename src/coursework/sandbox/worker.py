@@ -7,9 +7,12 @@ socket attached starts one, `k` ends it, `e` says that it seems to have ended by
 are lines of JSON.
 """
 
+import ast
 import contextlib
+import functools
 import gc
 import importlib
+import inspect
 import json
 import linecache
 import os
@@ -30,7 +33,7 @@ from coursework.sandbox import jail, wire
 
 OWN = ("chaingrad",)  # may be imported from a checkout, which stays out of sight
 PRELOADED = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses", "numpy.random", "numpy.testing")
-MAGIC = re.compile(r"^(\s*)(?:[%!]|(?:[\w.]+\s*=\s*)[%!]|\??\??[\w.]+\?\??\s*$)")
+MAGIC = re.compile(r"^(\s*)(?:[%!?]|(?:[\w.]+\s*=\s*)[%!]|[\w.]+\?\??\s*$)")
 MAIN = "__main__"
 PATIENCE = 1.0  # seconds in which a process that hung up is expected to end
 CELL_NAME = "<cell {}>"
@@ -150,7 +153,7 @@ class _Student:
         self.link = link
         self.module = types.ModuleType(MAIN)
         # What a notebook has beside Python's own names.
-        vars(self.module).update(display=lambda *_, **__: None, get_ipython=lambda: None)
+        vars(self.module).update(display=lambda *_, **__: None, get_ipython=_Shell)
 
     def live(self, isolate: bool) -> None:
         limits = self._receive()
@@ -179,7 +182,12 @@ class _Student:
         name = CELL_NAME.format(request["cell"])
         code = compile_cell(request["source"], name)
         _make_repeatable()
-        exec(code, vars(self.module))
+        running = eval(code, vars(self.module))
+        while running is not None:  # a cell that awaits is a coroutine
+            try:
+                running.send(None)
+            except StopIteration:
+                running = None
 
     def defined(self, request: dict[str, Any]) -> list[tuple[str, str, int]]:
         """Which of the names the submission has defined, in which file and line."""
@@ -212,9 +220,24 @@ class _Student:
             view = view[os.write(self.link, view) :]
 
 
+class _Shell:
+    """What `get_ipython()` gives: whatever is asked of it does nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
 def _place(value: Any) -> tuple[str, int]:
-    """Where a function, or the first method of a class, is written; ("", 0) for all else."""
-    members = vars(value).values() if isinstance(value, type) else [value]
+    """Where a function, or the first method of a class, is written; ("", 0) for all else.
+
+    For what is decorated, partial or callable, it is what that was made of.
+    """
+    try:
+        value = inspect.unwrap(value.func if isinstance(value, functools.partial) else value)
+        kind = value if isinstance(value, type) else type(value)
+        members = [value] if isinstance(value, types.FunctionType) else [*vars(kind).values()]
+    except Exception:  # whatever the value says of itself
+        return "", 0
     codes = [m.__code__ for m in members if isinstance(m, types.FunctionType)]
     if not codes:
         return "", 0
@@ -232,7 +255,8 @@ def compile_cell(source: str, name: str) -> types.CodeType:
     linecache.cache[name] = (len(source), None, [line + "\n" for line in lines], name)
     while True:
         try:
-            return compile("\n".join(lines) + "\n", name, "exec", dont_inherit=True)
+            source, flags = "\n".join(lines) + "\n", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            return compile(source, name, "exec", flags, dont_inherit=True)
         except SyntaxError as error:
             at = (error.lineno or 0) - 1
             magic = MAGIC.match(lines[at]) if 0 <= at < len(lines) else None
@@ -246,6 +270,8 @@ def _drop_cell_magic(lines: list[str]) -> list[str]:
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None or not lines[first].startswith("%%"):
         return lines
+    if lines[first].startswith("%%writefile"):
+        raise SyntaxError("%%writefile writes no file here: define functions in a cell instead")
     kept = lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
     return ["" if i <= first else line for i, line in enumerate(lines)] if kept else []
 
