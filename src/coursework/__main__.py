@@ -171,15 +171,17 @@ def _complaints(problem: Problem, draws: int | None) -> list[str]:
 
 
 def _release(options: argparse.Namespace) -> int:
+    chosen = _chosen(options)
     secret = _secret(options) if options.source else None
-    for assignment in _chosen(options).values():
+    for assignment in chosen.values():
         path = release.write(assignment, options.to, options.book, secret)
         print(f"{path}: {len(assignment.problems)} exercises, {assignment.points:g} points")
     return 0
 
 
 def _grade(options: argparse.Namespace) -> int:
-    secret, known = _secret(options), list(_load(options))
+    known = list(_load(options))
+    secret = _secret(options)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
     hidden += [path for path in (_private(options), options.assignments) if path]
     return grade.run(options, _chosen(options), secret, known, hidden)

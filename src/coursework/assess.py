@@ -117,6 +117,7 @@ class _Assessment:
     def __init__(self, notebook: Notebook, key: Key, sandbox: Sandbox) -> None:
         self._cells = notebook.cells
         self._words = notebook.words
+        self._claim = notebook.claim
         self._key = key
         self._sandbox = sandbox
         self._failed: dict[int, str] = {}  # cells that raised, by number
@@ -217,6 +218,8 @@ class _Assessment:
         if error.type in ("WireError", "NotPlainError"):
             return f"the result cannot be compared: {error.message}"
         text = f"{error.type}: {error.message}" if error.message else error.type
+        if error.type == "TypeError" and "unexpected keyword argument" in text:
+            text += "; keep the names of the arguments"
         return text + (quotes.line(self._cells, *error.where) if error.where else "")
 
     def _why_missing(self, names: list[str]) -> str:
@@ -225,13 +228,21 @@ class _Assessment:
         for cell in self._cells:
             if cell.number in faults and quotes.defines(cell, names):
                 return f"{what} not defined: cell {cell.number} {faults[cell.number]}"
+        for cell in self._cells:
+            if cell.is_check and quotes.defines(cell, names):
+                own = "checks are not run, so write answers into cells of their own"
+                return f"{what} not defined but in cell {cell.number}, that of a check: {own}"
         return f"{what} not defined in any cell that ran"
 
     def _remarks(self) -> list[str]:
         faults = sorted((self._failed | self._left_out).items())
         remarks = [f"Cell {number} {fault}." for number, fault in faults]
         more = len(remarks) - REMARKS
-        return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
+        remarks = remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
+        missing = any(part.verdict == "missing" for part in self._answers.values())
+        if missing and self._claim not in ("", name := self._key.assignment.name):
+            remarks.insert(0, f"The notebook says inside that it is {self._claim}, not {name}.")
+        return remarks
 
 
 def _reason(lost: SessionLostError, ending: Ending) -> str:

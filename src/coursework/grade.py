@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coursework.assignments import Assignment
 from coursework.batch import Graded, grade_all
-from coursework.results import rows
+from coursework.results import Row, rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
@@ -102,10 +102,13 @@ def run(
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
     isolate = not options.no_isolation
     try:
-        roster = Roster(_roster(options))
-        changes = read_changes(options.output / "changes.csv", assignments)
-        names = list(assignments)
-        found = collect(options.submissions, names, known, lambda name: roster.find(name).id)
+        listed = _roster(options)
+        roster = Roster(listed)
+        if listed:
+            print(f"Roster: {listed}, {len(roster.students)} students.")
+        who = lambda name: roster.find(name).id  # noqa: E731
+        changes = read_changes(options.output / "changes.csv", assignments, known, who)
+        found = collect(options.submissions, list(assignments), known, who)
         first, step = options.shard
         graded = grade_all(
             found.submissions[first - 1 :: step],
@@ -132,6 +135,8 @@ def run(
         print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
         return 0
     results = rows(graded, found.strays, assignments, roster, changes)
+    for line in _odd_changes(results, roster):
+        print(line)
     write_reports(options.output, results, found.strays, isolated=isolate)
     print(f"Submissions graded: {len(graded)}; see {options.output / 'summary.html'}.")
     return 0
@@ -145,6 +150,20 @@ def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
             yield f"The grader failed at {who}, and went on: {item.mark.fault}"
     for stray in strays:
         yield f"Not graded, {stray}"
+
+
+def _odd_changes(results: Sequence[Row], roster: Roster) -> Iterator[str]:
+    """Points given by hand that may be a typing error."""
+    for row in results:
+        name = row.student.id
+        for problem in row.mark.problems:
+            if problem.given is None:
+                continue
+            what = f"Given by hand: {name}, {row.assignment.name}, {problem.id}"
+            if not 0 <= problem.given <= problem.max_points:
+                yield f"{what}: {problem.given:g} of {problem.max_points:g} points"
+            if not row.submission and name not in roster.students:
+                yield f"{what}: {name} has handed in nothing here, and is on no roster"
 
 
 def _roster(options: argparse.Namespace) -> Path | None:

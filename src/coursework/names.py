@@ -1,6 +1,7 @@
 """Whose a file is, by the names that learning platforms and browsers give it.
 
-- Browsers and file managers: `layers (1).ipynb`, `layers - Copy.ipynb`, `layers copy.ipynb`.
+- Copies: `layers-Copy1.ipynb`, which Jupyter makes, `layers (1).ipynb`, `layers copy 2.ipynb`,
+  `layers - Copy.ipynb`, and the same in German, French, Spanish and Italian.
 - Moodle: `Ada Lovelace_4711_assignsubmission_file/`, also in front of a file's name. Its number is
   another for each assignment, so the student is the name.
 - Canvas: `lovelaceada_12345_67890_layers-1.ipynb`, with `_LATE_` or not. Its first number is the
@@ -16,7 +17,7 @@ import yaml  # type: ignore[import-untyped]
 
 GRADESCOPE = "submission_metadata.yml"
 ENDING = re.compile(r"(\.ipynb|\.txt|\.html|\.py|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I)
-COPY = re.compile(r"( ?\(\d+\)| - Copy( \(\d+\))?| copy( \d+)?| Kopie)+$", re.I)
+COPY = re.compile(r"( ?\(\d+\)|-Copy\d*|( [-–])? (copy|kopie|copie|copia)( \d+)?)+$", re.I)
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>\d+)_\d+_(?P<rest>.+)", re.S)
 CANVAS_COPY = re.compile(r"-\d+$")
@@ -32,7 +33,7 @@ class Owner(NamedTuple):
 def stem(name: str) -> str:
     """A file's name without what says its type or that it is a copy; platforms' names stay.
 
-    >>> stem("layers (1).ipynb"), stem("ada.ipynb.txt"), stem("ada_1_2_layers-1.ipynb")
+    >>> stem("layers-Copy1.ipynb"), stem("ada.ipynb.txt"), stem("ada_1_2_layers-1.ipynb")
     ('layers', 'ada', 'ada_1_2_layers')
     """
     bare = COPY.sub("", ENDING.sub("", name))
@@ -50,6 +51,16 @@ def owner(name: str) -> Owner:
     if found := CANVAS.fullmatch(f"{name}_x") or CANVAS.fullmatch(name):
         return Owner(f"{found['name']}_{found['id']}")
     return Owner(name)
+
+
+def canvas_id(name: str) -> str:
+    """The student's own number in a file's name that Canvas gave it, or "".
+
+    >>> canvas_id("lovelaceada_LATE_12345_67890_layers-1.ipynb")
+    '12345'
+    """
+    found = CANVAS.fullmatch(name)
+    return found["id"] if found and not MOODLE.fullmatch(name) else ""
 
 
 def gradescope(folder: Path) -> dict[str, str]:

@@ -9,6 +9,8 @@ from coursework.marks import Mark, unasked
 from coursework.roster import Change, Roster, Student
 from coursework.submissions import Stray, Submission
 
+NOT_LISTED = "Not on the roster."
+
 
 @dataclass(frozen=True)
 class Row:
@@ -83,7 +85,8 @@ def _row(
     if mark.fault:
         remarks.append(f"The grader failed here: {mark.fault}")
     if roster.students and student.id not in roster.students:
-        remarks.append("Not on the roster.")
+        several = roster.is_shared(student.id)
+        remarks.append("Several on the roster have this name." if several else NOT_LISTED)
     return Row(student, assignment, mark, item.submission if item else None, tuple(remarks))
 
 

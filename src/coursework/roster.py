@@ -7,8 +7,9 @@ gave, in every run, until it is taken out.
 """
 
 import csv
+import math
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,33 +62,50 @@ class Roster:
                 raise ListError(f"{path}, line {line}: {what}")
             self.students[student.id] = student
             local, _, _ = student.mail.partition("@")
-            for name in {student.id, student.name, student.mail, local, _turned(student.name)}:
+            for name in {student.id, student.mail, local, *_turned(student.name)}:
                 self._known.setdefault(_plain(name), set()).add(student.id)
 
     def find(self, name: str) -> Student:
         """The student that a name stands for: by id, name or mail, if that is one and no other."""
         if name in self.students:
             return self.students[name]
+        one = next((found for found in self._fitting(name) if len(found) == 1), ())
+        return self.students[next(iter(one))] if one else Student(name)
+
+    def is_shared(self, name: str) -> bool:
+        """Whether several on the roster have this name."""
+        return any(len(found) > 1 for found in self._fitting(name))
+
+    def _fitting(self, name: str) -> Iterator[set[str]]:
+        """Who has the name, or what stands in it before or after Canvas's number."""
         canvas, _, number = name.rpartition("_")
-        for guess in (name, canvas and number, canvas):
-            found = self._known.get(_plain(guess), set()) if guess else set()
-            if len(found) == 1:
-                return self.students[next(iter(found))]
-        return Student(name)
+        for guess in filter(None, (name, canvas and number, canvas)):
+            yield self._known.get(_plain(guess), set())
 
 
-def read_changes(path: Path, assignments: Mapping[str, Assignment]) -> list[Change]:
+def read_changes(
+    path: Path,
+    assignments: Mapping[str, Assignment],
+    known: Sequence[str] = (),
+    who: Callable[[str], str] = str,
+) -> list[Change]:
     """Marks given by hand; a file with the names of the columns alone is made where there is none.
 
-    Those for assignments that are not graded now are left alone.
+    Those for assignments that are `known`, and not graded now, are left alone; `who` tells the
+    student that a name stands for.
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(",".join(CHANGES) + "\n", encoding="utf-8")
-    changes = []
+    changes: dict[tuple[str, ...], Change] = {}
     for line, row in _rows(path, CHANGES):
         if row["assignment"] not in assignments:
-            continue
+            if row["assignment"] in known:
+                continue
+            names = ", ".join(dict.fromkeys([*assignments, *known]))
+            raise ListError(
+                f"{path}, line {line}: no assignment {row['assignment']!r}; there are {names}"
+            )
         ids = [problem.id for problem in assignments[row["assignment"]].problems]
         if row["exercise"] not in ids:
             known = ", ".join(ids)
@@ -98,9 +116,14 @@ def read_changes(path: Path, assignments: Mapping[str, Assignment]) -> list[Chan
         try:
             points = float(row["points"].replace(",", "."))
         except ValueError:
-            raise ListError(f"{path}, line {line}: {row['points']!r} is no number") from None
-        changes.append(Change(**{**row, "points": points}))  # type: ignore[arg-type]
-    return changes
+            points = math.nan
+        if not math.isfinite(points):
+            raise ListError(f"{path}, line {line}: {row['points']!r} is no number")
+        place = who(row["student"]), row["assignment"], row["exercise"]
+        if place in changes:
+            raise ListError(f"{path}, line {line}: {', '.join(place)} for the second time")
+        changes[place] = Change(**{**row, "points": points})  # type: ignore[arg-type]
+    return list(changes.values())
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
@@ -130,7 +153,7 @@ def _plain(name: str) -> str:
     return "".join(c for c in folded if c.isalnum() or c in "@.+-_")
 
 
-def _turned(name: str) -> str:
-    """`Lovelace Ada`, as Canvas writes it, for `Ada Lovelace`."""
-    first, _, last = name.rpartition(" ")
-    return f"{last}{first}"
+def _turned(name: str) -> list[str]:
+    """`de la Cruz Maria`, as Canvas writes it, for `Maria de la Cruz`: each word may come first."""
+    words = name.split()
+    return ["".join(words[k:] + words[:k]) for k in range(len(words) or 1)]

@@ -79,10 +79,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Notebook:
-    """Code cells, and the student's own Markdown: (the last exercise named before it, text)."""
+    """Code cells, and the student's own Markdown: (the last exercise named before it, text).
+
+    `claim` is the assignment that it says inside it is an answer to, or "".
+    """
 
     cells: tuple[Cell, ...]
     words: tuple[tuple[str, str], ...] = ()
+    claim: str = ""
 
 
 @dataclass
@@ -335,7 +339,8 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
             words.append((last, _source(cell).strip()[:WORDS_CHARACTERS]))
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
-    return Notebook(tuple(code), tuple(item for item in words if item[1])[:CODE_CELLS])
+    said = tuple(item for item in words if item[1])[:CODE_CELLS]
+    return Notebook(tuple(code), said, _claimed(notebook))
 
 
 def writable(text: str) -> str:
@@ -363,11 +368,15 @@ def _is_harmless(character: str) -> bool:
 def _claim(path: Path) -> str:
     """What a notebook says it is an answer to, or ""."""
     with contextlib.suppress(UnreadableError), _PARSING:
-        own = _parse(read_bytes(path)).get("metadata")
-        given = own.get("coursework") if _is_mapping(own) else None
-        claim = given.get("assignment") if _is_mapping(given) else None
-        return printable(claim)[:50] if isinstance(claim, str) else ""
+        return _claimed(_parse(read_bytes(path)))
     return ""
+
+
+def _claimed(notebook: Mapping[str, object]) -> str:
+    own = notebook.get("metadata")
+    given = own.get("coursework") if _is_mapping(own) else None
+    claim = given.get("assignment") if _is_mapping(given) else None
+    return printable(claim)[:50] if isinstance(claim, str) else ""
 
 
 def _student(name: str) -> str:

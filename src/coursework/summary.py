@@ -28,13 +28,14 @@ TABLES = {
 BINS = 10
 BAR = 110  # pixels of the tallest
 FAILURES = 5
+FEEDBACK = "<h1>Feedback for "  # is in each page of the template
 WORDS = 100
 
 
 def write_reports(
     output: Path, rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool = True
 ) -> None:
-    """Write the tables, `summary.html` and `feedback/STUDENT.html`.
+    """Write the tables, `summary.html` and `feedback/STUDENT.html`; pages of earlier runs go.
 
     Args:
         output: the folder.
@@ -48,11 +49,16 @@ def write_reports(
     write_whole(output / "summary.html", summary(rows, strays, isolated=isolated))
     folder = output / "feedback"
     folder.mkdir(exist_ok=True)
+    written = set()
     for student in _students(rows):
         own = [row for row in rows if row.student == student and row.counts]
         if own:
-            page = feedback(student, own, isolated=isolated)
-            write_whole(folder / _file_name(student.id), page)
+            path = folder / _file_name(student.id)
+            write_whole(path, feedback(student, own, isolated=isolated))
+            written.add(path)
+    for path in {*folder.glob("*.html")} - written:
+        if FEEDBACK in path.read_text(encoding="utf-8", errors="replace"):
+            path.unlink()  # of an earlier run: its marks count no longer
 
 
 def feedback(student: Student, rows: Sequence[Row], *, isolated: bool = True) -> str:
@@ -137,10 +143,12 @@ def _kind(part: PartMark) -> str:
     'KeyError: n'
     >>> _kind(PartMark("a", 0, 1, "wrong", result="p1", problem="3 of 4 entries are wrong, …"))
     'p1: entries are wrong'
+    >>> _kind(PartMark("a", 0, 1, "failed", problem="TypeError: data type float64"))
+    'TypeError: data type float64'
     """
     text = re.sub(r"^\d+ of \d+ entries are wrong.*", "entries are wrong", part.problem)
     text = re.sub(r" \(cell \d+, line .*|: cell \d+ .*", "", text, flags=re.DOTALL)
-    text = re.sub(r"(?<![A-Za-z_])\d+", "n", text)
+    text = re.sub(r"(?<!\w)\d+", "n", text)
     what = f"{part.result}: {text}" if part.result else text
     what = what if len(what) <= WORDS else what[:WORDS] + " …"
     return f"{what} ({part.hint})" if part.hint else what

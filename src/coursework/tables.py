@@ -2,15 +2,18 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from coursework.names import canvas_id
 from coursework.results import Row
 from coursework.submissions import printable
 
 CELL_CHARACTERS = 1000  # spreadsheets refuse more than 32,767
-FORMULA = ("=", "+", "-", "@")
-SEPARATORS = ";,\t|"  # of some locale's lists: what follows one would begin a cell
+SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"  # begin a formula, the wide ones in some programs
+# What follows a separator of some locale's lists begins a cell, whatever quotes stand between.
+FORMULA = re.compile(rf"""(^|[;,\t|])([\s"']*)(?=[{SIGNS}])""")
 NBGRADER = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"]
 NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_score"]
 
@@ -41,7 +44,10 @@ def nbgrader(rows: Sequence[Row]) -> str:
 
 
 def moodle(rows: Sequence[Row]) -> str:
-    """What Moodle's grade import takes: a row for each student, a column for each assignment."""
+    """What Moodle's grade import takes: a row for each student, a column for each assignment.
+
+    What was not handed in is left empty here and for Canvas: as 0 it would count.
+    """
     return _wide(rows, ["ID number", "Full name", "Email address"], _moodle, [])
 
 
@@ -51,12 +57,18 @@ def canvas(rows: Sequence[Row]) -> str:
     return _wide(rows, head, _canvas, ["    Points Possible", "", "", "", ""])
 
 
-def _moodle(row: Row) -> list[str]:
-    return [row.student.id, row.student.name, row.student.mail]
+def _moodle(rows: Iterable[Row]) -> list[str]:
+    student = next(iter(rows)).student
+    # Without a roster, what Moodle names a folder by is the student's full name.
+    known = student.name or student.mail
+    return [student.id if known else "", student.name or student.id, student.mail]
 
 
-def _canvas(row: Row) -> list[str]:
-    return [row.student.name or row.student.id, "", row.student.id, row.student.mail, ""]
+def _canvas(rows: Iterable[Row]) -> list[str]:
+    rows = list(rows)
+    student, files = rows[0].student, (row.submission for row in rows if row.submission)
+    number = next(filter(None, (canvas_id(file.path.name) for file in files)), "")
+    return [student.name or student.id, number, student.id, student.mail, ""]
 
 
 def _wide(rows: Sequence[Row], head: list[str], who: Any, second: list[str]) -> str:
@@ -66,8 +78,9 @@ def _wide(rows: Sequence[Row], head: list[str], who: Any, second: list[str]) -> 
         lines.append([*second, *(f"{a.points:g}" for a in assignments.values())])
     for student in dict.fromkeys(row.student for row in rows):
         own = {row.assignment.name: row for row in rows if row.student == student}
-        scores = (f"{own[name].mark.points:g}" if name in own else "" for name in assignments)
-        lines.append([*who(next(iter(own.values()))), *scores])
+        there = {name: row for name, row in own.items() if row.counts}
+        scores = (f"{there[name].mark.points:g}" if name in there else "" for name in assignments)
+        lines.append([*who(own.values()), *scores])
     return _csv(lines)
 
 
@@ -80,7 +93,7 @@ def _csv(rows: Iterable[Iterable[str]]) -> str:
 def cell(text: str) -> str:
     """The text in one line that no spreadsheet takes for a formula, whatever separates its cells.
 
-    >>> print(cell("2.5"), cell("=1+1"), cell("-0.5"), cell("a;=b"))
+    >>> print(cell("2.5"), cell("=1+1"), cell("-0.5"), cell('a;"=b'))
     2.5 '=1+1 -0.5 a; '=b
     """
     line = printable(" ".join(text.split()))
@@ -88,10 +101,7 @@ def cell(text: str) -> str:
         line = line[:CELL_CHARACTERS] + " …"
     if _is_number(line):
         return line
-    for sign in FORMULA:
-        for separator in SEPARATORS:
-            line = line.replace(separator + sign, f"{separator} '{sign}")
-    return f"'{line}" if line.startswith(FORMULA) else line
+    return FORMULA.sub(lambda found: f"{found[1]} '" if found[1] else "'", line)
 
 
 def _is_number(text: str) -> bool:

@@ -26,7 +26,10 @@ from coursework.sandbox.host import why_not_isolated
 from tests.coursework.attacks import (
     ASSIGNMENT,
     GOOD,
+    IMPORT,
     KINK,
+    LAYER,
+    PAGE,
     RELU,
     SECRET,
     WRONG,
@@ -194,6 +197,21 @@ def test_of_two_submissions_the_newest_counts(tmp_path: Path) -> None:
     assert table(tmp_path)[0]["score"] == "5"
 
 
+@pytest.mark.parametrize(
+    "copy",
+    [
+        *("a1-Copy1", "a1-Copy12", "a1 - Copy", "a1 – Kopie", "a1 - Kopie (2)", "a1 Kopie"),
+        *("a1 copy 2", "a1 - Copie", "a1 - copia", "a1(1)", "a1 (1)-Copy3", "A1-copy1"),
+    ],
+)
+def test_a_copy_is_one_more_of_the_same_name(tmp_path: Path, copy: str) -> None:
+    os.utime(write(tmp_path, "ann/a1.ipynb", WRONG), (1, 1))
+    write(tmp_path, f"ann/{copy}.ipynb", GOOD)
+    [found] = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
+    assert found.path.stem == copy
+    assert found.others == ("ann/a1.ipynb",)
+
+
 @pytest.mark.parametrize("only", [["a1"], ["a1", "a2"]])
 def test_the_right_name_comes_before_a_newer_file(tmp_path: Path, only: list[str]) -> None:
     right = write(tmp_path, "eve/a1/a1.ipynb", GOOD)
@@ -334,12 +352,111 @@ def test_the_roster_tells_who_is_absent(folder: Path) -> None:
     moodle = (folder / "out" / "grades-moodle.csv").read_text().splitlines()
     assert moodle[:3] == [
         "ID number,Full name,Email address,Backward passes,Layers",
-        "u1,Ann Ames,ann@example.org,5,0",
+        "u1,Ann Ames,ann@example.org,5,",
         "u2,Bob Boole,bob@example.org,2,2",
     ]
     canvas = (folder / "out" / "grades-canvas.csv").read_text().splitlines()
     assert canvas[0] == "Student,ID,SIS User ID,SIS Login ID,Section,Backward passes,Layers"
-    assert canvas[1:3] == ["Points Possible,,,,,5,2", "Ann Ames,,u1,ann@example.org,,5,0"]
+    assert canvas[1:3] == ["Points Possible,,,,,5,2", "Ann Ames,,u1,ann@example.org,,5,"]
+
+
+def test_without_a_roster_platforms_get_what_their_names_tell(tmp_path: Path) -> None:
+    write(tmp_path, "lovelaceada_LATE_12345_67890_a1-1.ipynb", GOOD)
+    write(tmp_path, "Ann Ames_4711_assignsubmission_file/a2.ipynb", GOOD)
+    assert run(tmp_path) == 0
+    assert (tmp_path / "out" / "grades-moodle.csv").read_text().splitlines()[1:] == [
+        ",Ann Ames,,,2",
+        ",lovelaceada_12345,,5,",
+    ]
+    canvas = (tmp_path / "out" / "grades-canvas.csv").read_text().splitlines()
+    assert canvas[3] == "lovelaceada_12345,12345,lovelaceada_12345,,,5,"
+
+
+def test_feedback_of_an_earlier_run_goes(folder: Path) -> None:
+    run(folder)
+    own = folder / "out" / "feedback" / "letter.html"
+    own.write_text("<p>from the teacher</p>")
+    (folder / "in" / "roster.csv").write_text(ROSTER)
+    (folder / "in" / "bob" / "a1.ipynb").unlink()
+    (folder / "in" / "bob" / "a2.ipynb").unlink()
+    run(folder)
+    assert {path.name for path in own.parent.iterdir()} == {"u1.html", "letter.html"}
+
+
+@pytest.mark.parametrize("name", ["delacruzmaria_777_8_a1", "Cruz Maria de la_a1", "m1_a1"])
+def test_surnames_may_have_several_words(tmp_path: Path, name: str) -> None:
+    write(tmp_path, f"{name}.ipynb", GOOD)
+    (tmp_path / "in" / "roster.csv").write_text("id,name,mail\nm1,Maria de la Cruz,\n")
+    run(tmp_path)
+    assert [(row["student"], row["score"]) for row in table(tmp_path)] == [("m1", "5")]
+
+
+def test_a_name_that_several_have_is_called_that(tmp_path: Path) -> None:
+    write(tmp_path, "Ann Ames/a1.ipynb", GOOD)
+    (tmp_path / "in" / "roster.csv").write_text("id,name,mail\nu1,Ann Ames,\nu2,Ann Ames,\n")
+    run(tmp_path)
+    assert table(tmp_path)[0]["remarks"] == "Several on the roster have this name."
+
+
+def test_the_roster_that_is_used_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "in" / "roster.csv").write_text(ROSTER)
+    run(folder)
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == f"Roster: {folder / 'in' / 'roster.csv'}, 3 students."
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("bob,a1,ex-relu,nan,x", "'nan' is no number"),
+        ("bob,a1,ex-relu,1e999,x", "'1e999' is no number"),
+        ("bob,a7,ex-relu,1,x", "no assignment 'a7'; there are a1, a2"),
+        ("bob,a1,ex-relu,1,x\nbob,a1,ex-relu,2,y", "line 3: bob, a1, ex-relu for the second time"),
+    ],
+)
+def test_points_that_cannot_be_given_are_refused(
+    folder: Path, line: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "changes.csv").write_text(f"student,assignment,exercise,points,why\n{line}\n")
+    assert run(folder) == 2
+    assert said in capsys.readouterr().err
+    assert not (folder / "out" / "grades.csv").exists()
+
+
+def test_points_that_may_be_a_typing_error_are_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "changes.csv").write_text(
+        "student,assignment,exercise,points,why\nbob,a1,ex-relu,99,x\nbbo,a1,ex-relu,1,x\n"
+    )
+    assert run(folder) == 0
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "Given by hand: bbo, a1, ex-relu: bbo has handed in nothing here, and is on no roster",
+        "Given by hand: bob, a1, ex-relu: 99 of 3 points",
+    ]
+
+
+def test_what_lies_in_the_wrong_place_is_said(tmp_path: Path) -> None:
+    other = notebook(IMPORT, metadata={"coursework": {"assignment": "a2"}})
+    write(tmp_path, "ann/a1.ipynb", ()).write_text(other)
+    write(tmp_path, "bob/a1.ipynb", ()).write_text(notebook(IMPORT, LAYER, checks=(RELU,)))
+    run(tmp_path)
+    rows = {row["student"]: row for row in table(tmp_path)}
+    assert rows["ann"]["remarks"] == "The notebook says inside that it is a2, not a1."
+    assert "not defined but in cell 3, that of a check" in page(tmp_path, "bob").text
+
+
+def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:
+    by_name = PAGE.replace('inputs["dH"], inputs["Z"])', 'Z=inputs["Z"], dH=inputs["dH"])')
+    assignments = {"a1": Assignment("a1", "By name", tuple(parse(by_name).values()))}
+    write(tmp_path, "ann/a1.ipynb", (IMPORT, RELU.replace("dH", "d"), LAYER))
+    parser = argparse.ArgumentParser()
+    grade.add_arguments(parser)
+    options = parser.parse_args([str(tmp_path / "in"), "--output", str(tmp_path / "out")])
+    assert grade.run(options, assignments, SECRET) == 0
+    assert "; keep the names of the arguments" in page(tmp_path, "ann").text
 
 
 @pytest.mark.parametrize(
@@ -416,6 +533,14 @@ def test_sentences_beside_an_answer_are_shown(tmp_path: Path) -> None:
     whole = BeautifulSoup((tmp_path / "out" / "summary.html").read_text(), "html.parser")
     for soup in (page(tmp_path, "ann"), whole):
         assert "The kink, <b>because</b>." in soup.text
+
+
+def test_a_long_list_of_alike_answers_is_folded(tmp_path: Path) -> None:
+    for k in range(7):
+        write(tmp_path, f"s{k}/a1.ipynb", (RELU, IMPORT, LONG))
+    run(tmp_path)
+    soup = BeautifulSoup((tmp_path / "out" / "summary.html").read_text(), "html.parser")
+    assert "Alike: 7 answers" in [summary.text for summary in soup.find_all("summary")]
 
 
 LONG = """\

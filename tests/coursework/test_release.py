@@ -449,3 +449,9 @@ def test_an_answer_that_fails_stops_the_release(tmp_path: Path, capsys: Any) -> 
     said = capsys.readouterr()
     assert "ex-matrix-relu, 'entries', draw 0: dZ: " in said.err
     assert "the reference answer does not pass: 1." in said.err
+
+
+@pytest.mark.parametrize("command", [["grade", "in"], ["release", "--source"]])
+def test_no_secret_is_made_where_there_is_no_book(command: list[str], tmp_path: Path) -> None:
+    assert main([*command, "--book", str(tmp_path)]) == 2
+    assert not list(tmp_path.iterdir())

@@ -256,7 +256,8 @@ def compile_cell(source: str, name: str) -> types.CodeType:
     while True:
         try:
             source, flags = "\n".join(lines) + "\n", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-            return compile(source, name, "exec", flags, dont_inherit=True)
+            code: types.CodeType = compile(source, name, "exec", flags, dont_inherit=True)
+            return code
         except SyntaxError as error:
             at = (error.lineno or 0) - 1
             magic = MAGIC.match(lines[at]) if 0 <= at < len(lines) else None
