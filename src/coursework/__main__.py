@@ -14,6 +14,7 @@ from pathlib import Path
 
 from coursework import grade, release, trials
 from coursework.assignments import Assignment, load
+from coursework.files import write_first
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
 from coursework.trusted import ProblemError
@@ -224,9 +225,7 @@ def _private(options: argparse.Namespace) -> Path | None:
 def _secret(options: argparse.Namespace) -> str:
     """The teacher's secret, made where there is none."""
     path: Path = options.secret or options.book / SECRET
-    if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
+    if not path.exists() and write_first(path, secrets.token_hex(32) + "\n", 0o600):
         print(f"A new secret is in {path}: keep it, and keep it to yourself.")
     text = path.read_text(encoding="utf-8").strip()
     if not text:

@@ -7,6 +7,26 @@ from pathlib import Path
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all, however this process ends."""
-    part = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    part = _part(path)
     part.write_text(text, encoding="utf-8")
     part.replace(path)
+
+
+def write_first(path: Path, text: str, mode: int = 0o666) -> bool:
+    """Write a file, whole, unless it is there; False if another process was the first."""
+    part = _part(path)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:
+        file.write(text)
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return True
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")

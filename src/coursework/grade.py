@@ -43,9 +43,10 @@ reason. A run that was stopped goes on where it was. What has changed since is g
 the grader or the engine has, that is everything.
 
 A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
-SUBMISSIONS and OUTPUT, for example as a job array, each with
+SUBMISSIONS, OUTPUT and the secret, by hand, as a job array, each with
     --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
-and then one without --shard, which collects their marks and writes the reports."""
+or by GNU parallel, and then one without --shard, which collects their marks and writes the reports.
+A run that died is started again alone, with the same words: what it had finished is kept."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

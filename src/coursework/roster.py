@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursework.assignments import Assignment
+from coursework.files import write_first
 
 ROSTER = ("id", "name", "mail")
 CHANGES = ("student", "assignment", "exercise", "points", "why")
@@ -96,7 +97,7 @@ def read_changes(
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(",".join(CHANGES) + "\n", encoding="utf-8")
+        write_first(path, ",".join(CHANGES) + "\n")
     changes: dict[tuple[str, ...], Change] = {}
     for line, row in _rows(path, CHANGES):
         if row["assignment"] not in assignments:

@@ -4,6 +4,7 @@ import argparse
 import csv
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from bs4 import BeautifulSoup
 
 import coursework
 from coursework import batch, grade, marks, submissions
+from coursework.__main__ import _secret
 from coursework.assignments import Assignment
 from coursework.pages import parse
 from coursework.problems import Problem
@@ -720,6 +722,54 @@ def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPa
     assert [row["score"] for row in table(folder)] == ["5", "2", "0", "2"]
 
 
+def started(folder: Path, *options: str) -> "subprocess.Popen[bytes]":
+    """A run of its own process; interrupts reach it, which they do not in background jobs."""
+    program = (
+        "import signal, sys, tests.coursework.test_grade as t\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.exit(t.run(t.Path(sys.argv[1]), *sys.argv[2:]))"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(folder), *options],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+
+
+def test_four_shards_at_once_of_which_one_dies(tmp_path: Path) -> None:
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for k, cells in enumerate([GOOD, (KINK, WRONG_LAYER), WRONG, GOOD] * 2):
+        write(whole, f"s{k}/a1.ipynb", cells)
+    parts.mkdir()
+    (parts / "in").symlink_to(whole / "in")
+    assert run(whole) == 0
+    shards = [started(parts, "--jobs", "1", "--shard", f"{k}/4") for k in (1, 2, 3, 4)]
+    shards[2].kill()
+    assert [shard.wait() for shard in shards] == [0, 0, -signal.SIGKILL, 0]
+    assert started(parts, "--jobs", "1", "--shard", "3/4").wait() == 0
+    assert len(times(parts)) == 8
+    assert run(parts) == 0
+    for path in (whole / "out").rglob("*.*ml"):
+        assert (parts / path.relative_to(whole)).read_bytes() == path.read_bytes()
+    for path in (whole / "out").glob("*.csv"):
+        assert (parts / "out" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_of_two_that_make_a_secret_the_first_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(size: int) -> str:
+        (tmp_path / "secret").write_text("first\n")
+        return "second"
+
+    monkeypatch.setattr(secrets, "token_hex", late)
+    assert _secret(argparse.Namespace(secret=tmp_path / "secret", book=tmp_path)) == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["secret"]
+    monkeypatch.undo()
+    options = argparse.Namespace(secret=tmp_path / "other", book=tmp_path)
+    assert len(_secret(options)) == 64
+    assert (tmp_path / "other").stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "x/y"])
 def test_a_shard_that_is_none_is_refused(folder: Path, shard: str) -> None:
     with pytest.raises(SystemExit):
@@ -731,15 +781,7 @@ def test_it_goes_on_after_an_interrupt(tmp_path: Path) -> None:
         write(tmp_path, f"{name}/a1.ipynb", GOOD)
     for name in ("sleepy", "slow", "zoe"):
         write(tmp_path, f"{name}/a1.ipynb", ("import time\ntime.sleep(60)", *GOOD))
-    program = (
-        "import signal, sys, tests.coursework.test_grade as t\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # ignored in background jobs
-        "sys.exit(t.run(t.Path(sys.argv[1]), '--jobs', '2'))"
-    )
-    grader = subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    grader = started(tmp_path, "--jobs", "2")
     while len(list((tmp_path / "out" / "marks").glob("*.json"))) < 4:
         assert grader.poll() is None
         time.sleep(0.05)
