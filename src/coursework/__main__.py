@@ -10,6 +10,7 @@ import secrets
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from coursework import grade, release, trials
@@ -152,7 +153,7 @@ def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str
         for k in range(options.secrets)
         for problem in problems
     ]
-    with ProcessPoolExecutor() as pool:
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         found = list(itertools.chain.from_iterable(pool.map(_try, tasks, chunksize=8)))
     count = sum(len(answers) for _, answers, _ in tasks) // options.secrets
     print(f"{count} answers tried under {options.secrets} secrets.")

@@ -157,7 +157,7 @@ def graded(session: Session, part: Part, expected: Any, inputs: Any) -> str:
 PART = Part("ex-any", "all", 1.0, SOURCE + INPUTS, "", "def inputs(rng): pass", SOURCE)
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     EXPECTED,
     st.sampled_from(FORMS),
