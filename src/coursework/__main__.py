@@ -148,14 +148,12 @@ def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str
     """What is wrong with the marks of the answers that there are to try, under each secret."""
     if not options.secrets:
         return []
-    tasks = [
-        (problem, trials.read_trials(options.answers or options.book / ANSWERS, problem), k)
-        for k in range(options.secrets)
-        for problem in problems
-    ]
+    folder = options.answers or options.book / ANSWERS
+    answers = [(problem, trials.read_trials(folder, problem)) for problem in problems]
+    tasks = [(*pair, k) for k in range(options.secrets) for pair in answers]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         found = list(itertools.chain.from_iterable(pool.map(_try, tasks, chunksize=8)))
-    count = sum(len(answers) for _, answers, _ in tasks) // options.secrets
+    count = sum(len(tried) for _, tried in answers)
     print(f"{count} answers tried under {options.secrets} secrets.")
     return found
 

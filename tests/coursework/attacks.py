@@ -408,6 +408,90 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             2,
             "dZ",
         ),
+        "endless sequence": nb(
+            relu(
+                "from collections.abc import Sequence\nclass S(Sequence):\n"
+                "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\nreturn S()"
+            ),
+            2,
+        ),
+        "endless mapping": nb(
+            relu(
+                "from collections.abc import Mapping\nclass M(Mapping):\n"
+                "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\n"
+                "    def __iter__(self):\n        k = 0\n        while True: yield (k := k + 1)\n"
+                "return M()"
+            ),
+            2,
+        ),
+        "array that leaves": nb(
+            relu("class A:\n    def __array__(self): raise SystemExit\nreturn A()"), 2, "SystemExit"
+        ),
+        "array that ends the process": nb(
+            relu("class A:\n    def __array__(self): __import__('os')._exit(4)\nreturn A()"),
+            2,
+            "exit status 4",
+        ),
+        "array that is none": nb(
+            relu("class A:\n    def __array__(self, *a, **k): return self\nreturn A()"),
+            2,
+            "gives no array",
+        ),
+        "array of objects": nb(
+            relu("return np.array([[dH] * 2, 3], object)"),
+            2,
+            "an array of dtype object is not plain",
+        ),
+        "array with names": nb(relu("return np.zeros(3, [('a', 'f8')])"), 2, "is not plain data"),
+        "text with a lying length": nb(
+            relu("class S(str):\n    __len__ = lambda self: 0\nreturn S('x' * 2**21)"),
+            2,
+            "too large",
+        ),
+        "key of many digits": nb(relu("return {10**400: 1}"), 2, "neither a string nor"),
+        "conversion replaced": nb(
+            (
+                *WRONG,
+                "import sys\nworker = sys.modules['coursework.sandbox.worker']",
+                "worker.plain = lambda value: {'dZ': None, 'dW': None, 'verdict': 'right'}",
+            ),
+            0,
+        ),
+        "encoding replaced": nb(
+            (
+                *WRONG,
+                "import sys\nwire = sys.modules['coursework.sandbox.wire']",
+                "wire._flatten = lambda *a: ['l']",
+            ),
+            0,
+        ),
+        "wrapped for ever": nb(
+            (
+                IMPORT,
+                "class C:\n    __wrapped__ = property(lambda self: C())\n"
+                "    def __call__(self, dH, Z): return dH * (Z > 0)\nrelu_backward = C()",
+                LAYER,
+            ),
+            5,
+            "cannot be shown here",
+        ),
+        "says nothing of itself": nb(
+            (
+                IMPORT,
+                "class C:\n    def __getattribute__(self, name): return 1 / 0\n"
+                "    def __call__(self, dH, Z): return dH * (Z > 0)\nrelu_backward = C()",
+                LAYER,
+            ),
+            5,
+        ),
+        "awaits for ever": nb(
+            (
+                *GOOD,
+                "class F:\n    def __await__(self):\n        while True: yield\nawait F()",
+            ),
+            5,
+            "did not finish",
+        ),
         "error without a name": nb(
             relu(
                 "class M(type):\n    __name__ = property(lambda c: object())\n"
@@ -453,6 +537,9 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "writes outside": nb(breach(f"open({target!r}, 'w').write('x')"), 0),
         "opens a socket": nb(
             breach(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"), 0
+        ),
+        "asks who is at the other end": nb(
+            breach("import socket\npeer = socket.socket(1, 1, 0, 3)\npeer.getpeername()"), 0
         ),
         "traces its parent": nb(
             breach(
