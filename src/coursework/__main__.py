@@ -4,13 +4,10 @@ Run in the folder of the book: ``python -m coursework --help``.
 """
 
 import argparse
-import itertools
 import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 
 from coursework import grade, release, trials
@@ -149,18 +146,11 @@ def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str
     if not options.secrets:
         return []
     folder = options.answers or options.book / ANSWERS
-    answers = [(problem, trials.read_trials(folder, problem)) for problem in problems]
-    tasks = [(*pair, k) for k in range(options.secrets) for pair in answers]
-    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-        found = list(itertools.chain.from_iterable(pool.map(_try, tasks, chunksize=8)))
-    count = sum(len(tried) for _, tried in answers)
+    answers = {problem.id: trials.read_trials(folder, problem) for problem in problems}
+    found = trials.try_all(problems, answers, [f"secret {k}" for k in range(options.secrets)])
+    count = sum(map(len, answers.values()))
     print(f"{count} answers tried under {options.secrets} secrets.")
     return found
-
-
-def _try(task: tuple[Problem, list[trials.Trial], int]) -> list[str]:
-    problem, answers, k = task
-    return list(trials.surprises(problem, answers, trials.secret_draws(problem, [f"secret {k}"])))
 
 
 def _complaints(problem: Problem, draws: int | None) -> list[str]:

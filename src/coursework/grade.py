@@ -107,9 +107,8 @@ def run(
         roster = Roster(listed)
         if listed:
             print(f"Roster: {listed}, {len(roster.students)} students.")
-        who = lambda name: roster.find(name).id  # noqa: E731
-        changes = read_changes(options.output / "changes.csv", assignments, known, who)
-        found = collect(options.submissions, list(assignments), known, who)
+        changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
+        found = collect(options.submissions, list(assignments), known, roster.id_of)
         first, step = options.shard
         graded = grade_all(
             found.submissions[first - 1 :: step],

@@ -73,6 +73,10 @@ class Roster:
         one = next((found for found in self._fitting(name) if len(found) == 1), ())
         return self.students[next(iter(one))] if one else Student(name)
 
+    def id_of(self, name: str) -> str:
+        """The id of the student that a name stands for, or the name itself."""
+        return self.find(name).id
+
     def is_shared(self, name: str) -> bool:
         """Whether several on the roster have this name."""
         return any(len(found) > 1 for found in self._fitting(name))

@@ -9,9 +9,12 @@ none, and "" where all are right.
 
 import tomllib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +57,19 @@ def _trial(problem: Problem, entry: dict[str, Any], finds: tuple[str, ...]) -> T
     if code == problem.answer or len(finds) not in (len(problem.parts), len(problem.parts) - added):
         raise ProblemError(f"{entry['why']!r} is the reference answer, or not for these checks")
     return Trial(entry["why"], code, finds)
+
+
+def try_all(
+    problems: Sequence[Problem], answers: Mapping[str, Sequence[Trial]], secrets: Sequence[str]
+) -> list[str]:
+    """What surprises under each of the secrets, found on all cores."""
+    tasks = [(q, answers[q.id], secret) for secret in secrets for q in problems]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+        return [*chain.from_iterable(pool.map(_try, *zip(*tasks, strict=True), chunksize=8))]
+
+
+def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
+    return list(surprises(problem, trials, secret_draws(problem, [secret])))
 
 
 def surprises(
