@@ -36,6 +36,10 @@ class deeper(nodes.Admonition, nodes.Element):  # noqa: N801
     """What only some readers need: text and cells."""
 
 
+class predict_answer(nodes.Admonition, nodes.Element):  # noqa: N801
+    """What the page computes where a reader was asked to predict it."""
+
+
 class deeper_end(nodes.Invisible, nodes.Element):  # noqa: N801
     """Where it ends."""
 

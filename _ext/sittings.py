@@ -117,7 +117,7 @@ class Reader:
         if isinstance(node, nodes.comment | nodes.raw | nodes.substitution_definition):
             return
         if any(is_kind(node) for is_kind in IS_EXERCISE):
-            self.sitting.levels.append(node[0].astext().count("★"))
+            self.sitting.levels.append(node.children[0].astext().count("★"))
         part = self.part_of(node)
         if part is not self.span:
             self.apart(node, part)

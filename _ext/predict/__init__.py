@@ -34,7 +34,7 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
 from assets import serve
-from folds import depart_box, visit_box
+from folds import depart_box, predict_answer, visit_box
 from search.sections import plain as in_words
 from search.sections import squeezed
 
@@ -44,10 +44,6 @@ ANSWER = "What the page computes"
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
     """A question, its choices, and the box of its answer."""
-
-
-class predict_answer(nodes.Admonition, nodes.Element):  # noqa: N801
-    """The right result, and what is said of others."""
 
 
 def as_number(text: str) -> float | None:

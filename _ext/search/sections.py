@@ -12,8 +12,8 @@ from sphinx import addnodes
 from sphinx_exercise.nodes import is_solution_node
 
 from cells import is_part
+from folds import predict_answer
 from formulas import FormulaError, typeset
-from predict import predict_answer
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}

@@ -174,6 +174,9 @@ def compare(seed):
         np.testing.assert_allclose(g, node.grad, rtol=1e-11, atol=1e-12 * scale, err_msg=f"{seed}")
         assert np.shape(g) == node.shape
     assert_repeats_nothing(step.source)
+    again = program(lambda *leaves: replay(steps, *leaves), argnums=by, reuse=True)
+    for g, other in zip(gradients, again(*(node.data for node in nodes))[1], strict=True):
+        np.testing.assert_allclose(other, g, rtol=1e-11, atol=1e-12, err_msg=f"{seed}")
 
     graph = adjoints(ours, ours.seed(None, True), nodes, create_graph=True)
     squares = sum((g * g).sum() for g in graph.values())

@@ -4,6 +4,7 @@ import inspect
 import math
 import random
 import threading
+import tracemalloc
 import warnings
 from collections import namedtuple
 
@@ -407,7 +408,7 @@ def test_decisions_by_parameters_are_read_anew():
 def test_other_arrays_are_copied_and_listed():
     mask = np.array([1.0, 2.0, 3.0])
     step = program(lambda x: (x * mask).sum())
-    trace = step.trace(np.ones(3))
+    trace, _ = step.trace(np.ones(3)), step(np.ones(3))
     mask[:] = 7.0
     assert step(np.ones(3))[0] == 6.0
     assert [c.tolist() for c in trace.constants.values()] == [[1.0, 2.0, 3.0]]
@@ -555,6 +556,39 @@ def test_results_share_no_memory(f):
         assert not any(np.shares_memory(a, b) for b in held[:i])
 
 
+@pytest.mark.parametrize(("f", "by_hand", "args", "argnums"), BY_HAND)
+def test_buffers_are_reused(f, by_hand, args, argnums):
+    args = [np.repeat(a, 40, axis=0) if f is norm_layer and a is X else a for a in args]
+    step, plain = program(f, argnums, reuse=True), program(f, argnums)
+    first, second = flat(step(*args)), flat(step(*args))
+    for a, b, c in zip(first, second, flat(plain(*args)), strict=True):
+        np.testing.assert_allclose(a, c, rtol=1e-12, atol=1e-14)
+        assert not (np.ndim(a) and np.shares_memory(a, b))
+
+
+def test_the_peak_of_bytes_is_foretold():
+    def deep(W, X):
+        for _ in range(6):
+            X = (X @ W).tanh() + 0.5 * X
+        return (X * X).sum()
+
+    W, many = RNG.normal(size=(64, 64)) / 8, RNG.normal(size=(4000, 64))
+    peaks = {}
+    for reuse in (False, True):
+        step = program(deep, reuse=reuse)
+        held = step.trace(W, many).held
+        step(W, many)
+        tracemalloc.start()
+        _, g = step(W, many)
+        peaks[reuse] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        expected = value_and_grad(deep)(W, many)
+        np.testing.assert_allclose(g, expected[1], rtol=1e-10)
+        if reuse:
+            assert peaks[reuse] == pytest.approx(held, rel=0.02)
+    assert peaks[True] < 0.75 * peaks[False]
+
+
 def test_threads_give_what_one_gives():
     step = program(mlp, (0, 1))
     outside = Node(X, "X")
@@ -584,3 +618,5 @@ def test_lines_say_what_they_compute():
     [line] = [line for line in trace.lines if line.source.startswith("H = ")]
     assert [node.label for node in line.computes] == ["H"]
     assert trace.source.count("\n    ") >= len(trace.lines)
+    assert np.array_equal(line.computes[0].data, np.maximum(X @ W1.T, 0))
+    assert "Trace(" in repr(trace)

@@ -9,6 +9,7 @@ from the text of a function, whose branches and loops stay; what is traced has o
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ import numpy as np
 from chaingrad import modes
 from chaingrad._program import arguments
 from chaingrad._program.equations import Equations
+from chaingrad._program.reuse import Reuser
+from chaingrad._program.source import Writer
 from chaingrad._program.tape import Recorded
 from chaingrad._program.tracing import Passes, tracing, without_randomness
 from chaingrad._program.words import Result, Trace, put_into_words
@@ -26,7 +29,10 @@ ndarray = np.ndarray
 
 
 def program(
-    f: Callable[..., Any], argnums: int | Sequence[int] | None = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] | None = 0,
+    has_aux: bool = False,
+    reuse: bool = False,
 ) -> "Program":
     """Write ``f`` and its gradient down as a NumPy program, when it is first called.
 
@@ -50,6 +56,8 @@ def program(
         argnums: the position of the argument to differentiate by, or several of them; None writes
             down ``f`` itself, which is called with constant nodes for floats and arrays of them.
         has_aux: as for `value_and_grad`.
+        reuse: have results written over arrays that are no longer needed: less memory, and less of
+            a pleasure to read.
 
     Raises:
         TypeError: (from the program) what ``f`` does cannot be written down: the message says
@@ -72,17 +80,20 @@ def program(
         return value, dw
     <BLANKLINE>
     """
-    return Program(f, argnums, has_aux)
+    return Program(f, argnums, has_aux, reuse)
 
 
 class Program:
     """A function that is written down when it is called; see `program`, which makes it."""
 
-    def __init__(self, f: Callable[..., Any], argnums: Any, has_aux: bool) -> None:
+    def __init__(
+        self, f: Callable[..., Any], argnums: Any, has_aux: bool, reuse: bool = False
+    ) -> None:
         if argnums is None and has_aux:
             raise ValueError("program: argnums=None gives all that f gives; leave has_aux out")
         self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux)
         self._f, self._argnums, self._has_aux = f, argnums, has_aux
+        self._kind = Reuser if reuse else Writer
         self._traces: dict[Any, _Written] = {}
         self._last: Trace | None = None
         functools.update_wrapper(self, f)
@@ -93,8 +104,8 @@ class Program:
         return self._written(args, kwargs)(args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Trace:
-        """The program for these arguments."""
-        return self._written(args, kwargs).trace
+        """The program for these arguments, with the nodes that each line is about."""
+        return self._write(args, kwargs, self._positions(len(args)), lines=True).trace
 
     @property
     def source(self) -> str:
@@ -135,7 +146,9 @@ class Program:
         self._last = written.trace
         return written
 
-    def _write(self, args: tuple[Any, ...], kwargs: dict[str, Any], by: list[int]) -> "_Written":
+    def _write(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], by: list[int], lines: bool = False
+    ) -> "_Written":
         with tracing() as met:
             lift = met.tape.input
             given = [arguments.recorded(x, lift, i in by) for i, x in enumerate(args)]
@@ -148,7 +161,11 @@ class Program:
                 else:
                     answer, gradients = self._plain(*given, **named)
                     result = Result(answer, gradients, self._argnums, by)
-            trace = put_into_words(self._f, met, passes, given, named, result)
+            trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
+        if lines:
+            met.settle()
+        else:  # the nodes would hold what they hold
+            trace = replace(trace, lines=())
         written = _Written(trace, result.like, by)
         _check(written, args, kwargs, result.like)
         return written

@@ -49,6 +49,7 @@ class Line:
         text: the right-hand side, or for what needs more than one statement all of them.
         within: all values that the line computes, the target among them.
         comment: a shape, and whether it is computed for the second time.
+        makes_new: whether it takes memory of its own.
     """
 
     target: Recorded
@@ -56,9 +57,11 @@ class Line:
     text: str
     within: list[Recorded]
     comment: str = ""
+    makes_new: bool = True
 
     def __str__(self) -> str:
-        code = self.text if "\n" in self.text else f"{self.name} = {self.text}"
+        complete = "\n" in self.text or not self.makes_new
+        code = self.text if complete else f"{self.name} = {self.text}"
         return f"{code}  # {self.comment}" if self.comment else code
 
 
@@ -141,20 +144,18 @@ class Writer:
         adjoint_of: dict[Recorded, Recorded],
         results: dict[Recorded, str],
         demands: Sequence[tuple[Recorded, str]] = (),
-        reserved: Iterable[str] = (),
     ) -> None:
         self.inputs, self.outputs = inputs, list(outputs)
         self.adjoint_of = adjoint_of
         self._demands = dict(demands)
         self.values = reached([*outputs, *(x for x, _ in demands), *inputs])
         self.plain = not any(x.is_array for x in self.values)
-        self.names = Names({"np", "math", *_HELPERS, *inputs.values(), *reserved})
+        self.names = Names({"np", "math", *_HELPERS, *inputs.values()})
         self.name: dict[Recorded, str] = dict(inputs)
         self.constants: dict[str, np.ndarray] = {}
         self._helpers: dict[str, None] = {}
         self.lines: list[Line] = []
         self._texts: dict[Recorded, tuple[str, int]] = {}
-        self._within: dict[Recorded, list[Recorded]] = {}
         self._uses = Counter(self.outputs)
         for x in self.values:
             self._uses.update(x.args)
@@ -164,16 +165,28 @@ class Writer:
         self.labels, self.results = (
             {self._bare(x): name for x, name in given.items()} for given in (labels, results)
         )
-        first = set(reached(forward))
-        demanded = set(reached(x for x, _ in demands)) - first
-        self._write(x for x in self.values if x in demanded or x in first)
+        self._named_adjoints = {
+            g for g, x in adjoint_of.items() if x in self.labels or x in self.results
+        }
+        first = {*reached(forward), *reached(x for x, _ in demands)}
+        self.order = sorted(self.values, key=lambda x: (x not in first, x.place))
+        self._write(self.order[: len(first)])
         self.forward = len(self.lines)
-        self._write(x for x in self.values if x not in demanded and x not in first)
+        self._write(self.order[len(first) :])
 
     @property
     def helpers(self) -> list[str]:
         """The functions of plain numbers that `math` has not."""
         return [_HELPERS[name] for name in self._helpers]
+
+    @property
+    def held(self) -> int:
+        """The bytes of the arrays that lines make, all of which are there at the end."""
+        return sum(
+            line.target.size * line.target.dtype.itemsize
+            for line in self.lines
+            if line.makes_new and line.target.is_array and memory_of(line.target) is line.target
+        )
 
     @property
     def read(self) -> set[Recorded]:
@@ -182,7 +195,7 @@ class Writer:
 
     # --- which values get a line ----------------------------------------------------------------
 
-    def _write(self, values: Iterable[Recorded]) -> None:
+    def _write(self, values: Sequence[Recorded]) -> None:
         for x in values:
             if x in self._demands:
                 self._demand(x)
@@ -192,14 +205,6 @@ class Writer:
             wanted = x in self.labels or x in self.results or x in self._named_adjoints
             if self._uses[x] > 1 or wanted or len(text) > SHORT or x.op == "scatter":
                 self._line(x)
-
-    @property
-    def _named_adjoints(self) -> set[Recorded]:
-        found = self.__dict__.get("_adjoints")
-        if found is None:
-            found = {g for g, x in self.adjoint_of.items() if x in self.labels or x in self.results}
-            self._adjoints = found
-        return found
 
     def _is_trivial(self, x: Recorded) -> bool:
         """Whether ``x`` is written out wherever it is used."""

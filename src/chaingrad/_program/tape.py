@@ -25,7 +25,7 @@ Options = tuple[tuple[str, Any], ...]
 COMMUTE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal", "bitwise_and",
            "bitwise_or", "logical_and", "logical_or"}  # fmt: skip
 # Functions whose result may show the memory of their first operand.
-VIEWS = {"transpose", "reshape", "broadcast_to", "getitem", "squeeze", "einsum", "astype"}
+VIEWS = {"transpose", "reshape", "broadcast_to", "getitem", "einsum", "astype", "float"}
 ELEMENTWISE = {
     name for name in dir(np) if isinstance(getattr(np, name), np.ufunc) and name != "matmul"
 } | {"where"}
@@ -482,15 +482,16 @@ def _shape(x: Any) -> tuple[int, ...]:
 
 
 def _dtype(x: Any) -> np.dtype[Any]:
-    return np.result_type(_example(x))
+    return np.result_type(example(x))
 
 
-def _example(x: Any) -> Any:
+def example(x: Any) -> Any:
+    """A value that ``x`` may have; ``x`` itself if it is not recorded."""
     return x.example if isinstance(x, Recorded) else x
 
 
 def _result_type(*args: Any) -> np.dtype[Any]:
-    return np.result_type(*map(_example, args))
+    return np.result_type(*map(example, args))
 
 
 def _filled(entry: float) -> Callable[..., Any]:

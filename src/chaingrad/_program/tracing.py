@@ -18,9 +18,9 @@ import numpy as np
 from chaingrad import modes
 from chaingrad._messages import describe
 from chaingrad._program.identities import simpler
-from chaingrad._program.tape import Recorded, Tape
+from chaingrad._program.tape import Recorded, Tape, example
 from chaingrad.node import Node
-from chaingrad.rules import TracingError
+from chaingrad.rules import RULES, TracingError, is_symbol
 
 ndarray = np.ndarray
 _slot: Any = Node.__dict__["data"]
@@ -70,6 +70,15 @@ class Met:
                 )
             self.made[node] = None
         _slot.__set__(node, data)
+
+    def settle(self) -> None:
+        """Have the nodes that were made hold plain values, as if they had not been traced."""
+        for node in self.made:
+            node.data = example(node.data)
+            rule = node._rule
+            if rule and any(map(is_symbol, rule.options.values())):
+                options = {key: example(option) for key, option in rule.options.items()}
+                node._rule = RULES[rule.name].bind(options, len(node.parents))
 
     def check_grads(self) -> None:
         """Give nodes outside their gradients back.

@@ -28,6 +28,8 @@ class Trace:
         closure: the nodes that the function found beside its arguments, by name.
         constants: the arrays that it found, as they were, by name.
         lines: what each line computes, in order.
+        held: the bytes of the arrays that the lines make; they are there until it returns. What a
+            line makes and drops, as a product within a sum, comes on top.
     """
 
     source: str
@@ -35,6 +37,7 @@ class Trace:
     closure: dict[str, Node]
     constants: dict[str, np.ndarray[Any, Any]]
     lines: tuple["TracedLine", ...]
+    held: int
     run: Callable[..., Any]
 
 
@@ -86,6 +89,7 @@ def put_into_words(
     given: Sequence[Any],
     named: dict[str, Any],
     result: Result,
+    kind: type[Writer] = Writer,
 ) -> Trace:
     """Write down what a function did.
 
@@ -94,6 +98,7 @@ def put_into_words(
         met, passes: what was recorded while it ran.
         given, named: what it was called with.
         result: what it gave.
+        kind: what makes the lines.
 
     Raises:
         TracingError: there is something else in the result than numbers, arrays and containers.
@@ -124,7 +129,7 @@ def put_into_words(
     outputs = [x for x in leaves(result.like) if isinstance(x, Recorded)]
     forward = [x for x in leaves(result.answer) if isinstance(x, Recorded)]
     adjoint_of = _owners(passes.adjoints, labels)
-    writer = Writer(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
+    writer = kind(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
     source, name = _module(f, writer, arguments, list(closure), result)
     formulas = equations(writer, next(iter(results.values()), "J") if result.by else "J")
@@ -136,6 +141,7 @@ def put_into_words(
         closure,
         writer.constants,
         _lines(writer, formulas, met, passes),
+        writer.held,
         scope[name],
     )
 

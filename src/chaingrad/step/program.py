@@ -17,7 +17,7 @@ from chaingrad._program.identities import simpler
 from chaingrad._program.source import reached
 from chaingrad._program.tape import Recorded, Tape
 from chaingrad._program.tracing import tracing
-from chaingrad.rules import RULES, TracingError, is_symbol, where
+from chaingrad.rules import TracingError, where
 
 # What program.js computes, by the names of NumPy's functions; `where` takes its condition first.
 OPERATIONS = (
@@ -106,16 +106,8 @@ def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Prog
         order = root.sorted_graph()
         value = {node: met.data_of(node) for node in order}
         written = _Written(tape, value, _adjoints(order[::-1], value, caller))
-    for node in met.made:
-        node.data = _example(node.data)
-        if node._rule and any(map(is_symbol, node._rule.options.values())):
-            options = {key: _example(option) for key, option in node._rule.options.items()}
-            node._rule = RULES[node.op].bind(options, len(node.parents))
+    met.settle()
     return root, written.program
-
-
-def _example(x: Any) -> Any:
-    return x.example if isinstance(x, Recorded) else x
 
 
 @dataclass(frozen=True)
