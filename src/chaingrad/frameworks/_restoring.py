@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.nn.parameter import is_lazy
 
 from chaingrad.frameworks._private import StorageWeakRef, storage_key
 
@@ -73,11 +74,10 @@ class Restoring:
         """A module, with all within it."""
         for module in root.modules():
             if id(module) not in self._modules:
-                flags = {
-                    id(p): (p, p.requires_grad)
-                    for p in module._parameters.values()
-                    if p is not None
-                }
+                own = [p for p in module._parameters.values() if p is not None and not is_lazy(p)]
+                for parameter in own:
+                    self.leaf(parameter)
+                flags = {id(p): (p, p.requires_grad) for p in own}
                 tensors = [(t, dict(t)) for t in (module._parameters, module._buffers)]
                 self._modules[id(module)] = module, module.training, tensors, flags
 
@@ -120,13 +120,23 @@ class Restoring:
 
 
 def roots(f: Callable[..., Any], model: Any) -> list[Any]:
-    """The modules that are known before a run: the model, and those to which ``f`` refers."""
+    """The modules that are known before a run: the model, and those to which ``f`` refers.
+
+    Those of many parameters come first, a loss after them.
+    """
+    held = [x for x in referred(f) if isinstance(x, torch.nn.Module)]
+    held.sort(key=lambda module: -sum(1 for _ in module.parameters()))
+    found = [model, *held] if model is not None else held
+    return list({id(module): module for module in found}.values())
+
+
+def referred(f: Callable[..., Any]) -> list[Any]:
+    """What a function is, belongs to, and refers to by name."""
     functions = [f]
     while hasattr(functions[-1], "func"):  # functools.partial
         functions.append(functions[-1].func)
-    held: list[Any] = [model, *functions, getattr(functions[-1], "__self__", None)]
+    held: list[Any] = [*functions, getattr(functions[-1], "__self__", None)]
     if inspect.isfunction(functions[-1]):
         variables = inspect.getclosurevars(functions[-1])
         held += [*variables.nonlocals.values(), *variables.globals.values()]
-    found = [x for x in held if isinstance(x, torch.nn.Module)]
-    return list({id(module): module for module in found}.values())
+    return held

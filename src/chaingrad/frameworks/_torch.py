@@ -27,7 +27,7 @@ from chaingrad.frameworks._private import (
     without_modes,
     written,
 )
-from chaingrad.frameworks._restoring import Restoring, roots
+from chaingrad.frameworks._restoring import Restoring, referred, roots
 from chaingrad.frameworks.watched import (
     Call,
     Compared,
@@ -719,6 +719,7 @@ class _Again:
         modules = roots(self.f, self.model)
         tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
         tensors += [tensor for _, tensor in self.leaves] + list(_tensors(self.inputs))
+        tensors += [x for x in referred(self.f) if isinstance(x, torch.Tensor)]
         with restoring.all():
             for tensor in {id(t): t for t in tensors}.values():
                 if tensor.is_floating_point():

@@ -178,6 +178,19 @@ def test_a_wrong_rule_in_jax():
     assert found.symptoms[0].look == "the backward of wrong (custom_vjp_call)"
 
 
+def test_tensors_that_the_function_refers_to_are_doubled_too():
+    x, layer = torch.randn(3, 2), nn.Linear(2, 2)
+    found = diagnose(watch_torch(lambda: layer(x).square().sum()))
+    assert found.is_sound
+    assert not found.unchecked
+    assert x.dtype == layer.weight.dtype == torch.float32
+
+
+def test_a_kink_beside_the_point_is_no_wrong_gradient():
+    w = torch.tensor([5e-7, 1.0], requires_grad=True, dtype=torch.float64)
+    assert diagnose(watch_torch(lambda w: (w.relu() * 3).sum() + w.square().sum(), w)).is_sound
+
+
 def test_what_is_detached_on_purpose_is_no_wrong_gradient():
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     v = torch.tensor([1.0, 2.0], requires_grad=True)

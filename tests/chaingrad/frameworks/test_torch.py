@@ -139,6 +139,20 @@ def test_what_fails_in_the_backward_pass_leaves_nothing_either():
     assert_same(everything(model, inputs), before)
 
 
+def test_gradients_that_the_function_clears_are_put_back():
+    f, inputs, model = made("mlp")
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    f(*inputs).backward()
+    before = everything(model, inputs)
+
+    def clearing(x: Any) -> Any:
+        optimizer.zero_grad()
+        return f(x) + 0 * model[0].weight.sum()
+
+    watch_torch(clearing, *inputs)
+    assert_same(everything(model, inputs), before)
+
+
 def test_replaced_buffers_parameters_and_generators_are_put_back():
     class Counting(nn.Linear):
         def __init__(self) -> None:
