@@ -3,7 +3,7 @@
 import inspect
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -11,15 +11,14 @@ from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
-from torch.overrides import TorchFunctionMode
 
 from chaingrad._tree import is_container
 from chaingrad.draw.tensors import edges, operation
+from chaingrad.frameworks._again import Again
 from chaingrad.frameworks._book import Book, Entry, same
+from chaingrad.frameworks._modes import Guard, Operations, Refusals, tensors_in
 from chaingrad.frameworks._private import (
-    TorchDispatchMode,
     has_post_accumulate_hooks,
-    is_differentiating,
     is_lazy,
     is_packing,
     saved_tensors,
@@ -27,14 +26,12 @@ from chaingrad.frameworks._private import (
     without_modes,
     written,
 )
-from chaingrad.frameworks._restoring import Restoring, referred, roots
+from chaingrad.frameworks._restoring import Restoring, roots
 from chaingrad.frameworks.watched import (
     Call,
-    Compared,
     Missed,
     Value,
     Watched,
-    compared,
 )
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
@@ -61,7 +58,7 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         for leaf, value in graph.values.items()
         if isinstance(leaf, _Leaf) and value.label and value.grad is not None
     ]
-    again = _Again(f, inputs, model, leaves, run.book.is_low)
+    again = Again(f, inputs, model, leaves, run.book.is_low)
     return replace(seen, again=again)
 
 
@@ -134,7 +131,7 @@ class _Forward:
         self._names.setdefault(id(tensor), (tensor, name))
 
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-        with warnings.catch_warnings(), self._modules(), _Refusals(), _Operations(self):
+        with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self):
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
         self._settle()
@@ -147,13 +144,13 @@ class _Forward:
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run an operation of the dispatch mode and note it."""
         self._settle()
-        given = list(_tensors([args, kwargs]))
+        given = list(tensors_in([args, kwargs]))
         operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
         for tensor in written(function, args, kwargs):
             if isinstance(tensor, torch.Tensor):
                 self.book.before_change(storage_key(tensor))
-        result = _Guard(self.restoring).operation(function, args, kwargs)
-        results = list(_tensors([result]))
+        result = Guard(self.restoring).operation(function, args, kwargs)
+        results = list(tensors_in([result]))
         if not self.going_back:
             name = function._schema.name.partition("::")[2]
             made = _Operation(
@@ -285,34 +282,6 @@ def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
     return loss
 
 
-class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Hands each operation on."""
-
-    def __init__(self, run: "_Forward | _Guard") -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self._run = run
-
-    def __torch_dispatch__(
-        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        return self._run.operation(function, args, kwargs or {})
-
-
-class _Refusals(TorchFunctionMode):
-    """Refuses derivatives within the function, whose graph is gone before a pass could start."""
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        if is_differentiating():
-            raise RuntimeError(
-                "watch_torch: the function uses torch.func.grad, or another transform that "
-                "differentiates, whose own graph cannot be watched; watch the function inside it, "
-                "or take its gradient by torch.autograd.grad with create_graph=True"
-            )
-        return function(*args, **(kwargs or {}))
-
-
 def _refuse(module: Any) -> None:
     """Refuse what would have another effect the second time, or in another order."""
     for path, inner in module.named_modules():
@@ -331,16 +300,6 @@ def _refuse_hook(name: str) -> None:
         f"watch_torch: {name} has a post-accumulate hook, which may change parameters while the "
         "backward pass runs; remove it for this run"
     )
-
-
-def _tensors(things: Iterable[Any]) -> Iterator[Any]:
-    for thing in things:
-        if isinstance(thing, torch.Tensor):
-            yield thing
-        elif isinstance(thing, list | tuple):
-            yield from _tensors(thing)
-        elif isinstance(thing, dict):
-            yield from _tensors(thing.values())
 
 
 def _view(tensor: Any) -> tuple[Any, ...]:
@@ -546,7 +505,7 @@ class _Backward:
         run.going_back = True
         handles = list(self._hooks())
         try:
-            with _Operations(run):
+            with Operations(run):
                 loss.backward()
         finally:
             for handle in handles:
@@ -684,82 +643,3 @@ def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> str:
                 return f"{thing.name}{where} makes whole numbers or truth values of it"
             return f"{thing.name}{where} has no gradient"
     return "an operation on the way sent it no gradient"
-
-
-# --- differences --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Again:
-    """Runs the function again in double precision, for its gradient and for differences."""
-
-    f: Callable[..., Any]
-    inputs: Sequence[Any]
-    model: Any
-    leaves: Sequence[tuple[str, Any]]
-    is_low: bool
-
-    def __call__(self, samples: int) -> Compared | str:
-        if self.is_low:
-            return "some of its operations are in a lower precision"
-        try:
-            grads = self._gradients()
-            return compared(
-                [(name, grad) for (name, _), grad in zip(self.leaves, grads, strict=True)],
-                samples,
-                self._loss,
-            )
-        except Exception as error:  # of the reader's function, which may not take doubles
-            return f"in double precision the function fails, with {type(error).__name__}: {error}"
-
-    @contextmanager
-    def _doubled(self) -> Iterator[Sequence[Any]]:
-        """The leaves, the modules' tensors and the inputs in double precision, until it ends."""
-        restoring = Restoring(self.f, self.model)
-        modules = roots(self.f, self.model)
-        tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
-        tensors += [tensor for _, tensor in self.leaves] + list(_tensors(self.inputs))
-        tensors += [x for x in referred(self.f) if isinstance(x, torch.Tensor)]
-        with restoring.all():
-            for tensor in {id(t): t for t in tensors}.values():
-                if tensor.is_floating_point():
-                    restoring.leaf(tensor)
-                    tensor.data = tensor.data.double()
-                    tensor.grad = None
-                else:
-                    restoring.changes(tensor)
-            torch.set_default_dtype(torch.float64)
-            with _Operations(_Guard(restoring)):
-                yield [tensor for _, tensor in self.leaves]
-
-    def _gradients(self) -> list[Any]:
-        with self._doubled() as leaves:
-            self.f(*self.inputs).backward()
-            return [leaf.grad.to_dense().cpu().numpy().copy() for leaf in leaves]
-
-    def _loss(self, number: int, entry: tuple[int, ...], by: float) -> float:
-        with self._doubled() as leaves:
-            with torch.no_grad():
-                leaves[number][entry] += by
-            return float(self.f(*self.inputs).item())
-
-
-@dataclass(frozen=True)
-class _Guard:
-    """Notes what operations change, and nothing else."""
-
-    restoring: Restoring
-
-    def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
-        for tensor in written(function, args, kwargs):
-            if isinstance(tensor, torch.Tensor):
-                self.restoring.changes(tensor)
-        for generator in [*args, *kwargs.values()]:
-            if isinstance(generator, torch.Generator):
-                self.restoring.generator(generator)
-        result = function(*args, **kwargs)
-        known = {storage_key(tensor) for tensor in _tensors([args, kwargs])}
-        for tensor in _tensors([result]):
-            if storage_key(tensor) not in known:
-                self.restoring.made(tensor)
-        return result

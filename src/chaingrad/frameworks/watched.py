@@ -182,8 +182,6 @@ class Watched:
         events: the shares as they were sent, in their order; the first is the seed.
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.
-        kept: bytes that were kept for the backward pass; of JAX, which keeps them as its compiler
-            decides, 0.
         found: what stands for the framework's own things, by their identity.
         again: compares that many entries of gradients with differences, or says why it cannot.
     """
@@ -199,7 +197,7 @@ class Watched:
 
     @property
     def kept(self) -> int:
-        """Bytes that were kept for the backward pass."""
+        """Bytes kept for the backward pass; 0 of JAX, where a compiler decides what is kept."""
         return sum(value.kept for value in self.values)
 
     @property
