@@ -11,7 +11,6 @@ from torch import nn
 
 from chaingrad.frameworks import diagnose, watch_jax, watch_torch
 from tests.chaingrad.frameworks.models import CASES, made
-from tests.chaingrad.frameworks.test_jax import CASES as JAX_CASES
 from tests.chaingrad.frameworks.test_jax import made as made_in_jax
 from tests.chaingrad.frameworks.test_torch import Lost, assert_same, everything
 
@@ -34,7 +33,7 @@ def test_sound_models_have_no_symptom_before_and_after_100_steps(name):
     assert found.is_sound, found
 
 
-@pytest.mark.parametrize("name", sorted(set(JAX_CASES) - {"many"}))
+@pytest.mark.parametrize("name", ["mlp", "rnn", "attention"])
 def test_sound_functions_of_jax_have_none(name):
     f, p, x = made_in_jax(name)
     found = diagnose(watch_jax(f, p, x), samples=4)
