@@ -100,6 +100,14 @@ def test_the_mlp_reads_like_its_page():
     assert formula + r"\mathbf{W}^{(2)} \qquad (5\times6)" in step.equations.splitlines()
 
 
+def test_no_product_is_computed_again_for_its_transpose():
+    def loss(W1, W2, X):
+        return ((X @ W1.T).relu() @ W2.T).squared_norm() / 10
+
+    step = assert_same(loss, W1, W2, X, argnums=(0, 1))
+    assert step.source.count(" @ ") == 5, step.source
+
+
 def cross_entropy(W, b, X, labels):
     return losses.cross_entropy(X @ W.T + b, labels)
 

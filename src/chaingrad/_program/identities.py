@@ -187,16 +187,27 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
     if x.op == "transpose":
         before = x.option("axes") or tuple(range(x.ndim))[::-1]
         return x.args[0].transpose(*[before[i] for i in order])
-    if axes is None and x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == 2:
-        a, b = x.args
-        return tape.add("matmul", (b.T, a.T))
-    if axes is None and x.op == "outer":
-        return tape.add("outer", x.args[::-1])
+    if axes is None and (turned := _turned(tape, x, 0)) is not None:
+        return turned
     if x.op == "reshape" and x.args[0].ndim == 1 and axes is None and 1 in x.shape:
         return x.args[0].reshape(x.shape[::-1])
-    if (before := _scaled(x)) and before[1].op in ("transpose", "matmul", "outer"):
-        return _scale(tape, before[0], before[1].transpose(*order))
+    if before := _scaled(x):
+        c, y = before
+        if y.op == "transpose":
+            return _scale(tape, c, y.transpose(*order))
+        if axes is None and (turned := _turned(tape, y, 1)) is not None:
+            return _scale(tape, c, turned)
     return None
+
+
+def _turned(tape: Tape, x: Recorded, uses: int) -> Found:
+    """The transpose of a product as one of its factors', unless others read the product, too."""
+    if tape.uses[x] > uses:
+        return None
+    if x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == 2:
+        a, b = x.args
+        return tape.add("matmul", (b.T, a.T))
+    return tape.add("outer", x.args[::-1]) if x.op == "outer" else None
 
 
 def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:

@@ -11,6 +11,7 @@ by it (``if x > 0``, ``float(x)``) is refused.
 
 import hashlib
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -312,6 +313,7 @@ class Tape:
         self.region = 0
         self.simpler = simpler
         self.known: dict[Any, Recorded] = {}
+        self.uses: Counter[Recorded] = Counter()
         self.demands: list[tuple[Recorded, str]] = []
 
     def input(self, example: Any) -> Recorded:
@@ -363,6 +365,7 @@ class Tape:
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = Recorded(self, op, args, pairs, example)
+            self.uses.update(set(args))
         return found
 
     def _operand(self, op: str, x: Any) -> Recorded:
