@@ -36,34 +36,34 @@ def program(
 ) -> "Program":
     """Write ``f`` and its gradient down as a NumPy program, when it is first called.
 
-    The program is called like `value_and_grad`; nothing of ``f`` runs again but for arguments of
-    other shapes, dtypes or structure, for which another program is written.
+    The program is called like `~chaingrad.functional.value_and_grad`; nothing of ``f`` runs again
+    but for arguments of other shapes, dtypes or structure, for which another program is written.
 
     - Every float and array among the arguments is an input, arrays of integers and booleans, too.
       Plain integers, booleans, strings and None belong to the program: others have another.
     - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
     - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``. Python's
       own values, a flag such as ``model.training`` among them, stay what they were.
-    - Loops are written out. `where`, ``max``, ``sort`` and indices are operations, and follow their
-      values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so are
-      random numbers.
+    - Loops are written out. ``where``, ``max``, ``sort`` and indices are operations, and follow
+      their values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so
+      are random numbers.
 
     No result shares memory with an argument, a constant or another result. Plain numbers are
-    computed with `math`, which raises where the engine gives inf or nan.
+    computed with ``math``, which raises where the engine gives inf or nan.
 
     Args:
         f: gives a scalar node; with ``argnums=None`` nodes, arrays and numbers, also in containers.
         argnums: the position of the argument to differentiate by, or several of them; None writes
             down ``f`` itself, which is called with constant nodes for floats and arrays of them.
-        has_aux: as for `value_and_grad`.
+        has_aux: as for `~chaingrad.functional.value_and_grad`.
         reuse: have results written over arrays that are no longer needed: less memory, and less of
             a pleasure to read.
 
     Raises:
         TypeError: (from the program) what ``f`` does cannot be written down: the message says
             what, and what to write instead.
-        ValueError: (from the program) as `value_and_grad`; and where an argument has a value that
-            is refused, such as a label out of range.
+        ValueError: (from the program) as `~chaingrad.functional.value_and_grad`; and where an
+            argument has a value that is refused, such as a label out of range.
 
     >>> import chaingrad
     >>> step = chaingrad.program(lambda w, x: (w * x + 1.0).tanh())

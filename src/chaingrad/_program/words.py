@@ -22,8 +22,9 @@ class Trace:
     """What was written down for arguments of certain shapes, dtypes and structure.
 
     Attributes:
-        source: a module with one function; it imports NumPy, or `math` where everything is a plain
-            number. Behind the arguments it takes the data of ``closure`` and the ``constants``.
+        source: a module with one function; it imports NumPy, or ``math`` where everything is a
+            plain number. Behind the arguments it takes the data of ``closure`` and the
+            ``constants``.
         equations: the same as lines of LaTeX, with shapes.
         closure: the nodes that the function found beside its arguments, by name.
         constants: the arrays that it found, as they were, by name.
