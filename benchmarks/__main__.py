@@ -22,7 +22,7 @@ from tqdm import tqdm  # noqa: E402 (after the threads are set)
 from benchmarks.measure import interleaved, processor, ratio  # noqa: E402
 from benchmarks.memory import peaks  # noqa: E402
 from benchmarks.scaling import WIDTHS, scaling, widths  # noqa: E402
-from benchmarks.steps import array_steps, scalar_mlps  # noqa: E402
+from benchmarks.steps import array_steps, scalar_mlps, scalar_programs  # noqa: E402
 from benchmarks.works import our_own, works  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -40,17 +40,33 @@ ARRAYS: list[tuple[Any, dict[str, float], int]] = [
 ]
 
 
+PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, which, peer, bound
+    (20, 64, 10, 32): [
+        ("pasted source", "source", "numpy", 1.0),
+        ("program", "program", "numpy", 1.15),
+        ("program", "program", "pytorch", 0.25),
+        ("program", "program", "jax", 0.65),
+    ],
+    (784, 1024, 10, 512): [("program with reuse", "reused", "products", 1.08)],
+}
+
+
 def row(
-    work: str, peer: str, times: dict[str, list[float]], bound: float | None, **more: Any
+    work: str,
+    peer: str,
+    times: dict[str, list[float]],
+    bound: float | None,
+    ours: str = "chaingrad",
+    **more: Any,
 ) -> dict[str, Any]:
-    first, median, third = ratio(times["chaingrad"], times[peer])
+    first, median, third = ratio(times[ours], times[peer])
     return {
         "work": work,
         "peer": peer,
         "ratio": median,
         "quartiles": [first, third],
         "bound": bound,
-        "seconds": statistics.median(times["chaingrad"]),
+        "seconds": statistics.median(times[ours]),
         "peer_seconds": statistics.median(times[peer]),
         **more,
     }
@@ -75,6 +91,10 @@ def scalar_rows(quick: bool) -> Iterator[dict[str, Any]]:
                 times = interleaved(pair, 5 if quick else rounds, collector=collector)
                 held = limit if collector or pair is alone else None
                 yield row(f"MLP(16, {sizes}), {name}", "micrograd", times, held, **more)
+    for sizes in ([16, 16, 1], [64, 64, 1]):
+        times = interleaved(scalar_programs(16, sizes), 5 if quick else 12)
+        for peer, limit in (("micrograd", 0.05), ("loops", 1.0)):
+            yield row(f"program of MLP(16, {sizes})", peer, times, limit)
 
 
 def array_rows(quick: bool) -> Iterator[dict[str, Any]]:
@@ -84,8 +104,10 @@ def array_rows(quick: bool) -> Iterator[dict[str, Any]]:
             times = interleaved(array_steps(size, fused), 5 if quick else rounds)
             name = f"{'fused ' if fused else ''}step {size}"
             for peer in times:
-                if peer != "chaingrad":
+                if peer not in ("chaingrad", "program", "source", "reused"):
                     yield row(name, peer, times, None if fused else bounds.get(peer))
+            for what, ours, peer, limit in [] if fused else PROGRAMS.get(size, []):
+                yield row(f"{what}, {name}", peer, times, limit, ours)
 
 
 def machine() -> dict[str, Any]:
@@ -139,7 +161,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under a minute; writes nothing")
     quick = parser.parse_args().quick
-    total = 4 * len(SCALAR[: 2 if quick else None]) + 10 * len(ARRAYS) + 11
+    total = 4 * len(SCALAR[: 2 if quick else None]) + 10 * len(ARRAYS) + 20
     results = list(tqdm(rows(quick), total=total, unit="row"))
     memory = peaks()
     results.append(memory)

@@ -55,6 +55,66 @@ def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict
     return both, alone
 
 
+Layers = list[list[tuple[list[float], float]]]  # of neurons: weights and bias
+
+
+def scalar_programs(n_in: int, sizes: list[int]) -> dict[str, Contender]:
+    """Value and gradients of the same MLP: as a program, by loops in plain Python, by micrograd."""
+    import chaingrad
+
+    theirs = scalar_mlps(n_in, sizes)[0]["micrograd"]
+    random = np.random.default_rng(0)
+    layers: Layers = [
+        [(random.uniform(-1, 1, before).tolist(), 0.1) for _ in range(after)]
+        for before, after in zip([n_in, *sizes], sizes, strict=False)
+    ]
+    x = random.uniform(-1, 1, n_in).tolist()
+
+    flat = [w for layer in layers for ws, b in layer for w in (*ws, b)]
+
+    def value(*numbers: Any) -> Any:
+        x, at = numbers[:n_in], n_in
+        for count in sizes:
+            stop = at + count * (len(x) + 1)
+            rows = [numbers[i : i + len(x) + 1] for i in range(at, stop, len(x) + 1)]
+            sums = [sum([w * v for w, v in zip(row, x, strict=False)], row[-1]) for row in rows]
+            x, at = tuple([z.relu() for z in sums] if stop < len(numbers) else sums), stop
+        return x[0]
+
+    step = chaingrad.program(value, argnums=range(n_in + len(flat)))
+    ours, (total, gradients, dx) = step(*x, *flat), by_loops(layers, x)
+    np.testing.assert_allclose(ours[0], total)
+    by_hand = [*dx, *[d for layer in gradients for dws, db in layer for d in (*dws, db)]]
+    np.testing.assert_allclose(ours[1], by_hand)
+    return {
+        "chaingrad": Contender(lambda _: step(*x, *flat)),
+        "loops": Contender(lambda _: by_loops(layers, x)),
+        "micrograd": theirs,
+    }
+
+
+def by_loops(layers: Layers, x: list[float]) -> tuple[float, Layers, list[float]]:
+    """The value of an MLP with ReLU, and its gradients, as one writes them by hand."""
+    values = [x]
+    for layer in layers:
+        x = [sum([w * v for w, v in zip(ws, x, strict=True)], b) for ws, b in layer]
+        if layer is not layers[-1]:
+            x = [max(z, 0.0) for z in x]
+        values.append(x)
+    gradients: Layers = []
+    dx = [1.0]
+    for k in range(len(layers) - 1, -1, -1):
+        before, after = values[k], values[k + 1]
+        if k < len(layers) - 1:
+            dx = [d if z > 0 else 0.0 for d, z in zip(dx, after, strict=True)]
+        gradients.append([([d * v for v in before], d) for d in dx])
+        weights = [ws for ws, _ in layers[k]]
+        dx = [
+            sum([d * ws[i] for d, ws in zip(dx, weights, strict=True)]) for i in range(len(before))
+        ]
+    return x[0], gradients[::-1], dx
+
+
 def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
     """The gradients of J by every engine; compared before they are handed out."""
     d, h, q, n = size
@@ -64,7 +124,7 @@ def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
         return random.standard_normal(shape, dtype=np.float32)
 
     W1, W2, X, Y = array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
-    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy]
+    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy, _program, _source, _reused]
     contenders = {make.__name__[1:]: make(W1, W2, X, Y, fused) for make in engines}
     expected = contenders["numpy"](None)
     for gradients in contenders.values():
@@ -164,6 +224,38 @@ def _numpy(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
         return d_z.T @ X + DECAY * W1, d_o.T @ h + DECAY * W2
 
     return gradients
+
+
+def _written(W1: Any, W2: Any, X: Any, Y: Any, fused: bool, reuse: bool = False) -> Any:
+    """The step as chaingrad.program writes it, once it has."""
+    import chaingrad
+
+    square = chaingrad.Node.squared_norm if fused else lambda a: (a**2).sum()
+
+    def loss(w1: Any, w2: Any, x: Any, y: Any) -> Any:
+        error = (x @ w1.T).relu() @ w2.T - y
+        return square(error) / (2 * len(x)) + DECAY / 2 * (square(w1) + square(w2))
+
+    step = chaingrad.program(loss, argnums=(0, 1), reuse=reuse)
+    step(W1, W2, X, Y)
+    return step
+
+
+def _program(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    step = _written(W1, W2, X, Y, fused)
+    return lambda _: step(W1, W2, X, Y)[1]
+
+
+def _source(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    scope: dict[str, Any] = {}
+    exec(_written(W1, W2, X, Y, fused).source, scope)
+    loss = scope["loss"]
+    return lambda _: loss(W1, W2, X, Y)[1]
+
+
+def _reused(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    step = _written(W1, W2, X, Y, fused, reuse=True)
+    return lambda _: step(W1, W2, X, Y)[1]
 
 
 def _products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:

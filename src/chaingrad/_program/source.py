@@ -29,7 +29,7 @@ _METHODS = {"sum", "mean", "max", "min", "prod", "all", "any"}
 _OF_MATH = {"exp", "log", "sqrt", "sin", "cos", "tanh", "log1p", "expm1", "isinf", "isnan",
             "isfinite", "tan", "sinh", "cosh", "arctan"}  # fmt: skip
 _HELPERS = {
-    "sign": "def sign(x):\n    return (x > 0) - (x < 0) if x == x else x",
+    "sign": "def sign(x):\n    return float((x > 0) - (x < 0)) if x == x else x",
     "maximum": "def maximum(a, b):\n    return a if a >= b or a != a else b",
     "minimum": "def minimum(a, b):\n    return a if a <= b or a != a else b",
     "logaddexp": (
@@ -333,7 +333,8 @@ class Writer:
 
     def _helped(self, op: str, args: Sequence[Recorded], texts: list[str]) -> tuple[str, int]:
         if op in ("maximum", "minimum") and args[1].is_constant:
-            return f"{op[:3]}({texts[0]}, {texts[1]})", ATOM  # the first, if it is nan
+            # the first, if it is nan; and a float in any case
+            return f"{op[:3]}({texts[0]}, {float(args[1].example)!r})", ATOM
         self._helpers[op] = None
         return f"{op}({', '.join(texts)})", ATOM
 
