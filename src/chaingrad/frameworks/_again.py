@@ -57,7 +57,10 @@ class Again:
 
     def _gradients(self) -> list[Any]:
         with self._doubled() as leaves:
-            self.f(*self.inputs).backward()
+            loss = self.f(*self.inputs)
+            for leaf in leaves:
+                leaf.grad = None  # the function may have run a backward pass of its own
+            loss.backward()
             return [leaf.grad.to_dense().cpu().numpy().copy() for leaf in leaves]
 
     def _loss(self, number: int, entry: tuple[int, ...], by: float) -> float:

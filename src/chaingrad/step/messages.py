@@ -185,7 +185,7 @@ def _now(total: Any) -> str:
     if is_number(total):
         return f"<b>{amount(total)}</b>"
     summed_up = is_summed_up(total)
-    norm = total.norm if summed_up else np.linalg.norm(np.asarray(unwrapped(total), float))
+    norm = total.norm if summed_up else np.linalg.norm(np.asarray(unwrapped(total)))
     return f"<b>{amount(total)}</b> of norm {amount(float(norm))}"
 
 

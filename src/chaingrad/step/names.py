@@ -25,7 +25,8 @@ def amount(value: Any) -> str:
         return "unknown"
     shape = np.shape(value)
     if not shape:
-        return digits(float(value)).replace("-", "−")
+        text = f"{value:.4g}" if np.iscomplexobj(value) else digits(float(value))
+        return text.replace("-", "−")
     return f"({shape[0]},)" if len(shape) == 1 else f"({' × '.join(map(str, shape))})"
 
 

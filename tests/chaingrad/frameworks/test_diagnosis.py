@@ -185,6 +185,18 @@ def test_tensors_that_the_function_refers_to_are_doubled_too():
     assert x.dtype == layer.weight.dtype == torch.float32
 
 
+def test_a_backward_pass_within_the_function_is_not_added():
+    layer = nn.Linear(2, 2)
+
+    def loss(x: Any) -> Any:
+        total = layer(x).square().sum()
+        total.backward(retain_graph=True)
+        return total
+
+    assert diagnose(watch_torch(loss, torch.randn(3, 2))).is_sound
+    assert layer.weight.grad is None
+
+
 def test_a_kink_beside_the_point_is_no_wrong_gradient():
     w = torch.tensor([5e-7, 1.0], requires_grad=True, dtype=torch.float64)
     assert diagnose(watch_torch(lambda w: (w.relu() * 3).sum() + w.square().sum(), w)).is_sound

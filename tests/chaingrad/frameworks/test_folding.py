@@ -111,6 +111,13 @@ def test_runs_are_played_as_they_were(name, most):
     assert player.html.startswith("<")
 
 
+def test_complex_numbers_are_played():
+    z = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    player = play(watch_torch(lambda z: (z.sum() * z[0]).abs(), z))
+    assert any("4+1j" in step.words for step in player.steps)
+    assert player.html
+
+
 def test_a_run_cannot_be_played_another_way():
     with pytest.raises(TypeError, match="a watched run has run"):
         play(run_of("mlp"), backward=lambda: None)
