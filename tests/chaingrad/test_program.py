@@ -100,6 +100,13 @@ def test_the_mlp_reads_like_its_page():
     assert formula + r"\mathbf{W}^{(2)} \qquad (5\times6)" in step.equations.splitlines()
 
 
+def test_a_sum_of_squares_is_a_norm():
+    step = assert_same(lambda w: (w * w).sum() + w.tanh().sum(axis=0)[0], W1)
+    [first] = [line for line in step.equations.splitlines() if line.startswith("J")]
+    assert r"\left\lVert \mathbf{w} \right\rVert^2" in first
+    assert r"\operatorname{sum}_{0}" in first
+
+
 def test_no_product_is_computed_again_for_its_transpose():
     def loss(W1, W2, X):
         return ((X @ W1.T).relu() @ W2.T).squared_norm() / 10

@@ -102,6 +102,8 @@ class _Formulas:
         said = getattr(self, f"_say_{op}", None)
         if said:
             return said(*args)  # type: ignore[no-any-return]
+        if op == "sum" and x.option("axis") is None and self._is_square(args[0]):
+            return self._say_vdot(*args[0].args)
         if op in ("float", "astype", "broadcast_to"):
             inner = args[0]
             return self._said(inner) if inner not in self.writer.name else (self._name(inner), ATOM)
@@ -109,6 +111,9 @@ class _Formulas:
         words = f"\\{op}" if op in _FUNCTIONS else rf"\operatorname{{{op.replace('_', ' ')}}}"
         axis = x.option("axis")
         return f"{words}{'' if axis is None else f'_{{{axis}}}'}\\left({listed}\\right)", ATOM
+
+    def _is_square(self, x: Recorded) -> bool:
+        return x.op == "multiply" and x.args[0] is x.args[1] and x not in self.writer.name
 
     def _number(self, x: Recorded) -> tuple[str, int]:
         c = x.example
