@@ -8,7 +8,7 @@ import time
 import numpy as np
 import torch
 
-from chaingrad import Node, concatenate, maximum, program, where
+from chaingrad import Node, concatenate, grad, maximum, program, where
 from chaingrad.backward import adjoints
 
 
@@ -165,19 +165,6 @@ def compare(seed):
         np.testing.assert_allclose(node.grad, t.detach(), rtol=1e-8, atol=1e-10, err_msg=f"{seed}")
         assert np.shape(node.grad) == node.shape
 
-    by = range(len(nodes))
-    step = program(lambda *leaves: replay(steps, *leaves), argnums=by)
-    value, gradients = step(*(node.data for node in nodes))
-    np.testing.assert_allclose(value, ours.data, rtol=1e-12, err_msg=f"{seed}")
-    for node, g in zip(nodes, gradients, strict=True):
-        scale = max(1.0, np.abs(node.grad).max(initial=0.0))
-        np.testing.assert_allclose(g, node.grad, rtol=1e-11, atol=1e-12 * scale, err_msg=f"{seed}")
-        assert np.shape(g) == node.shape
-    assert_repeats_nothing(step.source)
-    again = program(lambda *leaves: replay(steps, *leaves), argnums=by, reuse=True)
-    for g, other in zip(gradients, again(*(node.data for node in nodes))[1], strict=True):
-        np.testing.assert_allclose(other, g, rtol=1e-11, atol=1e-12, err_msg=f"{seed}")
-
     graph = adjoints(ours, ours.seed(None, True), nodes, create_graph=True)
     squares = sum((g * g).sum() for g in graph.values())
     t_total = sum((t * t).sum() for t in first)
@@ -188,3 +175,28 @@ def compare(seed):
         got = second.get(node, np.zeros(node.shape))
         scale = max(1.0, np.abs(wanted).max(initial=0.0))
         np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-8 * scale, err_msg=f"{seed}")
+
+    second = [second.get(node, np.zeros(node.shape)) for node in nodes]
+    compare_programs(seed, steps, [node.data for node in nodes], [n.grad for n in nodes], second)
+
+
+def compare_programs(seed, steps, points, first, second):
+    """The first and now and then the second derivatives, each written down."""
+    by = range(len(points))
+
+    def f(*leaves):
+        return replay(steps, *leaves)
+
+    def squares(*leaves):
+        return sum((g * g).sum() for g in grad(f, by)(*leaves))
+
+    step = program(f, by)
+    forms = [(step, first), (program(f, by, reuse=True), first)]
+    for form, expected in forms + [(program(squares, by), second)] * (seed % 5 == 0):
+        _, gradients = form(*points)
+        for g, wanted in zip(gradients, expected, strict=True):
+            scale = max(1.0, np.abs(wanted).max(initial=0.0))
+            np.testing.assert_allclose(g, wanted, rtol=1e-9, atol=1e-10 * scale, err_msg=f"{seed}")
+            assert np.shape(g) == np.shape(wanted)
+    assert_repeats_nothing(step.source)
+    np.testing.assert_allclose(step(*points)[0], f(*map(Node, points)).data, rtol=1e-12)
