@@ -42,7 +42,7 @@ def nudge(
 
     Args:
         root: a node that holds a number, and so must all that it was computed from; or a function
-            that gives one. In a function ``where`` and ``clip`` choose anew as the leaves move; of a
+            that gives one. In a function ``where`` and ``clip`` choose anew as leaves move; of a
             graph that stands, what they chose is settled, and they are refused.
         values: what the function is called with: its leaves, which have the names of its arguments.
         leaves: those that can be moved; by default all that require a gradient.
