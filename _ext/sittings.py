@@ -124,7 +124,7 @@ class Reader:
         elif is_code(node):
             self.cell(node)
         elif isinstance(node, nodes.math_block):
-            self.formula(node)
+            self.formula(node.astext())
         elif isinstance(node, nodes.image):
             self.figure(FIGURE)
         elif isinstance(node, nodes.literal_block):
@@ -164,9 +164,9 @@ class Reader:
         self.span.words += words
         self.down(TEXT_LINE * math.ceil(words / 12.5))
 
-    def formula(self, node: nodes.math_block) -> None:
+    def formula(self, tex: str) -> None:
         self.span.formulas += 1
-        self.down(20 + FORMULA_ROW * (1 + node.astext().count(r"\\")))
+        self.down(20 + FORMULA_ROW * (1 + tex.count(r"\\")))
 
     def figure(self, height: float) -> None:
         self.span.figures += 1
@@ -218,6 +218,8 @@ class Reader:
             self.down(ROW * max(1, html.count("<tr")))
         elif any(kind.startswith("image/") for kind in kinds):
             self.figure(FIGURE)
+        elif "text/latex" in kinds:
+            self.formula(kinds["text/latex"])
         else:
             self.printed(kinds.get("text/plain", ""))
 

@@ -64,6 +64,11 @@ def test_the_time_of_each_kind_of_thing() -> None:
     assert sitting.main.minutes == pytest.approx(1 + (4 * 5 + 20 + 30) / 60)
 
 
+def test_a_formula_that_a_cell_shows_is_one() -> None:
+    shown = bundle(text_plain="'x = 1'", text_latex=r"x = 1 \\ y = 2")
+    assert read(cell("step", shown)).main == Span(code=1, formulas=1)
+
+
 def test_a_formula_in_the_text_is_a_word() -> None:
     text = nodes.paragraph("", "", nodes.Text("where "), nodes.math("", r"a + b \le c"))
     assert read(text).main.words == 2
