@@ -16,16 +16,19 @@ from benchmarks.scaling import (
     slope,
     widths,
 )
-from benchmarks.steps import array_steps, scalar_mlps
+from benchmarks.steps import array_steps, scalar_mlps, scalar_programs
 from benchmarks.works import our_own, works
 
 
 def test_every_contender_computes_the_same_gradients():
     for fused in (False, True):
         contenders = array_steps((4, 5, 3, 6), fused)  # compares them; raises where they differ
-        assert list(contenders) == ["chaingrad", "pytorch", "autograd", "jax", "numpy", "products"]
+        peers = ["pytorch", "autograd", "jax", "numpy"]
+        written = ["program", "source", "reused"]
+        assert list(contenders) == ["chaingrad", *peers, *written, "products"]
     both, alone = scalar_mlps(3, [4, 1])
     assert set(both) == set(alone) == {"chaingrad", "micrograd"}
+    assert set(scalar_programs(3, [4, 1])) == {"chaingrad", "loops", "micrograd"}  # compared, too
 
 
 @pytest.mark.slow

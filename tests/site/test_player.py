@@ -380,6 +380,8 @@ PLACES = {
     "foundations/autograd-engine": 1,
     "foundations/bug-museum": 1,
     "mlp/forward-and-backward": 1,
+    "frameworks/jax-backward-pass": 1,
+    "frameworks/pytorch-backward": 1,
 }
 
 

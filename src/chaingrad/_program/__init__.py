@@ -84,7 +84,7 @@ def program(
 
 
 class Program:
-    """A function that is written down when it is called; see `program`, which makes it."""
+    """A function that is written down when it is called; `chaingrad.program` makes it."""
 
     def __init__(
         self, f: Callable[..., Any], argnums: Any, has_aux: bool, reuse: bool = False

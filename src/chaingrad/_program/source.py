@@ -170,8 +170,9 @@ class Writer:
         }
         first = {*reached(forward), *reached(x for x, _ in demands)}
         self.order = sorted(self.values, key=lambda x: (x not in first, x.place))
+        self._is_back = False
         self._write(self.order[: len(first)])
-        self.forward = len(self.lines)
+        self.forward, self._is_back = len(self.lines), True
         self._write(self.order[len(first) :])
 
     @property
@@ -270,7 +271,7 @@ class Writer:
         of = self.adjoint_of.get(x)
         if of is not None and of in self.name:
             return self.names.of(f"d{self.name[of]}")
-        return self.names.numbered("g" if of is not None else "z")
+        return self.names.numbered("g" if of is not None and self._is_back else "z")
 
     # --- what a line says -----------------------------------------------------------------------
 
