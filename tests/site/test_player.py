@@ -381,7 +381,6 @@ PLACES = {
     "foundations/bug-museum": 1,
     "mlp/forward-and-backward": 1,
     "frameworks/jax-backward-pass": 1,
-    "frameworks/pytorch-backward": 1,
 }
 
 
