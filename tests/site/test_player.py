@@ -380,8 +380,8 @@ PLACES = {
     "foundations/autograd-engine": 1,
     "foundations/bug-museum": 1,
     "mlp/forward-and-backward": 1,
-    "frameworks/jax-backward-pass": 1,
 }
+FOLDED = {"frameworks/jax-backward-pass": 1}
 
 
 def test_these_are_all_pages_with_players(site: Site) -> None:
@@ -391,7 +391,7 @@ def test_these_are_all_pages_with_players(site: Site) -> None:
         for page in chapters.rglob("*.html")
     }
     counts = {name: text.count('<div class="chaingrad-player ') for name, text in found.items()}
-    assert {name: count for name, count in counts.items() if count} == PLACES
+    assert {name: count for name, count in counts.items() if count} == PLACES | FOLDED
 
 
 @pytest.mark.parametrize("place", PLACES)
