@@ -638,3 +638,80 @@ def test_lines_say_what_they_compute():
     assert trace.source.count("\n    ") >= len(trace.lines)
     assert np.array_equal(line.computes[0].data, np.maximum(X @ W1.T, 0))
     assert "Trace(" in repr(trace)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.max(x, initial=0.0),
+        lambda x: np.max(x, axis=0, initial=0.25) + x.max(initial=3.0),
+        lambda x: np.add.reduce(x),
+        lambda x: np.maximum.reduce(x) + np.minimum.reduce(x, axis=1)[:, None],
+        lambda x: np.multiply.reduce(x, axis=None),
+        lambda x: np.square(x) + np.reciprocal(x) + np.positive(x),
+    ],
+)
+def test_numpys_own_signatures(f):
+    A = np.arange(1.0, 5.0).reshape(2, 2) - 5.5
+    step = program(lambda x: f(x.data), argnums=None)
+    np.testing.assert_array_equal(step(A), f(A))
+
+
+def test_small_integers_wrap_as_in_numpy():
+    a = np.array([1, 2], np.uint8)
+    step = program(lambda a: (0.5 * (-a), -a / 2.0, a - (-a)), argnums=None)
+    for got, expected in zip(step(a), (0.5 * (-a), -a / 2.0, a - (-a)), strict=True):
+        assert got.dtype == expected.dtype
+        assert np.array_equal(got, expected)
+
+
+def test_what_is_shifted_along_another_axis_is_looked_at():
+    """Without keepdims, x - x.max(axis=0) of a square x is no shift along the rows."""
+
+    def f(x):
+        shifted = x - x.max(axis=1)
+        top = shifted.max(axis=1)
+        return where(np.isfinite(top.data), top, 0.0)
+
+    A = np.array([[1.0, 4.0], [9.0, 2.0]])
+    np.testing.assert_array_equal(program(f, argnums=None)(A), [-3.0, 5.0])
+
+
+def test_what_keeps_exponentials_small_keeps_the_dtype():
+    A = RNG.normal(size=(3, 4)).astype(np.float32)
+    step = program(lambda x: (x - x.max(axis=1, keepdims=True)).logsumexp(axis=1).sum())
+    value, g = step(A)
+    assert (value.dtype, g.dtype) == (np.float32, np.float32)
+    assert "np.zeros" not in step.source
+
+
+def test_numbers_beside_float32():
+    step = assert_same(lambda W, lr: (W * np.exp(lr)).sum(), X.astype(np.float32), 0.5, rtol=1e-5)
+    assert step(X.astype(np.float32), 0.5)[1].dtype == np.float32
+
+
+def test_a_boolean_is_a_number_where_it_is_differentiated():
+    assert program(lambda x: x * 3.0)(True) == (3.0, 3.0)
+
+
+def test_names_that_the_source_uses():
+    def f(math, abs, maximum):
+        return abs * math.exp() + chaingrad.maximum(maximum, math)
+
+    assert_same(f, 2.0, -3.0, 1.0)
+    with pytest.raises(TypeError, match=r"called math.*by position"):
+        program(lambda x, *, math: x * math)(2.0, math=1.0)
+
+
+def test_an_argument_called_like_an_adjoint():
+    step = program(lambda X, dX: (X * dX).sum())
+    step(X, X)
+    assert r"\mathbf{dX}" in step.equations
+
+
+def test_formulas_of_reused_buffers_are_those_of_values():
+    plain, reused = program(mlp, (0, 1)), program(mlp, (0, 1), reuse=True)
+    for step in (plain, reused):
+        step(W1, W2, X, Y)
+    assert reused.equations == plain.equations
+    assert all(not line.equation for line in reused.trace(W1, W2, X, Y).lines)

@@ -42,8 +42,9 @@ def program(
     - Every float and array among the arguments is an input, arrays of integers and booleans, too.
       Plain integers, booleans, strings and None belong to the program: others have another.
     - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
-    - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``. Python's
-      own values, a flag such as ``model.training`` among them, stay what they were.
+    - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``, but for
+      those of one repeated number, which are written out. Python's own values, a flag such as
+      ``model.training`` among them, stay what they were.
     - Loops are written out. ``where``, ``max``, ``sort`` and indices are operations, and follow
       their values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so
       are random numbers.

@@ -23,7 +23,7 @@ def form(x: Any, differentiated: bool = False) -> Any:
         if x.dtype.kind not in "fiub":
             raise TypeError(f"program: an argument is an array of dtype {x.dtype}: no real numbers")
         return x.shape, x.dtype
-    if type(x) is float or (differentiated and type(x) is int):
+    if type(x) is float or (differentiated and isinstance(x, int)):
         return float
     if isinstance(x, np.generic):
         return type(x)
@@ -49,7 +49,7 @@ def form(x: Any, differentiated: bool = False) -> Any:
 
 
 def is_input(x: Any, differentiated: bool = False) -> bool:
-    return isinstance(x, ndarray | float | np.generic) or (differentiated and type(x) is int)
+    return isinstance(x, ndarray | float | np.generic) or (differentiated and isinstance(x, int))
 
 
 def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = False) -> Any:

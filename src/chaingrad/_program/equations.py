@@ -67,7 +67,7 @@ class _Formulas:
         if name == "value":
             return self.answer
         of = self.adjoint_of.get(name)
-        if of is not None and of.shape == x.shape:
+        if of is not None and of.shape == x.shape and x.args and x not in self.writer.labels:
             return rf"\frac{{\partial {self.answer}}}{{\partial {self._name(of)}}}"
         return self._symbol(name, x.ndim)
 

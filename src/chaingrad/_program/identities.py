@@ -65,12 +65,14 @@ def _is(x: Recorded, number: float) -> bool:
 
 
 def _negated(x: Recorded) -> Found:
-    """y where ``x`` is -y."""
-    return x.args[0] if x.op == "negative" else None
+    """y where ``x`` is -y, in floats: unsigned integers have other negatives."""
+    return x.args[0] if x.op == "negative" and x.dtype.kind == "f" else None
 
 
 def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
-    """(c, y) where ``x`` is c y for a plain number c."""
+    """(c, y) where ``x`` is c y for a plain number c and floats y."""
+    if any(y.is_array and y.dtype.kind != "f" for y in x.args):
+        return None
     if x.op == "negative":
         return -1.0, x.args[0]
     if x.op == "multiply":
@@ -260,7 +262,11 @@ def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
 
 def _is_shifted(x: Recorded) -> bool:
     """Whether ``x`` is a - max(a), so that no exponential of it overflows."""
-    return x.op == "subtract" and x.args[1].op == "max" and x.args[1].args[0] is x.args[0]
+    if x.op != "subtract":
+        return False
+    a, top = x.args
+    spread = top.option("keepdims") or top.option("axis") is None  # else along another axis
+    return top.op == "max" and top.args[0] is a and bool(spread)
 
 
 def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -281,7 +287,7 @@ def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
         and _is_shifted(top.args[0])
         and top.options == top.args[0].args[1].options
     ):
-        return tape.add("broadcast_to", (0.0,), shape=top.shape)
+        return tape.add("broadcast_to", (np.zeros((), top.dtype),), shape=top.shape)
     return None
 
 

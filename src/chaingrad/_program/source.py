@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad._program.tape import VIEWS, Recorded, Slot, may_repeat
+from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
 SHORT = 46  # what is used once and longer than that gets a line of its own
@@ -26,8 +27,10 @@ _BINARY = {
     "logical_and": ("and", NOT), "logical_or": ("or", NOT),
 }  # fmt: skip
 _METHODS = {"sum", "mean", "max", "min", "prod", "all", "any"}
-_OF_MATH = {"exp", "log", "sqrt", "sin", "cos", "tanh", "log1p", "expm1", "isinf", "isnan",
-            "isfinite", "tan", "sinh", "cosh", "arctan"}  # fmt: skip
+_OF_MATH = {name: name for name in (
+    "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "hypot", "sin", "cos", "tan", "sinh",
+    "cosh", "tanh", "isinf", "isnan", "isfinite")}  # fmt: skip
+_OF_MATH |= {f"arc{x}": f"a{x}" for x in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")}
 _HELPERS = {
     "sign": "def sign(x):\n    return float((x > 0) - (x < 0)) if x == x else x",
     "maximum": "def maximum(a, b):\n    return a if a >= b or a != a else b",
@@ -37,6 +40,9 @@ _HELPERS = {
         "    return a if a == b == -math.inf else max(a, b) + math.log1p(math.exp(-abs(a - b)))"
     ),
 }
+
+
+USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
 
 
 @dataclass
@@ -89,6 +95,7 @@ class Names:
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.taken = {*reserved, *keyword.kwlist}
+        self._next: dict[str, int] = {}
 
     def of(self, wanted: str) -> str:
         """``wanted``, with a number behind it if that is taken."""
@@ -107,10 +114,6 @@ class Names:
         self._next[stem] = number + 1
         self.taken.add(f"{stem}{number}")
         return f"{stem}{number}"
-
-    @property
-    def _next(self) -> dict[str, int]:
-        return self.__dict__.setdefault("_numbers", {})  # type: ignore[no-any-return]
 
 
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789", "⁽⁾()")
@@ -150,7 +153,7 @@ class Writer:
         self._demands = dict(demands)
         self.values = reached([*outputs, *(x for x, _ in demands), *inputs])
         self.plain = not any(x.is_array for x in self.values)
-        self.names = Names({"np", "math", *_HELPERS, *inputs.values()})
+        self.names = Names({*USED, *inputs.values()})
         self.name: dict[Recorded, str] = dict(inputs)
         self.constants: dict[str, np.ndarray] = {}
         self._helpers: dict[str, None] = {}
@@ -313,10 +316,12 @@ class Writer:
             if op in _HELPERS:
                 return self._helped(op, args, texts)
             if op not in _OF_MATH:
-                raise NotImplementedError(f"program: {op} of plain numbers is not written down")
-            return f"math.{op}({', '.join(texts)})", ATOM
+                raise TracingError(f"program: np.{op} of plain numbers is not written down")
+            return f"math.{_OF_MATH[op]}({', '.join(texts)})", ATOM
         texts += [f"{key}={value!r}" for key, value in x.options if value is not None]
-        return f"np.{op}({', '.join(texts)})", ATOM
+        text = f"np.{op}({', '.join(texts)})"
+        widens = type(x.example) is float and not self._exact  # NumPy's number, beside float32
+        return (f"float({text})" if widens else text), ATOM
 
     def _product(self, args: Sequence[Recorded]) -> tuple[str, int]:
         a, b = args if args[0].is_constant or not args[1].is_constant else args[::-1]
@@ -433,7 +438,7 @@ class Writer:
         dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
         zeros = f"{name} = np.zeros({x.shape}{dtype})"
         index, what = self.index(x), self.operand(a, CHOICE)
-        if may_repeat(x.option("index"), [y.example for y in parts]):
+        if may_repeat([y.example for y in parts]):
             index = f"np.s_[{index}]" if ":" in index or "..." in index else index
             index = f"({index})" if "," in index and "np.s_" not in index else index
             return f"{zeros}\nnp.add.at({name}, {index}, {what})"
@@ -484,6 +489,8 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
         text = writer.operand(x, CHOICE)
         if not x.is_array or not (x.shape or x.op in VIEWS):
             return text
+        if x.op == "broadcast_to" and x.args[0].is_constant:
+            return text  # np.zeros and the like
         base = memory_of(x)
         known = (
             base.op in ("input", "constant")

@@ -158,7 +158,9 @@ class Recorded(Symbol):
                 "write a = a + b for a += b, and leave out= away"
             )
         if method == "reduce" and ufunc in _REDUCTIONS:
-            return _REDUCTIONS[ufunc](*inputs, **options)
+            return _REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
+        if method == "__call__" and not options and ufunc in _SAME_AS:
+            return _SAME_AS[ufunc](*inputs)
         if method != "__call__" or options:
             raise TracingError(
                 f"program: np.{ufunc.__name__} with {method} or options is not written down"
@@ -177,7 +179,7 @@ class Recorded(Symbol):
     def __getitem__(self, index: Any) -> "Recorded":
         if type(index) is tuple and not index and not self.shape:
             return self
-        return pick(self, index)
+        return self.pick(self, index)
 
     @property
     def T(self) -> "Recorded":  # noqa: N802 (as in NumPy)
@@ -204,7 +206,8 @@ class Recorded(Symbol):
         return self.astype(np.float64 if beside is None or is_number(beside) else beside.dtype)
 
     def pick(self, a: Any, index: Any) -> "Recorded":
-        return pick(a, index)
+        parts, template, tape = _taken_apart(index, a)
+        return tape.add("getitem", (a, *parts), index=template)
 
     def scatter(self, a: Any, index: Any, shape: tuple[int, ...]) -> "Recorded":
         parts, template, tape = _taken_apart(index, a)
@@ -232,8 +235,9 @@ class Recorded(Symbol):
     def mean(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
         return self._reduced("mean", axis, keepdims)
 
-    def max(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> "Recorded":
-        return self._reduced("max", axis, keepdims)
+    def max(self, axis: Any = None, keepdims: bool = False, initial: float = -np.inf) -> "Recorded":
+        found = self._reduced("max", axis, keepdims)
+        return found if initial == -np.inf else self.tape.add("maximum", (found, initial))
 
     def min(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
         return self._reduced("min", axis, keepdims)
@@ -414,12 +418,6 @@ def _key(x: Any) -> Any:
 # --- indices ------------------------------------------------------------------------------------
 
 
-def pick(a: Any, index: Any) -> Recorded:
-    """``a[index]``, where one of them or a part of the index is recorded."""
-    parts, template, tape = _taken_apart(index, a)
-    return tape.add("getitem", (a, *parts), index=template)
-
-
 def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
     """The arrays of an index, and the index with slots in their places."""
     parts: list[Any] = []
@@ -447,8 +445,8 @@ def filled(template: Any, parts: Sequence[Any]) -> Any:
     return parts[template.number] if isinstance(template, Slot) else template
 
 
-def may_repeat(template: Any, parts: Sequence[Any]) -> bool:
-    """Whether an index may pick an entry twice: integers in arrays can."""
+def may_repeat(parts: Sequence[Any]) -> bool:
+    """Whether an index may pick an entry twice: integers in its arrays can."""
     return any(np.result_type(x).kind in "iu" for x in parts)
 
 
@@ -519,7 +517,7 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.ones_like: _filled(1.0),
     np.sum: lambda x, axis=None, keepdims=False: x.sum(axis, keepdims),
     np.mean: lambda x, axis=None, keepdims=False: x.mean(axis, keepdims),
-    np.max: lambda x, axis=None, keepdims=False, initial=None: x.max(axis, keepdims),
+    np.max: lambda x, axis=None, keepdims=False, initial=-np.inf: x.max(axis, keepdims, initial),
     np.min: lambda x, axis=None, keepdims=False: x.min(axis, keepdims),
     np.prod: lambda x, axis=None, keepdims=False: x.prod(axis, keepdims),
     np.all: lambda x, axis=None, keepdims=False: x.all(axis, keepdims),
@@ -535,6 +533,11 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: _KNOWN[np.sum], np.maximum: _KNOWN[np.max], np.minimum: _KNOWN[np.min],
     np.multiply: _KNOWN[np.prod],
 }  # fmt: skip
+_SAME_AS: dict[Any, Callable[..., Any]] = {
+    np.square: lambda x: x * x,
+    np.reciprocal: lambda x: 1.0 / x,
+    np.positive: lambda x: x,
+}
 
 
 def _vdot(tape: Tape, a: Any, b: Any) -> Any:

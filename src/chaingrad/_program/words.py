@@ -10,7 +10,7 @@ import numpy as np
 
 from chaingrad._program.arguments import leaves, mapped
 from chaingrad._program.equations import Equations, equations
-from chaingrad._program.source import Names, Writer, fresh
+from chaingrad._program.source import USED, Names, Writer, fresh
 from chaingrad._program.tape import Recorded
 from chaingrad._program.tracing import Met, Passes
 from chaingrad.node import Node
@@ -48,7 +48,7 @@ class TracedLine:
 
     Attributes:
         source: the statement; several lines where it takes more than one.
-        equation: in LaTeX.
+        equation: in LaTeX; none where buffers are reused.
         computes: the nodes whose data the line computes.
         differentiates: the nodes whose adjoints it computes.
     """
@@ -130,10 +130,12 @@ def put_into_words(
     outputs = [x for x in leaves(result.like) if isinstance(x, Recorded)]
     forward = [x for x in leaves(result.answer) if isinstance(x, Recorded)]
     adjoint_of = _owners(passes.adjoints, labels)
-    writer = kind(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
+    described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
+    writer = kind(*described)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
     source, name = _module(f, writer, arguments, list(closure), result)
-    formulas = equations(writer, next(iter(results.values()), "J") if result.by else "J")
+    plain = writer if kind is Writer else Writer(*described)  # names mean one value there
+    formulas = equations(plain, next(iter(results.values()), "J") if result.by else "J")
     scope: dict[str, Any] = {}
     exec(compile(source, f"<program {name}>", "exec"), scope)
     return Trace(
@@ -141,7 +143,7 @@ def put_into_words(
         Equations("\n".join(filter(None, formulas))),
         closure,
         writer.constants,
-        _lines(writer, formulas, met, passes),
+        _lines(writer, formulas if plain is writer else [""] * len(writer.lines), met, passes),
         writer.held,
         scope[name],
     )
@@ -156,10 +158,18 @@ class _Arguments:
         names: of the values in them.
         unpacking: the lines that take values out of containers.
         taken: all these names.
+
+    Raises:
+        TracingError: a keyword is a name that the source uses.
     """
 
     def __init__(self, f: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]) -> None:
-        self.taken = Names({"np", "math", *named})
+        if clash := USED.intersection(named):
+            raise TracingError(
+                f"program: an argument called {clash.pop()}, as something that the source uses: "
+                "give it by position, or call it something else"
+            )
+        self.taken = Names({*USED, *named})
         self.names: dict[Recorded, str] = {}
         self.heads = [self.taken.of(name) for name in _parameters(f, len(given))]
         self.keywords = list(named)
