@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.rules import Rule, Traced, TracingError
+from chaingrad.rules import Rule, Symbol, Traced, TracingError
 
 
 def describe(node: Any) -> str:
@@ -33,6 +33,8 @@ def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
             "it anew"
         )
     for node in inputs:
+        if isinstance(node.data, Symbol):
+            continue
         if isinstance(node.data, Traced):
             return TypeError(
                 f"{rule.name}: the data of {name_of(node)} were set to a node; where they are to "

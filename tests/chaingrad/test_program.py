@@ -477,6 +477,12 @@ def test_what_decides_by_a_value_is_refused(decide):
         program(lambda x: decide(x).sum())(np.array([1.0, -2.0]))
 
 
+def test_shapes_that_do_not_fit_are_named_as_ever():
+    for derivative in (program, value_and_grad):
+        with pytest.raises(ValueError, match=r"matmul.*shape \(4, 5\) .*inner sizes agree"):
+            derivative(lambda w: (w @ w).sum())(np.ones((4, 5)))
+
+
 def test_effects_are_refused_and_undone():
     w = Node(np.array([1.0, 2.0]), "w")
 

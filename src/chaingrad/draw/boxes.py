@@ -63,7 +63,9 @@ def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     body = ""
     for key, value in rows:
         lines = '<BR ALIGN="LEFT"/>'.join(map(escape, f"{key} {value}".split("\n")))
-        body += row(font(lines, LIGHT["ink" if key == item.fact else "global"], 12))
+        body += row(
+            font(lines, LIGHT["ink" if key.strip("‖") in (item.fact, "shape") else "global"], 12)
+        )
     table = (
         f'<TABLE BORDER="{2 if parameter else 1}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'

@@ -21,7 +21,10 @@ const figures = (kind, start) => {
     const drawings = [...graph.querySelectorAll("svg")].map((svg) => new Drawing(svg));
     const boxes = (id) => drawings.map(({ nodes }) => nodes[id].group);
     const put = (id, slot, x) => {
-      for (const drawing of drawings) drawing.put(id, slot, `${slot} ${number(x)}`);
+      for (const drawing of drawings) {
+        const text = drawing.nodes[id][slot];
+        if (text) text.textContent = `${text.textContent.split(" ")[0]} ${number(x)}`;
+      }
     };
     const toggle = (id, name, on) => boxes(id).map((box) => box.classList.toggle(name, on));
     const find = (selector) => live.querySelectorAll(selector);

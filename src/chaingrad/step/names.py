@@ -77,6 +77,11 @@ def plain(words: str) -> str:
     return html.unescape(re.sub(r"<[^>]*>", "", words))
 
 
+def entry(index: tuple[int, ...]) -> str:
+    """An index as it stands behind a name; nothing for that of a number."""
+    return f"[{', '.join(map(str, index))}]" if index else ""
+
+
 class Names:
     """What the words call each node: its label, Wᵀ for a transpose, or v with its number."""
 
@@ -135,9 +140,9 @@ class Names:
             return f'<span class="g">{self.html(item)}.grad</span>'
         return self.derivative(item)
 
-    def derivative(self, item: Item) -> str:
-        """∂ℓ/∂x, in the colour of global gradients."""
-        return f'<span class="g">∂{self.top}/∂{self.html(item)}</span>'
+    def derivative(self, item: Item, index: tuple[int, ...] = ()) -> str:
+        """∂ℓ/∂x, or that by an entry of x, in the colour of global gradients."""
+        return f'<span class="g">∂{self.top}/∂{self.html(item)}{entry(index)}</span>'
 
     def local(self, child: Item, parent: Item) -> str:
         """∂z/∂x, in the colour of local gradients."""

@@ -63,7 +63,7 @@ figures("nudge", ({ data, boxes, put, toggle, find }) => {
       slider.setAttribute("aria-valuetext", at);
       slider.nextSibling.textContent = at;
       slider.parentNode.classList.toggle("cg-on", i === chosen);
-      toggle(leaves[i].id, "cg-on", i === chosen);
+      toggle(leaves[i].id, "cg-on", leaves[i].id === leaves[chosen].id);
     });
   };
   const move = (i, part) => {
@@ -87,8 +87,12 @@ figures("nudge", ({ data, boxes, put, toggle, find }) => {
   sliders.forEach((slider, i) => {
     slider.addEventListener("input", () => move(i, +slider.value));
     slider.addEventListener("focus", () => move(i, parts[i]));
-    for (const box of boxes(leaves[i].id)) drag(box, () => i, 1);
   });
+  for (const id of new Set(leaves.map((leaf) => leaf.id))) {
+    // of an array, the entry that was moved last
+    const which = () => (leaves[chosen].id === id ? chosen : leaves.findIndex((x) => x.id === id));
+    for (const box of boxes(id)) drag(box, which, 1);
+  }
   drag(picture, () => chosen, (2 * steps) / wide);
   find("button")[0].addEventListener("click", () => (parts.fill(0), show()));
   show();

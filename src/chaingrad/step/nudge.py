@@ -6,6 +6,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,12 @@ from chaingrad.draw.items import Item
 from chaingrad.draw.words import cut, listed
 from chaingrad.node import Node
 from chaingrad.step.figure import Figure
-from chaingrad.step.names import amount
-from chaingrad.step.numbers import Numbers
+from chaingrad.step.names import amount, entry
+from chaingrad.step.numbers import Numbers, size
 from chaingrad.step.program import Program, follow, record
 
 MOST_NODES = 60
+MOST_LEAVES = 12  # sliders
 PLOT = (270, 186)  # its width and height, without what is written around it
 STEPS = 100  # of a slider, to either side
 ROOM = "−0.001234"  # the widest that a number gets
@@ -27,7 +29,7 @@ ROOM = "−0.001234"  # the widest that a number gets
 
 def nudge(
     root: Node | Callable[..., Node],
-    *values: float,
+    *values: Any,
     leaves: Sequence[Node] = (),
     reach: float | None = None,
     direction: Direction | None = None,
@@ -40,12 +42,16 @@ def nudge(
     program of primitive operations, which is what the page runs: there is no other derivative in
     it. Gradients in the nodes stay what they were.
 
+    What is done with arrays is written out entry by entry; in the drawing they have their norms.
+
     Args:
-        root: a node that holds a number, and so must all that it was computed from; or a function
-            that gives one. In a function ``where`` and ``clip`` choose anew as leaves move; of a
-            graph that stands, what they chose is settled, and they are refused.
-        values: what the function is called with: its leaves, which have the names of its arguments.
-        leaves: those that can be moved; by default all that require a gradient.
+        root: a node that holds a number, or a function that gives one. In a function ``where`` and
+            ``clip`` choose anew as leaves move; of a graph that stands, what they chose is settled,
+            and they are refused.
+        values: what the function is called with, numbers or arrays: its leaves, which have the
+            names of its arguments.
+        leaves: those that can be moved, an array by each of its entries; by default all that
+            require a gradient.
         reach: how far a leaf can be moved to either side; by default one and a half times its
             value, and at least 1.
         direction: which way the data flows, in Graphviz's terms; by default from left to right,
@@ -53,11 +59,12 @@ def nudge(
         max_nodes: a larger graph is refused.
 
     Raises:
-        TypeError: ``root`` is not a node or requires no gradient; the graph holds an array; there
-            are values for a node; or an operation that a page cannot follow: it is named.
-        ValueError: the graph has more than ``max_nodes`` nodes; one of the ``leaves`` is no leaf of
-            it that requires a gradient; ``reach`` is not positive and finite; or a leaf was changed
-            after the graph was computed.
+        TypeError: ``root`` is not a node, holds an array or requires no gradient; there are values
+            for a node; or an operation that a page cannot follow: it is named, as where the entries
+            take more than 2,000 operations.
+        ValueError: the graph has more than ``max_nodes`` nodes, or the leaves more than 12 entries;
+            one of the ``leaves`` is no leaf of it that requires a gradient; ``reach`` is not
+            positive and finite; or a leaf was changed after the graph was computed.
 
     >>> x = Node(3.0, "x")
     >>> figure = nudge(x * x + 2.0 * x)
@@ -66,13 +73,15 @@ def nudge(
     >>> from chaingrad import where
     >>> print(nudge(lambda a, b: where(a > b, a * a, b), 2.0, 1.0))
     <Figure: Graph of v3 = 4.0 with leaves to move: a = 2.0, b = 1.0.>
+    >>> print(nudge(lambda w: (w @ w).exp(), [0.0, 1.0]))
+    <Figure: Graph of v2 = 2.718 with leaves to move: w[0] = 0.0, w[1] = 1.0.>
     """
     program: Callable[..., Program] = functools.partial(record, caller="nudge")
     if not isinstance(root, Node) and callable(root):
         root, program = follow(_called(root, values), "nudge")
     elif values:
         raise TypeError("nudge: values are for a function to be called with, as in nudge(f, 3.0)")
-    graph = Numbers.read(root, "nudge", max_nodes)
+    graph = Numbers.read(root, "nudge", max_nodes, takes_arrays=True)
     movable = graph.leaves()
     for leaf in leaves:
         if not any(leaf is item.node for item in movable):
@@ -82,6 +91,12 @@ def nudge(
     if reach is not None and not 0 < reach < math.inf:
         raise ValueError(f"nudge: reach must be positive and finite, and was {reach!r}")
     movable = [graph.names.item(leaf) for leaf in leaves] or movable
+    count = sum(np.size(item.node.data) for item in movable)
+    if count > MOST_LEAVES:
+        raise ValueError(
+            f"nudge: the leaves hold {count:,} numbers, more than {MOST_LEAVES} sliders: say "
+            "leaves=[…], or make nodes with requires_grad=False of the others"
+        )
     drag = _Drag(graph, movable, reach, program)
     drag.check()
     controls = drag.controls()
@@ -95,7 +110,23 @@ def _called(f: Callable[..., Node], values: Sequence[float]) -> Callable[[], Nod
     except TypeError as error:
         raise TypeError(f"nudge: the function cannot be called with {values}: {error}") from None
     names = itertools.chain(inspect.signature(f).parameters, itertools.repeat(None))
-    return functools.partial(f, *map(Node, map(float, values), names))
+    return functools.partial(f, *map(Node, map(_number, values), names))
+
+
+def _number(x: Any) -> Any:
+    return np.asarray(x, float) if np.ndim(x) else float(x)
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """A number that can be moved: a leaf, or an entry of one."""
+
+    item: Item
+    index: tuple[int, ...]
+
+    @property
+    def at(self) -> float:
+        return float(np.asarray(self.item.node.data)[self.index])
 
 
 class _Drag:
@@ -109,28 +140,31 @@ class _Drag:
         program: Callable[..., Program],
     ) -> None:
         self.graph, self.names = graph, graph.names
-        self.leaves, self.reach = leaves, reach
+        self.leaves = [_Leaf(item, i) for item in leaves for i in np.ndindex(item.node.shape)]
+        self.reach = reach
         nodes = [item.node for item in graph.items]
-        self.program = program(nodes, [leaf.node for leaf in leaves])
+        self.program = program(nodes, [item.node for item in leaves])
         self.places = {
             item.id: (data, grad if item.node in graph.grads else None)
             for item, data, grad in zip(
                 graph.items, self.program.data, self.program.grads, strict=True
             )
         }
+        entries = zip(graph.items, self.program.entries, strict=True)
+        self.entries = {item.id: places for item, places in entries}
 
     def check(self) -> None:
-        """Hold the program to the numbers of the graph."""
-        values = self.program.run([leaf.node.data for leaf in self.leaves])
+        """Hold the program to the values of the graph."""
+        values = self.program.run([leaf.at for leaf in self.leaves])
         for item in self.graph.items:
-            data, grad = self.places[item.id]
-            _check(item, values[data], item.node.data)
-            if grad is not None:
-                _check(item, values[grad], self.graph.grads[item.node])
+            data, grad = ([values[place] for place in places] for places in self.entries[item.id])
+            _check(item, data, item.node.data)
+            if item.node in self.graph.grads:
+                _check(item, grad, self.graph.grads[item.node])
 
     def alt(self) -> str:
-        items = [self.graph.top, *self.leaves]
-        start, *values = (f"{self.names.text(item)} = {amount(item.node.data)}" for item in items)
+        start = f"{self.names.text(self.graph.top)} = {amount(self.graph.top.node.data)}"
+        values = [f"{self._named(leaf)['text']} = {amount(leaf.at)}" for leaf in self.leaves]
         return cut(f"Graph of {start} with leaves to move: {listed(values, 6)}.")
 
     def data(self) -> dict[str, Any]:
@@ -145,30 +179,33 @@ class _Drag:
                 for item in self.graph.items
                 if item.node in self.graph.grads
             ],
-            "top": self._named(self.graph.top) | {"at": self.places[self.graph.top.id][0]},
+            "top": self._named(_Leaf(self.graph.top, ()))
+            | {"at": self.places[self.graph.top.id][0]},
             "plot": PLOT,
             "steps": STEPS,
         }
 
-    def _leaf(self, leaf: Item) -> dict[str, Any]:
-        at = float(leaf.node.data)
-        reach = self.reach or max(1.0, 1.5 * abs(at))
-        place = {"at": at, "reach": reach, "grad": self.places[leaf.id][1]}
-        return {"id": leaf.id} | self._named(leaf) | place
+    def _leaf(self, leaf: _Leaf) -> dict[str, Any]:
+        reach = self.reach or max(1.0, 1.5 * abs(leaf.at))
+        _, grads = self.entries[leaf.item.id]
+        grad = grads[np.ravel_multi_index(leaf.index, leaf.item.node.shape) if leaf.index else 0]
+        place = {"at": leaf.at, "reach": reach, "grad": grad}
+        return {"id": leaf.item.id} | self._named(leaf) | place
 
-    def _named(self, item: Item) -> dict[str, Any]:
-        return {"html": self.names.html(item), "text": self.names.text(item)}
+    def _named(self, leaf: _Leaf) -> dict[str, str]:
+        behind = entry(leaf.index)
+        return {name: getattr(self.names, name)(leaf.item) + behind for name in ("html", "text")}
 
     def still(self, direction: Direction | None) -> str:
         """The graph, and its gradients in words."""
-        gradients = listed(self.graph.told(self.leaves), 12)
+        gradients = listed(self.graph.told((leaf.item, leaf.index) for leaf in self.leaves), 12)
         top = f"{self.names.top} = <b>{amount(self.graph.top.node.data)}</b>"
         return f"{self.graph.drawn(direction, ROOM)}<p>{top} and the gradients {gradients}.</p>"
 
     def controls(self) -> str:
         """A plot to be filled, and a slider for each leaf."""
         sliders = "".join(
-            f'<label class="cg-row"><span>{self.names.html(leaf)}</span>'
+            f'<label class="cg-row"><span>{self._named(leaf)["html"]}</span>'
             f'<input type="range" min="{-STEPS}" max="{STEPS}"><output aria-hidden="true"></output>'
             "</label>"
             for leaf in self.leaves
@@ -194,11 +231,12 @@ def _plot(top: str) -> str:
     )
 
 
-def _check(item: Item, got: Any, known: Any) -> None:
-    if not np.isclose(float(got), float(known), rtol=1e-5, atol=1e-12, equal_nan=True):
+def _check(item: Item, got: Sequence[Any], known: Any) -> None:
+    came = np.reshape(np.asarray(got, float), np.shape(known))
+    if not np.allclose(came, known, rtol=1e-5, atol=1e-12, equal_nan=True):
         raise ValueError(
-            f"nudge: from the leaves {item.name} comes to {float(got):.6g}, and the graph has "
-            f"{float(known):.6g}: was a leaf changed after the graph was computed, or does a rule "
+            f"nudge: from the leaves {item.name} comes to {size(came):.6g}, and the graph has "
+            f"{size(known):.6g}: was a leaf changed after the graph was computed, or does a rule "
             "look at more than its operands?"
         )
 

@@ -1,10 +1,12 @@
-"""A graph of numbers, drawn so that its values and gradients can be written anew."""
+"""A graph, drawn so that its values and gradients can be written anew."""
 
 import xml.etree.ElementTree as ET
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from chaingrad.backward import adjoints
 from chaingrad.draw import Drawing
@@ -21,18 +23,25 @@ Shares = Mapping[tuple[str, int], float]  # by the child's id and the operand's 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A graph that holds numbers alone, what they are called, and the gradients of its root."""
+    """A graph of numbers, or of arrays that stand for themselves by their norms, and the gradients.
+
+    Attributes:
+        items: its nodes, parents before children.
+        names: what they are called.
+        grads: of the root, of the nodes that have one.
+    """
 
     items: Sequence[Item]
     names: Names
-    grads: Mapping[Any, float]  # of the nodes that have one
+    grads: Mapping[Any, Any]
 
     @classmethod
-    def read(cls, root: Any, caller: str, max_nodes: int) -> "Numbers":
+    def read(cls, root: Any, caller: str, max_nodes: int, takes_arrays: bool = False) -> "Numbers":
         """Read the graph of ``root``.
 
         Raises:
-            TypeError: ``root`` is not a node that requires a gradient, or the graph holds an array.
+            TypeError: ``root`` is not a node that requires a gradient, or the graph holds an array
+                that is not taken.
             ValueError: the graph has more than ``max_nodes`` nodes.
         """
         if not isinstance(root, Node):
@@ -46,7 +55,7 @@ class Numbers:
                 "one can follow; take a smaller graph, or raise max_nodes"
             )
         for item in items:
-            if item.node.ndim:
+            if item.node.ndim and not (takes_arrays and item.node is not root):
                 raise TypeError(
                     f"{caller} takes a graph of numbers, and {item.name} is an array of shape "
                     f"{item.node.shape}: compute with a node for each entry"
@@ -63,13 +72,12 @@ class Numbers:
         """Those that require a gradient."""
         return [item for item in self.items if item.is_leaf and item.node.requires_grad]
 
-    def told(self, items: Iterable[Item]) -> list[str]:
-        """Their gradients, as HTML."""
-        return [
-            f"{self.names.adjoint(item)} = {amount(self.grads[item.node])}"
-            for item in items
-            if item.node in self.grads
+    def told(self, items: Iterable[tuple[Item, tuple[int, ...]]]) -> list[str]:
+        """The gradients of numbers and of entries, by their indices, as HTML."""
+        of = [
+            (x, index, np.asarray(self.grads[x.node])) for x, index in items if x.node in self.grads
         ]
+        return [f"{self.names.derivative(x, index)} = {amount(g[index])}" for x, index, g in of]
 
     def drawn(self, direction: Direction | None, room: str, shares: Shares | None = None) -> str:
         """Draw the graph, as HTML; each text that can be written anew says what in ``data-slot``.
@@ -105,8 +113,10 @@ class Numbers:
         graph.defaults("graph", nslimit="1", **({"ranksep": "0.25"} if direction == "TB" else {}))
         for item in self.items:
             moves = item.kind != "constant" and not shares
-            rows = [("data", room if moves else amount(item.node.data))]
-            rows += [("grad", room)] if item.node in self.grads else []
+            data = item.node.data
+            rows = [("shape", amount(data))] if np.ndim(data) else []
+            rows += [(_word("data", data), room if moves else amount(size(data)))]
+            rows += [(_word("grad", data), room)] if item.node in self.grads else []
             label = self.names.text(item) if item.label or item.kind != "constant" else ""
             graph.node(item.id, **box(replace(item, label=label), rows))
             for position, parent in enumerate(item.parents):
@@ -117,7 +127,18 @@ class Numbers:
     def _fill_in(self, group: ET.Element, node: Node) -> None:
         """Write the numbers of a node where the drawing has room for them."""
         for text in group.iter("text"):
-            slot = (text.text or "").partition(" ")[0]
+            word = (text.text or "").partition(" ")[0]
+            slot = word.strip("‖")
             if slot in ("data", "grad"):
                 text.set("data-slot", slot)
-                text.text = f"{slot} {amount(node.data if slot == 'data' else self.grads[node])}"
+                value = node.data if slot == "data" else self.grads[node]
+                text.text = f"{word} {amount(size(value))}"
+
+
+def size(value: Any) -> Any:
+    """A number itself, and of an array the norm."""
+    return np.linalg.norm(value) if np.ndim(value) else value
+
+
+def _word(slot: str, value: Any) -> str:
+    return f"‖{slot}‖" if np.ndim(value) else slot

@@ -86,7 +86,7 @@ class _Clicks:
         }
         widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
         drawn = self.graph.drawn(direction, f"{widest}0", shares)
-        right = listed(self.graph.told(self.leaves), 12)
+        right = listed(self.graph.told((item, ()) for item in self.leaves), 12)
         return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
 
     def controls(self) -> str:

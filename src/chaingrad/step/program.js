@@ -15,6 +15,7 @@ const OPS = {
   equal: (a, b) => a === b,
   not_equal: (a, b) => a !== b,
   isinf: (a) => Math.abs(a) === Infinity,
+  isfinite: Number.isFinite,
   logical_and: (a, b) => a && b,
   logical_or: (a, b) => a || b,
   logical_not: (a) => !a,

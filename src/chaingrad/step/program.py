@@ -1,9 +1,9 @@
-"""A graph of numbers and the graph of its gradients, as one list of primitive operations.
+"""A graph and the graph of its gradients, as one list of primitive operations on numbers.
 
 `record` runs the engine's own rules, forward and back, on recorded values (`chaingrad.program` is
-their other client). What it gives needs no engine to be run again for other leaves: `program.js`
-does so on a page, and `Program.run` does the same in Python. No derivative is written a second
-time.
+their other client), and writes what is done with arrays out entry by entry. What it gives needs no
+engine to be run again for other leaves: `program.js` does so on a page, and `Program.run` does the
+same in Python. No derivative is written a second time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,13 +17,15 @@ from chaingrad._program.identities import simpler
 from chaingrad._program.source import reached
 from chaingrad._program.tape import Recorded, Tape
 from chaingrad._program.tracing import tracing
+from chaingrad._shares import added, fitted
 from chaingrad.rules import TracingError, where
+from chaingrad.step.entries import FEWER, MOST, Entries
 
 # What program.js computes, by the names of NumPy's functions; `where` takes its condition first.
 OPERATIONS = (
     "add", "subtract", "multiply", "divide", "power", "negative", "absolute", "sign",
     "exp", "log", "sqrt", "sin", "cos", "tanh", "log1p", "expm1", "maximum", "minimum",
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isinf",
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isinf", "isfinite",
     "logical_and", "logical_or", "logical_not", "where", "logaddexp",
 )  # fmt: skip
 
@@ -31,10 +33,18 @@ OPERATIONS = (
 class Primitives(Tape):
     """A tape that takes what a page can compute, and nothing else."""
 
+    operations = 0
+
     def add(self, op: str, operands: Sequence[Any], **options: Any) -> Recorded:
+        before = self.count
         found = super().add(op, operands, **options)
         if found.args and found.op not in OPERATIONS:
             raise TracingError(f"a page has no {op}; it has {', '.join(OPERATIONS)}")
+        self.operations += found.place >= before
+        if self.operations > MOST:
+            raise TracingError(
+                f"entry by entry the gradients take more operations than that; {FEWER}"
+            )
         return found
 
 
@@ -46,9 +56,10 @@ class Program:
         constants: they stand behind the inputs.
         code: the name of each operation and the places of its operands; its result has the next
             place.
-        data: the places of the nodes' values.
+        data: the places of the nodes' values; of an array, that of its norm.
         forward: how many operations these take; the gradients' follow.
-        grads: the places of the gradients of the root, of those nodes that have one.
+        grads: the places of the gradients of the root, of those nodes that have one, likewise.
+        entries: of each node the places of the entries of its value, and of its gradient.
     """
 
     constants: tuple[float, ...]
@@ -56,6 +67,7 @@ class Program:
     data: tuple[int, ...]
     forward: int
     grads: tuple[int | None, ...]
+    entries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
     def run(self, inputs: Sequence[float]) -> list[Any]:
         """The value at each place: the inputs, the constants, and the result of each operation."""
@@ -70,22 +82,22 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
     """Write down how the last of the ``nodes`` and the gradients come from the ``inputs``.
 
     Args:
-        nodes: a whole graph of numbers, parents before children.
-        inputs: leaves among them; all others are constants.
+        nodes: a whole graph, parents before children.
+        inputs: leaves among them; all others are constants. The program takes their entries.
         caller: whom an error names.
 
     Raises:
         TypeError: an operation cannot be written in those that a page runs.
     """
-    tape = Primitives(simpler)
-    value: dict[Any, Any] = {node: tape.input(float(node.data)) for node in inputs}
+    tape = Tape(simpler)
+    value: dict[Any, Any] = {node: tape.input(_plain(node.data)) for node in inputs}
     for node in nodes:
         if node.parents:
             with _naming(caller, node):
                 value[node] = _forward(node._rule, [value[parent] for parent in node.parents])
         elif node not in value:
-            value[node] = float(node.data)
-    return _Written(tape, value, _adjoints(nodes, value, caller)).program(nodes, inputs)
+            value[node] = _plain(node.data)
+    return _Written(tape, value, _adjoints(nodes, value, caller), caller).program(nodes, inputs)
 
 
 def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Program]]:
@@ -100,12 +112,12 @@ def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Prog
     Returns:
         The root, and a function that gives the program for ``nodes`` and ``inputs`` as `record`.
     """
-    tape = Primitives(simpler)
+    tape = Tape(simpler)
     with tracing(tape) as met:
         root = run()
         order = root.sorted_graph()
         value = {node: met.data_of(node) for node in order}
-        written = _Written(tape, value, _adjoints(order[::-1], value, caller))
+        written = _Written(tape, value, _adjoints(order[::-1], value, caller), caller)
     met.settle()
     return root, written.program
 
@@ -117,15 +129,19 @@ class _Written:
     tape: Tape
     value: Mapping[Any, Any]
     adjoint: Mapping[Any, Any]
+    caller: str
 
     def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> Program:
         """Give everything a place: the inputs, the constants, and each result in its turn."""
-        data = [self.tape.constant(self.value[node]) for node in nodes]
-        adjoints = [self.adjoint.get(node) for node in nodes]
-        grads = [None if g is None else self.tape.constant(g) for g in adjoints]
-        given = [self.value[node] for node in inputs]
-        needed = reached([*data, *(x for x in grads if x is not None)])
-        forward, moving = set(reached(data)), set(given)
+        entries = Entries(Primitives(simpler))
+        given = [x for node in inputs for x in entries.of(self.value[node]).flat]
+        data, grads = (
+            [self._numbers(entries, node, of) for node in nodes]
+            for of in (self.value, self.adjoint)
+        )
+        needed = reached([x for shown, parts in (*data, *grads) for x in (*shown, *parts)])
+        forward = set(reached([x for shown, parts in data for x in (*shown, *parts)]))
+        moving = set(given)
         constants = [x for x in needed if not x.args and x not in moving]
         computed = sorted(
             filter(lambda x: x.args, needed), key=lambda x: (x not in forward, x.place)
@@ -134,10 +150,24 @@ class _Written:
         return Program(
             tuple(float(x.example) for x in constants),
             tuple((x.op, *(place[y] for y in x.args)) for x in computed),
-            tuple(place[x] for x in data),
+            tuple(place[x] for [x], _ in data),
             sum(x in forward for x in computed),
-            tuple(None if x is None else place[x] for x in grads),
+            tuple(place[shown[0]] if shown else None for shown, _ in grads),
+            tuple(
+                (tuple(place[x] for x in parts), tuple(place[x] for x in shares))
+                for (_, parts), (_, shares) in zip(data, grads, strict=True)
+            ),
         )
+
+    def _numbers(
+        self, entries: Entries, node: Any, of: Mapping[Any, Any]
+    ) -> tuple[list[Recorded], list[Recorded]]:
+        """What a box shows of a node's value or gradient, and its entries, if it has one."""
+        if node not in of:
+            return [], []
+        x = self.tape.constant(of[node])
+        with _naming(self.caller, node):
+            return [entries.size(x)], list(entries.of(x).flat)
 
 
 def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> dict[Any, Any]:
@@ -148,6 +178,10 @@ def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> di
             with _naming(caller, node):
                 _send(node, value, adjoint)
     return adjoint
+
+
+def _plain(data: Any) -> Any:
+    return data if np.ndim(data) else float(data)
 
 
 def _forward(rule: Any, operands: Sequence[Any]) -> Any:
@@ -169,7 +203,8 @@ def _send(node: Any, value: Mapping[Any, Any], adjoint: dict[Any, Any]) -> None:
     pulled = node._rule.pull(adjoint[node], value[node], operands, needed)
     for parent, share in zip(node.parents, pulled, strict=True):
         if parent.requires_grad:
-            adjoint[parent] = adjoint[parent] + share if parent in adjoint else share
+            share = fitted(share, parent, node)
+            adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
 
 
 @contextmanager
