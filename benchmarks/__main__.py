@@ -24,30 +24,36 @@ from benchmarks.memory import peaks  # noqa: E402
 from benchmarks.scaling import WIDTHS, scaling, widths  # noqa: E402
 from benchmarks.steps import array_steps, scalar_mlps, scalar_programs  # noqa: E402
 from benchmarks.works import our_own, works  # noqa: E402
+from tools import kernels  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results.json"
-PACKAGES = ("numpy", "torch", "jax", "autograd", "micrograd")
-SCALAR = [  # sizes, bound of forward and backward together; backward alone has one bound
-    ([16, 16, 1], 0.50, 30),
-    ([64, 64, 1], 0.42, 12),
-    ([200, 200, 1], 0.20, 5),
+PACKAGES = ("numpy", "torch", "jax", "autograd", "mygrad", "micrograd")
+SCALAR = [  # sizes, bounds of both passes with the collector on and off, rounds
+    ([16, 16, 1], (0.30, 0.55), 30),
+    ([64, 64, 1], (0.36, 0.42), 12),
+    ([200, 200, 1], (0.10, 0.46), 5),
 ]
-BACKWARD = 0.85
-ARRAYS: list[tuple[Any, dict[str, float], int]] = [
-    ((20, 64, 10, 32), {"pytorch": 0.30, "autograd": 0.15}, 30),
-    ((784, 256, 10, 256), {"pytorch": 1.0, "autograd": 0.65, "numpy": 1.10}, 20),
-    ((784, 1024, 10, 512), {"pytorch": 1.0, "autograd": 0.85, "numpy": 1.10}, 12),
+SMALL, MIDDLE, LARGE = (20, 64, 10, 32), (784, 256, 10, 256), (784, 1024, 10, 512)  # d, h, q, n
+ARRAYS: list[tuple[Any, dict[str, float], int]] = [  # bounds by peer, rounds
+    (
+        SMALL,
+        {"pytorch": 0.40, "autograd": 0.15, "mygrad": 0.25, "unguarded": 0.36, "numpy": 2.2},
+        30,
+    ),
+    (MIDDLE, {"autograd": 0.70, "unguarded": 0.85, "numpy": 1.05}, 20),
+    (LARGE, {"autograd": 0.80, "unguarded": 0.85, "numpy": 1.05}, 12),
 ]
-
+PRODUCTS = {"pytorch": "pytorch_products", "jax": "jax_products"}  # of their own library
+OURS = ("chaingrad", "program", "source", "reused", *PRODUCTS.values())
 
 PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, which, peer, bound
-    (20, 64, 10, 32): [
+    SMALL: [
         ("pasted source", "source", "numpy", 1.0),
         ("program", "program", "numpy", 1.15),
         ("program", "program", "pytorch", 0.25),
         ("program", "program", "jax", 0.65),
     ],
-    (784, 1024, 10, 512): [("program with reuse", "reused", "products", 1.08)],
+    LARGE: [("program with reuse", "reused", "products", 1.08)],
 }
 
 
@@ -57,9 +63,11 @@ def row(
     times: dict[str, list[float]],
     bound: float | None,
     ours: str = "chaingrad",
+    theirs: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    first, median, third = ratio(times[ours], times[peer])
+    theirs = theirs or peer
+    first, median, third = ratio(times[ours], times[theirs])
     return {
         "work": work,
         "peer": peer,
@@ -67,8 +75,29 @@ def row(
         "quartiles": [first, third],
         "bound": bound,
         "seconds": statistics.median(times[ours]),
-        "peer_seconds": statistics.median(times[peer]),
+        "peer_seconds": statistics.median(times[theirs]),
         **more,
+    }
+
+
+def over_products(
+    work: str, peer: str, times: dict[str, list[float]], is_bounded: bool
+) -> dict[str, Any]:
+    """What an engine adds to the bare products of the matrix library that it calls."""
+    pairs = {"ours": ("chaingrad", "products"), "theirs": (peer, PRODUCTS[peer])}
+    over = {
+        name: [a / b for a, b in zip(times[engine], times[bare], strict=True)]
+        for name, (engine, bare) in pairs.items()
+    }
+    first, median, third = ratio(over["ours"], over["theirs"])
+    bound = 1.0 if is_bounded and peer == "pytorch" else None
+    return {
+        "work": work,
+        "peer": peer,
+        "ratio": median,
+        "quartiles": [first, third],
+        "bound": bound,
+        "over": {name: statistics.median(found) for name, found in over.items()},
     }
 
 
@@ -83,14 +112,13 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 def scalar_rows(quick: bool) -> Iterator[dict[str, Any]]:
     """Beside micrograd, whose graphs only the cyclic collector frees: with it on, and off."""
-    for sizes, bound, rounds in SCALAR[: 2 if quick else None]:
+    for sizes, bounds, rounds in SCALAR[: 2 if quick else None]:
         both, alone = scalar_mlps(16, sizes)
-        for collector in (True, False):
+        for collector, bound in zip((True, False), bounds, strict=True):
             more = {"collector": "on" if collector else "off"}
-            for name, pair, limit in (("both passes", both, bound), ("backward", alone, BACKWARD)):
+            for name, pair, limit in (("both passes", both, bound), ("backward", alone, None)):
                 times = interleaved(pair, 5 if quick else rounds, collector=collector)
-                held = limit if collector or pair is alone else None
-                yield row(f"MLP(16, {sizes}), {name}", "micrograd", times, held, **more)
+                yield row(f"MLP(16, {sizes}), {name}", "micrograd", times, limit, **more)
     for sizes in ([16, 16, 1], [64, 64, 1]):
         times = interleaved(scalar_programs(16, sizes), 5 if quick else 12)
         for peer, limit in (("micrograd", 0.05), ("loops", 1.0)):
@@ -104,8 +132,11 @@ def array_rows(quick: bool) -> Iterator[dict[str, Any]]:
             times = interleaved(array_steps(size, fused), 5 if quick else rounds)
             name = f"{'fused ' if fused else ''}step {size}"
             for peer in times:
-                if peer not in ("chaingrad", "program", "source", "reused"):
+                if peer not in OURS:
                     yield row(name, peer, times, None if fused else bounds.get(peer))
+            for peer, products in [] if fused else PRODUCTS.items():
+                yield row(f"bare products of {name}", peer, times, None, "products", products)
+                yield over_products(f"{name}, over bare products", peer, times, size != SMALL)
             for what, ours, peer, limit in [] if fused else PROGRAMS.get(size, []):
                 yield row(f"{what}, {name}", peer, times, limit, ours)
 
@@ -119,6 +150,7 @@ def machine() -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
+        "kernels": kernels.found(),
         "versions": {package: version(package) for package in ("chaingrad", *PACKAGES)},
         "commit": commit.stdout.strip() or "unknown",
     }
@@ -161,7 +193,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="under a minute; writes nothing")
     quick = parser.parse_args().quick
-    total = 4 * len(SCALAR[: 2 if quick else None]) + 10 * len(ARRAYS) + 20
+    total = 4 * len(SCALAR[: 2 if quick else None]) + 18 * len(ARRAYS) + 20
     results = list(tqdm(rows(quick), total=total, unit="row"))
     memory = peaks()
     results.append(memory)

@@ -124,7 +124,8 @@ def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
         return random.standard_normal(shape, dtype=np.float32)
 
     W1, W2, X, Y = array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
-    engines = [_chaingrad, _pytorch, _autograd, _jax, _numpy, _program, _source, _reused]
+    engines = [_chaingrad, _pytorch, _autograd, _mygrad, _unguarded, _jax, _numpy]
+    engines += [_program, _source, _reused]
     contenders = {make.__name__[1:]: make(W1, W2, X, Y, fused) for make in engines}
     expected = contenders["numpy"](None)
     for gradients in contenders.values():
@@ -132,7 +133,8 @@ def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
             ours = np.asarray(ours)
             assert ours.dtype == np.float32
             np.testing.assert_allclose(ours, theirs, rtol=2e-3, atol=2e-4)
-    contenders["products"] = _products(W1, W2, X, Y)
+    for make in (_products, _pytorch_products, _jax_products):
+        contenders[make.__name__[1:]] = make(W1, W2, X, Y)
     return {name: Contender(gradients) for name, gradients in contenders.items()}
 
 
@@ -191,6 +193,29 @@ def _autograd(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
     gradient = autograd.grad(loss)
     return lambda _: tuple(gradient((W1, W2)))
+
+
+def _mygrad(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    """MyGrad as it comes, which locks the arrays of a graph against changes."""
+    import mygrad as mg
+
+    n, w1, w2 = len(X), mg.tensor(W1), mg.tensor(W2)  # type: ignore[attr-defined]
+    square = (lambda a: mg.matmul(a.ravel(), a.ravel())) if fused else (lambda a: (a**2).sum())
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        error = mg.maximum(X @ w1.T, 0) @ w2.T - Y
+        loss = square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
+        loss.backward()
+        return w1.grad, w2.grad
+
+    return gradients
+
+
+def _unguarded(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    """MyGrad without these locks."""
+    import mygrad as mg
+
+    return mg.mem_guard_off(_mygrad(W1, W2, X, Y, fused))  # type: ignore[attr-defined]
 
 
 def _jax(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
@@ -260,8 +285,32 @@ def _reused(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 def _products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
     """The five matrix products of the step and nothing else: what no engine can save."""
-    h, d_o = np.maximum(X @ W1.T, 0), Y / len(X)
+    return _five(W1, W2, X, np.maximum(X @ W1.T, 0), Y / len(X))
 
+
+def _pytorch_products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    """The same by PyTorch's matrix library."""
+    import torch
+
+    arrays = W1, W2, X, np.maximum(X @ W1.T, 0), Y / len(X)
+    return _five(*map(torch.tensor, arrays))
+
+
+def _jax_products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
+    """The same by XLA's, in one compiled program."""
+    import jax
+    import jax.numpy as jnp
+
+    @jax.jit
+    def products(w1: Any, w2: Any, x: Any, h: Any, d_o: Any) -> Any:
+        d_h = d_o @ w2
+        return x @ w1.T, h @ w2.T, d_h.T @ x, d_o.T @ h
+
+    arrays = [*map(jnp.asarray, (W1, W2, X, np.maximum(X @ W1.T, 0), Y / len(X)))]
+    return lambda _: jax.block_until_ready(products(*arrays))[2:]
+
+
+def _five(W1: Any, W2: Any, X: Any, h: Any, d_o: Any) -> Gradients:
     def gradients(_: Any) -> tuple[Any, Any]:
         X @ W1.T
         h @ W2.T

@@ -2,6 +2,7 @@
 
 import gc
 
+import numpy as np
 import pytest
 
 from benchmarks import compiled
@@ -23,9 +24,13 @@ from benchmarks.works import our_own, works
 def test_every_contender_computes_the_same_gradients():
     for fused in (False, True):
         contenders = array_steps((4, 5, 3, 6), fused)  # compares them; raises where they differ
-        peers = ["pytorch", "autograd", "jax", "numpy"]
+        peers = ["pytorch", "autograd", "mygrad", "unguarded", "jax", "numpy"]
         written = ["program", "source", "reused"]
-        assert list(contenders) == ["chaingrad", *peers, *written, "products"]
+        products = ["products", "pytorch_products", "jax_products"]
+        assert list(contenders) == ["chaingrad", *peers, *written, *products]
+        for name in products[1:]:  # of the same arrays
+            for a, b in zip(*(contenders[x].run(None) for x in ("products", name)), strict=True):
+                np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
     both, alone = scalar_mlps(3, [4, 1])
     assert set(both) == set(alone) == {"chaingrad", "micrograd"}
     assert set(scalar_programs(3, [4, 1])) == {"chaingrad", "loops", "micrograd"}  # compared, too
