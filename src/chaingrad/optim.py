@@ -157,7 +157,7 @@ class Adam(Optimizer):
         beta1, beta2 = self.betas
         m, v, t = self._moments[i]
         m = beta1 * m + (1 - beta1) * gradient
-        v = beta2 * v + (1 - beta2) * (gradient * gradient)
+        v = beta2 * v + (1 - beta2) * gradient * gradient
         self._moments[i] = m, v, t + 1
         unbiased_root = v**0.5 / math.sqrt(1 - beta2 ** (t + 1))
         return float(self.lr) / (1 - beta1 ** (t + 1)) * m / (unbiased_root + self.eps)

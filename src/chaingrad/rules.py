@@ -602,9 +602,14 @@ def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) ->
     return _spread(g, a, axis, keepdims) * (powers / sum_(powers, axis=axis, keepdims=True))
 
 
+def _shared(g: Any, count: float) -> Any:
+    """``g / count``; where float16 cannot hold the count, by its inverse."""
+    return g * (1 / count) if count > 65504 else _divide(g, count)
+
+
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     count = np.size(value(a)) / max(np.size(value(out)), 1)
-    return _spread(_divide(g, count), a, axis, keepdims)
+    return _spread(_shared(g, count), a, axis, keepdims)
 
 
 def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -657,14 +662,14 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
     if isinstance(a, Traced) or isinstance(g, Traced) or is_symbol(labels):
         powers = exp(a - value(a).max(axis=1, keepdims=True, initial=-np.inf))
         softmax = powers / sum_(powers, axis=1, keepdims=True)
-        return (g / n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
+        return _shared(g, n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
     try:
         share, total = kept.pop()  # of the first pass, which writes its share over them
     except (AttributeError, IndexError):
         again: list[Any] = []
         _cross_entropy(a, labels, again)
         share, total = again.pop()
-    scale = one_entry(g) / n
+    scale = _shared(one_entry(g), n)
     share *= (scale / total).astype(share.dtype, copy=False)
     share[rows, labels] -= scale
     return share
@@ -684,7 +689,7 @@ def _binary_cross_entropy(a: Any, labels: Any) -> Any:
 
 binary_cross_entropy: Rule = rule(
     "binary_cross_entropy", _binary_cross_entropy,
-    lambda g, out, a, labels: (g / max(np.size(labels), 1)) * (sigmoid(a) - labels),
+    lambda g, out, a, labels: _shared(g, max(np.size(labels), 1)) * (sigmoid(a) - labels),
     reads=((INPUT,),), flops=lambda out, a: 8 * np.size(value(a)),
     expects="logits and labels of one shape",
 )  # fmt: skip

@@ -249,6 +249,15 @@ def test_the_norm_of_half_precision_does_not_overflow():
     np.testing.assert_allclose(w.grad, 0.5, rtol=1e-3)
 
 
+def test_adam_of_half_precision_squares_no_large_gradient():
+    w = Node(np.ones(1, np.float16))
+    adam = Adam([w])
+    for _ in range(3):
+        w.grad = np.full(1, 300, np.float16)
+        adam.step()
+    np.testing.assert_allclose(w.data, 0.997, rtol=1e-3)
+
+
 def test_the_norm_of_nothing_is_zero():
     nodes = [Node(0.0), Node(np.zeros(2))]
     assert clip_grad_norm(nodes, 1.0) == 0.0

@@ -16,7 +16,9 @@ from chaingrad import (
     check_gradients,
     concatenate,
     einsum,
+    grad,
     logaddexp,
+    losses,
     maximum,
     minimum,
     stack,
@@ -437,6 +439,21 @@ def test_rows_are_gathered_by_integers_of_any_size(dtype, rows):
     table[np.frombuffer(b"hello", np.uint8).astype(dtype)].sum().backward()
     counts = np.bincount(np.frombuffer(b"hello", np.uint8), minlength=rows)
     np.testing.assert_array_equal(table.grad, counts[:, None] * [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    "mean",
+    [
+        lambda x: x.mean(),
+        lambda x: losses.binary_cross_entropy_with_logits(x, np.ones(70_000)),
+        lambda x: losses.cross_entropy(x.reshape(-1, 1) * [-1.0, 1.0], np.zeros(70_000, int)),
+    ],
+)
+def test_a_mean_over_more_than_half_precision_counts(mean):
+    """Gradients of some 1e-5, by a count that float16 cannot hold."""
+    g, expected = (grad(mean)(np.zeros(70_000, dtype)) for dtype in (np.float16, np.float64))
+    assert g.dtype == np.float16
+    np.testing.assert_allclose(g[:3], expected[:3], rtol=5e-3)
 
 
 # --- gradients that repeat one entry ------------------------------------------------------------
