@@ -26,6 +26,7 @@ from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
 
 ndarray = np.ndarray
+_FLOATS = {float}
 
 
 def program(
@@ -96,16 +97,18 @@ class Program:
         self._f, self._argnums, self._has_aux = f, argnums, has_aux
         self._kind = Reuser if reuse else Writer
         self._traces: dict[Any, _Written] = {}
-        self._quick: dict[Any, _Written] = {}  # for arrays and floats alone, by what they are
+        self._quick: dict[Any, _Written] = {}  # for arrays and floats alone; for these, by number
         self._last: Trace | None = None
         functools.update_wrapper(self, f)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        plain = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
+        plain: Any = len(args)
+        if set(map(type, args)) != _FLOATS:
+            plain = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
         written = self._quick.get(plain)
         if written is not None and not kwargs:
             self._last = written.trace
-            return written(args, kwargs)
+            return written.called(args)
         if any(map(arguments.holds_recorded, (args, kwargs))):
             return self._plain(*args, **kwargs)
         written = self._written(args, kwargs)
@@ -203,6 +206,10 @@ class _Written:
         for i in self._by:
             if type(args[i]) is not ndarray and type(args[i]) is not float:
                 args = (*args[:i], arguments.recorded(args[i], lambda x: x, True), *args[i + 1 :])
+        return self.called(args, **kwargs)
+
+    def called(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
+        """The result for arguments that are what the source takes."""
         if self._beside:
             args = (*args, *[node.data for node in self._nodes], *self._constants)
         result = self._run(*args, **kwargs)
