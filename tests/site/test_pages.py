@@ -10,6 +10,7 @@ import pytest
 from nbformat import NotebookNode
 
 import chaingrad
+from predict import agree
 from tests.site.built import Site, toc_documents
 from tools.build import code_cells
 from tools.execute import Page
@@ -109,6 +110,14 @@ def test_a_box_at_the_top_says_what_its_page_ran_with(
     assert re.fullmatch(
         rf"Run with {python}(, \S+ [\d.]+( \(CPU\))?)* on \d+ \w+ \d{{4}}", line.text
     )
+
+
+def test_a_right_prediction_is_told_why(site: Site, document: str) -> None:
+    for box in site.document(document).select(".predict"):
+        if not box.select(".predict-choices"):  # each choice has its reason
+            right, tolerance = str(box["data-right"]), float(str(box["data-tolerance"]))
+            told = [agree(term.text, right, tolerance) for term in box.select("dl dt")]
+            assert any(told), (box["id"], right)
 
 
 def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
