@@ -4,6 +4,7 @@ import ast
 import pkgutil
 import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,17 @@ def test_a_right_prediction_is_told_why(site: Site, document: str) -> None:
             right, tolerance = str(box["data-right"]), float(str(box["data-tolerance"]))
             told = [agree(term.text, right, tolerance) for term in box.select("dl dt")]
             assert any(told), (box["id"], right)
+
+
+CODE = re.compile(r"^```\{code-cell\}.*?^```$|`[^`\n]+`|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
+
+
+def test_a_word_is_spelt_in_one_way(root: Path) -> None:
+    """Where some write -ise and others -ize: in the text, not in names of the code."""
+    text = " ".join(CODE.sub(" ", source(root, name)) for name in toc_documents(root))
+    words = set(re.findall(r"\w{3,}?i[sz](?:e[ds]?|ing|ations?)\b", text.lower()))
+    ways = Counter(re.sub(r"i[sz](\w+)$", r"i_\1", word) for word in words)
+    assert not [word for word, count in ways.items() if count > 1]
 
 
 def test_every_page_is_in_the_table_of_contents(root: Path) -> None:
