@@ -166,6 +166,28 @@ def test_a_function_whose_backward_is_wrong():
     assert found.symptoms[0].look == "the backward of Wrong"
 
 
+class Squared(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return 2 * grad * ctx.saved_tensors[0]
+
+
+def test_functions_between_the_same_parameters_are_all_named():
+    torch.manual_seed(0)
+    before, after = nn.Linear(3, 4), nn.Linear(4, 1)
+    wrong_first = watch_torch(
+        lambda x: after(Squared.apply(Wrong.apply(before(x)))).sum(),
+        torch.randn(5, 3),
+        model=nn.ModuleList([before, after]),
+    )
+    assert diagnose(wrong_first).symptoms[0].look == "the backward of Squared, Wrong"
+
+
 def test_a_wrong_rule_in_jax():
     @jax.custom_vjp
     def wrong(x: Any) -> Any:
