@@ -8,11 +8,11 @@ from playwright.sync_api import Page
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 # Formulas are drawn in the colour of the text around them: looking at each of their pieces costs
 # most of the time.
-CHECK = """async ([options, within]) => {
+CHECK = """async ([options, selectors, within]) => {
+    axe.configure({ rules: Object.entries(selectors).map(([id, selector]) => ({ id, selector })) });
     // Style sheets that others import would be looked for beside the page.
     Object.assign(options, { resultTypes: ['violations'], preload: false });
-    const context = { include: within ?? window.looks, exclude: [['.katex']] };
-    const result = await axe.run(context, options);
+    const result = await axe.run({ include: [[within]], exclude: [['.katex']] }, options);
     return result.violations
         .filter((v) => ['serious', 'critical'].includes(v.impact))
         .map((v) => ({
@@ -20,7 +20,8 @@ CHECK = """async ([options, within]) => {
             where: v.nodes.map((node) => `${node.target}: ${node.failureSummary}`),
         }));
 }"""
-# Of the text that is shown, one element of each look: its own style, and what lies behind it.
+# Of the text that is shown, mark one element of each look: its own style, the colour around it,
+# and what lies behind it.
 LOOKS = """() => {
     const behind = new Map([[null, '']]);
     const ground = (e) => {
@@ -35,37 +36,36 @@ LOOKS = """() => {
     };
     const written = (e) => [...e.childNodes].some(
         (node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-    const looks = new Map();
+    for (const e of document.querySelectorAll('[data-look]')) e.removeAttribute('data-look');
+    const looks = new Set();
     for (const e of document.body.querySelectorAll('*')) {
         if (e.closest('.katex, script, style') || !written(e) || !e.checkVisibility()) continue;
         const { color, fill, fontSize, fontWeight, position } = getComputedStyle(e);
         const look = [e.tagName, e.getAttribute('class'), color, fill, fontSize, fontWeight,
-                      position, ground(e)].join();
-        if (!looks.has(look)) looks.set(look, e);
+                      position, getComputedStyle(e.parentElement).color, ground(e)].join();
+        if (looks.has(look)) continue;
+        looks.add(look);
+        for (const marked of [e, e.closest('a')]) marked?.setAttribute('data-look', '');
     }
-    window.looks = [...looks.values()];
-    return looks.size;
 }"""
-COLOURS = ("color-contrast", "link-in-text-block")  # most of the time is theirs
+# The rules that take most of the time, and what they look at: every element, or one of each look.
+EVERY = {"color-contrast": "*", "link-in-text-block": "a[href], [role=link]"}
+LOOK = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
 
 
-def severe(page: Page, *rules: str, within: str = "html") -> list[dict[str, Any]]:
-    """The serious violations of these of axe's rules, of all if none is named."""
-    return run(page, {"runOnly": list(rules)} if rules else {}, [[within]])
+def severe(page: Page, *, within: str = "html", colours: bool = False) -> list[dict[str, Any]]:
+    """The serious violations at any element; with `colours`, those of its colours alone."""
+    return run(page, EVERY, colours, within)
 
 
-def severe_but_colours(page: Page) -> list[dict[str, Any]]:
-    """The serious violations of all rules but those of colours."""
-    return run(page, {"rules": {rule: {"enabled": False} for rule in COLOURS}}, [["html"]])
-
-
-def pale(page: Page) -> list[dict[str, Any]]:
-    """The looks of text that have too little contrast, with their ground or the text around."""
+def severe_by_look(page: Page, *, colours: bool = False) -> list[dict[str, Any]]:
+    """The same, with the colours of each look of text tried once."""
     page.evaluate(LOOKS)
-    return run(page, {"runOnly": list(COLOURS)}, None)
+    return run(page, LOOK, colours, "html")
 
 
-def run(page: Page, options: dict[str, Any], within: Any) -> list[dict[str, Any]]:
+def run(page: Page, selectors: dict[str, str], colours: bool, within: str) -> list[dict[str, Any]]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return list(page.evaluate(CHECK, [options, within]))
+    options = {"runOnly": list(selectors)} if colours else {}
+    return list(page.evaluate(CHECK, [options, selectors, within]))
