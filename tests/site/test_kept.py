@@ -1,11 +1,11 @@
 """What a reader writes is kept in the browser, brought back, undone, downloaded, forgotten."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
 
 from tests.axe import severe
 from tests.site.live import COLD, PAGE, answer, cell, place, says, write
@@ -29,12 +29,17 @@ def page_address(live_site: Path) -> Iterator[str]:
         yield f"{address}/{PAGE}"
 
 
+def without_python(context: BrowserContext) -> BrowserContext:
+    """Keep Python from starting, as it does beside who writes: what is kept is kept without it."""
+    context.set_default_timeout(COLD)
+    context.route("**/_live/worker.js", lambda route: route.abort())
+    return context
+
+
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(accept_downloads=True)
-    context.set_default_timeout(COLD)
-    yield context
-    context.close()
+    with browser.new_context() as context:
+        yield without_python(context)
 
 
 @pytest.fixture
@@ -42,6 +47,27 @@ def page(context: BrowserContext, page_address: str) -> Page:
     page = context.new_page()
     page.goto(page_address)
     return page
+
+
+@pytest.fixture(scope="module")
+def answered(browsers: Callable[[str], Browser], page_address: str) -> StorageState:
+    """What a browser keeps of a reader who has answered right."""
+    with browsers("").new_context() as context:
+        page = context.new_page()
+        page.goto(page_address)
+        answer(page, RIGHT)
+        expect(says(page)).to_have_text("Right.")
+        expect(page.locator(".work")).to_contain_text("1 exercise answered, 1 right")
+        return context.storage_state()
+
+
+@pytest.fixture
+def returned(browser: Browser, answered: StorageState, page_address: str) -> Iterator[Page]:
+    """The page, to which that reader comes back."""
+    with browser.new_context(storage_state=answered) as context:
+        page = without_python(context).new_page()
+        page.goto(page_address)
+        yield page
 
 
 def text(page: Page, name: str) -> str:
@@ -84,16 +110,12 @@ def test_a_reset_is_undone_even_later(page: Page) -> None:
     expect(cell(page, "six").locator(".live-undo")).to_be_hidden()
 
 
-def test_an_answer_is_kept_with_its_verdict(page: Page) -> None:
-    answer(page, RIGHT)
-    expect(says(page)).to_have_text("Right.")
-    expect(page.locator(".work")).to_contain_text("1 exercise answered, 1 right")
-    page.reload()
-    expect(says(page)).to_have_text("Right, when it was last checked.")
-    place(page).locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+End")
-    page.keyboard.insert_text("  # more")
-    expect(page.locator(".work")).to_contain_text("1 exercise answered, 0 right")
+def test_an_answer_is_kept_with_its_verdict(returned: Page) -> None:
+    expect(says(returned)).to_have_text("Right, when it was last checked.")
+    place(returned).locator(".cm-content").click()
+    returned.keyboard.press("ControlOrMeta+End")
+    returned.keyboard.insert_text("  # more")
+    expect(returned.locator(".work")).to_contain_text("1 exercise answered, 0 right")
 
 
 def changed_since(page: Page, was: str) -> None:
@@ -124,14 +146,12 @@ def test_a_text_for_code_that_has_changed_is_not_lost(page: Page) -> None:
     expect(page.locator(".work")).to_have_count(0)
 
 
-def test_an_answer_to_an_exercise_that_has_changed_says_so(page: Page) -> None:
-    answer(page, RIGHT)
-    page.wait_for_function(KEPT)
-    changed_since(page, "def twice(x, y):\n    raise NotImplementedError")
-    note = place(page).locator(".live-note")
+def test_an_answer_to_an_exercise_that_has_changed_says_so(returned: Page) -> None:
+    changed_since(returned, "def twice(x, y):\n    raise NotImplementedError")
+    note = place(returned).locator(".live-note")
     expect(note).to_contain_text("from before the book changed this code")
-    expect(place(page).locator(".cm-line").last).to_have_text("    return x + x")
-    expect(says(page)).to_have_text("")
+    expect(place(returned).locator(".cm-line").last).to_have_text("    return x + x")
+    expect(says(returned)).to_have_text("")
 
 
 @pytest.mark.parametrize(("script", "why"), [(FULL, "full"), (REFUSED, "allows no storage")])
@@ -149,11 +169,11 @@ def test_a_browser_that_keeps_nothing_says_so(
     assert EDIT in [c["source"] for c in json.loads(begun.value.path().read_text())["cells"]]
 
 
-def test_the_work_is_downloaded_as_the_pages_notebook(page: Page) -> None:
-    write(page, "six", EDIT)
-    answer(page, RIGHT)
-    with page.expect_download() as begun:
-        page.get_by_role("button", name="Download as a notebook").click()
+def test_the_work_is_downloaded_as_the_pages_notebook(returned: Page) -> None:
+    write(returned, "six", EDIT)
+    expect(returned.locator(".work")).to_contain_text("1 cell edited")
+    with returned.expect_download() as begun:
+        returned.get_by_role("button", name="Download as a notebook").click()
     assert begun.value.suggested_filename == "page-mine.ipynb"
     notebook = json.loads(begun.value.path().read_text())
     sources = ["".join(c["source"]) for c in notebook["cells"]]
@@ -179,6 +199,7 @@ def test_what_is_forgotten_can_be_undone(page: Page) -> None:
 
 def test_nothing_leaves_the_browser(context: BrowserContext, page: Page) -> None:
     sent: list[str] = []
+    context.unroute_all()  # Python, too, sends nothing
     context.on("request", lambda r: sent.append(f"{r.url} {r.post_data}"))
     write(page, "six", "secret = 7301")
     page.wait_for_function(KEPT)
@@ -187,11 +208,9 @@ def test_nothing_leaves_the_browser(context: BrowserContext, page: Page) -> None
     assert not [what for what in sent if "7301" in what]
 
 
-def test_the_page_of_progress_says_what_is_right_and_what_is_next(page: Page) -> None:
-    answer(page, RIGHT)
-    expect(says(page)).to_have_text("Right.")
-    page.get_by_role("link", name="Your progress").last.click()
-    tried = page.locator("ul.to-try li")
+def test_the_page_of_progress_says_what_is_right_and_what_is_next(returned: Page) -> None:
+    returned.get_by_role("link", name="Your progress").last.click()
+    tried = returned.locator("ul.to-try li")
     expect(tried).to_have_text(
         [
             "Predict: What is twice 3?",
@@ -200,24 +219,23 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(page: Page) ->
             "Twice ✓ right",
         ]
     )
-    expect(page.locator(".progress-sum")).to_have_text(
+    expect(returned.locator(".progress-sum")).to_have_text(
         "1 of 4 are right. Next: Predict: What is twice 3?"
     )
-    assert not severe(page, within="main")
-    page.locator(".progress-sum a").click()
-    question = page.locator("#predict-doubled")
+    assert not severe(returned, within="main")
+    returned.locator(".progress-sum a").click()
+    question = returned.locator("#predict-doubled")
     question.get_by_label("5").check()
     question.get_by_role("button", name="Look").click()
-    page.go_back()
+    returned.go_back()
     expect(tried.first).to_have_text("Predict: What is twice 3? … begun")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(page: Page, theme: str) -> None:
-    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+def test_axe_finds_nothing_serious(page: Page) -> None:
     write(page, "six", EDIT)
     page.wait_for_function(KEPT)
     changed_since(page, "x = 5")
     expect(page.locator(".work-lost")).to_be_visible()
-    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
-    assert not severe(page, within="main")
+    for theme in ("light", "dark"):
+        page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+        assert not severe(page, within="main")
