@@ -14,11 +14,8 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-# jsonschema's check of international addresses: no file here has one, and it takes 2 s to import.
-sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-from jupyter_book.config import get_final_config  # noqa: E402
-from jupyter_book.sphinx import build_sphinx  # noqa: E402
+from jupyter_book.config import get_final_config
+from jupyter_book.sphinx import build_sphinx
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
