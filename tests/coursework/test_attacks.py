@@ -24,7 +24,7 @@ from tests.support import lacking
 
 pytestmark = pytest.mark.slow
 
-LIMITS = Limits(memory=1 << 30, cpu=1.5, wall=60, total=12)
+LIMITS = Limits(memory=1 << 30, cpu=0.7, wall=60, total=12)
 SLEEPS = ["import time; time.sleep(0.5)"] * 40
 NAMES = list(cases(Path("/"), 0))
 
