@@ -91,45 +91,36 @@ def ran(book: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def test_a_failing_cell_fails_the_build_until_it_is_put_right(book: Path) -> None:
-    write(book, failing=PAGE + FAILING, page=PAGE + TELLTALE % "other")
+def test_what_fails_the_build_fails_it_until_it_is_put_right(book: Path) -> None:
+    """A cell that fails, and what a page says on stderr without meaning it."""
+    says = "import warnings\nwarnings.warn('%s')"
+    meant = CELL % (":mystnb: {output_stderr: show}\n" + says % "meant")
+    noisy, page = PAGE + CELL % (says % "stray") + meant, PAGE + TELLTALE % "other"
+    write(book, failing=PAGE + FAILING, noisy=noisy, page=page)
     for _ in range(2):
         result = run(book)
         assert result.returncode == 1
         assert "The book was not built." in result.stderr
+        assert "Cells that failed (2):" in result.stderr
         assert "chapters/failing.md, cell 2 (line 12):\n        one / 0\n" in result.stderr
         assert "    ZeroDivisionError: division by zero" in result.stderr
+        assert "chapters/noisy.md, cell 2 (line 12):" in result.stderr
+        assert "UserWarning: stray" in result.stderr
         log = result.stderr.rpartition("The whole log is in ")[2].strip()
         assert "Traceback" in Path(log).read_text()
         assert ran(book) == "other "  # the failure stops no other page
-    write(book, failing=PAGE, page=PAGE + TELLTALE % "other")
-    result = run(book)
-    assert result.returncode == 0
-    assert "The book is built. Open file://" in result.stdout
-    assert ran(book) == "other "
-
-
-def test_a_warning_fails_the_build_until_it_is_put_right(book: Path) -> None:
-    write(book, page=PAGE + TELLTALE % "once" + "\nSee {ref}`nowhere`.\n")
+    warning = page + "\nSee {ref}`nowhere`.\n"
+    write(book, failing=PAGE, noisy=PAGE + meant, page=warning)
     for _ in range(2):
         result = run(book)
         assert result.returncode == 1
         assert "chapters/page.md:18: WARNING: undefined label: 'nowhere'" in result.stderr
-    assert ran(book) == "once "
-
-
-def test_what_a_page_says_on_stderr_is_meant_or_fails_the_build(book: Path) -> None:
-    says = "import warnings\nwarnings.warn('%s')"
-    meant = CELL % (":mystnb: {output_stderr: show}\n" + says % "meant")
-    write(book, page=PAGE + CELL % (says % "stray") + meant)
-    for _ in range(2):
-        result = run(book)
-        assert result.returncode == 1
-        assert "Cells that failed (1):\n  chapters/page.md, cell 2 (line 12):" in result.stderr
-        assert "UserWarning: stray" in result.stderr
-    write(book, page=PAGE + meant)
-    assert run(book).returncode == 0
-    assert "meant" in (book / "_build" / "html" / "chapters" / "page.html").read_text()
+    write(book, failing=PAGE, noisy=PAGE + meant, page=page)
+    result = run(book)
+    assert result.returncode == 0
+    assert "The book is built. Open file://" in result.stdout
+    assert "meant" in (book / "_build" / "html" / "chapters" / "noisy.html").read_text()
+    assert ran(book) == "other "
 
 
 def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
@@ -154,24 +145,18 @@ def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
     assert ran(book) == "using "
 
 
-def test_a_page_that_is_gone_leaves_none_in_the_site(book: Path) -> None:
-    write(book, page=PAGE, more=PAGE)
+def test_what_is_gone_or_half_written_is_not_used(book: Path) -> None:
+    write(book, page=PAGE + TELLTALE % "page", more=PAGE)
     assert run(book).returncode == 0
+    results = (book / "_build" / ".jupyter_cache" / "executed").rglob("base.ipynb")
+    for result in results:
+        result.write_text(result.read_text()[:200])
     (book / "chapters" / "more.md").unlink()
-    write(book, page=PAGE)
-    assert run(book).returncode == 0
-    site = book / "_build" / "html" / "chapters"
-    assert [path.name for path in site.glob("*.html")] == ["page.html"]
-
-
-def test_a_result_that_was_half_written_is_not_used(book: Path) -> None:
     write(book, page=PAGE + TELLTALE % "page")
     assert run(book).returncode == 0
-    (result,) = (book / "_build" / ".jupyter_cache" / "executed").rglob("base.ipynb")
-    result.write_text(result.read_text()[:200])
-    (book / "_build" / "site.sha256").unlink()
-    assert run(book).returncode == 0
     assert ran(book) == "page page "
+    site = book / "_build" / "html" / "chapters"
+    assert [path.name for path in site.glob("*.html")] == ["page.html"]
 
 
 def test_pages_run_side_by_side(book: Path) -> None:
@@ -183,11 +168,22 @@ def test_pages_run_side_by_side(book: Path) -> None:
         "while not (folder / '{other}').exists():\n    time.sleep(0.1)"
     )
     pages = {
-        own: PAGE + CELL % meet.format(own=own, other=other)
+        own: PAGE + CELL % f"{meet.format(own=own, other=other)}\n_ = os.write(2, b'of a library')"
         for own, other in (("left", "right"), ("right", "left"))
     }
     write(book, **pages)
-    assert run(book, "--jobs", "2").returncode == 0
+    result = run(book, "--jobs", "2")
+    assert result.returncode == 0
+    check_plain(book, result)
+
+
+def check_plain(book: Path, result: subprocess.CompletedProcess[str]) -> None:
+    """Elsewhere than on a terminal there are plain lines; the rest is in the log."""
+    assert "\n  1 of 2  chapters/" in result.stdout
+    assert not [c for c in result.stdout if c != "\n" and not c.isprintable()]
+    assert len(result.stdout.splitlines()) < 11
+    assert result.stderr == ""
+    assert "of a library" in (book / "_build" / "book.log").read_text()
 
 
 def test_pages_that_time_things_run_alone(book: Path) -> None:
@@ -250,16 +246,6 @@ def test_an_interrupted_build_leaves_no_process_behind(book: Path, number: signa
     write(book, page=PAGE + TELLTALE % "page", waiting=PAGE)
     assert run(book).returncode == 0
     assert ran(book) == "page "
-
-
-def test_elsewhere_than_on_a_terminal_there_are_plain_lines(book: Path) -> None:
-    write(book, page=PAGE + CELL % "import os\n_ = os.write(2, b'said by a library')")
-    result = run(book)
-    assert "\n  1 of 1  chapters/page  " in result.stdout
-    assert not [c for c in result.stdout if c != "\n" and not c.isprintable()]
-    assert len(result.stdout.splitlines()) < 10
-    assert result.stderr == ""
-    assert "said by a library" in (book / "_build" / "book.log").read_text()
 
 
 def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
