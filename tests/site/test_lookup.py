@@ -11,7 +11,7 @@ from chaingrad import Node, nn
 from chaingrad.losses import mse_loss
 from chaingrad.step import transposes, vary
 from tests.axe import severe
-from tests.site.built import Site
+from tests.site.audit import DESKTOP, PHONE
 from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab, ran
 
@@ -270,28 +270,27 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("width", [1440, 390])
-def test_the_figures_of_the_pages_move(
-    browser: Browser, site: Site, address: str, place: str, width: int
-) -> None:
-    page = browser.new_page(reduced_motion="reduce", viewport={"width": width, "height": 900})
+def test_the_figures_of_the_pages_move(browser: Browser, address: str, place: str) -> None:
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": DESKTOP, "height": 900})
     page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
     page.goto(f"{address}/chapters/{place}.html")
     figures = page.locator(".chaingrad-lookup")
     kinds = figures.evaluate_all("all => all.map(e => e.dataset.kind)")
     assert kinds == PLACES[place]
-    for figure in figures.all():
-        said = figure.locator(".cg-words")
-        before = said.inner_text()
-        if figure.get_attribute("data-kind") == "vary":
-            figure.get_by_role("slider").first.press("End")
-        else:
-            figure.get_by_role("button").last.click()
-        expect(said).not_to_have_text(before)
-        box = figure.bounding_box()
-        assert box
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-        assert figure.evaluate("e => e.scrollWidth <= e.clientWidth")
-    assert not severe(page, within=".chaingrad-lookup")
+    for width, key, button in [(DESKTOP, "End", -1), (PHONE, "Home", 0)]:
+        page.set_viewport_size({"width": width, "height": 900})
+        for figure in figures.all():
+            said = figure.locator(".cg-words")
+            before = said.inner_text()
+            if figure.get_attribute("data-kind") == "vary":
+                figure.get_by_role("slider").first.press(key)
+            else:
+                figure.get_by_role("button").nth(button).click()
+            expect(said).not_to_have_text(before)
+            box = figure.bounding_box()
+            assert box
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+            assert figure.evaluate("e => e.scrollWidth <= e.clientWidth")
+        assert not severe(page, within=".chaingrad-lookup")
     page.close()
