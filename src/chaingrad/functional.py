@@ -12,6 +12,7 @@ ever, and their results are constants.
 import functools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 import numpy as np
@@ -90,15 +91,16 @@ def value_and_grad(
                     + (", and others by name: give it by its position" if kwargs else "")
                 )
         places = [i % len(args) for i in positions]
-        nested, inputs, out, aux = _traced(f, args, places, has_aux, **kwargs)
-        if out.size != 1:
+        trace = _traced(f, args, places, has_aux, **kwargs)
+        if trace.out.size != 1:
             raise ValueError(
                 f"grad needs a function that gives one number; this one gave "
-                f"shape {out.shape}: reduce it, say with .sum(), or use vjp"
+                f"shape {trace.out.shape}: reduce it, say with .sum(), or use vjp"
             )
-        gradients = _pull(out, None, [inputs[position] for position in positions], nested)
-        answer = out if nested else out.data
-        return (answer, aux) if has_aux else answer, gradients[0] if one else gradients
+        points = [trace.inputs[position] for position in positions]
+        gradients = _pull(trace.out, None, points, trace.nested)
+        answer = (trace.value, trace.aux) if has_aux else trace.value
+        return answer, gradients[0] if one else gradients
 
     return both
 
@@ -136,16 +138,17 @@ def vjp(f: Callable[..., Node], *primals: Any) -> tuple[Any, Callable[[Any], tup
     >>> pull(np.array([1.0, 10.0]))
     (array([ 2., 40.]),)
     """
-    nested, inputs, out, _ = _traced(f, primals, range(len(primals)))
+    trace = _traced(f, primals, range(len(primals)))
 
     @_constant_within_no_grad
     def pull(cotangent: Any) -> tuple[Any, ...]:
         shape = cotangent.shape if isinstance(cotangent, Node) else np.shape(cotangent)
-        if shape != out.shape:
-            raise ValueError(f"vjp: pull takes the value's shape, {out.shape}; got {shape}")
-        return _pull(out, cotangent, inputs, nested or _is_variable(cotangent))
+        if shape != trace.out.shape:
+            raise ValueError(f"vjp: pull takes the value's shape, {trace.out.shape}; got {shape}")
+        keep = trace.nested or _is_variable(cotangent)
+        return _pull(trace.out, cotangent, trace.inputs, keep)
 
-    return (out if nested else out.data), pull
+    return trace.value, pull
 
 
 @_constant_within_no_grad
@@ -169,17 +172,18 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     along: list[Any] = []
     for i, (x, v) in enumerate(zip(primals, tangents, strict=True)):
         along += _along(f"jvp: tangent {i}", x, v)
-    nested, inputs, out, _ = _traced(f, primals, range(len(primals)))
-    nested = nested or any(map(_is_variable, along))
+    trace = _traced(f, primals, range(len(primals)))
+    trace.nested = trace.nested or any(map(_is_variable, along))
+    out = trace.out
     u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
         with modes.recording():
-            pulled = _pull(out, u, inputs, True)
+            pulled = _pull(out, u, trace.inputs, True)
             total = _inner(_leaves(pulled), along)
         tangent = _pull(total, None, [u], True)[0]
-    return (out, tangent) if nested else (out.data, tangent.data)
+    return trace.value, tangent if trace.nested else tangent.data
 
 
 def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
@@ -350,6 +354,20 @@ def _is_variable(x: Any) -> bool:
     return isinstance(x, Node) and x.requires_grad
 
 
+@dataclass
+class _Trace:
+    """A function called with new variables in the place of some of its arguments."""
+
+    inputs: list[Any]
+    out: Node
+    aux: Any  # what it gave beside, with ``has_aux``
+    nested: bool  # whether its value and derivatives are to be nodes
+
+    @property
+    def value(self) -> Any:
+        return self.out if self.nested else self.out.data
+
+
 def _traced(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -357,15 +375,11 @@ def _traced(
     has_aux: bool = False,
     /,
     **kwargs: Any,
-) -> tuple[bool, list[Any], Node, Any]:
+) -> _Trace:
     """Call ``f`` with a new variable for each argument at ``positions``.
 
     An alias of a node, not the node itself, so that a function that also uses the node by another
     name (a nested derivative) is not differentiated by that one too.
-
-    Returns:
-        Whether derivatives are to be nodes, what ``f`` was called with, the node it gave, and what
-        it gave beside with ``has_aux``.
     """
     with modes.differentiating() as nested:
         inputs, given = list(args), list(args)
@@ -385,7 +399,7 @@ def _traced(
                     f"with has_aux, {_name(f)} must give (node, more); it gave {out!r:.60}"
                 )
             out, aux = out
-        return nested, inputs, _node(out, f), aux if nested else _tree_values(aux)
+        return _Trace(inputs, _node(out, f), aux if nested else _tree_values(aux), nested)
 
 
 def _is_single(x: Any) -> bool:
