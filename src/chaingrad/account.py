@@ -280,12 +280,11 @@ def _scratch(node: Node, position: int, incoming: int) -> int:
 
     ``incoming`` is the size of the gradient, which is small where one entry stands for all.
     """
-    size = _nbytes(node.parents[0].data if node.op == "logsumexp" else node.data)
-    if node.op == "pow" and position == 0:  # the exponent times the gradient, and the power
-        arrays = (incoming >= size) + (node.parents[1].data != 2.0)
-        return int(size * max(0, arrays - (size >= _LARGE)))
-    scratch = _facts(node).scratch
-    return size * scratch[position][size >= _LARGE] if position < len(scratch) else 0
+    array, arrays = node.data, _facts(node).scratch
+    if callable(arrays):
+        array, arrays = arrays(incoming, array, *[parent.data for parent in node.parents])
+    size = _nbytes(array)
+    return size * arrays[position][size >= _LARGE] if position < len(arrays) else 0
 
 
 def _role(node: Node, trained: set[Node]) -> Role:

@@ -27,6 +27,7 @@ Value = Any  # a float, an array, or a Traced
 Vjp = Callable[..., Value]
 Vjps = tuple[Vjp | None, ...]
 Flops = Callable[..., int]
+Scratch = tuple[tuple[int, int], ...]
 
 _FLOAT64 = np.dtype(np.float64)
 INPUT = LEFT = 0  # operands by their position, and what was made of them
@@ -88,7 +89,8 @@ class Facts:
         passes_on: the inputs whose share is the gradient itself or a view of it: no new array.
         scratch: for the VJP of each input, how many arrays of the result's size it holds beside its
             share while it computes; and how many where the arrays are so large that NumPy writes a
-            result over a temporary operand.
+            result over a temporary operand. Or what gives an array of the size that counts, and
+            those numbers, of the bytes of the gradient, the result and the operands' data.
         flops: counts the floating-point operations, called with the result and the inputs.
         broadcasts: whether the operands' shapes broadcast to the result's.
         commutes: whether the order of the operands does not matter.
@@ -102,7 +104,7 @@ class Facts:
 
     reads: tuple[tuple[int, ...], ...] | None = None
     passes_on: Container[int] = ()
-    scratch: tuple[tuple[int, int], ...] = ()
+    scratch: Scratch | Callable[..., tuple[Any, Scratch]] = ()
     flops: Flops = flops_a_result
     broadcasts: bool = False
     commutes: bool = False
@@ -342,6 +344,12 @@ def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
     return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
 
 
+def _power_scratch(incoming: int, out: Any, a: Any, b: Any) -> tuple[Any, Scratch]:
+    # The exponent times the gradient, where that is no single entry, and the power.
+    arrays = (incoming >= np.asarray(out).nbytes) + (type(b) is not float or b != 2.0)
+    return out, ((arrays, max(0, arrays - 1)),)
+
+
 BROADCASTS: dict[str, Any] = {
     "broadcasts": True,
     "expects": "shapes must broadcast: trailing sizes equal, or 1",
@@ -369,7 +377,7 @@ div: Rule = rule(
 )  # fmt: skip
 pow_: Rule = rule(
     "pow", _power, _power_base, _power_exponent,
-    reads=((LEFT, RIGHT), (LEFT, RIGHT, RESULT)), **BROADCASTS,
+    reads=((LEFT, RIGHT), (LEFT, RIGHT, RESULT)), scratch=_power_scratch, **BROADCASTS,
     symbol="^", formula="{0:b}<sup>{1:e}</sup>", shares=("{g} ⊙ {p}",),
 )  # fmt: skip
 neg: Rule = rule(
@@ -641,7 +649,7 @@ logsumexp: Rule = rule(
     "logsumexp", _logsumexp, _logsumexp_vjp,
     # exp(a - max) of each entry and their sum, then log and + max of each result
     reads=((INPUT,),), flops=lambda out, a: 3 * np.size(value(a)) + np.size(value(out)),
-    scratch=((2, 1),), formula="log Σ e<sup>{0}</sup>",
+    scratch=lambda incoming, out, a: (a, ((2, 1),)), formula="log Σ e<sup>{0}</sup>",
 )  # fmt: skip
 
 
