@@ -84,7 +84,7 @@ def sort(root: Any, order: list[Any], leaves: list[Any]) -> None:
 
     Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first.
     """
-    if root._rule is None:
+    if root.rule is None:
         leaves.append(root)
         return
     stack: list[Any] = [root]
@@ -100,13 +100,13 @@ def sort(root: Any, order: list[Any], leaves: list[Any]) -> None:
                 continue
             before = None  # an interior node on the left, for which this one waits
             if left._adjoint is None and left.requires_grad:
-                if left._rule is not None:
+                if left.rule is not None:
                     before = left
                 else:
                     left._adjoint = REACHED
                     leaves.append(left)
             if right is not None and right._adjoint is None and right.requires_grad:
-                if right._rule is not None:
+                if right.rule is not None:
                     stack += (node, None, right) if before is None else (node, None, before, right)
                     continue
                 right._adjoint = REACHED
@@ -123,7 +123,7 @@ def _unmarked(parents: Iterable[Any], leaves: list[Any]) -> list[Any]:
     interior = []
     for parent in parents:
         if parent._adjoint is None and parent.requires_grad:
-            if parent._rule is not None:
+            if parent.rule is not None:
                 interior.append(parent)
             else:
                 parent._adjoint = REACHED
@@ -147,10 +147,10 @@ def _sort_leading(root: Any) -> list[Any]:
                     order.append(node)
                     break
             else:
-                if not node._rule.vjps:  # freed, perhaps: it is for the pass to say so
+                if not node.rule.vjps:  # freed, perhaps: it is for the pass to say so
                     node._adjoint = REACHED
                     order.append(node)
-        elif node._adjoint is None and node._rule is not None and node.requires_grad:
+        elif node._adjoint is None and node.rule is not None and node.requires_grad:
             node._adjoint = VISITED
             visited.append(node)
             push(node)
@@ -173,7 +173,7 @@ def _send_all(order: list[Any], stored: bool) -> None:
         node._adjoint = None
         if stored:
             node.grad = g
-        vjps = node._rule.vjps
+        vjps = node.rule.vjps
         if len(vjps) == 2:
             a, b = node._left, node._right
             out, x, y = node.data, a.data, b.data
@@ -201,7 +201,7 @@ def _send_all(order: list[Any], stored: bool) -> None:
         else:
             parents = node.parents
             needed = [p._adjoint is not None for p in parents]
-            shares = node._rule.pull(g, node.data, [p.data for p in parents], needed)
+            shares = node.rule.pull(g, node.data, [p.data for p in parents], needed)
             for parent, share, takes in zip(parents, shares, needed, strict=True):
                 if takes:
                     _add(parent, share, g, node)

@@ -327,7 +327,7 @@ def _owned(node: Node) -> int:
 
 def _kept(node: Node) -> int:
     """The bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
-    kept = node._rule.options.get("kept", ()) if node._rule else ()
+    kept = node.rule.options.get("kept", ()) if node.rule else ()
     return sum(_nbytes(data) for arrays in kept for data in arrays)
 
 
@@ -358,7 +358,7 @@ def _read_for(node: Node, position: int) -> Sequence[Node]:
 
 
 def _facts(node: Node) -> Facts:
-    return node._rule.facts if node._rule else UNKNOWN
+    return node.rule.facts if node.rule else UNKNOWN
 
 
 def _named(order: Iterable[Node]) -> Iterator[tuple[Node, str]]:

@@ -39,7 +39,7 @@ def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: boo
         kept = [root] if release and order else order
         found = accumulate(root, seed, order, kept, create_graph, release)
         with _fast.lock:
-            new = [found[x] if x._rule else accumulated(x.grad, found[x]) for x in found]
+            new = [found[x] if x.rule else accumulated(x.grad, found[x]) for x in found]
             _fast.set_all(found, "grad", new)
 
 
@@ -116,7 +116,7 @@ def shares(
     watch = modes.watch()
     if watch:
         watch.unchanged(node)
-    pulled = node._rule.pull(g, out, inputs, needed)
+    pulled = node.rule.pull(g, out, inputs, needed)
     for parent, share, takes in zip(parents, pulled, needed, strict=True):
         if takes:
             if watch:
@@ -138,7 +138,7 @@ def children_first(root: Any) -> list[Any]:
         node = stack.pop()
         if node is None:  # the parents of the node below have all been pushed
             order.append(stack.pop())
-        elif node._rule is not None and node.requires_grad and node not in seen:
+        elif node.rule is not None and node.requires_grad and node not in seen:
             seen.add(node)
             stack += (node, None, *node.parents)
     order.reverse()
@@ -164,7 +164,7 @@ def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[An
             if node in wanted or _is_released(node) or not leads.isdisjoint(node.parents):
                 leads.add(node)
                 order.append(node)
-        elif node._rule is not None and node.requires_grad and node not in seen:
+        elif node.rule is not None and node.requires_grad and node not in seen:
             seen.add(node)
             stack += (node, None, *node.parents)
     order.reverse()
@@ -184,7 +184,7 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
     """
     inputs = [parent.data for parent in node.parents]
     needed = [p.requires_grad and node.ndim == p.ndim == 0 for p in node.parents]
-    found = node._rule.pull(1.0, node.data, inputs, needed) if inputs else ()
+    found = node.rule.pull(1.0, node.data, inputs, needed) if inputs else ()
     return [
         (parent, float(local) if takes else None)
         for parent, local, takes in zip(node.parents, found, needed, strict=True)
@@ -196,7 +196,7 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
 
 def _release(node: Any, keep_data: bool) -> None:
     node.parents = ()
-    node._rule = _released(node._rule.name)
+    node.rule = _released(node.rule.name)
     if not keep_data:
         node.data = None
         node.grad = 0.0
@@ -223,4 +223,4 @@ def _released(name: str) -> Rule:
 
 
 def _is_released(node: Any) -> bool:
-    return isinstance(node._rule, _Released)
+    return isinstance(node.rule, _Released)

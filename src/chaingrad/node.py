@@ -49,9 +49,9 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             node._left = self
             node._right = other
             node.requires_grad = True
-            node._rule = rule
+            node.rule = rule
         else:
-            node._left = node._right = node._rule = None
+            node._left = node._right = node.rule = None
             node.requires_grad = False
         return node
 
@@ -128,11 +128,11 @@ class Node(Traced):
         "_is_parameter",
         "_left",
         "_right",
-        "_rule",
         "data",
         "grad",
         "label",
         "requires_grad",
+        "rule",
     )
     data: Any
     grad: Any
@@ -148,7 +148,7 @@ class Node(Traced):
         self._left = self._right = None
         self.label = label
         self.requires_grad = requires_grad
-        self._rule: Rule | None = None
+        self.rule: Rule | None = None
         self._adjoint: Any = None
 
     # --- what a node is -------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Node(Traced):
     @property
     def op(self) -> str:
         """The name of the operation that made this node, ``""`` for a leaf."""
-        return self._rule.name if self._rule else ""
+        return self.rule.name if self.rule else ""
 
     @property
     def is_parameter(self) -> bool:
@@ -344,7 +344,7 @@ class Node(Traced):
     __abs__ = _function(rules.abs_)
 
     def __isub__(self, other: Any) -> Any:
-        leaf = self._rule is None and self.requires_grad
+        leaf = self.rule is None and self.requires_grad
         return self - self._beside("-=", other, leaf and modes.paused())
 
     def __iadd__(self, other: Any) -> Any:
@@ -358,7 +358,7 @@ class Node(Traced):
 
     def _beside(self, sign: str, other: Any, refused: bool = False) -> Any:
         """``other``, unless ``sign`` was meant to change a parameter."""
-        if refused or (self._rule is None and self.is_parameter):
+        if refused or (self.rule is None and self.is_parameter):
             raise TypeError(
                 f"{sign} would make a new node and leave {describe(self)} as it is: to take a "
                 "step, change its data, as in w.data -= 0.1 * w.grad, or use chaingrad.optim"
@@ -492,7 +492,7 @@ class Node(Traced):
         return _rebuilt_graph, (rows,)
 
     def _state(self) -> tuple[Any, ...]:
-        return (self._rule, self.data, self.grad, self.label, self.requires_grad, self.is_parameter)
+        return (self.rule, self.data, self.grad, self.label, self.requires_grad, self.is_parameter)
 
     # --- differentiation ------------------------------------------------------------------------
 
@@ -649,7 +649,7 @@ def _leaf(data: Data) -> Node:
     node = _new_object(Node)
     node.data = data
     node.grad = 0.0
-    node.label = node._adjoint = node._rule = node._left = node._right = None
+    node.label = node._adjoint = node.rule = node._left = node._right = None
     node.requires_grad = False
     return node
 
@@ -672,11 +672,11 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
                 else:
                     node.parents = parents
                 node.requires_grad = True
-                node._rule = rule
+                node.rule = rule
                 if watch:
                     watch.recorded(node)
                 return node
-    node._left = node._right = node._rule = None
+    node._left = node._right = node.rule = None
     node.requires_grad = False
     return node
 
@@ -720,7 +720,7 @@ def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
 
 def _rebuilt(state: tuple[Any, ...], parents: Sequence[Node]) -> Node:
     node = _leaf(0.0)
-    node._rule, node.data, node.grad, node.label, node.requires_grad, is_parameter = state
+    node.rule, node.data, node.grad, node.label, node.requires_grad, is_parameter = state
     node.parents = tuple(parents)
     if is_parameter:
         node._is_parameter = True

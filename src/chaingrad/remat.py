@@ -109,7 +109,7 @@ class _Segment:
         shares = [found.get(leaf, _zero(leaf, keep)) for leaf in inner.values()]
         if keep:  # second derivatives go on from the leaves to the nodes outside
             for leaf, node in zip(inner.values(), inputs, strict=True):
-                leaf._rule, leaf.parents = rules.alias, (node,)
+                leaf.rule, leaf.parents = rules.alias, (node,)
         return shares
 
     def _checked(self, out: Any) -> Node:

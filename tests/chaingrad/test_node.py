@@ -228,9 +228,9 @@ def test_constants_get_no_gradient_and_cost_no_work(monkeypatch):
     X, W = Node(np.ones((5, 3)), requires_grad=False), Node(np.ones((3, 2)))
     product = X @ W
     calls = []
-    left, right = product._rule.vjps
+    left, right = product.rule.vjps
     monkeypatch.setattr(
-        product._rule,
+        product.rule,
         "vjps",
         (
             lambda *a: calls.append("left") or left(*a),

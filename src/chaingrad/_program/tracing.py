@@ -75,10 +75,10 @@ class Met:
         """Have the nodes that were made hold plain values, as if they had not been traced."""
         for node in self.made:
             node.data = example(node.data)
-            rule = node._rule
+            rule = node.rule
             if rule and any(map(is_symbol, rule.options.values())):
                 options = {key: example(option) for key, option in rule.options.items()}
-                node._rule = RULES[rule.name].bind(options, len(node.parents))
+                node.rule = RULES[rule.name].bind(options, len(node.parents))
 
     def check_grads(self) -> None:
         """Give nodes outside their gradients back.

@@ -16,7 +16,7 @@ from chaingrad.step.watch import Message
 
 def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
     """The operation of a node as a formula in its operands."""
-    options = getattr(getattr(item.node, "_rule", None), "options", {})
+    options = getattr(getattr(item.node, "rule", None), "options", {})
     more = [
         f"{key} = {_option(x)}" for key, x in options.items() if x is not None and x is not False
     ]
@@ -59,7 +59,7 @@ def share(message: Message, names: Names) -> str:
         above, local = (in_brackets(amount(x)) for x in (message.above, message.local))
         product = f'<span class="g">{above}</span> × <span class="l">{local}</span>'
         return f"{g} · {names.local(child, parent)} = {product} = {amount(message.share)}"
-    rule = getattr(message.child, "_rule", None)
+    rule = getattr(message.child, "rule", None)
     if rule and rule.vjps and rule.vjps[message.position] is None:
         copied = np.size(unwrapped(message.above)) > np.size(unwrapped(message.share))
         return f"{g}, summed over its copies" if copied else g

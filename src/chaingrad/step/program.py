@@ -94,7 +94,7 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
     for node in nodes:
         if node.parents:
             with _naming(caller, node):
-                value[node] = _forward(node._rule, [value[parent] for parent in node.parents])
+                value[node] = _forward(node.rule, [value[parent] for parent in node.parents])
         elif node not in value:
             value[node] = _plain(node.data)
     return _Written(tape, value, _adjoints(nodes, value, caller), caller).program(nodes, inputs)
@@ -200,7 +200,7 @@ def _send(node: Any, value: Mapping[Any, Any], adjoint: dict[Any, Any]) -> None:
     """Add the shares of a node's gradient to its parents', as `chaingrad.backward` does."""
     needed = [parent.requires_grad for parent in node.parents]
     operands = [value[parent] for parent in node.parents]
-    pulled = node._rule.pull(adjoint[node], value[node], operands, needed)
+    pulled = node.rule.pull(adjoint[node], value[node], operands, needed)
     for parent, share in zip(node.parents, pulled, strict=True):
         if parent.requires_grad:
             share = fitted(share, parent, node)

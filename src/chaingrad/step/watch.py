@@ -64,7 +64,7 @@ def sort_events(root: Any) -> list[tuple[str, Any]]:
     events: list[tuple[str, Any]] = []
 
     def senders(node: Any) -> list[Any]:
-        return [parent for parent in reversed(node.parents) if parent._rule is not None]
+        return [parent for parent in reversed(node.parents) if parent.rule is not None]
 
     toposort(root, senders, trace=lambda event, node: events.append((event, node)))
     return events
@@ -84,37 +84,37 @@ def backward_events(root: Any) -> tuple[list[Event], dict[Any, Any]]:
         events.append(Message(child, parent, position, above, local, share, known, total))
 
     nodes = root.sorted_graph()
-    with _recorded([node for node in nodes if node._rule], sent):
+    with _recorded([node for node in nodes if node.rule], sent):
         found = adjoints(root, seed, nodes)
     return events, found
 
 
 @contextmanager
 def _recorded(nodes: Sequence[Any], sent: Sent) -> Iterator[None]:
-    rules = [node._rule for node in nodes]
+    rules = [node.rule for node in nodes]
     try:
         for node, rule in zip(nodes, rules, strict=True):
-            node._rule = _Recording(node, rule, sent)
+            node.rule = _Recording(node, rule, sent)
         yield
     finally:
         for node, rule in zip(nodes, rules, strict=True):
-            node._rule = rule
+            node.rule = rule
 
 
 class _Recording(Rule):
     """A rule whose shares are those of the ``rule`` of ``node``, and are told to ``sent``."""
 
-    __slots__ = ("_node", "_rule", "_sent")
+    __slots__ = ("_node", "_sent", "rule")
 
     def __init__(self, node: Any, rule: Rule, sent: Sent) -> None:
         super().__init__(rule.name, rule.compute, ())
         self.facts, self.options = rule.facts, rule.options
-        self._node, self._rule, self._sent = node, rule, sent
+        self._node, self.rule, self._sent = node, rule, sent
 
     def pull(
         self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]
     ) -> Iterator[Any]:
-        for position, share in enumerate(self._rule.pull(g, out, inputs, needed)):
+        for position, share in enumerate(self.rule.pull(g, out, inputs, needed)):
             if needed[position]:
                 self._sent(self._node, position, g, share, self._local(position, out, inputs))
             yield share
@@ -124,7 +124,7 @@ class _Recording(Rule):
             return None
         only = [i == position for i in range(len(inputs))]
         with np.errstate(all="ignore"):
-            return float(list(self._rule.pull(1.0, out, inputs, only))[position])
+            return float(list(self.rule.pull(1.0, out, inputs, only))[position])
 
 
 # --- other engines ------------------------------------------------------------------------------

@@ -330,9 +330,9 @@ def example():
 def test_nothing_is_left_behind(figure):
     y, *_ = example()
     y.backward()
-    before = [(node.grad, node._rule) for node in y.sorted_graph()]
+    before = [(node.grad, node.rule) for node in y.sorted_graph()]
     figure(y)
-    assert before == [(node.grad, node._rule) for node in y.sorted_graph()]
+    assert before == [(node.grad, node.rule) for node in y.sorted_graph()]
 
 
 def test_leaves_and_how_far_they_move():
