@@ -90,6 +90,14 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
         TypeError: an operation cannot be written in those that a page runs.
     """
     tape = Tape(simpler)
+    value = computed(tape, nodes, inputs, caller)
+    return _Written(tape, value, _adjoints(nodes, value, caller), caller).program(nodes, inputs)
+
+
+def computed(
+    tape: Tape, nodes: Sequence[Any], inputs: Sequence[Any], caller: str
+) -> dict[Any, Any]:
+    """The recorded values of the nodes, parents before children; see `record`."""
     value: dict[Any, Any] = {node: tape.input(_plain(node.data)) for node in inputs}
     for node in nodes:
         if node.parents:
@@ -97,7 +105,29 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
                 value[node] = _forward(node.rule, [value[parent] for parent in node.parents])
         elif node not in value:
             value[node] = _plain(node.data)
-    return _Written(tape, value, _adjoints(nodes, value, caller), caller).program(nodes, inputs)
+    return value
+
+
+def arranged(
+    given: Sequence[Recorded], wanted: Sequence[Recorded], first: Sequence[Recorded] = ()
+) -> tuple[tuple[float, ...], tuple[tuple[Any, ...], ...], dict[Recorded, int]]:
+    """Give everything a place: the inputs, the constants, and each result in its turn.
+
+    Args:
+        given: the inputs.
+        wanted: what is to be computed.
+        first: what is computed before all else.
+
+    Returns:
+        The constants, the code and the places, as a `Program` has them.
+    """
+    needed = reached([*wanted, *first])
+    early, moving = set(reached(first)), set(given)
+    constants = [x for x in needed if not x.args and x not in moving]
+    results = sorted(filter(lambda x: x.args, needed), key=lambda x: (x not in early, x.place))
+    place = {x: i for i, x in enumerate([*given, *constants, *results])}
+    code = tuple((x.op, *(place[y] for y in x.args)) for x in results)
+    return tuple(float(x.example) for x in constants), code, place
 
 
 def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Program]]:
@@ -132,26 +162,21 @@ class _Written:
     caller: str
 
     def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> Program:
-        """Give everything a place: the inputs, the constants, and each result in its turn."""
         entries = Entries(Primitives(simpler))
         given = [x for node in inputs for x in entries.of(self.value[node]).flat]
         data, grads = (
             [self._numbers(entries, node, of) for node in nodes]
             for of in (self.value, self.adjoint)
         )
-        needed = reached([x for shown, parts in (*data, *grads) for x in (*shown, *parts)])
-        forward = set(reached([x for shown, parts in data for x in (*shown, *parts)]))
-        moving = set(given)
-        constants = [x for x in needed if not x.args and x not in moving]
-        computed = sorted(
-            filter(lambda x: x.args, needed), key=lambda x: (x not in forward, x.place)
+        values, adjoints = (
+            [x for shown, parts in of for x in (*shown, *parts)] for of in (data, grads)
         )
-        place = {x: i for i, x in enumerate([*given, *constants, *computed])}
+        constants, code, place = arranged(given, adjoints, values)
         return Program(
-            tuple(float(x.example) for x in constants),
-            tuple((x.op, *(place[y] for y in x.args)) for x in computed),
+            constants,
+            code,
             tuple(place[x] for [x], _ in data),
-            sum(x in forward for x in computed),
+            sum(bool(x.args) for x in set(reached(values))),
             tuple(place[shown[0]] if shown else None for shown, _ in grads),
             tuple(
                 (tuple(place[x] for x in parts), tuple(place[x] for x in shares))
