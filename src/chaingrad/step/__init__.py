@@ -12,9 +12,12 @@ Figures that move are pieces of HTML of the same kind. `nudge` and `order` are f
 numbers: leaves to drag, a backward pass to click through. `vary` has controls for a line that was
 computed for each of their settings. `transposes` has the gradients of a matrix product, and says
 what each of their entries is made of.
+
+`drill` asks: it draws a problem, judges what is written into it, and names the mistake.
 """
 
 from chaingrad.step.controls import vary
+from chaingrad.step.drills import drill
 from chaingrad.step.figure import Figure
 from chaingrad.step.nudge import nudge
 from chaingrad.step.order import order
@@ -23,4 +26,14 @@ from chaingrad.step.player import Player
 from chaingrad.step.products import transposes
 from chaingrad.step.sorting import play_toposort
 
-__all__ = ["Figure", "Player", "nudge", "order", "play", "play_toposort", "transposes", "vary"]
+__all__ = [
+    "Figure",
+    "Player",
+    "drill",
+    "nudge",
+    "order",
+    "play",
+    "play_toposort",
+    "transposes",
+    "vary",
+]

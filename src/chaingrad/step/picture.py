@@ -90,6 +90,7 @@ def draw(
     gap: float,
     alt: str,
     left_out: Iterable[str] = (),
+    carried: str = "",
 ) -> ET.Element:
     """Lay a graph out, and draw it as SVG.
 
@@ -99,6 +100,7 @@ def draw(
         gap: pixels between one rank and the next.
         alt: what the picture shows, in words.
         left_out: the ids of nodes to which dashed arrows lead.
+        carried: the widest text that an arrow carries; none if nothing is said.
 
     Returns:
         An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
@@ -121,7 +123,10 @@ def draw(
     for look in looks:
         dashed = {"style": "dashed", "color": LIGHT["excluded"]}
         for parent in look.item.parents:
-            graph.edge(parent, look.item.id, **(dashed if look.item.id in left_out else {}))
+            carries = {"label": carried} if carried else {}
+            graph.edge(
+                parent, look.item.id, **carries, **(dashed if look.item.id in left_out else {})
+            )
     root = ET.fromstring(Drawing(graph.source, alt).svg())
     root.remove(root[0])  # the player's own style sheet does what this one would
     root[0].remove(root[0][0])  # and the player has paper of its own

@@ -35,7 +35,13 @@ class Piece(ABC):
 
 
 def piece(
-    name: str, label: str, inside: str, data: Any, scripts: Iterable[str], kind: str = ""
+    name: str,
+    label: str,
+    inside: str,
+    data: Any,
+    scripts: Iterable[str],
+    kind: str = "",
+    sheets: Iterable[str] = (),
 ) -> str:
     """An element of the class ``chaingrad-name``, in which no text is taken for a formula.
 
@@ -46,12 +52,13 @@ def piece(
         data: what its scripts read.
         scripts: the names of these, in their order; they share one scope.
         kind: what tells apart those of one name.
+        sheets: the names of further style sheets.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     kind = kind and f' data-kind="{kind}"'
     return (
         f'<div class="chaingrad-{name} tex2jax_ignore mathjax_ignore"{kind} role="group" '
-        f'aria-label="{html.escape(label)}"><style>{_style(name)}</style>{inside}'
+        f'aria-label="{html.escape(label)}"><style>{_style(name, sheets)}</style>{inside}'
         f'<script type="application/json">{text}</script>'
         f'<script>(() => {{"use strict";\n{"".join(map(script, scripts))}}})()</script></div>'
     )
@@ -62,11 +69,13 @@ def script(name: str) -> str:
     return re.sub(r"^\s*(//.*\n)?|(?<=[;{]) // .*$", "", _asset(f"{name}.js"), flags=re.M)
 
 
-def _style(name: str) -> str:
+def _style(name: str, more: Iterable[str]) -> str:
     dark = COLORS["paper"][1]
     theme = style().replace("svg.chaingrad", f".chaingrad-{name}")
     theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
-    sheet = _asset("piece.css").replace("-piece", f"-{name}") + _asset(f"{name}.css")
+    sheet = _asset("piece.css").replace("-piece", f"-{name}") + "".join(
+        _asset(f"{each}.css") for each in (name, *more)
+    )
     light = "".join(f"--cg-{key}:{color};" for key, (color, _) in COLORS.items())
     return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{sheet}"
 

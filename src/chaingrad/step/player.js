@@ -128,6 +128,6 @@ class Player {
   }
 }
 
-for (const root of document.querySelectorAll(".chaingrad-player:not([data-ready])")) {
+for (const root of document.querySelectorAll(".chaingrad-player:not([data-ready], [data-kind])")) {
   new Player(root).begin();
 }

@@ -67,7 +67,7 @@ class Program:
     data: tuple[int, ...]
     forward: int
     grads: tuple[int | None, ...]
-    entries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    entries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
 
     def run(self, inputs: Sequence[float]) -> list[Any]:
         """The value at each place: the inputs, the constants, and the result of each operation."""

@@ -1,0 +1,88 @@
+"""A problem in a notebook, and all of them on a page."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+
+from chaingrad.step.drills.bank import entry, pictures
+from chaingrad.step.drills.kinds import KINDS
+from chaingrad.step.drills.problem import Problem, problem
+from chaingrad.step.drills.slips import LESSONS
+from chaingrad.step.piece import Piece, piece
+from chaingrad.step.player import SCRIPTS
+
+PARTS = ("program", "reading", "drills/series", "drills/problem", "drills/boxes", "drills/task")
+
+
+class Drill(Piece):
+    """A problem that shows itself in a notebook, and judges what is written into it.
+
+    Attributes:
+        problem: its numbers, and what is right.
+    """
+
+    def __init__(self, drawn: Problem) -> None:
+        self.problem = drawn
+        self.alt = f"{KINDS[drawn.kind].title}: {drawn.name}."
+
+    def __repr__(self) -> str:
+        return f"<Drill: {self.alt}>"
+
+    @cached_property
+    def html(self) -> str:
+        """The problem as a piece of HTML."""
+        drawn = self.problem
+        drawings = pictures(drawn.kind, drawn.level, drawn.number)
+        data = {
+            "kind": drawn.kind, "level": drawn.level, "seed": drawn.seed, "name": drawn.name,
+            "asks": KINDS[drawn.kind].asks, "entries": [{**drawn.entry, "pictures": drawings}],
+        }  # fmt: skip
+        inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
+        scripts = (*SCRIPTS, *PARTS, "drills/alone")
+        return piece("player", self.alt, inside, data, scripts, "drill", ["drills/drill"])
+
+
+def drill(kind: str, level: int, seed: int) -> Drill:
+    """Show a problem in a notebook: that which the page shows at ``drills.html#kind-level-seed``.
+
+    Args:
+        kind: what is asked; see `problem`.
+        level: 1, 2 or 3.
+        seed: its number in the series of that level, from 1 on.
+
+    Raises:
+        ValueError: there is no such problem.
+
+    >>> drill("adjoints", 3, 7)
+    <Drill: Adjoints where paths meet: adjoints-3-7.>
+    """
+    return Drill(problem(kind, level, seed))
+
+
+def bank(kind: str) -> str:
+    """All graphs of a kind, level by level, as the page reads them."""
+    levels = [
+        [
+            {**entry(kind, level, number), "pictures": pictures(kind, level, number)}
+            for number in range(len(forms))
+        ]
+        for level, forms in enumerate(KINDS[kind].levels, start=1)
+    ]
+    return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
+
+
+def practice(banks: Mapping[str, str], page: str) -> str:
+    """The problems as a piece of HTML for a page.
+
+    Args:
+        banks: the address of each kind's bank.
+        page: under what the page keeps the reader's way.
+    """
+    kinds = [
+        {"name": name, "title": kind.title, "asks": kind.asks, "levels": len(kind.levels)}
+        for name, kind in KINDS.items()
+    ]
+    data = {"kinds": kinds, "banks": banks, "lessons": LESSONS, "page": page}
+    inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
+    scripts = (*SCRIPTS, *PARTS, "drills/progress", "drills/page")
+    return piece("player", "Problems", inside, data, scripts, "drills", ["drills/drill"])

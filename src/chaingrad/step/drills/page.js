@@ -1,0 +1,176 @@
+// The page of problems: which one is shown, by its address; what is kept of the reader's way.
+class Practice {
+  constructor(root, { kinds, banks, lessons, page }) {
+    Object.assign(this, { root, kinds, banks, lessons, page });
+    this.place = root.querySelector(".cg-live");
+    this.site = document.documentElement.dataset.content_root ?? "./";
+    this.got = {};
+    this.kind = this.select(
+      "Practise",
+      kinds.map(({ name, title }) => [name, title]),
+    );
+    this.level = this.select("Level", []);
+    this.count = make("span", { class: "cg-count" });
+    this.large = button("Large", () => this.enlarge());
+    this.on = button("Next", () => this.next());
+    this.one = button("Fill the next box", () => this.fillOne(), { class: "cg-one" });
+    const choose = make("div", { class: "cg-choose" });
+    choose.append(this.kind.parentNode, this.level.parentNode, this.count);
+    this.body = make("div");
+    this.place.replaceChildren(choose, this.body);
+    this.kind.addEventListener("change", () => this.choose(this.kind.value));
+    this.level.addEventListener("change", () => this.start(+this.level.value));
+    addEventListener("hashchange", () => this.follow());
+    document.addEventListener("fullscreenchange", () => this.fit());
+    root.dataset.ready = "";
+    if (!this.follow()) this.choose(kept.read(page).drills?.last?.kind ?? kinds[0].name);
+  }
+
+  select(label, options) {
+    const made = make(
+      "select",
+      {},
+      options.map(([v, t]) => `<option value="${v}">${t}</option>`).join(""),
+    );
+    const around = make("label", {}, `${label} `);
+    around.append(made);
+    return made;
+  }
+
+  // What is kept of a kind.
+  read(name = this.name) {
+    return kept.read(this.page).drills?.[name] ?? {};
+  }
+
+  // Start a kind, or go on where the reader was in it.
+  choose(name) {
+    const back = due(this.read(name), true);
+    if (back) return this.go(name, back.level, back.seed);
+    this.start({ ...begun(), ...this.read(name) }.level, name);
+  }
+
+  // Go on in the series of a level.
+  start(level, name = this.name) {
+    this.go(name, level, (this.read(name).seeds?.[level] ?? 0) + 1);
+  }
+
+  go(name, level, seed) {
+    const hash = `#${name}-${level}-${seed}`;
+    if (location.hash === hash) this.follow();
+    else location.hash = hash;
+  }
+
+  // Show the problem of the address, if it is one's.
+  follow() {
+    const [, name, level, seed] = /^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash) ?? [];
+    const kind = this.kinds.find((one) => one.name === name);
+    if (!kind || !(level >= 1 && level <= kind.levels) || !(seed >= 1)) return false;
+    this.open(kind, +level, +seed);
+    return true;
+  }
+
+  async open(kind, level, seed) {
+    const turn = (this.turn = `${kind.name}-${level}-${seed}`);
+    let bank;
+    try {
+      bank = await (this.got[kind.name] ??= this.fetch(kind.name));
+    } catch {
+      delete this.got[kind.name];
+      this.body.replaceChildren(
+        make("p", { class: "cg-asks" }, "The problems could not be loaded."),
+      );
+      const again = button("Try again", () => this.open(kind, level, seed));
+      return this.body.append(again);
+    }
+    if (turn !== this.turn) return; // another was chosen meanwhile
+    const entries = bank[level - 1];
+    const problem = { ...draw(kind.name, level, seed, entries), name: turn };
+    this.name = kind.name;
+    this.kind.value = kind.name;
+    const levels = Array.from({ length: kind.levels }, (_, i) => `<option>${i + 1}</option>`);
+    this.level.innerHTML = levels.join("");
+    this.level.value = level;
+    const { pictures } = problem.entry;
+    const moved = this.body.contains(document.activeElement);
+    this.judged = false;
+    const back = this.read().again?.some((one) => one.level === level && one.seed === seed);
+    if (!back || !this.series || this.series.name !== kind.name) {
+      this.series = { name: kind.name, level, seed };
+    }
+    this.task = new Task(problem, {
+      pictures,
+      asks: kind.asks,
+      lessons: this.lessons,
+      root: this.site,
+      outcome: (what) => this.note(problem, kind, what),
+    });
+    this.task.bar.append(this.on, this.one, this.large);
+    this.body.replaceChildren(this.task.element);
+    this.task.boxes.fit();
+    if (moved) this.task.boxes.focus();
+    this.tell(seed);
+  }
+
+  async fetch(name) {
+    const answer = await fetch(this.site + this.banks[name]);
+    if (!answer.ok) throw new Error(answer.statusText);
+    return answer.json();
+  }
+
+  // Keep what came of a problem: its first outcome counts.
+  note(problem, kind, what) {
+    const clean = what === "right";
+    let words = "";
+    if (!this.judged) {
+      this.judged = true;
+      const [next, passes] = after(this.read(), problem, clean, kind.levels);
+      kept.put(this.page, "drills", kind.name, next);
+      kept.put(this.page, "drills", "last", { kind: kind.name });
+      if (passes) words = `<b>Level ${problem.level} is passed.</b>`;
+    }
+    this.tell(problem.seed);
+    if (what === "right" || what === "mended") this.on.focus();
+    return words;
+  }
+
+  tell(seed) {
+    const { level, row } = { ...begun(), ...this.read() };
+    const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
+    this.count.textContent = `Problem ${seed}${here}`;
+  }
+
+  // What was wrong and is due; else the next of the series, of the next level where one is passed.
+  next() {
+    const { level, seed } = this.series;
+    const back = due(this.read());
+    if (back) return this.go(this.name, back.level, back.seed);
+    const { level: now } = { ...begun(), ...this.read() };
+    if (this.judged && now > level) return this.start(now);
+    this.go(this.name, level, seed + 1);
+  }
+
+  // For a projector: all larger, and boxes filled one by one.
+  enlarge() {
+    if (document.fullscreenElement) return document.exitFullscreen();
+    return this.root.requestFullscreen?.();
+  }
+
+  fit() {
+    const on = document.fullscreenElement === this.root;
+    this.root.classList.toggle("cg-large", on);
+    this.large.textContent = on ? "Small" : "Large";
+    this.task?.boxes.fit();
+  }
+
+  fillOne() {
+    const { boxes } = this.task;
+    const i = boxes.read().findIndex((numbers) => !numbers);
+    if (i >= 0) boxes.fill(i);
+  }
+}
+
+for (const root of document.querySelectorAll(
+  ".chaingrad-player[data-kind=drills]:not([data-ready])",
+)) {
+  new Practice(root, JSON.parse(root.querySelector("script[type='application/json']").textContent));
+}

@@ -1,0 +1,33 @@
+"""Numbers that look drawn by chance, the same in Python and in ``series.js``."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+_MASK = 0xFFFFFFFF
+
+
+class Series:
+    """A series of whole numbers that its name settles: mulberry32, started from FNV-1a.
+
+    >>> dice = Series("adjoints-3-7")
+    >>> [dice.below(6) for _ in range(4)]
+    [4, 3, 4, 5]
+    """
+
+    def __init__(self, name: str) -> None:
+        state = 2166136261
+        for byte in name.encode():
+            state = (state ^ byte) * 16777619 & _MASK
+        self._state = state
+
+    def below(self, most: int) -> int:
+        """The next number, from 0 to less than ``most``."""
+        self._state = a = self._state + 0x6D2B79F5 & _MASK
+        t = (a ^ a >> 15) * (1 | a) & _MASK
+        t = (t + ((t ^ t >> 7) * (61 | t) & _MASK) & _MASK) ^ t
+        return ((t ^ t >> 14) * most) >> 32
+
+    def choose(self, among: Sequence[T]) -> T:
+        """One of several."""
+        return among[self.below(len(among))]

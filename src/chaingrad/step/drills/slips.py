@@ -1,0 +1,132 @@
+"""Mistakes that people make by hand, made on purpose.
+
+Each is computed from what the engine recorded, as a person would compute it who makes that mistake
+in one place, and all before it right.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chaingrad.draw.items import Item
+from chaingrad.draw.words import listed
+from chaingrad.step.drills.recording import Edge, Number, Recording, total
+
+CHAIN = "foundations/chain-rule"
+LESSONS = {  # of each mistake: the page and the section
+    "forgotten": f"{CHAIN}#many-variables",
+    "early": "foundations/computational-graph#the-order-matters",
+    "last": f"{CHAIN}#many-variables",
+    "swapped": f"{CHAIN}#four-patterns",
+    "sign": f"{CHAIN}#four-patterns",
+    "unchanged": f"{CHAIN}#four-patterns",
+    "operand": f"{CHAIN}#only-local-gradients-are-needed",
+    "value": f"{CHAIN}#one-variable",
+    "result": f"{CHAIN}#only-local-gradients-are-needed",
+    "local": f"{CHAIN}#one-variable",
+    "added": f"{CHAIN}#one-variable",
+    "product": f"{CHAIN}#sums-over-paths",
+    "mean": f"{CHAIN}#many-variables",
+    "zero": f"{CHAIN}#four-patterns",
+    "upside down": f"{CHAIN}#only-local-gradients-are-needed",
+}
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A mistake: what it is called, what it gives, what is said of it, and where it happens."""
+
+    name: str
+    gives: Number
+    says: str
+    edge: tuple[str, str, int] | None = None
+
+
+def of_local(rec: Recording, child: Item, position: int) -> Iterator[Slip]:
+    """For ∂child/∂operand."""
+    edge = Edge(rec.names.parents(child)[position], child, position)
+    y, x = rec.names.html(child), rec.names.html(edge.parent)
+    right = rec.local(child, position)
+    local = rec.names.local(child, edge.parent)
+    for other, number in enumerate(rec.locals(child)):
+        if other != position:
+            named = rec.names.local(child, rec.names.parents(child)[other])
+            yield Slip("swapped", number, f"that is {named}, for the other operand", edge.ends)
+    yield Slip("sign", -right, f"the sign: {local} is {rec.tell(right)}", edge.ends)
+    yield Slip("operand", rec.value(edge.parent), f"that is the value of {x} itself", edge.ends)
+    yield Slip("result", rec.value(child), f"that is the value of {y}", edge.ends)
+    yield Slip("unchanged", 1.0, f"1 is what a sum has; {y} is no sum", edge.ends)
+    yield Slip("zero", 0.0, f"0 would say that {y} does not depend on {x}", edge.ends)
+    yield Slip("upside down", 1.0 / right, "that is one over it", edge.ends)
+
+
+def of_adjoint(rec: Recording, item: Item) -> Iterator[Slip]:
+    """For the adjoint of a node that has children."""
+    uses = rec.uses(item)
+    for make in (_sums, _orders, _locals, _products):
+        yield from make(rec, item, uses)
+
+
+def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
+    """The shares are right, and not what is made of them."""
+    if len(uses) < 2:
+        return
+    v, shares = rec.names.html(item), [rec.right[edge] for edge in uses]
+    users = listed([rec.names.html(edge.child) for edge in uses], 6)
+    for missing, edge in enumerate(uses):
+        child = rec.names.html(edge.child)
+        rest = total(share for place, share in enumerate(shares) if place != missing)
+        sends = f"{child} sends {rec.tell(shares[missing])}, too"
+        says = f"a path is missing: {v} is used by {users}; {sends}"
+        yield Slip("forgotten", rest, says, edge.ends)
+    yield Slip(
+        "last", shares[-1], "the last share alone: shares are added up, with +=", uses[-1].ends
+    )
+    product = shares[0]
+    for share in shares[1:]:
+        product = product * share
+    yield Slip("product", product, "shares of several paths are added, and not multiplied")
+    mean = total(shares) / float(len(shares))
+    yield Slip("mean", mean, "shares are added up, and not averaged")
+
+
+def _orders(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
+    """A child passed on before all that it was to receive had come."""
+    for edge in uses:
+        came = rec.uses(edge.child)
+        for late in came if len(came) > 1 else ():
+            above = total(rec.right[other] for other in came if other is not late)
+            local = rec.local(edge.child, edge.position)
+            child, sender = rec.names.html(edge.child), rec.names.html(late.child)
+            missing = rec.tell(rec.right[late])
+            says = f"{child} passed on too early: the {missing} that {sender} sends had not come"
+            yield Slip("early", _instead(rec, uses, edge, above * local), says, edge.ends)
+
+
+def _locals(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
+    """One of the local gradients is another."""
+    for edge in uses:
+        above = rec.adjoint(edge.child)
+        for slip in of_local(rec, edge.child, edge.position):
+            if slip.name == "zero":
+                continue
+            share = above * slip.gives
+            y, x = rec.names.html(edge.child), rec.names.html(item)
+            start = f"for ∂{y}/∂{x}: "
+            yield Slip(slip.name, _instead(rec, uses, edge, share), start + slip.says, edge.ends)
+
+
+def _products(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
+    """The value for the gradient, or adjoint and local gradient put together in another way."""
+    v = rec.names.html(item)
+    yield Slip("value", rec.value(item), f"that is the value of {v}, and not its adjoint")
+    locals = [rec.local(edge.child, edge.position) for edge in uses]
+    children = listed([rec.names.adjoint(edge.child) for edge in uses], 6)
+    says = f"that is the local gradient alone: it is multiplied by {children}"
+    yield Slip("local", total(locals), says)
+    sums = [rec.adjoint(edge.child) + local for edge, local in zip(uses, locals, strict=True)]
+    yield Slip("added", total(sums), "along an edge one multiplies: adjoint × local gradient")
+
+
+def _instead(rec: Recording, uses: list[Edge], edge: Edge, share: Number) -> Number:
+    """The sum, where one share is another."""
+    return total(share if other is edge else rec.right[other] for other in uses)

@@ -1,0 +1,205 @@
+"""Problems: the same in both languages, and right by what knows better."""
+
+import json
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+from chaingrad.backward import local_gradients
+from chaingrad.step.drills import KINDS, problem
+from chaingrad.step.drills.bank import entry
+from chaingrad.step.drills.fit import is_small, names_of
+from chaingrad.step.drills.forms import Form
+from chaingrad.step.drills.problem import exact
+from chaingrad.step.drills.series import Series
+from chaingrad.step.drills.slips import LESSONS
+from chaingrad.step.piece import script
+from tests.support import ROOT
+
+LOGIC = ("program", "reading", "drills/series", "drills/problem", "drills/progress")
+MANY = 1000
+CASES = [(kind, level) for kind in KINDS for level in (1, 2, 3)]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """What the page computes with, without a page."""
+    engine = MiniRacer()
+    engine.eval("\n".join(map(script, LOGIC)))
+    for kind, task in KINDS.items():
+        levels = [
+            [entry(kind, level, number) for number in range(len(forms))]
+            for level, forms in enumerate(task.levels, start=1)
+        ]
+        engine.eval(f"globalThis.{kind} = {json.dumps(levels)}")
+    return engine
+
+
+def called(page, code):
+    return json.loads(page.eval(f"JSON.stringify({code})"))
+
+
+def seeds(kind, level):
+    """A third of many problems of a kind for each level."""
+    return range(1, MANY // 3 + 2)
+
+
+def test_the_series_is_the_same_in_both_languages(page):
+    names = [f"chain-2-{seed}" for seed in range(1, MANY + 1)]
+    ours = [[Series(name).below(n) for n in (7, 2**32 - 1)] for name in names]
+    code = "[7, 2 ** 32 - 1].map((n) => series(name).below(n))"
+    assert called(page, f"{json.dumps(names)}.map((name) => {code})") == ours
+
+
+@pytest.mark.parametrize(("kind", "level"), CASES)
+def test_a_problem_is_the_same_in_both_languages(page, kind, level):
+    code = (
+        f"Array.from({{length: {len(seeds(kind, level))}}}, (_, i) => "
+        f"draw('{kind}', {level}, i + 1, {kind}[{level - 1}]))"
+        ".map(({number, leaves, values, entry}) =>"
+        " [number, leaves, entry.boxes.map(({right}) => exact(values[right]))])"
+    )
+    for seed, theirs in zip(seeds(kind, level), called(page, code), strict=True):
+        ours = problem(kind, level, seed)
+        assert [ours.number, list(ours.leaves), list(map(exact, ours.right))] == theirs
+
+
+@pytest.mark.parametrize(("kind", "level"), CASES)
+def test_what_is_right_is_what_the_backward_pass_gives(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        root = Form.parse(KINDS[kind].levels[level - 1][drawn.number]).run(drawn.leaves)
+        root.backward()
+        nodes = {node.label: node for node in root.sorted_graph()}
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            node = nodes[box["name"]]
+            if box["slot"] == "grad":
+                known = node.grad
+            else:
+                known = local_gradients(node)[int(box["slot"][3:])][1]
+            assert right == pytest.approx(known, abs=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "level"), [case for case in CASES if case[0] != "local"])
+def test_leaves_agree_with_differences(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        form = Form.parse(KINDS[kind].levels[level - 1][drawn.number])
+        boxes = zip(drawn.entry["boxes"], drawn.right, strict=True)
+        adjoints = {box["name"]: right for box, right in boxes}
+        for i, name in enumerate(form.leaves):
+            step = 1e-5 * np.eye(len(drawn.leaves))[i]
+            up, down = (form.run(drawn.leaves + sign * step).data for sign in (1, -1))
+            assert adjoints[name] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "level"), CASES)
+def test_numbers_are_small_and_mistakes_show(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        assert all(is_small(number, 99) for number in [*drawn.leaves, *drawn.right])
+        assert len(names_of(drawn.entry)) >= 4
+        shown = set()
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            gives = [(name, drawn.values[place]) for name, place, *_ in box["slips"]]
+            for name, number in gives:
+                others = [right, *(x for other, x in gives if other != name)]
+                if np.isfinite(number) and not np.isclose(number, others, rtol=0).any():
+                    shown.add(name)
+        assert shown == set(names_of(drawn.entry))
+
+
+def test_every_mistake_has_a_lesson_that_is_there():
+    made = {
+        name
+        for kind, task in KINDS.items()
+        for level, forms in enumerate(task.levels, start=1)
+        for number in range(len(forms))
+        for name in names_of(entry(kind, level, number))
+    }
+    assert made <= LESSONS.keys()
+    for lesson in LESSONS.values():
+        page, _, anchor = lesson.partition("#")
+        lines = (ROOT / "chapters" / f"{page}.md").read_text().splitlines()
+        titles = [line.lstrip("#. 0123456789") for line in lines if line.startswith("##")]
+        assert anchor in [title.lower().replace(" ", "-") for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("−3", [-3]),
+        ("1/3", [1 / 3]),
+        ("-1/-4", [0.25]),
+        ("0.5", [0.5]),
+        ("0,5", [0.5]),
+        ("0,165", [0.165]),
+        (",5", [0.5]),
+        ("1,500", [1500, 1.5]),
+        ("1,500.25", [1500.25]),
+        ("1,000,000", [1000000]),
+        ("2e-1", [0.2]),
+        ("1 000", [1000]),
+        ("0,5/2", [0.25]),
+        ("", []),
+        ("a", []),
+        ("1//2", []),
+        ("1/0", []),
+        ("0x10", []),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(page, typed, meant):
+    assert called(page, f"numbersIn({json.dumps(typed)})") == meant
+
+
+def test_a_number_is_written_the_same_in_both_languages(page):
+    numbers = [0.0, -3.0, 0.25, -1 / 3, 7 / 12, 1 / 60, 99.0, -0.05]
+    assert called(page, f"{json.dumps(numbers)}.map(exact)") == list(map(exact, numbers))
+
+
+def test_a_wrong_number_is_called_by_the_mistakes_that_give_it(page):
+    for kind in KINDS:
+        for seed in range(1, 41):
+            page.eval(f"globalThis.p = draw('{kind}', 2, {seed}, {kind}[1])")
+            verdict = "judge(p, box, [p.values[place]]), p.values[place], p.values[box.right]"
+            slips = f"box.slips.map(([name, place]) => [name, {verdict}])"
+            found = called(page, f"p.entry.boxes.map((box) => {slips})")
+            for name, verdict, gives, right in (slip for box in found for slip in box):
+                if gives is None:
+                    continue
+                assert verdict["right"] == (abs(gives - right) < 1e-9)
+                assert verdict["right"] or name in [slip[0] for slip in verdict["slips"]]
+
+
+def test_what_was_wrong_comes_back_after_two_and_six_and_five_right_pass_a_level(page):
+    came = called(page, """(() => {
+        let [kept, seed, seen] = [{}, 0, []];
+        for (let i = 0; i < 14; i++) {
+            const back = due(kept);
+            const one = back ?? { level: { ...begun(), ...kept }.level, seed: ++seed };
+            seen.push([one.level, one.seed]);
+            [kept] = after(kept, one, i !== 0, 3);
+            if (kept.passed && seen.at(-1)[0] < kept.level) seed = 0;
+        }
+        return [seen, due({ ...kept, again: [{ level: 1, seed: 4, at: 99 }] }, true), kept.passed];
+    })()""")  # fmt: skip
+    seen, back, passed = came
+    assert seen[:4] == [[1, 1], [1, 2], [1, 3], [1, 1]]
+    assert seen[7] == [1, 1]
+    assert [1, 1] not in seen[8:]
+    assert back["seed"] == 4
+    assert passed == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("slopes", 1, 1), "expected one of local"),
+        (("chain", 4, 1), "levels 1 to 3"),
+        (("chain", 1, 0), "whole number from 1"),
+    ],
+)
+def test_there_is_no_such_problem(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        problem(*arguments)
