@@ -2,12 +2,13 @@
 
 import functools
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
 from chaingrad.draw.words import describe
+from chaingrad.step.drills import messages, orders
 from chaingrad.step.drills.fit import Entry, settle
 from chaingrad.step.drills.forms import DOMAINS, Form
 from chaingrad.step.drills.kinds import KINDS
@@ -22,40 +23,46 @@ MOST = (30.0, 60.0, 99.0)  # the largest number of a level
 GENERIC = 5  # settings that tell apart what is not the same
 LAYOUTS: tuple[tuple[Direction, float], ...] = (("LR", 60), ("TB", 26))
 ROOM = ("data −000", "data −0/00")  # the widest that is written into a node
+EMPTY: Mapping[str, Any] = {  # of problems without numbers
+    key: [] for key in ("constants", "code", "domains", "kinks", "shown", "given", "boxes")
+} | {"most": 0.0}
 
 
 @functools.cache
 def entry(kind: str, level: int, number: int) -> Entry:
     """One graph of a kind and level, as a page and `problem` read it, without its pictures."""
     task = KINDS[kind]
-    form = Form.parse(task.levels[level - 1][number])
-    rec = _recording(kind, level, number)
-    boxes = task.boxes(rec)
+    if task.sheet == "order":
+        graph = orders.Graph(task.forms(level)[number])
+        return {**EMPTY, **orders.described(graph), "steps": list(orders.steps(graph))}
+    form = Form.parse(task.forms(level)[number])
+    rec = _recording(form)
+    boxes = task.boxes(rec) if task.sheet == "boxes" else []
     steps = list(task.steps(rec))
     outputs = {f"data {item.id}": rec.value(item) for item in rec.items}
+    outputs |= {f"kink {i}": x for i, x in enumerate(rec.kinks())}
     for i, box in enumerate(boxes):
         outputs[f"right {i}"] = box.right
         outputs |= {f"slip {i} {j}": slip.gives for j, slip in enumerate(box.slips)}
-    outputs |= {f"kink {i}": number for i, number in enumerate(rec.kinks())}
+    wrong = messages.faults(rec) if task.sheet == "messages" else []
+    outputs |= messages.outputs(rec, wrong) if wrong else {}
     program = rec.written(outputs)
     places = program.pop("places")
-    domains = [form.domains.get(name, DOMAINS[level - 1]) for name in form.leaves]
-    told = [_told(rec, box, i, places) for i, box in enumerate(boxes)]
-    _tell_apart(told, Program(program["constants"], program["code"], (), 0, ()), domains)
-    root = rec.items[-1]
     found = {
         **program,
-        "domains": domains,
+        "domains": [form.domains.get(name, DOMAINS[level - 1]) for name in form.leaves],
         "most": MOST[level - 1],
         "kinks": [place for name, place in places.items() if name.startswith("kink")],
         "shown": [
             [item.id, places[f"data {item.id}"], "" if is_bare(item) else "data "]
             for item in rec.items
         ],
-        "given": [[root.id, "grad", "grad 1"]] if boxes[0].slot == "grad" else [],
-        "boxes": told,
+        "given": [] if kind == "local" else [[rec.items[-1].id, "grad", "grad 1"]],
+        "boxes": [_told(rec, box, i, places) for i, box in enumerate(boxes)],
         "steps": placed(rec, steps),
     }
+    found |= messages.described(rec, wrong, places) if wrong else {}
+    _tell_apart(found)
     settle(found)
     return found
 
@@ -76,27 +83,38 @@ def _told(rec: Recording, box: Box, i: int, places: Mapping[str, int]) -> dict[s
     }
 
 
-def _tell_apart(
-    boxes: Sequence[dict[str, Any]], program: Program, domains: Sequence[Sequence[float]]
-) -> None:
+def _tell_apart(found: dict[str, Any]) -> None:
     """Leave out mistakes that always give what is right, or what another gives."""
-    dice = Series("generic")
-    settings = [
-        [dice.choose(d) * (1 + dice.below(99) / 997) for d in domains] for _ in range(GENERIC)
-    ]
-    runs = [program.run(values) for values in settings]
+    program = Program(found["constants"], found["code"], (), 0, ())
+    dice, runs = Series("generic"), []
+    for _ in range(GENERIC):
+        values = [dice.choose(d) * (1 + dice.below(99) / 997) for d in found["domains"]]
+        runs.append(program.run(values))
 
     def results(place: int) -> tuple[float, ...]:
         return tuple(float(f"{float(run[place]):.9g}") for run in runs)
 
-    for box in boxes:
-        known, kept = {results(box["right"])}, []
-        for slip in box["slips"]:
-            gives = results(slip[1])
-            if gives not in known:
-                known.add(gives)
-                kept.append(slip)
-        box["slips"] = kept
+    def apart(right: int, made: Iterable[Any], gives: Callable[[Any], int]) -> list[Any]:
+        known, kept = {results(right)}, []
+        for each in made:
+            if results(gives(each)) not in known:
+                known.add(results(gives(each)))
+                kept.append(each)
+        return kept
+
+    for box in found["boxes"]:
+        box["slips"] = apart(box["right"], box["slips"], lambda slip: int(slip[1]))
+    if "edges" in found:
+        passes = found["variants"]
+        found["variants"] = [
+            kept
+            for i, edge in enumerate(found["edges"])
+            for kept in apart(
+                edge["right"],
+                [variant for variant in passes if variant["fault"] == i],
+                lambda variant: int(variant["sent"][variant["fault"]]),
+            )
+        ]
 
 
 # --- pictures -----------------------------------------------------------------------------------
@@ -105,29 +123,41 @@ def _tell_apart(
 @functools.cache
 def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
     """The graph from left to right and from the top down, with places for numbers, as SVG."""
-    rec = _recording(kind, level, number)
-    slots: dict[str, list[str]] = {}
-    for box in KINDS[kind].boxes(rec):
-        slots.setdefault(box.item.id, []).append(box.slot)
-    alt = describe("Graph", rec.items, False, False)
-    looks = [_look(rec, item, slots.get(item.id, [])) for item in rec.items]
-    drawn = (draw(looks, direction, gap, alt) for direction, gap in LAYOUTS)
+    task = KINDS[kind]
+    lines = task.forms(level)[number]
+    carried = ROOM[0].removeprefix("data ") if task.sheet == "messages" else ""
+    if task.sheet == "order":
+        items = orders.Graph(lines).items
+        looks = [_bare_look(item) for item in items]
+    else:
+        rec = _recording(Form.parse(lines))
+        items, slots = rec.items, dict[str, list[str]]()
+        for box in task.boxes(rec) if task.sheet == "boxes" else ():
+            slots.setdefault(box.item.id, []).append(box.slot)
+        has_grads = rec.moving if carried else [rec.items[-1]]
+        looks = [_look(rec, item, slots.get(item.id, []), item in has_grads) for item in rec.items]
+    alt = describe("Graph", items, False, False)
+    drawn = (draw(looks, direction, gap, alt, carried=carried) for direction, gap in LAYOUTS)
     return tuple(ET.tostring(root, encoding="unicode") for root in drawn)
 
 
-def _recording(kind: str, level: int, number: int) -> Recording:
-    form = Form.parse(KINDS[kind].levels[level - 1][number])
+def _recording(form: Form) -> Recording:
     values = [form.domains.get(name, DOMAINS[0])[0] for name in form.leaves]
     return Recording(form.run(values), form.leaves)
 
 
-def _look(rec: Recording, item: Item, asked: Sequence[str]) -> Look:
+def _bare_look(item: Item) -> Look:
+    """A node that is only to be chosen."""
+    color = "leaf" if item.is_leaf else "node"
+    return Look(item, item.label, item.op, (("number",),) * (not item.is_leaf), ("000000",), color)
+
+
+def _look(rec: Recording, item: Item, asked: Sequence[str], has_grad: bool) -> Look:
     """A node with its value, and two lines of room for each number that is asked for."""
-    is_root = item is rec.items[-1]
     lines: list[tuple[str, ...]] = [("data",)]
     for slot in asked:
         lines += [(slot,), ()]
-    if is_root and not asked:
+    if has_grad and not asked:
         lines.append(("grad",))
     return Look(
         item,

@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from functools import cached_property
 
 from chaingrad.step.drills.bank import entry, pictures
-from chaingrad.step.drills.kinds import KINDS
+from chaingrad.step.drills.kinds import KINDS, LEVELS
 from chaingrad.step.drills.problem import Problem, problem
 from chaingrad.step.drills.slips import LESSONS
 from chaingrad.step.piece import Piece, piece
 from chaingrad.step.player import SCRIPTS
 
-PARTS = ("program", "reading", "drills/series", "drills/problem", "drills/boxes", "drills/task")
+PARTS = (
+    "program", "reading", "drills/series", "drills/problem", "drills/sheet", "drills/boxes",
+    "drills/arrows", "drills/sequence", "drills/task",
+)  # fmt: skip
 
 
 class Drill(Piece):
@@ -35,7 +38,8 @@ class Drill(Piece):
         drawings = pictures(drawn.kind, drawn.level, drawn.number)
         data = {
             "kind": drawn.kind, "level": drawn.level, "seed": drawn.seed, "name": drawn.name,
-            "asks": KINDS[drawn.kind].asks, "entries": [{**drawn.entry, "pictures": drawings}],
+            "asks": KINDS[drawn.kind].asks, "sheet": KINDS[drawn.kind].sheet,
+            "entries": [{**drawn.entry, "pictures": drawings}],
         }  # fmt: skip
         inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
         scripts = (*SCRIPTS, *PARTS, "drills/alone")
@@ -64,9 +68,9 @@ def bank(kind: str) -> str:
     levels = [
         [
             {**entry(kind, level, number), "pictures": pictures(kind, level, number)}
-            for number in range(len(forms))
+            for number in range(len(KINDS[kind].forms(level)))
         ]
-        for level, forms in enumerate(KINDS[kind].levels, start=1)
+        for level in LEVELS
     ]
     return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
 
@@ -79,10 +83,10 @@ def practice(banks: Mapping[str, str], page: str) -> str:
         page: under what the page keeps the reader's way.
     """
     kinds = [
-        {"name": name, "title": kind.title, "asks": kind.asks, "levels": len(kind.levels)}
+        {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}
         for name, kind in KINDS.items()
     ]
-    data = {"kinds": kinds, "banks": banks, "lessons": LESSONS, "page": page}
+    data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "lessons": LESSONS, "page": page}
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
     scripts = (*SCRIPTS, *PARTS, "drills/progress", "drills/page")
     return piece("player", "Problems", inside, data, scripts, "drills", ["drills/drill"])

@@ -10,18 +10,25 @@ from chaingrad.step.program import Program
 
 EXACT = 60  # numbers are multiples of one part of this
 CLOSE = 1e-9
-TRIED = 400  # settings, to find mistakes that no numbers tell apart
-OFTEN = 0.02  # of the settings, at least, make a problem
+TRIED = 120  # settings, to find mistakes that no numbers tell apart
+OFTEN = 0.04  # of the settings, at least, make a problem
 
 Entry = Mapping[str, Any]
 
 
-def settle(found: Entry) -> None:
+def settle(found: dict[str, Any]) -> None:
     """Leave out the mistakes that hardly any numbers tell from the others, the worst first."""
     program = Program(found["constants"], found["code"], (), 0, ())
     dice = Series("settle")
     drawn = (program.run([dice.choose(d) for d in found["domains"]]) for _ in range(TRIED))
-    runs = [values for values in drawn if are_small(found, values)]
+    runs = [run for run in (list(map(float, run)) for run in drawn) if are_small(found, run)]
+    if "variants" in found:
+        found["variants"] = [
+            variant
+            for variant in found["variants"]
+            if sum(is_found(found, variant, values) for values in runs) >= OFTEN * TRIED
+        ]
+        return
     while sum(is_fit(found, values) for values in runs) < max(1, OFTEN * TRIED):
         unseen = Counter(
             name
@@ -40,6 +47,20 @@ def is_fit(found: Entry, values: Sequence[float]) -> bool:
     """Whether numbers are small and exact, and every mistake shows in a box."""
     return are_small(found, values) and all(
         any(_shows(name, box, values) for box in found["boxes"]) for name in names_of(found)
+    )
+
+
+def is_found(found: Entry, variant: Mapping[str, Any], values: Sequence[float]) -> bool:
+    """Whether a wrong message is neither what is right nor what another mistake gives there."""
+    fault = variant["fault"]
+    told = [found["edges"][fault]["right"]]
+    for other in found["variants"]:
+        if other["fault"] == fault and other is not variant:
+            told.append(other["sent"][fault])
+    number = values[variant["sent"][fault]]
+    shown = [*variant["sent"], *variant["sums"].values()]
+    return all(is_small(values[place], found["most"]) for place in shown) and not any(
+        abs(number - values[place]) < CLOSE for place in told
     )
 
 

@@ -1,7 +1,7 @@
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
-  constructor(root, { kinds, banks, lessons, page }) {
-    Object.assign(this, { root, kinds, banks, lessons, page });
+  constructor(root, { kinds, levels, banks, lessons, page }) {
+    Object.assign(this, { root, kinds, levels, banks, lessons, page });
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
@@ -13,7 +13,7 @@ class Practice {
     this.count = make("span", { class: "cg-count" });
     this.large = button("Large", () => this.enlarge());
     this.on = button("Next", () => this.next());
-    this.one = button("Fill the next box", () => this.fillOne(), { class: "cg-one" });
+    this.one = button("Fill the next box", () => this.task.sheet.fillOne(), { class: "cg-one" });
     const choose = make("div", { class: "cg-choose" });
     choose.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
@@ -64,7 +64,7 @@ class Practice {
   follow() {
     const [, name, level, seed] = /^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash) ?? [];
     const kind = this.kinds.find((one) => one.name === name);
-    if (!kind || !(level >= 1 && level <= kind.levels) || !(seed >= 1)) return false;
+    if (!kind || !(level >= 1 && level <= this.levels) || !(seed >= 1)) return false;
     this.open(kind, +level, +seed);
     return true;
   }
@@ -87,8 +87,8 @@ class Practice {
     const problem = { ...draw(kind.name, level, seed, entries), name: turn };
     this.name = kind.name;
     this.kind.value = kind.name;
-    const levels = Array.from({ length: kind.levels }, (_, i) => `<option>${i + 1}</option>`);
-    this.level.innerHTML = levels.join("");
+    const options = Array.from({ length: this.levels }, (_, i) => `<option>${i + 1}</option>`);
+    this.level.innerHTML = options.join("");
     this.level.value = level;
     const { pictures } = problem.entry;
     const moved = this.body.contains(document.activeElement);
@@ -98,6 +98,7 @@ class Practice {
       this.series = { name: kind.name, level, seed };
     }
     this.task = new Task(problem, {
+      sheet: kind.sheet,
       pictures,
       asks: kind.asks,
       lessons: this.lessons,
@@ -106,8 +107,8 @@ class Practice {
     });
     this.task.bar.append(this.on, this.one, this.large);
     this.body.replaceChildren(this.task.element);
-    this.task.boxes.fit();
-    if (moved) this.task.boxes.focus();
+    this.task.sheet.fit();
+    if (moved) this.task.sheet.focus();
     this.tell(seed);
   }
 
@@ -123,7 +124,7 @@ class Practice {
     let words = "";
     if (!this.judged) {
       this.judged = true;
-      const [next, passes] = after(this.read(), problem, clean, kind.levels);
+      const [next, passes] = after(this.read(), problem, clean, this.levels);
       kept.put(this.page, "drills", kind.name, next);
       kept.put(this.page, "drills", "last", { kind: kind.name });
       if (passes) words = `<b>Level ${problem.level} is passed.</b>`;
@@ -159,18 +160,17 @@ class Practice {
     const on = document.fullscreenElement === this.root;
     this.root.classList.toggle("cg-large", on);
     this.large.textContent = on ? "Small" : "Large";
-    this.task?.boxes.fit();
-  }
-
-  fillOne() {
-    const { boxes } = this.task;
-    const i = boxes.read().findIndex((numbers) => !numbers);
-    if (i >= 0) boxes.fill(i);
+    this.task?.sheet.fit();
   }
 }
 
-for (const root of document.querySelectorAll(
-  ".chaingrad-player[data-kind=drills]:not([data-ready])",
-)) {
-  new Practice(root, JSON.parse(root.querySelector("script[type='application/json']").textContent));
-}
+// What the page keeps is read by a script that is loaded with it.
+const begin = () => {
+  const selector = ".chaingrad-player[data-kind=drills]:not([data-ready])";
+  for (const root of document.querySelectorAll(selector)) {
+    const data = root.querySelector("script[type='application/json']").textContent;
+    new Practice(root, JSON.parse(data));
+  }
+};
+if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);
+else begin();

@@ -26,14 +26,38 @@ const isFit = ({ shown, boxes, kinks, most }, values) => {
   );
 };
 
+// Whether a wrong message is neither what is right nor what another mistake gives there.
+const isFound = ({ edges, variants, most }, variant, values) => {
+  const { fault, sent, sums } = variant;
+  const others = variants.filter((other) => other.fault === fault && other !== variant);
+  const told = [edges[fault].right, ...others.map((other) => other.sent[fault])];
+  return (
+    [...sent, ...Object.values(sums)].every((place) => isSmall(values[place], most)) &&
+    !told.some((place) => same(values[place], values[sent[fault]]))
+  );
+};
+
+// The names that nodes have in a problem.
+const shuffled = (letters, dice) => {
+  const names = Object.values(letters);
+  for (let last = names.length - 1; last > 0; last--) {
+    const other = dice.below(last + 1);
+    [names[last], names[other]] = [names[other], names[last]];
+  }
+  return Object.fromEntries(Object.keys(letters).map((node, i) => [node, names[i]]));
+};
+
 const draw = (kind, level, seed, entries) => {
   const number = (seed - 1) % entries.length;
   const entry = entries[number];
   const dice = series(`${kind}-${level}-${seed}`);
+  const names = shuffled(entry.letters ?? {}, dice);
+  const variant = entry.variants && dice.choose(entry.variants);
   for (let i = 0; i < TRIES; i++) {
     const leaves = entry.domains.map(dice.choose);
     const values = run(entry, leaves);
-    if (isFit(entry, values)) return { kind, level, seed, number, entry, leaves, values };
+    if (!isFit(entry, values) || (variant && !isFound(entry, variant, values))) continue;
+    return { kind, level, seed, number, entry, leaves, values, names, variant };
   }
   throw new Error(`no numbers were found for ${kind}-${level}-${seed}`);
 };
@@ -62,4 +86,18 @@ const judge = ({ values }, { right, slips }, numbers) => {
   if (numbers.some((x) => same(x, values[right]))) return { right: true, slips: [] };
   const made = slips.filter(([, place]) => numbers.some((x) => same(x, values[place])));
   return { right: false, slips: made };
+};
+
+// A text with the names that nodes have in this problem.
+const named = (text, names) => text.replace(/\{(n\d+)\}/g, (_, node) => names[node]);
+
+// The first node that passes on before one of its children, and what the whole order is.
+const judgeOrder = ({ children, wrong }, order) => {
+  for (const [i, node] of order.entries()) {
+    const child = children[node].find((one) => order.indexOf(one) > i);
+    if (!child) continue;
+    const [name, , says] = wrong.find(([, made]) => made.join() === order.join()) ?? [];
+    return { node, child, name, says };
+  }
+  return undefined;
 };

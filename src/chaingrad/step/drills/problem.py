@@ -1,12 +1,13 @@
 """One problem: a kind, a level and a seed settle its graph and its numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from chaingrad.step.drills.bank import entry
-from chaingrad.step.drills.fit import EXACT, Entry, is_fit
-from chaingrad.step.drills.kinds import KINDS
+from chaingrad.step.drills.fit import EXACT, Entry, is_fit, is_found
+from chaingrad.step.drills.kinds import KINDS, LEVELS
 from chaingrad.step.drills.series import Series
 from chaingrad.step.program import Program
 
@@ -24,6 +25,8 @@ class Problem:
         entry: the graph, its boxes and its program.
         leaves: the values of the leaves.
         values: the numbers at every place of the program.
+        names: what nodes are called here, where that is drawn, too.
+        variant: the backward pass with a wrong message that is shown.
     """
 
     kind: str
@@ -33,6 +36,8 @@ class Problem:
     entry: Entry
     leaves: Sequence[float]
     values: Sequence[float]
+    names: Mapping[str, str]
+    variant: Mapping[str, Any] | None
 
     @property
     def name(self) -> str:
@@ -41,7 +46,7 @@ class Problem:
 
     @property
     def right(self) -> list[float]:
-        """What belongs into its boxes."""
+        """The numbers that belong into its boxes."""
         return [float(self.values[box["right"]]) for box in self.entry["boxes"]]
 
 
@@ -49,7 +54,7 @@ def problem(kind: str, level: int, seed: int) -> Problem:
     """Draw a problem: the same for the same arguments, here and on the page.
 
     Args:
-        kind: "local", "chain" or "adjoints".
+        kind: "local", "chain", "adjoints", "orders" or "messages".
         level: 1, 2 or 3.
         seed: from 1 on.
 
@@ -62,21 +67,31 @@ def problem(kind: str, level: int, seed: int) -> Problem:
     """
     if kind not in KINDS:
         raise ValueError(f"kind was {kind!r}; expected one of {', '.join(KINDS)}")
-    levels = KINDS[kind].levels
-    if not (isinstance(level, int) and 1 <= level <= len(levels)):
-        raise ValueError(f"level was {level!r}; {kind} has the levels 1 to {len(levels)}")
+    if level not in LEVELS:
+        raise ValueError(f"level was {level!r}; {kind} has the levels 1 to {len(LEVELS)}")
     if not (isinstance(seed, int) and 1 <= seed < 10**9):
         raise ValueError(f"seed was {seed!r}; expected a whole number from 1 on")
-    number = (seed - 1) % len(levels[level - 1])
+    number = (seed - 1) % len(KINDS[kind].forms(level))
     found = entry(kind, level, number)
     program = Program(found["constants"], found["code"], (), 0, ())
     dice = Series(f"{kind}-{level}-{seed}")
+    names = _shuffled(found.get("letters", {}), dice)
+    variant = dice.choose(found["variants"]) if "variants" in found else None
     for _ in range(TRIES):
         leaves = [dice.choose(domain) for domain in found["domains"]]
-        values = program.run(leaves)
-        if is_fit(found, values):
-            return Problem(kind, level, seed, number, found, leaves, values)
+        values = list(map(float, program.run(leaves)))
+        if is_fit(found, values) and (variant is None or is_found(found, variant, values)):
+            return Problem(kind, level, seed, number, found, leaves, values, names, variant)
     raise RuntimeError(f"no numbers were found for {kind}-{level}-{seed}")
+
+
+def _shuffled(letters: Mapping[str, str], dice: Series) -> dict[str, str]:
+    """The names that nodes have in this problem."""
+    names = list(letters.values())
+    for last in range(len(names) - 1, 0, -1):
+        other = dice.below(last + 1)
+        names[last], names[other] = names[other], names[last]
+    return dict(zip(letters, names, strict=True))
 
 
 def exact(x: float) -> str:

@@ -59,17 +59,42 @@ def of_local(rec: Recording, child: Item, position: int) -> Iterator[Slip]:
     yield Slip("upside down", 1.0 / right, "that is one over it", edge.ends)
 
 
+def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
+    """For what is sent along an edge."""
+    above, local = rec.adjoint(edge.child), rec.local(edge.child, edge.position)
+    y, x = rec.names.html(edge.child), rec.names.html(edge.parent)
+    came = rec.uses(edge.child)
+    for late in came if len(came) > 1 else ():
+        early = total(rec.right[other] for other in came if other is not late)
+        sent, sender = rec.tell(rec.right[late]), rec.names.html(late.child)
+        says = f"{y} passed on too early: the {sent} that {sender} sends had not come"
+        yield Slip("early", early * local, says, edge.ends)
+    for slip in of_local(rec, edge.child, edge.position):
+        if slip.name != "zero":
+            says = f"for ∂{y}/∂{x}: {slip.says}"
+            yield Slip(slip.name, above * slip.gives, says, edge.ends)
+    adjoint = rec.names.adjoint(edge.child)
+    says = f"that is the local gradient alone: it is multiplied by {adjoint}"
+    yield Slip("local", local, says, edge.ends)
+    says = f"along an edge one multiplies: {adjoint} × local gradient"
+    yield Slip("added", above + local, says, edge.ends)
+
+
 def of_adjoint(rec: Recording, item: Item) -> Iterator[Slip]:
     """For the adjoint of a node that has children."""
     uses = rec.uses(item)
-    for make in (_sums, _orders, _locals, _products):
-        yield from make(rec, item, uses)
+    if len(uses) > 1:
+        yield from _sums(rec, item, uses)
+    for edge in uses:
+        for slip in of_message(rec, edge):
+            shares = (slip.gives if other is edge else rec.right[other] for other in uses)
+            yield Slip(slip.name, total(shares), slip.says, slip.edge)
+    v = rec.names.html(item)
+    yield Slip("value", rec.value(item), f"that is the value of {v}, and not its adjoint")
 
 
 def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
     """The shares are right, and not what is made of them."""
-    if len(uses) < 2:
-        return
     v, shares = rec.names.html(item), [rec.right[edge] for edge in uses]
     users = listed([rec.names.html(edge.child) for edge in uses], 6)
     for missing, edge in enumerate(uses):
@@ -87,46 +112,3 @@ def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
     yield Slip("product", product, "shares of several paths are added, and not multiplied")
     mean = total(shares) / float(len(shares))
     yield Slip("mean", mean, "shares are added up, and not averaged")
-
-
-def _orders(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
-    """A child passed on before all that it was to receive had come."""
-    for edge in uses:
-        came = rec.uses(edge.child)
-        for late in came if len(came) > 1 else ():
-            above = total(rec.right[other] for other in came if other is not late)
-            local = rec.local(edge.child, edge.position)
-            child, sender = rec.names.html(edge.child), rec.names.html(late.child)
-            missing = rec.tell(rec.right[late])
-            says = f"{child} passed on too early: the {missing} that {sender} sends had not come"
-            yield Slip("early", _instead(rec, uses, edge, above * local), says, edge.ends)
-
-
-def _locals(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
-    """One of the local gradients is another."""
-    for edge in uses:
-        above = rec.adjoint(edge.child)
-        for slip in of_local(rec, edge.child, edge.position):
-            if slip.name == "zero":
-                continue
-            share = above * slip.gives
-            y, x = rec.names.html(edge.child), rec.names.html(item)
-            start = f"for ∂{y}/∂{x}: "
-            yield Slip(slip.name, _instead(rec, uses, edge, share), start + slip.says, edge.ends)
-
-
-def _products(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
-    """The value for the gradient, or adjoint and local gradient put together in another way."""
-    v = rec.names.html(item)
-    yield Slip("value", rec.value(item), f"that is the value of {v}, and not its adjoint")
-    locals = [rec.local(edge.child, edge.position) for edge in uses]
-    children = listed([rec.names.adjoint(edge.child) for edge in uses], 6)
-    says = f"that is the local gradient alone: it is multiplied by {children}"
-    yield Slip("local", total(locals), says)
-    sums = [rec.adjoint(edge.child) + local for edge, local in zip(uses, locals, strict=True)]
-    yield Slip("added", total(sums), "along an edge one multiplies: adjoint × local gradient")
-
-
-def _instead(rec: Recording, uses: list[Edge], edge: Edge, share: Number) -> Number:
-    """The sum, where one share is another."""
-    return total(share if other is edge else rec.right[other] for other in uses)

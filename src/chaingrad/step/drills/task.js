@@ -1,10 +1,12 @@
+const SHEETS = { boxes: Boxes, messages: Arrows, order: Sequence };
+
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 class Task {
-  constructor(problem, { pictures, asks, lessons, root, outcome }) {
+  constructor(problem, { sheet, pictures, asks, lessons, root, outcome }) {
     Object.assign(this, { problem, pictures, lessons, root, outcome });
     this.clean = true; // nothing was wrong, and nothing shown
     this.solved = false;
-    this.boxes = new Boxes(problem, pictures, () => this.check());
+    this.sheet = new SHEETS[sheet](problem, pictures, () => this.check());
     this.said = make("p", { class: "cg-words", "aria-live": "polite" });
     this.bar = make("div", { class: "cg-bar" });
     this.show = button("Show me", () => this.play());
@@ -16,7 +18,7 @@ class Task {
     this.element = make("div", { class: "cg-task" });
     this.element.append(
       make("p", { class: "cg-asks" }, asks),
-      this.boxes.element,
+      this.sheet.element,
       this.said,
       this.bar,
       this.shown,
@@ -28,18 +30,18 @@ class Task {
   }
 
   check() {
-    const { right, of, wrong, empty, says } = this.boxes.check();
+    const { right, wrong, words = "", at } = this.sheet.check();
     if (wrong) {
       this.clean = false;
-      this.say(`✗ ${says.words} ${this.links(says.lessons)}`);
-      this.boxes.focus(wrong.i);
-      this.outcome("wrong");
-    } else if (empty !== undefined) {
-      this.say(`${right} of ${of} are right${right ? " so far" : ""}. Fill in the others.`);
-      this.boxes.focus(empty);
+      this.say(`✗ ${words} ${this.links(wrong)}`);
+      this.sheet.focus(at);
+      this.outcome("wrong", wrong);
+    } else if (!right) {
+      this.say(words);
+      this.sheet.focus(at);
     } else if (!this.solved) {
       this.solved = true;
-      this.say(`<b>✓ Right.</b> ${this.outcome(this.clean ? "right" : "mended") ?? ""}`);
+      this.say(`<b>✓ Right.</b> ${words} ${this.outcome(this.clean ? "right" : "mended") ?? ""}`);
     }
   }
 
@@ -62,20 +64,18 @@ class Task {
       this.clean = false;
       this.outcome("shown");
     }
-    const { entry, values, name } = this.problem;
+    const { entry, values, names, name } = this.problem;
     const phases = [...new Set(entry.steps.map(([phase]) => phase))];
-    const text = (x) => (typeof x === "string" ? filled(x, values) : x);
+    const text = (x) => (typeof x === "string" ? named(filled(x, values), names) : x);
     const steps = entry.steps.map(([phase, words, nodes, edge, changes]) => [
       phases.indexOf(phase),
-      filled(words, values),
+      text(words),
       nodes,
       edge?.map(text) ?? 0,
       changes.map((change) => change.map(text)),
       [],
     ]);
-    const start = entry.shown.map(([node, place, before]) => {
-      return [node, "data", before + exact(values[place])];
-    });
+    const start = this.sheet.start();
     const label = `Step by step: ${name}`;
     const root = make("div", { class: "chaingrad-player", role: "group", "aria-label": label });
     const [wide, tall] = this.pictures;
@@ -84,6 +84,10 @@ class Task {
     data.textContent = JSON.stringify({ label, phases, start, steps });
     root.append(data);
     this.shown.append(root);
+    for (const [node, called] of Object.entries(names)) {
+      for (const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))
+        at.textContent = called;
+    }
     new Player(root).begin();
   }
 }

@@ -7,10 +7,12 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from chaingrad.backward import local_gradients
+from chaingrad.draw.reading import read
 from chaingrad.step.drills import KINDS, problem
 from chaingrad.step.drills.bank import entry
 from chaingrad.step.drills.fit import is_small, names_of
 from chaingrad.step.drills.forms import Form
+from chaingrad.step.drills.kinds import LEVELS
 from chaingrad.step.drills.problem import exact
 from chaingrad.step.drills.series import Series
 from chaingrad.step.drills.slips import LESSONS
@@ -19,7 +21,8 @@ from tests.support import ROOT
 
 LOGIC = ("program", "reading", "drills/series", "drills/problem", "drills/progress")
 MANY = 1000
-CASES = [(kind, level) for kind in KINDS for level in (1, 2, 3)]
+CASES = [(kind, level) for kind in KINDS for level in LEVELS]
+NUMBERS = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +32,8 @@ def page():
     engine.eval("\n".join(map(script, LOGIC)))
     for kind, task in KINDS.items():
         levels = [
-            [entry(kind, level, number) for number in range(len(forms))]
-            for level, forms in enumerate(task.levels, start=1)
+            [entry(kind, level, number) for number in range(len(task.forms(level)))]
+            for level in LEVELS
         ]
         engine.eval(f"globalThis.{kind} = {json.dumps(levels)}")
     return engine
@@ -57,19 +60,22 @@ def test_a_problem_is_the_same_in_both_languages(page, kind, level):
     code = (
         f"Array.from({{length: {len(seeds(kind, level))}}}, (_, i) => "
         f"draw('{kind}', {level}, i + 1, {kind}[{level - 1}]))"
-        ".map(({number, leaves, values, entry}) =>"
-        " [number, leaves, entry.boxes.map(({right}) => exact(values[right]))])"
+        ".map(({number, leaves, values, entry, names, variant}) =>"
+        " [number, leaves, entry.boxes.map(({right}) => exact(values[right])), names,"
+        " variant?.sent.map((place) => exact(values[place]))])"
     )
     for seed, theirs in zip(seeds(kind, level), called(page, code), strict=True):
         ours = problem(kind, level, seed)
-        assert [ours.number, list(ours.leaves), list(map(exact, ours.right))] == theirs
+        right = list(map(exact, ours.right))
+        sent = ours.variant and [exact(ours.values[place]) for place in ours.variant["sent"]]
+        assert [ours.number, list(ours.leaves), right, ours.names, sent] == theirs
 
 
-@pytest.mark.parametrize(("kind", "level"), CASES)
+@pytest.mark.parametrize(("kind", "level"), NUMBERS)
 def test_what_is_right_is_what_the_backward_pass_gives(kind, level):
     for seed in seeds(kind, level):
         drawn = problem(kind, level, seed)
-        root = Form.parse(KINDS[kind].levels[level - 1][drawn.number]).run(drawn.leaves)
+        root = Form.parse(KINDS[kind].forms(level)[drawn.number]).run(drawn.leaves)
         root.backward()
         nodes = {node.label: node for node in root.sorted_graph()}
         for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
@@ -81,11 +87,11 @@ def test_what_is_right_is_what_the_backward_pass_gives(kind, level):
             assert right == pytest.approx(known, abs=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "level"), [case for case in CASES if case[0] != "local"])
+@pytest.mark.parametrize(("kind", "level"), [case for case in NUMBERS if case[0] != "local"])
 def test_leaves_agree_with_differences(kind, level):
     for seed in seeds(kind, level):
         drawn = problem(kind, level, seed)
-        form = Form.parse(KINDS[kind].levels[level - 1][drawn.number])
+        form = Form.parse(KINDS[kind].forms(level)[drawn.number])
         boxes = zip(drawn.entry["boxes"], drawn.right, strict=True)
         adjoints = {box["name"]: right for box, right in boxes}
         for i, name in enumerate(form.leaves):
@@ -94,7 +100,7 @@ def test_leaves_agree_with_differences(kind, level):
             assert adjoints[name] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize(("kind", "level"), CASES)
+@pytest.mark.parametrize(("kind", "level"), NUMBERS)
 def test_numbers_are_small_and_mistakes_show(kind, level):
     for seed in seeds(kind, level):
         drawn = problem(kind, level, seed)
@@ -114,8 +120,8 @@ def test_every_mistake_has_a_lesson_that_is_there():
     made = {
         name
         for kind, task in KINDS.items()
-        for level, forms in enumerate(task.levels, start=1)
-        for number in range(len(forms))
+        for level in LEVELS
+        for number in range(len(task.forms(level)))
         for name in names_of(entry(kind, level, number))
     }
     assert made <= LESSONS.keys()
@@ -203,3 +209,59 @@ def test_what_was_wrong_comes_back_after_two_and_six_and_five_right_pass_a_level
 def test_there_is_no_such_problem(arguments, message):
     with pytest.raises(ValueError, match=message):
         problem(*arguments)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_message_alone_is_wrong(level):
+    """By the engine's local gradients, and what each node is shown to hold."""
+    for seed in seeds("messages", level):
+        drawn = problem("messages", level, seed)
+        root = Form.parse(KINDS["messages"].forms(level)[drawn.number]).run(drawn.leaves)
+        items = {item.id: item for item in read(root, "test", 100)}
+        shown = {id: drawn.values[place] for id, place in drawn.variant["sums"].items()}
+        came = dict.fromkeys(shown, 0.0) | {list(items)[-1]: 1.0}
+        wrong = []
+        for i, edge in enumerate(drawn.entry["edges"]):
+            parent, child, which = edge["ends"]
+            places = [k for k, id in enumerate(items[child].parents) if id == parent]
+            local = local_gradients(items[child].node)[places[which]][1]
+            sent = drawn.values[drawn.variant["sent"][i]]
+            came[parent] += sent
+            if abs(sent - shown[child] * local) > 1e-9:
+                wrong.append(i)
+        assert wrong == [drawn.variant["fault"]]
+        assert came == pytest.approx(shown)
+
+
+def computed(lines):
+    form = Form.parse(lines)
+    return form.run([1.0] * len(form.leaves))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_order_is_judged_by_who_uses_whom(page, level):
+    for number, lines in enumerate(KINDS["orders"].forms(level)):
+        found = entry("orders", level, number)
+        items = {item.id: item for item in read(computed(lines), "test", 100)}
+        engine = [id for id, item in items.items() if item.node.parents]
+        by_node = {item.node: item.id for item in items.values()}
+        sorted_ = [by_node[node] for node in items[engine[-1]].node.sorted_graph()]
+        order = [id for id in sorted_ if id in engine]
+        tried = [order, found["order"], *(made for _, made, _ in found["wrong"])]
+        dice = Series(lines)
+        for _ in range(30):
+            tried.append(sorted(engine, key=lambda _: dice.below(1000)))
+        code = f"judgeOrder(orders[{level - 1}][{number}], order) ?? null"
+        verdicts = called(page, f"{json.dumps(tried)}.map((order) => {code})")
+        for order, verdict in zip(tried, verdicts, strict=True):
+            valid = all(
+                order.index(id) < order.index(parent)
+                for id in engine
+                for parent in items[id].parents
+                if parent in engine
+            )
+            assert (verdict is None) == valid
+        assert verdicts[:2] == [None, None]
+        names = [name for name, *_ in found["wrong"]]
+        assert [v["name"] for v in verdicts[2 : 2 + len(names)]] == names
+        assert len(names) >= 4

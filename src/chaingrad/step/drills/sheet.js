@@ -1,0 +1,82 @@
+// A graph to be answered in. Of its two drawings the first that fits is shown.
+class Sheet {
+  constructor(problem, pictures, done) {
+    this.problem = problem;
+    this.done = done;
+    const parsed = new DOMParser().parseFromString(pictures.join(""), "text/html");
+    this.drawings = [...parsed.querySelectorAll("svg")].map((svg) => {
+      svg.style.cssText = "";
+      return Object.assign(new Drawing(svg), { width: +svg.getAttribute("width") });
+    });
+    for (const change of this.written()) {
+      for (const drawing of this.drawings) drawing.put(...change);
+    }
+    for (const [node, name] of Object.entries(problem.names)) {
+      for (const box of this.groups(node)) box.querySelector(".cg-name").textContent = name;
+    }
+    this.canvas = make("div", { class: "cg-canvas" });
+    this.element = make("div", { class: "cg-scroll", role: "group", "aria-label": "Graph" });
+    this.element.append(this.canvas);
+    new ResizeObserver(() => this.fit()).observe(this.element);
+  }
+
+  // What stands in the nodes before an answer.
+  written() {
+    const { entry, values } = this.problem;
+    const data = entry.shown.map(([node, place, before]) => {
+      return [node, "data", before + exact(values[place])];
+    });
+    return [...data, ...entry.given];
+  }
+
+  // What stands there before the first step.
+  start() {
+    return Sheet.prototype.written.call(this).filter(([, slot]) => slot === "data");
+  }
+
+  groups(node) {
+    return this.drawings.map(({ nodes }) => nodes[node].group);
+  }
+
+  // What stands over the drawing: elements, and where their place is.
+  over() {
+    return [];
+  }
+
+  fit() {
+    const room = this.element.clientWidth - 8;
+    if (room <= 0) return;
+    const shown =
+      this.drawings.find(({ width }) => width <= room) ??
+      this.drawings.reduce((a, b) => (a.width < b.width ? a : b));
+    if (shown === this.shown) return;
+    this.shown = shown;
+    const [left, top] = shown.svg.firstElementChild
+      .getAttribute("transform")
+      .match(/translate\((\S+)[ ,](\S+)\)/)
+      .slice(1)
+      .map(Number);
+    const held = document.activeElement;
+    const over = this.over();
+    this.canvas.style.width = `${shown.width}px`;
+    this.canvas.replaceChildren(shown.svg, ...over.map(([element]) => element));
+    for (const [{ style }, x, y, width] of over) {
+      Object.assign(style, { left: `${left + x}px`, top: `${top + y}px`, width: `${width}px` });
+    }
+    if (this.canvas.contains(held)) held.focus();
+  }
+
+  // Mark a node, and the edge along which something went wrong.
+  point(node, edge) {
+    for (const drawing of this.drawings) {
+      drawing.nodes[node]?.group.classList.add("cg-on");
+      if (edge) drawing.edge(...edge).classList.add("cg-on");
+    }
+  }
+
+  clear() {
+    for (const { svg } of this.drawings) {
+      for (const on of svg.querySelectorAll(".cg-on")) on.classList.remove("cg-on");
+    }
+  }
+}
