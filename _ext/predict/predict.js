@@ -2,17 +2,6 @@
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
 
-  /** The number that a reader means by −2, 1,5, 1/3 or 1e-3; NaN if it is none. */
-  function asNumber(text) {
-    const plain = text
-      .trim()
-      .replace(/[−–]/g, "-")
-      .replace(/(\d),(?=\d{3}(\D|$))/g, "$1");
-    const parts = plain.replace(",", ".").split("/");
-    if (parts.length > 2 || parts.some((part) => !part.trim())) return NaN;
-    return parts.map(Number).reduce((above, below) => above / below);
-  }
-
   class Question {
     constructor(box) {
       this.box = box;
@@ -47,7 +36,8 @@
 
     field() {
       if (!this.list) {
-        const kind = { type: "text", inputMode: "decimal", size: 10, autocomplete: "off" };
+        // no keypad of decimals: that of a phone has no minus, and no stroke
+        const kind = { type: "text", size: 10, autocomplete: "off" };
         this.input = make("input", { ...kind, ariaLabel: "Your prediction, a number" });
         return this.input;
       }
@@ -82,16 +72,18 @@
         const chosen = this.known.findIndex(({ text }) => text === value);
         return { right: chosen === this.right, says: this.known[chosen]?.says };
       }
-      const number = asNumber(value);
-      const right = this.agree(number, this.right);
-      const told = this.known.find(({ text }) => this.agree(number, asNumber(text)));
-      const nearer = number < this.right ? "It is larger." : "It is smaller.";
+      const numbers = numbersIn(value);
+      const right = numbers.some((number) => this.agree(number, this.right));
+      const told = this.known.find(({ text }) =>
+        numbers.some((number) => this.agree(number, numbersIn(text)[0])),
+      );
+      const nearer = numbers[0] < this.right ? "It is larger." : "It is smaller.";
       return { right, says: told?.says ?? (right ? "" : nearer) };
     }
 
     guess() {
       const { value } = this;
-      if (value === undefined || (this.input && Number.isNaN(asNumber(value)))) {
+      if (value === undefined || (this.input && !numbersIn(value).length)) {
         this.says.textContent = this.input
           ? "Write a number, such as 6, −0.5 or 1/3."
           : "Choose one first.";

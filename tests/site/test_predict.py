@@ -60,6 +60,8 @@ NUMBERS = {
     "-1/3": "✓ Right.",
     "0.333": "✗ Not this. The slope is that of a falling line.",
     "−0,33": "✓ Right.",
+    "-2": "✗ Not this. It is larger.",
+    "−0,334": "✓ Right.",
     "-3": "✗ Not this. It is larger.",
     "-.33": "✓ Right.",
     "2e0": "✗ Not this. It is smaller.",
