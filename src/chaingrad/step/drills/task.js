@@ -15,7 +15,7 @@ class Task {
       this.show,
     );
     this.shown = make("div");
-    this.element = make("div", { class: "cg-task" });
+    this.element = make("div", { class: "cg-task", "data-name": problem.name });
     this.element.append(
       make("p", { class: "cg-asks" }, asks),
       this.sheet.element,

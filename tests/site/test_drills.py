@@ -1,0 +1,278 @@
+"""The problems in a real browser: answered right and wrong, by keyboard, on a phone, come back."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from chaingrad.step import drill
+from chaingrad.step.drills import KINDS, problem
+from chaingrad.step.drills.drill import bank, practice
+from chaingrad.step.drills.kinds import LEVELS
+from chaingrad.step.drills.problem import Problem, exact
+from tests.axe import severe
+from tests.site.conftest import Show
+from tests.support import ROOT, serve
+
+PAGE = "chapters/practice/drills"
+SCRIPTS = ("_ext/static/book.js", "_ext/live/kept.js")
+HEAVIEST = 150_000  # bytes, compressed, beyond what every page loads
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The problems on a page of their own, with what every page of the book has."""
+    folder = tmp_path_factory.mktemp("drills")
+    for script in SCRIPTS:
+        (folder / Path(script).name).write_text((ROOT / script).read_text())
+    for kind in KINDS:
+        (folder / f"{kind}.json").write_text(bank(kind))
+    scripts = "".join(f'<script defer src="{Path(script).name}"></script>' for script in SCRIPTS)
+    (folder / "index.html").write_text(
+        '<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>Problems</title>{scripts}'
+        f"<main><h1>Problems</h1>{practice({kind: f'{kind}.json' for kind in KINDS}, PAGE)}</main>"
+    )
+    with serve(folder) as address:
+        yield f"{address}/index.html"
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    context = browser.new_context()
+    page = context.new_page()
+    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+    page.goto(address)
+    yield page
+    context.close()
+
+
+def opened(page: Page, drawn: Problem) -> None:
+    page.evaluate(f"location.hash = '{drawn.name}'")
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", drawn.name)
+
+
+def said(page: Page) -> str:
+    return page.locator(".cg-words").first.inner_text()
+
+
+def check(page: Page) -> str:
+    page.get_by_role("button", name="Check").click()
+    return said(page)
+
+
+def put(page: Page, texts: list[str]) -> None:
+    """Write into the boxes."""
+    page.evaluate(
+        """texts => document.querySelectorAll(".cg-canvas input").forEach((box, i) => {
+            box.value = texts[i] ?? "";
+            box.dispatchEvent(new Event("input"));
+        })""",
+        texts,
+    )
+
+
+def press(page: Page, selector: str) -> None:
+    page.locator(selector).dispatch_event("click")
+
+
+# --- right and wrong, and what is said of it ----------------------------------------------------
+
+
+def wrong_numbers(page: Page, drawn: Problem) -> list[str]:
+    """Make each mistake that a number tells; the names of those that were made."""
+    made, right = [], list(map(exact, drawn.right))
+    for i, box in enumerate(drawn.entry["boxes"]):
+        for name, place, *_ in box["slips"]:
+            number = float(drawn.values[place])
+            others = [drawn.values[s[1]] for s in box["slips"] if s[0] != name] + [drawn.right[i]]
+            if abs(number) < 1e6 and all(abs(number - other) > 1e-9 for other in others):
+                put(page, [*right[:i], repr(number)])
+                assert " is not " in check(page)
+                marked = page.locator(".cg-canvas input[aria-invalid]")
+                expect(marked).to_have_attribute("aria-label", box["says"])
+                assert "the first that is wrong" not in said(page)
+                made.append(name)
+    put(page, ["12345"])
+    assert "the first that is wrong" in check(page)
+    return made
+
+
+def right_numbers(page: Page, drawn: Problem) -> None:
+    put(page, list(map(exact, drawn.right)))
+
+
+def wrong_orders(page: Page, drawn: Problem) -> list[str]:
+    made = []
+    for name, order, says in drawn.entry["wrong"]:
+        choose(page, order)
+        assert says in check(page)
+        choose(page, order)  # a second click takes it back
+        made.append(name)
+    return made
+
+
+def choose(page: Page, order: list[str]) -> None:
+    for node in order:
+        press(page, f".cg-canvas [data-node={node}]")
+
+
+def right_order(page: Page, drawn: Problem) -> None:
+    choose(page, drawn.entry["order"])
+
+
+def wrong_messages(page: Page, drawn: Problem) -> list[str]:
+    made = []
+    assert drawn.variant is not None
+    for i, alike in enumerate(drawn.variant["alike"]):
+        if i != drawn.variant["fault"]:
+            press(page, f".cg-canvas button >> nth={i}")
+            assert "right for what had come" in check(page)
+            made.append(alike or "right")
+    return made
+
+
+def right_message(page: Page, drawn: Problem) -> None:
+    assert drawn.variant is not None
+    press(page, f".cg-canvas button >> nth={drawn.variant['fault']}")
+
+
+WAYS = {
+    "boxes": (wrong_numbers, right_numbers),
+    "order": (wrong_orders, right_order),
+    "messages": (wrong_messages, right_message),
+}
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(40, marks=pytest.mark.full)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_problems_are_solved_right_and_wrong(page: Page, kind: str, count: int) -> None:
+    """Each mistake is called by its name, and what is right is right."""
+    wrong, right = WAYS[KINDS[kind].sheet]
+    made = Counter[str]()
+    for seed in range(1, count + 1):
+        drawn = problem(kind, LEVELS[seed % 3], seed)
+        opened(page, drawn)
+        made.update(wrong(page, drawn))
+        right(page, drawn)
+        assert "✓ Right." in check(page)
+    print(kind, dict(made))
+    assert len(made) >= 4
+
+
+# --- the way through them -----------------------------------------------------------------------
+
+
+def test_an_address_opens_one_problem_and_next_goes_along_its_series(page: Page) -> None:
+    opened(page, problem("adjoints", 3, 7))
+    data = page.locator(".cg-canvas [data-slot=data]").all_text_contents()
+    page.reload()
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "adjoints-3-7")
+    assert page.locator(".cg-canvas [data-slot=data]").all_text_contents() == data
+    page.get_by_role("button", name="Next").click()
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "adjoints-3-8")
+    page.go_back()
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "adjoints-3-7")
+    page.get_by_label("Practise").select_option("chain")
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "chain-1-1")
+
+
+def test_what_was_wrong_comes_back_and_five_in_a_row_pass_a_level(page: Page) -> None:
+    page.get_by_label("Practise").select_option("chain")
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "chain-1-1")
+    came = []
+    for turn in range(10):
+        name = page.locator(".cg-task").get_attribute("data-name") or ""
+        came.append(name)
+        kind, level, seed = name.split("-")
+        drawn = problem(kind, int(level), int(seed))
+        if turn == 0:
+            put(page, ["77"])
+            check(page)
+        right_numbers(page, drawn)
+        assert "✓ Right." in check(page)
+        expect(page.get_by_role("button", name="Next")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator(f".cg-task[data-name={name}]")).to_have_count(0)
+    assert came[:4] == ["chain-1-1", "chain-1-2", "chain-1-3", "chain-1-1"]
+    assert came.count("chain-1-1") == 3
+    assert came[-1].startswith("chain-2-")
+    page.goto("about:blank")
+    page.go_back()
+    page.reload()
+    kept = page.evaluate(f"kept.read('{PAGE}').drills.chain")
+    assert kept["passed"] == 1
+    assert kept["again"] == []
+
+
+def test_the_keyboard_is_enough(page: Page) -> None:
+    drawn = problem("adjoints", 2, 1)
+    opened(page, drawn)
+    page.locator(".cg-canvas input").first.focus()
+    for number in map(exact, drawn.right):
+        page.keyboard.type(number)
+        page.keyboard.press("Tab")
+    page.locator(".cg-canvas input").last.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".cg-words").first).to_contain_text("✓ Right.")
+    page.keyboard.press("Enter")
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "adjoints-2-2")
+    assert page.evaluate("document.activeElement.matches('.cg-canvas input')")
+    opened(page, problem("orders", 1, 1))
+    page.locator(".cg-canvas g[role=button]").first.focus()
+    page.keyboard.press("Space")
+    first = page.locator(".cg-canvas g[role=button]").first
+    assert (first.get_attribute("aria-label") or "").endswith(": number 1")
+
+
+def test_the_player_plays_the_problem(page: Page) -> None:
+    drawn = problem("adjoints", 1, 2)
+    opened(page, drawn)
+    page.get_by_role("button", name="Show me").click()
+    player = page.locator(".cg-task .chaingrad-player")
+    player.get_by_role("slider").press("End")
+    for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+        at = player.locator(f".cg-live [data-node={box['node']}] [data-slot=grad]")
+        expect(at).to_have_text(f"grad {exact(right)}")
+    assert page.evaluate(f"kept.read('{PAGE}').drills.adjoints.again.length") == 2
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
+def test_axe_finds_nothing_serious_and_boxes_are_large_enough(
+    browser: Browser, address: str, theme: str, width: int
+) -> None:
+    context = browser.new_context(
+        viewport={"width": width, "height": 844},
+        color_scheme="dark" if theme == "dark" else "light",
+    )
+    page = context.new_page()
+    page.goto(address)
+    for kind in KINDS:
+        opened(page, problem(kind, 3, 2))
+        check(page)
+        assert not severe(page, within="main"), kind
+        for box in page.locator(".cg-canvas :is(input, button, g[role=button])").all():
+            size = box.bounding_box()
+            assert size is not None
+            assert size["height"] >= 24
+            assert size["width"] >= 24
+        for box in page.locator(".cg-canvas :is(input, button)").all():
+            assert box.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 16
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), kind
+    context.close()
+
+
+def test_a_notebook_shows_the_same_problem(show: Show) -> None:
+    drawn = problem("adjoints", 3, 7)
+    page = show(drill("adjoints", 3, 7).html)
+    right_numbers(page, drawn)
+    assert "✓ Right." in check(page)
+
+
+def test_the_problems_are_light() -> None:
+    with_page = len(gzip.compress(practice({}, PAGE).encode()))
+    for kind in KINDS:
+        assert with_page + len(gzip.compress(bank(kind).encode())) < HEAVIEST
