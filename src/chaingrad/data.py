@@ -1,11 +1,11 @@
-"""A data set small enough to come with the package, so that it is there in live cells, too."""
+"""Data small enough to come with the package, so that they are there in live cells, too."""
 
 from importlib.resources import files
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["digits"]
+__all__ = ["digits", "moons"]
 
 
 def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -22,3 +22,24 @@ def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """
     with (files("chaingrad") / "digits.npz").open("rb") as file, np.load(file) as stored:
         return stored["pixels"] / 16, stored["labels"].astype(np.int64)
+
+
+def moons(n: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """``n`` points (n, 2) near two half circles that reach into one another, and labels (n,).
+
+    Points with label 0 lie on the upper half of the unit circle, those with label 1 on a lower
+    half around (1, 1/2), and all are off by normal noise of 0.1. The labels alternate, so that any
+    stretch of the points has as many of one as of the other.
+
+    >>> points, labels = moons(100, np.random.default_rng(0))
+    >>> points.shape, labels[:4].tolist()
+    ((100, 2), [0, 1, 0, 1])
+
+    Raises:
+        ValueError: ``n`` is below 0.
+    """
+    labels = np.arange(n, dtype=np.int64) % 2
+    angles, side = rng.uniform(0.0, np.pi, n), 1.0 - 2.0 * labels
+    circles = np.stack([np.cos(angles), np.sin(angles)], axis=1) * side[:, None]
+    centres = labels[:, None] * np.array([1.0, 0.5])
+    return circles + centres + rng.normal(0.0, 0.1, (n, 2)), labels
