@@ -1,8 +1,8 @@
 """The engine doctor: examine an autograd engine for the bugs of the museum, and their relatives.
 
-For engines of numbers with the interface of micrograd :cite:`karpathy2020`: ``Value(3.0)``, its
-operators, ``data``, ``grad`` and ``backward()``. Others need an `Adapter` of a few lines. On the
-command line: ``python -m chaingrad.doctor my_engine.py:Value``.
+For engines of numbers or arrays with the interface of micrograd :cite:`karpathy2020`:
+``Value(3.0)``, its operators, ``data``, ``grad`` and ``backward()``. Others need an `Adapter` of a
+few lines. On the command line: ``python -m chaingrad.doctor my_engine.py:Value``.
 
 >>> from chaingrad import Node
 >>> from chaingrad.doctor import examine
@@ -10,8 +10,12 @@ command line: ``python -m chaingrad.doctor my_engine.py:Value``.
 []
 """
 
-from chaingrad.doctor.examination import Adapter, examine
-from chaingrad.doctor.probes import PROBES, Probe
+from chaingrad.doctor.examination import Adapter, Functional, examine
+from chaingrad.doctor.probe import Probe
+from chaingrad.doctor.probes import MILESTONES, PROBES
 from chaingrad.doctor.report import Finding, Outcome, Report
 
-__all__ = ["PROBES", "Adapter", "Finding", "Outcome", "Probe", "Report", "examine"]
+__all__ = [
+    "MILESTONES", "PROBES", "Adapter", "Finding", "Functional", "Outcome", "Probe", "Report",
+    "examine",
+]  # fmt: skip

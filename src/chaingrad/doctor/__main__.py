@@ -4,8 +4,6 @@ The process may crash, hang or end: the probe it was at is a finding, and anothe
 """
 
 import argparse
-import importlib
-import importlib.util
 import json
 import subprocess
 import sys
@@ -17,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from chaingrad.doctor.examination import adapted, outcomes
-from chaingrad.doctor.probes import ENDLESS, PROBES
-from chaingrad.doctor.report import Outcome, Report
+from chaingrad.doctor.loading import load
+from chaingrad.doctor.probes import MILESTONES, chosen
+from chaingrad.doctor.report import ENDLESS, Outcome, Report
 
 _START = 60.0  # seconds of processor time for the engine's module to be imported
 _LOOK = 0.02  # seconds between looks at the process
@@ -26,35 +25,9 @@ _IDLE = 30.0  # seconds of looks in which a process that computes uses a hundred
 _REFUSED = 3
 
 
-def load(target: str) -> Any:
-    """The engine at ``file.py:Name`` or ``module:Name``.
-
-    Raises:
-        ValueError: the target has another form, or there is no such file, module or name.
-    """
-    place, colon, name = target.rpartition(":")
-    if not colon or not name.isidentifier():
-        raise ValueError(f"say where the engine is, as in my_engine.py:Value; got {target!r}")
-    if place.endswith(".py"):
-        path = Path(place).resolve()
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None or not path.exists():
-            raise ValueError(f"there is no file {place}")
-        sys.path.insert(0, str(path.parent))
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
-    else:
-        try:
-            module = importlib.import_module(place)
-        except ModuleNotFoundError as error:
-            raise ValueError(f"there is no module {place}: {error}") from None
-    if not hasattr(module, name):
-        raise ValueError(f"{place} has no {name}")
-    return getattr(module, name)
-
-
-def within(target: str, results: str, first: int, seconds: float) -> int:
+def within(
+    target: str, results: str, first: int, seconds: float, milestone: int | None = None
+) -> int:
     """Examine in this process, from probe ``first`` on; write a line for each outcome."""
     with open(results, "a", encoding="utf-8") as file:
         try:
@@ -63,21 +36,22 @@ def within(target: str, results: str, first: int, seconds: float) -> int:
             print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
             return _REFUSED
         print(json.dumps({"name": adapter.name}), file=file, flush=True)
-        for outcome in outcomes(adapter, PROBES[first:], seconds):
+        for outcome in outcomes(adapter, chosen(milestone)[first:], seconds):
             print(json.dumps(asdict(outcome)), file=file, flush=True)
     return 0
 
 
-def apart(target: str, seconds: float) -> Report:
+def apart(target: str, seconds: float, milestone: int | None = None) -> Report:
     """Examine in other processes, a new one after each that does not come to its end.
 
     Raises:
         ValueError: the engine cannot be loaded.
     """
+    probes = chosen(milestone)
     found: list[Outcome] = []
     name = target
-    while len(found) < len(PROBES):
-        lines, end = _process(target, len(found), seconds)
+    while len(found) < len(probes):
+        lines, end = _process(target, len(found), seconds, milestone)
         for line in lines:
             if "refused" in line:
                 raise ValueError(f"{target} cannot be examined: {line['refused']}")
@@ -87,19 +61,22 @@ def apart(target: str, seconds: float) -> Report:
                 found.append(Outcome(**line))
         if not lines:
             raise ValueError(f"{target} cannot be examined: {end} while it was imported")
-        if len(found) < len(PROBES):
-            probe = PROBES[len(found)]
-            verdict = "remark" if probe.only_remark else "wrong"
+        if len(found) < len(probes):
+            probe = probes[len(found)]
+            verdict = "unfinished" if end == ENDLESS else "wrong"
             found.append(Outcome(probe.text, verdict, "", end, probe.right()))
-    return Report(name, found)
+    return Report(name, found, milestone)
 
 
-def _process(target: str, first: int, seconds: float) -> tuple[list[dict[str, Any]], str]:
+def _process(
+    target: str, first: int, seconds: float, milestone: int | None = None
+) -> tuple[list[dict[str, Any]], str]:
     """What one process wrote, and how it came to its end."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder, "results")
         results.touch()
         options = ["--results", str(results), "--first", str(first), "--seconds", str(seconds)]
+        options += ["--milestone", str(milestone)] if milestone else []
         process = subprocess.Popen(
             [sys.executable, "-m", "chaingrad.doctor", target, *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -151,22 +128,31 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
 
 
 def main() -> int:
-    """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if there is none."""
+    """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if it cannot be examined."""
     parser = argparse.ArgumentParser(prog="python -m chaingrad.doctor", description=__doc__)
     parser.add_argument("engine", help="my_engine.py:Value, a module's name for the file, or an "
                         "Adapter's name for the class")  # fmt: skip
     parser.add_argument(
         "--seconds", type=float, default=5.0, help="the processor time that each probe may take"
     )
+    parser.add_argument(
+        "--milestone", type=int, choices=MILESTONES, help="of the project Your own engine: only "
+        "what an engine that has come so far needs is tried, and what it lacks of this counts"
+    )  # fmt: skip
     parser.add_argument("--results", help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.results:
-        return within(options.engine, options.results, options.first, options.seconds)
+        return within(
+            options.engine, options.results, options.first, options.seconds, options.milestone
+        )
     try:
-        report = apart(options.engine, options.seconds)
+        report = apart(options.engine, options.seconds, options.milestone)
     except ValueError as error:
         print(error, file=sys.stderr)
+        return 2
+    if {"a + b", "a * b"} <= set(report.missing):
+        print(f"{options.engine} cannot be examined: it has neither + nor *", file=sys.stderr)
         return 2
     print(report)
     return 0 if report.is_sound else 1

@@ -2,17 +2,23 @@
 
 import contextlib
 import io
-import math
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from chaingrad.doctor.probes import ENDLESS, PROBES, Probe
-from chaingrad.doctor.report import Outcome, Report
+import numpy as np
+from numpy.typing import NDArray
+
+from chaingrad.doctor.loading import load
+from chaingrad.doctor.probe import NotThereError, Probe, Reading, gradients
+from chaingrad.doctor.probes import chosen
+from chaingrad.doctor.report import ENDLESS, Outcome, Report
+from chaingrad.node import Node
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
 _LINES = 1_000_000  # of Python, that count as a second where no timer can be set
@@ -22,13 +28,17 @@ _LINES = 1_000_000  # of Python, that count as a second where no timer can be se
 class Adapter:
     """How the doctor speaks to an engine; override what yours does in another way.
 
-    A gradient may be None where no pass has been. This one is for PyTorch:
+    A gradient may be None where no pass has been. This one is for PyTorch, with numbers of 64 bits
+    and graphs that are kept for a second pass:
 
     .. code-block:: python
 
         class Torch(Adapter):
             def leaf(self, value):
-                return torch.tensor(float(value), requires_grad=True)
+                return torch.tensor(value, dtype=torch.float64, requires_grad=True)
+
+            def backward(self, root):
+                root.backward(retain_graph=True)
 
             def clear(self, leaf):
                 leaf.grad = None
@@ -41,12 +51,25 @@ class Adapter:
         """The name in the report."""
         return getattr(self.engine, "__name__", type(self).__name__)
 
-    def leaf(self, value: float) -> Any:
-        """A node of the number, which takes a gradient."""
+    @property
+    def train(self) -> Callable[..., Any] | None:
+        """The function that trains a net on the engine: `train`, in the engine's own module."""
+        module = sys.modules.get(getattr(self.engine, "__module__", ""))
+        return getattr(module, "train", None)
+
+    def leaf(self, value: Any) -> Any:
+        """A node of a number or an array, which takes a gradient."""
         return self.engine(value)
 
+    def array(self, value: Any) -> Any:
+        """A node of an array, by an engine that knows arrays: one that has an operator ``@``."""
+        leaf = self.leaf(value)
+        if not hasattr(leaf, "__matmul__"):
+            raise NotThereError("it has no operator @")
+        return leaf
+
     def value(self, node: Any) -> Any:
-        """The number that a node holds."""
+        """The number or array that a node holds."""
         return node.data
 
     def gradient(self, leaf: Any) -> Any:
@@ -59,7 +82,9 @@ class Adapter:
 
     def clear(self, leaf: Any) -> None:
         """Set the gradient of a leaf to 0."""
-        leaf.grad = 0.0
+        grad = leaf.grad
+        of_numpy = isinstance(grad, np.ndarray | np.generic)
+        leaf.grad = np.zeros_like(grad) if of_numpy else 0.0
 
     @contextlib.contextmanager
     def forward(self) -> Iterator[None]:
@@ -67,29 +92,86 @@ class Adapter:
         try:
             yield
         except _MISSING as error:
-            raise _NotThere(f"{type(error).__name__}: {error}") from None
+            raise NotThereError(f"{type(error).__name__}: {error}") from None
+
+    def readings(
+        self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
+    ) -> Iterator[Reading]:
+        """Of a function of leaves: its value, the gradients, and the leaves after the pass."""
+        leaves = [self.array(x.copy()) if np.shape(x) else self.leaf(x) for x in at]
+        with self.forward():
+            y = f(*leaves)
+        yield "the value", self.value(y), f(*map(Node, at)).data
+        self.backward(y)
+        for name, leaf, g in zip(names, leaves, gradients(f, tuple(at)), strict=True):
+            yield f"dy/d{name}", self.gradient(leaf), g
+        for name, leaf, value in zip(names, leaves, at, strict=True):
+            yield f"{name} after the pass", self.value(leaf), value
 
 
-def examine(engine: Any, seconds: float = 5.0) -> Report:
-    """Put an engine through all probes.
+class Functional(Adapter):
+    """For an engine that differentiates functions and has no nodes, such as JAX and HIPS autograd.
 
-    What it prints is not shown, and what it raises becomes a finding. A probe that computes for
-    more than ``seconds`` is stopped: by a timer in the main thread of a process, elsewhere (as in a
-    browser) by a count of the lines of Python. Neither can stop compiled code, nor what waits
-    without computing, nor survive an engine that ends the process; the command line can, for there
-    each engine has a process of its own.
+    .. code-block:: python
+
+        def gradients(f, point):
+            return jax.grad(f, argnums=range(len(point)))(*point)
+
+        examine(Functional(gradients))
+
+    Expressions are tried by their gradients alone; the probes that need nodes are not tried.
 
     Args:
-        engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`.
+        gradients: takes a function of several numbers or arrays and a tuple of these, and returns
+            the gradient by each.
+
+    >>> from chaingrad import grad
+    >>> examine(Functional(lambda f, point: grad(f, argnums=range(len(point)))(*point))).is_sound
+    True
+    """
+
+    def leaf(self, value: Any) -> Any:
+        """There are none."""
+        raise NotThereError("an engine of functions has no nodes")
+
+    def readings(
+        self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
+    ) -> Iterator[Reading]:
+        """The gradients of a function of several numbers or arrays."""
+        points = tuple(np.asarray(x, float) if np.shape(x) else float(x) for x in at)
+        with self.forward():
+            found = self.engine(f, points)
+        for name, came, g in zip(names, found, gradients(f, tuple(at)), strict=True):
+            yield f"dy/d{name}", came, g
+
+
+def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> Report:
+    """Put an engine through the probes.
+
+    What it prints is not shown, and what it raises becomes a finding. A probe that computes for
+    more than ``seconds`` is stopped and said to be not finished, which is no finding: by a timer in
+    the main thread of a process, elsewhere (as in a browser) by a count of the lines of Python.
+    Neither can stop compiled code, nor what waits without computing, nor survive an engine that
+    ends the process; the command line can, for there each engine has a process of its own.
+
+    Args:
+        engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`; or
+            where the class is, as in ``"engine.py:Value"``, which is read anew each time.
         seconds: the processor time that each probe may take; where lines are counted, a million
             of them make a second.
+        milestone: of the project in *Your own engine*, from 1 to 6: only what an engine needs that
+            has come so far is tried, and what it lacks of this counts. Without one, all is tried
+            but the net.
+
+    Raises:
+        ValueError: there is no such file, class or milestone.
 
     >>> from chaingrad import Node
     >>> examine(Node).is_sound
     True
     """
-    adapter = adapted(engine)
-    return Report(adapter.name, list(outcomes(adapter, PROBES, seconds)))
+    adapter = adapted(load(engine) if isinstance(engine, str) else engine)
+    return Report(adapter.name, list(outcomes(adapter, chosen(milestone), seconds)), milestone)
 
 
 def adapted(engine: Any) -> Adapter:
@@ -111,9 +193,16 @@ def adapted(engine: Any) -> Adapter:
 
 
 def outcomes(adapter: Adapter, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
-    """Yield what came of each probe."""
+    """Yield what came of each probe; of one that needs an unfinished one, nothing is awaited."""
+    endless: set[str] = set()
     for probe in probes:
-        yield _outcome(adapter, probe, seconds)
+        if endless.isdisjoint(probe.needs):
+            outcome = _outcome(adapter, probe, seconds)
+        else:
+            outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
+        if outcome.verdict == "unfinished":
+            endless.add(probe.text)
+        yield outcome
 
 
 def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
@@ -124,46 +213,73 @@ def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
         with (
             contextlib.redirect_stdout(silence),
             contextlib.redirect_stderr(silence),
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(action="ignore"),
             _stopped_after(seconds),
         ):
             for what, found, right in probe.trial(adapter):
-                if not _close(found, right):
-                    return Outcome(probe.text, bad, what, _told(found), _told(right))
-    except _NotThere as error:
+                if wrong := difference(found, right, probe.rtol):
+                    return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
+    except NotThereError as error:
         return Outcome(probe.text, "missing", "", str(error), "")
     except _TimeIsUpError:
-        return Outcome(probe.text, bad, "", ENDLESS, probe.right())
+        return Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of an engine that we do not know, anything
+        bad = "refused" if probe.refused and _on_purpose(error) else bad
         return Outcome(probe.text, bad, "", _brief(error), probe.right())
     finally:
         sys.setrecursionlimit(limit)
     return Outcome(probe.text, "sound")
 
 
-def _close(found: Any, right: float) -> bool:
-    if found is None:
-        return right == 0.0
-    return math.isclose(float(found), right, rel_tol=1e-5, abs_tol=1e-7)
+def _on_purpose(error: BaseException) -> bool:
+    """Whether an engine has said no, and has not stumbled."""
+    stumbled = (RecursionError, ArithmeticError, AttributeError, LookupError, NameError, TypeError)
+    return isinstance(error, Exception) and not isinstance(error, stumbled)
+
+
+def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | None:
+    """Where a reading is wrong, as an index, what came there, and what is right; None if it is not.
+
+    A gradient of None is one of zeros.
+    """
+    came = np.zeros(np.shape(right)) if found is None else _numbers(found)
+    wanted = np.asarray(right, float)
+    if came is None:
+        return "", f"{type(found).__name__} {found!r:.40}", _told(wanted)
+    if came.shape != wanted.shape and (wanted.shape or came.size != 1):
+        return ", its shape", str(came.shape), str(wanted.shape)
+    close = np.isclose(came.reshape(wanted.shape), wanted, rtol, rtol / 100, equal_nan=False)
+    if close.all():
+        return None
+    index = tuple(int(i) for i in np.argwhere(~close)[0]) if wanted.shape else ()
+    place = f"[{', '.join(map(str, index))}]" if index else ""
+    return place, *_told_apart(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
+
+
+def _numbers(found: Any) -> NDArray[np.float64] | None:
+    try:
+        return np.asarray(found.tolist() if hasattr(found, "tolist") else found, float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _told_apart(came: float, right: float) -> tuple[str, str]:
+    digits = 6 if f"{came:.6g}" != f"{right:.6g}" else 12
+    return f"{came:.{digits}g}", f"{right:.{digits}g}"
+
+
+def _told(x: Any) -> str:
+    return f"{x:.6g}" if not np.shape(x) else f"an array of shape {np.shape(x)}"
 
 
 def _brief(error: BaseException) -> str:
     return f"{type(error).__name__}: {error!s:.80}"
 
 
-def _told(x: Any) -> str:
-    try:
-        return f"{float(x):.6g}"
-    except (TypeError, ValueError):
-        return f"{x!r:.40}"
-
-
 # --- guards -------------------------------------------------------------------------------------
-
-
-class _NotThere(Exception):  # noqa: N818 (no error of the engine: it has no such operation)
-    """The engine has no such operation."""
 
 
 class _TimeIsUpError(BaseException):

@@ -1,9 +1,14 @@
 """What an examination found: one finding for each bug, shown on the smallest expression."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chaingrad.doctor.probes import PROBES, Probe
+from chaingrad.doctor.probe import Probe
+from chaingrad.doctor.probes import MILESTONES, PROBES
+from chaingrad.doctor.scalars import ROOTS
+
+ENDLESS = "no end in time"
+_SHOWN = 6  # expressions that fail with the one that shows a bug
 
 
 @dataclass(frozen=True)
@@ -12,7 +17,8 @@ class Outcome:
 
     Attributes:
         probe: its text.
-        verdict: "sound", "wrong", "remark", or "missing" where the engine lacks an operation.
+        verdict: "sound", "wrong", "remark", "refused" where the engine says no on purpose,
+            "missing" where it lacks an operation, or "unfinished" where the time was up.
         what, found, right: what was read, the number that came (or the error), and what is right.
     """
 
@@ -41,8 +47,10 @@ class Finding:
             f"  is right    {of}{self.outcome.right}",
             f"  look at     {self.probe.look}",
         ]
-        if self.others:
-            lines.append(f"  also fails  {'; '.join(self.others)}")
+        also = [text for text in _expressions(self.others) if text != expression(self.probe.text)]
+        if also:
+            more = f"; and {len(also) - _SHOWN} more" * (len(also) > _SHOWN)
+            lines.append(f"  also fails  {'; '.join(also[:_SHOWN])}{more}")
         return "\n".join(lines)
 
 
@@ -52,54 +60,85 @@ class Report:
     Attributes:
         name: of the engine.
         outcomes: one for each probe.
-        findings: the bugs.
+        milestone: the one that was asked for, or None.
+        tried: the outcomes of probes for which the engine has the operations.
+        findings: the bugs, that on which others depend first.
         remarks: what others have chosen, too, and which can still mislead.
+        unfinished: the probes that were stopped.
         missing: the expressions with an operation which the engine does not have.
-        is_sound: whether there are no findings, and something could be tried.
+        lacking: those of them that the milestone asks for.
+        is_sound: whether all that was tried came to its end with no findings, something was tried,
+            and nothing is lacking.
     """
 
-    def __init__(self, name: str, outcomes: Sequence[Outcome]) -> None:
+    def __init__(
+        self, name: str, outcomes: Sequence[Outcome], milestone: int | None = None
+    ) -> None:
         self.name = name
         self.outcomes = outcomes
+        self.milestone = milestone
+        self.tried = [x for x in outcomes if x.verdict != "missing"]
         self.findings = _findings(outcomes, "wrong")
-        self.remarks = _findings(outcomes, "remark")
+        self.remarks = _findings(outcomes, "remark") + _findings(outcomes, "refused")
+        self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
         missing = {x.probe for x in outcomes if x.verdict == "missing"}
         alone = [p for p in PROBES if p.text in missing and missing.isdisjoint(p.needs)]
-        self.missing = list(dict.fromkeys(probe.text.partition(" at ")[0] for probe in alone))
-        self.is_sound = not self.findings and any(x.verdict == "sound" for x in outcomes)
+        self.missing = _expressions(p.text for p in alone)
+        self.lacking = _expressions(p.text for p in alone if milestone and p.required)
+        self.is_sound = bool(self.tried) and not (self.findings or self.unfinished or self.lacking)
 
     def __str__(self) -> str:
         sound = sum(x.verdict == "sound" for x in self.outcomes)
-        bugs = len(self.findings)
-        head = f"{self.name}: {sound} of {len(self.outcomes)} probes are sound; " + (
-            f"{bugs} bug{'s' * (bugs > 1)} found" if bugs else "no bug found"
-        )
+        bugs, missing = len(self.findings), len(self.outcomes) - len(self.tried)
+        at = self.milestone
+        told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
+        head = f"{told}: {sound} of {len(self.tried)} probes tried are sound"
+        head += f", {missing} not tried" * bool(missing)
+        head += f"; {bugs} bug{'s' * (bugs > 1)} found" if bugs else "; no bug found"
+        if self.lacking:
+            head += ", and the milestone asks for more"
         parts = [head, *map(str, self.findings)]
         parts += [f"Remark. {remark}" for remark in self.remarks]
-        if self.missing:
-            parts.append("Not tried, the engine lacks it: " + "; ".join(self.missing))
+        others = [text for text in self.missing if text not in self.lacking]
+        for what, texts in [
+            ("Not finished in time", self.unfinished),
+            ("Still to write", self.lacking),
+            ("Not tried, the engine lacks it", others),
+        ]:
+            parts += [f"{what}: {'; '.join(texts)}"] * bool(texts)
         return "\n\n".join(parts)
 
     __repr__ = __str__
 
 
+def expression(text: str) -> str:
+    """A probe's text without the place at which it is evaluated."""
+    return text.partition(" at ")[0]
+
+
+def _expressions(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(map(expression, texts)))
+
+
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     """Probes that fail without a smaller one to blame, by their bug; the first shows it."""
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
-    blamed = {x.probe for x in outcomes if x.verdict in ("wrong", "missing")}
+    blamed = {x.probe for x in outcomes if x.verdict in ("wrong", "missing", "unfinished")}
     bugs: dict[str, list[Probe]] = {}
     bug_of: dict[str, str] = {}
     for probe in PROBES:
         if probe.text not in failed:
             continue
-        reason = next((need for need in probe.needs if need in blamed), None)
-        if reason is not None and verdict == "remark":
+        reasons = [text for text in (*ROOTS, *probe.needs) if text in blamed]
+        if verdict != "wrong" and reasons:
             continue
-        bug = bug_of.get(reason, "") if reason is not None else ""
+        reason = next((text for text in reasons if text in bug_of and text != probe.text), None)
         own = probe.instead.get(failed[probe.text].found, probe.bug)
-        bug_of[probe.text] = bug = bug or own
+        own = probe.refused if verdict == "refused" else own
+        bug_of[probe.text] = bug = bug_of[reason] if reason else own
         bugs.setdefault(bug, []).append(probe)
-    return [
+    found = [
         Finding(bug, first, failed[first.text], [probe.text for probe in others])
         for bug, (first, *others) in bugs.items()
     ]
+    return sorted(found, key=lambda finding: finding.probe.corner)

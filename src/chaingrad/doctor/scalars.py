@@ -1,18 +1,17 @@
-"""What the doctor tries: expressions from small to large, each with the bug that it shows."""
+"""What the doctor tries on numbers: milestones 1 to 4, each from small expressions to large."""
 
+import contextlib
+import gc
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+import sys
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from chaingrad.functional import grad
-
-ENDLESS = "no end in time"
-Reading = tuple[str, Any, float]  # what was read, the number that came, the number that is right
-Trial = Callable[[Any], Iterator[Reading]]
+from chaingrad.doctor.probe import Probe, Probes, Reading
 
 OVERWRITES = "Museum 1: = for +="
 UNSORTED = "Museum 2: no topological order"
@@ -25,206 +24,160 @@ ZERO_POWER = "Museum 8: nothing to the power of nothing"
 CHANGED = "Museum 9: data changed between forward and backward"
 SLOW = "time grows faster than the graph"
 EQUAL = "Museum, the mystery: nodes of equal value taken for one"
+EMPTIED = "reading grad empties it"
+UNSEEDED = "the root is not seeded with 1"
+SILENT = "no gradient reaches the leaves"
+NUMBER = "a number beside a node"
+WHOLE = "whole numbers"
+NEGATIVE = "powers of negative numbers"
+FLOAT32 = "numbers of 32 bits"
+
+FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
+_DEPTH = 5_000  # beyond Python's limit, that of notebooks too
+_LEAVES = 600  # of a graph whose pass is timed, and four times as many
+_INSTANT = 1e-3  # seconds: what passes in less says nothing of how time grows
+_FACTOR = 9.0  # between 4, for time that grows with the graph, and 16, for that with its square
+
+# That of the process is coarse while a timer of it runs, as around each probe.
+_clock = time.process_time if sys.platform == "emscripten" else time.thread_time
+
+NUMBERS = Probes()
+_try = NUMBERS.expression
 
 
-@dataclass(frozen=True)
-class Probe:
-    """One trial of an engine.
-
-    Attributes:
-        text: the expression and where it is evaluated.
-        bug: what it has that fails here, if nothing in ``needs`` failed.
-        look: what to look at.
-        trial: takes an `Adapter` and yields what was read beside what is right.
-        needs: texts of smaller probes; if one of them fails, it is the reason why this does.
-        instead: the bug, by what came, where that tells another one.
-        only_remark: whether failing is a choice that others have made, too.
-        right: says what is right, for a probe that came to no number.
-    """
-
-    text: str
-    bug: str
-    look: str
-    trial: Trial
-    needs: tuple[str, ...] = ()
-    instead: Mapping[str, str] = field(default_factory=dict)
-    only_remark: bool = False
-    right: Callable[[], str] = lambda: "an answer"
-
-
-def _expression(f: Callable[..., Any], names: str, at: tuple[float, ...]) -> Trial:
-    def trial(engine: Any) -> Iterator[Reading]:
-        leaves = [engine.leaf(value) for value in at]
-        with engine.forward():
-            y = f(*leaves)
-        yield "the value", engine.value(y), f(*at)
-        engine.backward(y)
-        right = _gradients(f, at)
-        for name, leaf, g in zip(names.split(), leaves, right, strict=True):
-            yield f"dy/d{name}", engine.gradient(leaf), g
-        for name, leaf, value in zip(names.split(), leaves, at, strict=True):
-            yield f"{name} after the pass", engine.value(leaf), value
-
-    return trial
-
-
-def _gradients(f: Callable[..., Any], at: tuple[float, ...]) -> tuple[float, ...]:
-    """By this package's own engine, which tests hold to central differences."""
-    return tuple(float(g) for g in grad(f, argnums=range(len(at)))(*at))
-
-
-def _slopes(f: Callable[..., Any], names: str, at: tuple[float, ...]) -> str:
-    pairs = zip(names.split(), _gradients(f, at), strict=True)
-    return ", ".join(f"dy/d{name} = {g:.6g}" for name, g in pairs)
-
-
-PROBES: list[Probe] = []
-
-
-def _try(
-    text: str, names: str, at: tuple[float, ...], f: Callable[..., Any], bug: str, look: str,
-    *needs: str,
+def _program(
+    text: str, bug: str, look: str, trial: Callable[[Any], Iterator[Reading]],
+    *needs: str, **more: Any,
 ) -> None:  # fmt: skip
-    at = tuple(map(float, at))
-    where = ", ".join(f"{name} = {value:g}" for name, value in zip(names.split(), at, strict=True))
-    trial = _expression(f, names, at)
-    right = partial(_slopes, f, names, at)
-    instead = {"0": UNSORTED} if bug == FORGETS else {}
-    PROBES.append(
-        Probe(f"{text} at {where}", bug, look, trial, _known(needs), instead, right=right)
-    )
+    NUMBERS.append(Probe(text, bug, look, trial, NUMBERS.known(needs), **more))
 
 
-def _known(needs: tuple[str, ...]) -> tuple[str, ...]:
-    """The full texts of the probes of these expressions, which have to be there already."""
-    found = []
-    for need in needs:
-        (text,) = (p.text for p in PROBES if p.text.startswith(need + " at "))
-        found.append(text)
-    return tuple(found)
+_INTEGERS = "where gradients and data are made: an int must not make them whole"
+
+# --- what every gradient depends on -------------------------------------------------------------
+
+_HALF, _READ_TWICE = "a = 0.5", "y = a * b, each gradient read twice"
+_ROOT, _LEAF = "y = a + b, y.grad", "y = a + b"
+ROOTS = (_HALF, _READ_TWICE, _ROOT, _LEAF)
 
 
-# --- each rule by itself, then within other operations ------------------------------------------
+def _small_pass(engine: Any, f: Callable[[Any, Any], Any]) -> tuple[Any, list[Any]]:
+    leaves = [engine.leaf(3.0), engine.leaf(5.0)]
+    with engine.forward():
+        y = f(*leaves)
+    engine.backward(y)
+    return y, leaves
+
+
+def _read_twice(engine: Any) -> Iterator[Reading]:
+    alone = engine.leaf(3.0)
+    with contextlib.suppress(Exception):
+        alone.grad = 2.5
+        if engine.gradient(alone) == 2.5:
+            yield "a gradient of 2.5, read again", engine.gradient(alone), 2.5
+    for leaf in _small_pass(engine, lambda a, b: a * b)[1]:
+        first, second = engine.gradient(leaf), engine.gradient(leaf)
+        if first is not None and first != 0:
+            yield "the gradient, read again", second, float(first)
+
+
+def _all_silent(engine: Any) -> tuple[Any, bool]:
+    """The root's own gradient after a pass, and whether nothing has come to any leaf."""
+    y, leaves = _small_pass(engine, lambda a, b: a + b)
+    _, others = _small_pass(engine, lambda a, b: a * b)
+    found = [engine.gradient(leaf) for leaf in (*leaves, *others)]
+    return engine.gradient(y), all(g is None or g == 0 for g in found)
+
+
+def _root(engine: Any) -> Iterator[Reading]:
+    seed, silent = _all_silent(engine)
+    if silent:
+        yield "dy/dy", seed, 1.0
+    elif seed is not None and seed != 0:
+        _, (a, b) = _small_pass(engine, lambda a, b: a + b)
+        if engine.gradient(a) == engine.gradient(b) == seed:
+            yield "dy/dy", seed, 1.0
+
+
+def _leaf(engine: Any) -> Iterator[Reading]:
+    if _all_silent(engine)[1]:
+        yield "dy/da", 0.0, 1.0
+
+
+def _half(engine: Any) -> Iterator[Reading]:
+    yield "the value", engine.value(engine.leaf(0.5)), 0.5
+
+
+_program(_HALF, WHOLE, _INTEGERS, _half)
+_program(_READ_TWICE, EMPTIED, "what reading does: grad has to be there for the next reader, which "
+         "is += itself", _read_twice)  # fmt: skip
+_program(_ROOT, UNSEEDED, "the start of the pass: the root's gradient is 1, and stays until it is "
+         "sent", _root)  # fmt: skip
+_program(_LEAF, SILENT, "what the operators keep: the operands themselves, not copies; and what is "
+         "set to 0 after the pass", _leaf)  # fmt: skip
+
+# --- milestone 1: numbers, + and * --------------------------------------------------------------
 
 _RULE = "the rule of {0}: its value, and the local gradient of each operand"
 _WITHIN = "the rule of {0}: its local gradient has to be multiplied by the gradient of the result"
+_PRECISE = "where data are made: float64, Python's own, keeps 16 digits; float32 keeps 7"
 
 
-def _call(name: str) -> Callable[[Any], Any]:
-    def f(x: Any) -> Any:
-        if not isinstance(x, float):
-            return getattr(x, name)()
-        return _OF_FLOATS[name](x)
+def _within(
+    text: str, names: str, at: tuple[Any, ...], f: Callable[..., Any], rule: str, *needs: str,
+    milestone: int,
+) -> None:  # fmt: skip
+    _try(text, names, at, f, FORGETS, _WITHIN.format(rule), *needs, instead={"0": UNSORTED},
+         milestone=milestone)  # fmt: skip
 
-    return f
+
+def _float64(engine: Any) -> Iterator[Reading]:
+    yield "the value", engine.value(engine.leaf(0.1)), 0.1
 
 
-_OF_FLOATS: dict[str, Callable[[float], float]] = {
-    "exp": math.exp,
-    "log": math.log,
-    "tanh": math.tanh,
-    "relu": lambda x: max(x, 0.0),
-    "sigmoid": lambda x: 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x)),
-    "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
-}
+def _leaf_alone(engine: Any) -> Iterator[Reading]:
+    a = engine.leaf(3.0)
+    engine.backward(a)
+    yield "dy/da", engine.gradient(a), 1.0
 
-_try("a + b", "a b", (3, 5), lambda a, b: a + b, "a rule: +", _RULE.format("+"))
-_try("a * b", "a b", (3, 5), lambda a, b: a * b, "a rule: *", _RULE.format("*"))
-_try("a - b", "a b", (3, 5), lambda a, b: a - b, "a rule: -", _RULE.format("-"), "a + b")
-_try("a / b", "a b", (3, 5), lambda a, b: a / b, "a rule: /", _RULE.format("/"), "a * b")
-_try("-a", "a", (3,), lambda a: -a, "a rule: unary -", _RULE.format("unary -"))
-_try("a ** 3", "a", (2,), lambda a: a**3, "a rule: **", _RULE.format("**"))
-for _name in _OF_FLOATS:
-    _bug = EXP if _name == "exp" else f"a rule: {_name}"
-    _try(f"a.{_name}()", "a", (0.5,), _call(_name), _bug, _RULE.format(_name))
-_try("a.relu()", "a", (-2,), _call("relu"), "a rule: relu", _RULE.format("relu"))
 
-_try("(a + b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a + b) * c,
-     FORGETS, _WITHIN.format("+"), "a + b", "a * b")  # fmt: skip
-_try("(a * b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a * b) * c,
-     FORGETS, _WITHIN.format("*"), "a * b")  # fmt: skip
+def _untouched(engine: Any) -> Iterator[Reading]:
+    a, b, c = (engine.leaf(x) for x in (3.0, 5.0, 7.0))
+    engine.backward(a * b)
+    yield "dy/dc", engine.gradient(c), 0.0
+
+
+_program("a = 0.1", FLOAT32, _PRECISE, _float64, only_remark=True, rtol=1e-12)
+_try("a + b", "a b", (3, 5), lambda a, b: a + b, "a rule: +", _RULE.format("+"), required=True)
+_try("a * b", "a b", (3, 5), lambda a, b: a * b, "a rule: *", _RULE.format("*"), required=True)
+_within("(a + b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a + b) * c, "+", "a + b", "a * b",
+        milestone=1)  # fmt: skip
+_within("(a * b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a * b) * c, "*", "a * b", milestone=1)
 _try("c * (a * b)", "a b c", (2, 3, 0), lambda a, b, c: c * (a * b),
      "a gradient of 0 taken for none",
      "tests such as `if self.grad` and `self.grad or 1.0`: 0 is a gradient, too",
      "(a * b) * c")  # fmt: skip
-_try("(a - b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a - b) * c,
-     FORGETS, _WITHIN.format("-"), "a - b", "(a + b) * c", "(a * b) * c")  # fmt: skip
-_try("(a / b) * c", "a b c", (2, 4, 7), lambda a, b, c: (a / b) * c,
-     FORGETS, _WITHIN.format("/"), "a / b", "(a * b) * c")  # fmt: skip
-_try("(a ** 3) * c", "a c", (2, 7), lambda a, c: a**3 * c,
-     FORGETS, _WITHIN.format("**"), "a ** 3", "a * b")  # fmt: skip
-for _name in _OF_FLOATS:
-    _alone = f"a.{_name}() at a = 0.5"
-    _f = _call(_name)
-    _try(f"a.{_name}() * c", "a c", (0.5, 7), lambda a, c, f=_f: f(a) * c,
-         FORGETS, _WITHIN.format(_name), "a * b")  # fmt: skip
-    PROBES[-1] = replace(PROBES[-1], needs=(_alone, *PROBES[-1].needs))
+_program(
+    "y = a, a leaf",
+    "a pass that starts at a leaf",
+    "the seed: the gradient of the root is 1, also where it is a leaf",
+    _leaf_alone,
+)
+_program(
+    "y = a * b, and c takes no part",
+    "what was not used takes part",
+    "the gradient before any pass: 0 (or None)",
+    _untouched,
+    "a * b",
+)
+_try("whole numbers: (a * b) * c", "a b c", (2, 3, 0.5), lambda a, b, c: (a * b) * c,
+     WHOLE, _INTEGERS, "(a * b) * c", corner=True, whole=True)  # fmt: skip
 
-# --- numbers beside nodes -----------------------------------------------------------------------
-
-_PLAIN = "the operator for a plain number on this side: the number is a constant"
-for _text, _f, _need in [
-    ("a + 2", lambda a: a + 2, "a + b"),
-    ("2 + a", lambda a: 2 + a, "a + b"),
-    ("a * 2", lambda a: a * 2, "a * b"),
-    ("2 * a", lambda a: 2 * a, "a * b"),
-    ("a - 2", lambda a: a - 2, "a - b"),
-    ("2 - a", lambda a: 2 - a, "a - b"),
-    ("a / 2", lambda a: a / 2, "a / b"),
-    ("2 / a", lambda a: 2 / a, "a / b"),
-    ("np.float64(2) * a", lambda a: np.float64(2) * a, "a * b"),
-]:
-    _try(_text, "a", (4,), _f, "a number beside a node", _PLAIN, _need)
-_try("2 ** a", "a", (3,), lambda a: 2**a, "a number beside a node",
-     "the rule of an exponent: d(2^a)/da = 2^a log 2")  # fmt: skip
-_try("a ** b", "a b", (2, 3), lambda a, b: a**b, "a rule: ** of two nodes",
-     "the rule of a power in its base and in its exponent", "a ** 3")  # fmt: skip
-_try("a ** -1", "a", (4,), lambda a: a**-1, "a rule: **",
-     "the rule of **: n a^(n - 1) for every n", "a ** 3")  # fmt: skip
-_try("a ** 0.5", "a", (4,), lambda a: a**0.5, "a rule: **",
-     "the rule of **: n a^(n - 1) for every n", "a ** 3")  # fmt: skip
-_try("a ** 0 * b", "a b", (0, 5), lambda a, b: a**0 * b, ZERO_POWER,
-     "the rule of **: with n = 0 the slope is 0, and 0 · 0⁻¹ must not be asked for",
-     "a ** 3", "c * (a * b)")  # fmt: skip
-_try("sum([a, b])", "a b", (3, 5), lambda a, b: sum([a, b]), "a number beside a node",
-     "__radd__: sum() starts with the number 0", "a + b", "(a + b) * c")  # fmt: skip
-_try("a.tanh()", "a", (400,), _call("tanh"), "overflow",
-     "tanh: exp(2a) overflows where tanh is 1; use math.tanh")  # fmt: skip
-_try("a.sigmoid()", "a", (-800,), _call("sigmoid"), "overflow",
-     "sigmoid: exp(-a) overflows where the result is 0")  # fmt: skip
-
-# --- values used more than once -----------------------------------------------------------------
+# --- milestone 2: values used twice, and the order ----------------------------------------------
 
 _SEND = "where a node sends to its parents: parent.grad += share, not ="
-_try("a * b + a * c", "a b c", (2, 3, 5), lambda a, b, c: a * b + a * c,
-     OVERWRITES, _SEND, "a + b", "a * b", "(a + b) * c")  # fmt: skip
-# The product sends first; what the other operand does with its turn is what is tried.
-_try("a * -a", "a", (3,), lambda a: a * -a, OVERWRITES, _SEND,
-     "-a", "a * b", "a * b + a * c")  # fmt: skip
-_try("a * (b - a)", "a b", (3, 5), lambda a, b: a * (b - a), OVERWRITES, _SEND,
-     "a - b", "a * b", "(a - b) * c", "a * b + a * c")  # fmt: skip
-_try("a * (a / b)", "a b", (3, 5), lambda a, b: a * (a / b), OVERWRITES, _SEND,
-     "a / b", "a * b", "(a / b) * c", "a * b + a * c")  # fmt: skip
-_try("a * a ** 3", "a", (2,), lambda a: a * a**3, OVERWRITES, _SEND,
-     "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c")  # fmt: skip
-for _name in _OF_FLOATS:
-    _f = _call(_name)
-    _try(f"a * a.{_name}()", "a", (0.5,), lambda a, f=_f: a * f(a), OVERWRITES, _SEND,
-         "a * b", f"a.{_name}() * c", "a * b + a * c")  # fmt: skip
-    PROBES[-1] = replace(PROBES[-1], needs=(f"a.{_name}() at a = 0.5", *PROBES[-1].needs))
-_try("a * a", "a", (3,), lambda a: a * a, ONE_SHARE,
-     "what holds the operands or their shares: a set or a dictionary has room for one of two",
-     "a * b", "a * b + a * c")  # fmt: skip
-_try("a + a", "a", (3,), lambda a: a + a, ONE_SHARE,
-     "what holds the operands or their shares: a set or a dictionary has room for one of two",
-     "a + b", "a * b + a * c")  # fmt: skip
-_try("a - a", "a", (3,), lambda a: a - a, ONE_SHARE,
-     "the rule of - when both operands are one node",
-     "a - b", "a + a", "a * b + a * c")  # fmt: skip
-
 _ORDER = "the order of the backward pass: a node sends once, after all that use it have sent to it"
+_ROOM = "what holds the operands or their shares: a set or a dictionary has room for one of two"
 _BASE = ("a + b", "a * b", "(a + b) * c", "(a * b) * c", "a * b + a * c")
 
 
@@ -243,12 +196,6 @@ def _mirrored(a: Any, b: Any, c: Any) -> Any:
     return u * c + u
 
 
-def _doubled(a: Any) -> Any:
-    for _ in range(40):
-        a = a + a
-    return a
-
-
 def _in_place(a: Any, b: Any) -> Any:
     y = a
     y += b
@@ -261,46 +208,133 @@ def _dead_end(a: Any, b: Any) -> Any:
     return u + b
 
 
-_try("u = a * b, u * u", "a b", (2, 3), _squared, UNSORTED,
-     "how often a node is visited: once, also where both operands are this node",
-     "(a + b) * c", "(a * b) * c", "a * a")  # fmt: skip
-_try("u = a * b, u + u * c", "a b c", (2, 3, 5), _diamond, UNSORTED, _ORDER, *_BASE)
-_try("u = a * b, u * c + u", "a b c", (2, 3, 5), _mirrored, UNSORTED, _ORDER,
-     "u = a * b, u + u * c", *_BASE)  # fmt: skip
-_try("a = a + a, 40 times", "a", (1,), _doubled, UNSORTED,
-     "how often a node is visited: 2⁴⁰ paths lead through 40 nodes, and each is to send once",
-     "a + a", "u = a * b, u * u", "u = a * b, u + u * c", "u = a * b, u * c + u")  # fmt: skip
-_try("a * b + c * d", "a b c d", (2, 2, 2, 2), lambda a, b, c, d: a * b + c * d, EQUAL,
-     "how visited nodes are known: by identity, not by value (__eq__ and __hash__)",
-     "a + b", "a * b", "(a + b) * c")  # fmt: skip
-_try("y = a, y += b, y * a", "a b", (2, 3), _in_place, "+= changes the operand",
-     "__iadd__: leave it out, and Python makes a new node with __add__",
-     "(a + b) * c", "a * b + a * c")  # fmt: skip
-_try("u = a * b, u * u unused, u + b", "a b", (2, 3), _dead_end, "what was not used takes part",
-     "what the pass visits: only what the result was computed from",
-     "a + b", "a * b", "a * b + a * c")  # fmt: skip
-
-# --- whole numbers, passes, loops, depth --------------------------------------------------------
+class _EnoughError(BaseException):
+    """More lines of Python have run than are worth counting."""
 
 
-def _whole(engine: Any) -> Iterator[Reading]:
-    a = engine.leaf(2)
+def _lines(run: Callable[[], Any], most: float) -> float:
+    """How many lines of Python run, up to a bound: the same on every machine."""
+    count = 0
+
+    def look(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += 1
+        if count > most:
+            raise _EnoughError
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        run()
+    except _EnoughError:
+        return count
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def _doubled(engine: Any) -> Iterator[Reading]:
+    most = 1e6
+    for times, factor in ((10, 1), (40, 4)):
+        a = y = engine.leaf(1.0)
+        with engine.forward():
+            for _ in range(times):
+                y = y + y
+        lines = _lines(lambda y=y: engine.backward(y), most)  # type: ignore[misc]
+        if lines > most:
+            yield f"lines that run, {times} nodes", lines, most / 5
+        most = 5 * factor * lines + 1000
+    yield "dy/da", engine.gradient(a), 2.0**40
+
+
+def _deep(engine: Any) -> Iterator[Reading]:
+    a, b = engine.leaf(1.0), engine.leaf(0.5)
+    y = a
     with engine.forward():
-        y = a * 0.5
+        for _ in range(_DEPTH):
+            y = y + b
     engine.backward(y)
-    yield "dy/da", engine.gradient(a), 0.5
-
-
-def _leaf_alone(engine: Any) -> Iterator[Reading]:
-    a = engine.leaf(3.0)
-    engine.backward(a)
     yield "dy/da", engine.gradient(a), 1.0
 
 
-def _untouched(engine: Any) -> Iterator[Reading]:
-    a, b = engine.leaf(3.0), engine.leaf(5.0)
-    engine.backward(a * a)
-    yield "dy/db", engine.gradient(b), 0.0
+def _seconds(engine: Any, leaves: int) -> float:
+    layer = [engine.leaf(1.0) for _ in range(leaves)]
+    with engine.forward():
+        while len(layer) > 1:
+            odd = layer[len(layer) - len(layer) % 2 :]
+            layer = [a + b for a, b in zip(layer[::2], layer[1::2], strict=False)] + odd
+    began = _clock()
+    engine.backward(layer[0])
+    return max(_clock() - began, _INSTANT)
+
+
+def _timed(engine: Any) -> Iterator[Reading]:
+    """By the least times of several, which other programs can only make larger."""
+    _seconds(engine, _LEAVES)  # within the examination's own bounds
+    tracing, collecting = sys.gettrace(), gc.isenabled()
+    sys.settrace(None)  # a count of lines would hide what compiled code costs
+    gc.disable()
+    few = many = math.inf
+    try:
+        for more in (3, 4):
+            for _ in range(more):
+                few = min(few, _seconds(engine, _LEAVES))
+                many = min(many, _seconds(engine, 4 * _LEAVES))
+            if many < _FACTOR * few:
+                return
+    finally:
+        sys.settrace(tracing)
+        if collecting:
+            gc.enable()
+    yield "the time for four times as many nodes", many / few, 4.0
+
+
+_try("a * b + a * c", "a b c", (2, 3, 5), lambda a, b, c: a * b + a * c, OVERWRITES, _SEND,
+     "a + b", "a * b", "(a + b) * c", milestone=2)  # fmt: skip
+
+
+def _overwrites(op: str, f: Callable[[Any, Any], Any], milestone: int, *needs: str) -> None:
+    """The outer product sends first; what an operand does with the inner's share is tried."""
+    needs = (f"a {op} b", "a * b", f"(a {op} b) * c", "a * b + a * c", *needs)
+    for text, f_of in ((f"a * (a {op} b)", f), (f"a * (b {op} a)", lambda a, b: f(b, a))):
+        _try(text, "a b", (4, 8), lambda a, b, f=f_of: a * f(a, b), OVERWRITES, _SEND, *needs,
+             milestone=milestone)  # fmt: skip
+
+
+_overwrites("+", lambda a, b: a + b, 2)
+_overwrites("*", lambda a, b: a * b, 2)
+_try("a * a", "a", (3,), lambda a: a * a, ONE_SHARE, _ROOM,
+     "a * b", "a * (a * b)", "a * (b * a)", milestone=2)  # fmt: skip
+_try("a + a", "a", (3,), lambda a: a + a, ONE_SHARE, _ROOM,
+     "a + b", "a * (a + b)", "a * (b + a)", milestone=2)  # fmt: skip
+_try("u = a * b, u * u", "a b", (2, 3), _squared, UNSORTED,
+     "how often a node is visited: once, also where both operands are this node",
+     "(a + b) * c", "(a * b) * c", "a * a", milestone=2)  # fmt: skip
+_try("u = a * b, u + u * c", "a b c", (2, 3, 5), _diamond, UNSORTED, _ORDER, *_BASE, milestone=2)
+_try("u = a * b, u * c + u", "a b c", (2, 3, 5), _mirrored, UNSORTED, _ORDER,
+     "u = a * b, u + u * c", *_BASE, milestone=2)  # fmt: skip
+_program("a = a + a, 40 times", UNSORTED,
+         "how often a node is visited: 2⁴⁰ paths lead through 40 nodes, and each is to send once",
+         _doubled, "a + a", "u = a * b, u * u", "u = a * b, u + u * c", "u = a * b, u * c + u",
+         milestone=2)  # fmt: skip
+_try("a * b + c * d", "a b c d", (2, 2, 2, 2), lambda a, b, c, d: a * b + c * d, EQUAL,
+     "how visited nodes are known: by identity, not by value (__eq__ and __hash__)",
+     "a + b", "a * b", "(a + b) * c", milestone=2)  # fmt: skip
+_try("y = a, y += b, y * a", "a b", (2, 3), _in_place, "+= changes the operand",
+     "__iadd__: leave it out, and Python makes a new node with __add__",
+     "(a + b) * c", "a * b + a * c", milestone=2, refused="+= is refused")  # fmt: skip
+_try("u = a * b, u * u unused, u + b", "a b", (2, 3), _dead_end, "what was not used takes part",
+     "what the pass visits: only what the result was computed from",
+     "a + b", "a * b", "a * b + a * c", milestone=2)  # fmt: skip
+_program(f"{_DEPTH:,} additions in a row", RECURSION,
+         "the sort and the pass: a list as the stack, no function that calls itself", _deep,
+         "a + b", "(a + b) * c", milestone=2, corner=True)  # fmt: skip
+_program(f"a sum of {_LEAVES:,} leaves, and of {4 * _LEAVES:,}, in pairs", SLOW,
+         "how visited nodes are looked up: in a set, not in a list", _timed,
+         "a + b", "(a + b) * c", milestone=2, corner=True)  # fmt: skip
+
+# --- milestone 3: once more, and clearing -------------------------------------------------------
 
 
 def _second_pass(engine: Any) -> Iterator[Reading]:
@@ -332,62 +366,143 @@ def _adds_up(engine: Any) -> Iterator[Reading]:
 
 
 def _loop(engine: Any) -> Iterator[Reading]:
-    w = engine.leaf(1.0)
+    w, x, t = engine.leaf(1.0), engine.leaf(3.0), engine.leaf(-1.0)
     for step in range(1, 4):
-        engine.clear(w)
-        e = w * 3.0 + -1.0
+        for leaf in (w, x, t):
+            engine.clear(leaf)
+        e = w * x + t
         engine.backward(e * e)
         yield f"dy/dw of graph {step}", engine.gradient(w), 12.0
-
-
-_DEPTH = 5_000  # beyond Python's limit, that of notebooks too
-
-
-def _deep(engine: Any) -> Iterator[Reading]:
-    a = y = engine.leaf(1.0)
-    for _ in range(_DEPTH):
-        y = y + 1.0
-    engine.backward(y)
-    yield "dy/da", engine.gradient(a), 1.0
 
 
 def _changed(engine: Any) -> Iterator[Reading]:
     a, b = engine.leaf(2.0), engine.leaf(3.0)
     u = a * b
     y = u * u
-    u.data = 1.0
     try:
+        u.data = 1.0
         engine.backward(y)
     except Exception:  # it has noticed
         return
     yield "dy/da", engine.gradient(a), 36.0
 
 
-PROBES += [
-    Probe("a * 0.5 at the whole number a = 2", "whole numbers",
-          "where gradients and data are made: an int must not make them whole",
-          _whole, _known(("a * 2",))),
-    Probe("y = a, a leaf", "a pass that starts at a leaf",
-          "the seed: the gradient of the root is 1, also where it is a leaf", _leaf_alone),
-    Probe("y = a * a, and b takes no part", "what was not used takes part",
-          "the gradient before any pass: 0 (or None)", _untouched, _known(("a * a",))),
-    Probe("y = (a * b) * c, backward twice, leaves cleared between", STALE,
-          "the start of a pass: interior nodes begin at 0, and the root at 1",
-          _second_pass, _known(("(a * b) * c",))),
-    Probe("u = a * b, backward from u, then from u * c", STALE,
-          "the start of a pass: interior nodes begin at 0, and the root at 1",
-          _goes_on,
-          ("y = (a * b) * c, backward twice, leaves cleared between", *_known(("(a * b) * c",)))),
-    Probe("y = a * b, z = a * c, backward from both", "gradients of two losses do not add up",
-          "what a pass sets to 0: leaves accumulate, so that batches can be split",
-          _adds_up, _known(("a * b", "a * b + a * c")), only_remark=True),
-    Probe("(3w - 1)² at w = 1, three graphs in a row", "the second graph is not like the first",
-          "what outlives a graph: lists of nodes, counters, caches",
-          _loop, _known(("a + 2", "a * 2", "u = a * b, u * u", "(a * b) * c", "(a + b) * c"))),
-    Probe(f"{_DEPTH:,} additions in a row", RECURSION,
-          "the sort and the pass: a list as the stack, no function that calls itself, and a set "
-          "(no list) of the visited", _deep, _known(("a + b", "a + 2")), {ENDLESS: SLOW}),
-    Probe("u = a * b, y = u * u, then u.data = 1", CHANGED,
-          "nothing counts the writes to data: an error would be better than a wrong number",
-          _changed, _known(("a * b", "u = a * b, u * u")), only_remark=True),
-]  # fmt: skip
+_AFRESH = "the start of a pass: interior nodes begin at 0, and the root at 1"
+_TWICE = "y = (a * b) * c, backward twice, leaves cleared between"
+_program(_TWICE, STALE, _AFRESH, _second_pass, "(a * b) * c", milestone=3,
+         refused="a second pass is refused")  # fmt: skip
+_program("u = a * b, backward from u, then from u * c", STALE, _AFRESH, _goes_on,
+         _TWICE, "(a * b) * c", milestone=3, refused="a second pass is refused")  # fmt: skip
+_program("y = a * b, z = a * c, backward from both", "gradients of two losses do not add up",
+         "what a pass sets to 0: leaves accumulate, so that batches can be split",
+         _adds_up, "a * b", "a * b + a * c", only_remark=True, milestone=3)  # fmt: skip
+_program("(w x + t)² at w = 1, three graphs in a row", "the second graph is not like the first",
+         "what outlives a graph: lists of nodes, counters, caches",
+         _loop, "a + b", "a * b", "u = a * b, u * u", "(a * b) * c", "(a + b) * c",
+         milestone=3)  # fmt: skip
+_program("u = a * b, y = u * u, then u.data = 1", CHANGED,
+         "nothing counts the writes to data: an error would be better than a wrong number",
+         _changed, "a * b", "u = a * b, u * u", only_remark=True, milestone=3)  # fmt: skip
+
+# --- milestone 4: more rules, and constants -----------------------------------------------------
+
+_PLAIN = "the operator for a plain number on this side: the number is a constant"
+_POWER = "the rule of **: n a^(n - 1) for every n"
+
+
+def _call(name: str) -> Callable[[Any], Any]:
+    return lambda x: getattr(x, name)()
+
+
+for _text, _f, _need in [
+    ("a + 2", lambda a: a + 2, "a + b"),
+    ("2 + a", lambda a: 2 + a, "a + b"),
+    ("a * 2", lambda a: a * 2, "a * b"),
+    ("2 * a", lambda a: 2 * a, "a * b"),
+]:
+    _try(_text, "a", (4,), _f, NUMBER, _PLAIN, _need, milestone=4, required=True)
+_try("np.float64(2) * a", "a", (4,), lambda a: np.float64(2) * a, NUMBER, _PLAIN, "a * b",
+     milestone=4)  # fmt: skip
+_try("-a", "a", (3,), lambda a: -a, "a rule: unary -", _RULE.format("unary -"),
+     milestone=4, required=True)  # fmt: skip
+_try("a - b", "a b", (3, 5), lambda a, b: a - b, "a rule: -", _RULE.format("-"), "a + b",
+     milestone=4, required=True)  # fmt: skip
+_try("a / b", "a b", (3, 5), lambda a, b: a / b, "a rule: /", _RULE.format("/"), "a * b",
+     milestone=4, required=True)  # fmt: skip
+_try("a ** 3", "a", (2,), lambda a: a**3, "a rule: **", _RULE.format("**"),
+     milestone=4, required=True)  # fmt: skip
+for _text, _f, _need in [
+    ("a - 2", lambda a: a - 2, "a - b"),
+    ("2 - a", lambda a: 2 - a, "a - b"),
+    ("a / 2", lambda a: a / 2, "a / b"),
+    ("2 / a", lambda a: 2 / a, "a / b"),
+]:
+    _try(_text, "a", (4,), _f, NUMBER, _PLAIN, _need, milestone=4, required=True)
+_try("sum([a, b])", "a b", (3, 5), lambda a, b: sum([a, b]), NUMBER,
+     "__radd__: sum() starts with the number 0", "a + b", "(a + b) * c", "2 + a",
+     milestone=4)  # fmt: skip
+for _name in FUNCTIONS:
+    _bug = EXP if _name == "exp" else f"a rule: {_name}"
+    _try(f"a.{_name}()", "a", (0.5,), _call(_name), _bug, _RULE.format(_name),
+         milestone=4, required=_name == "relu")  # fmt: skip
+_try("a.relu()", "a", (-2,), _call("relu"), "a rule: relu", _RULE.format("relu"), milestone=4)
+
+_within("(a - b) * c", "a b c", (2, 3, 7), lambda a, b, c: (a - b) * c, "-",
+        "a - b", "(a + b) * c", "(a * b) * c", milestone=4)  # fmt: skip
+_within("(a / b) * c", "a b c", (2, 4, 7), lambda a, b, c: (a / b) * c, "/",
+        "a / b", "(a * b) * c", milestone=4)  # fmt: skip
+_within("(a ** 3) * c", "a c", (2, 7), lambda a, c: a**3 * c, "**",
+        "a ** 3", "a * b", milestone=4)  # fmt: skip
+for _name in FUNCTIONS:
+    _f = _call(_name)
+    _within(f"a.{_name}() * c", "a c", (0.5, 7), lambda a, c, f=_f: f(a) * c, _name,
+            f"a.{_name}()", "a * b", milestone=4)  # fmt: skip
+
+_try("2 ** a", "a", (3,), lambda a: 2**a, NUMBER,
+     "the rule of an exponent: d(2^a)/da = 2^a log 2", milestone=4)  # fmt: skip
+_try("a ** b", "a b", (2, 3), lambda a, b: a**b, "a rule: ** of two nodes",
+     "the rule of a power in its base and in its exponent", "a ** 3", milestone=4)  # fmt: skip
+_try("a ** -1", "a", (4,), lambda a: a**-1, "a rule: **", _POWER, "a ** 3", milestone=4)
+_try("a ** 0.5", "a", (4,), lambda a: a**0.5, "a rule: **", _POWER, "a ** 3", milestone=4)
+
+_overwrites("-", lambda a, b: a - b, 4)
+_overwrites("/", lambda a, b: a / b, 4)
+_try("a * -a", "a", (3,), lambda a: a * -a, OVERWRITES, _SEND,
+     "-a", "a * b", "a * b + a * c", milestone=4)  # fmt: skip
+_try("a * a ** 3", "a", (2,), lambda a: a * a**3, OVERWRITES, _SEND,
+     "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c", milestone=4)  # fmt: skip
+for _name in FUNCTIONS:
+    _f = _call(_name)
+    _try(f"a * a.{_name}()", "a", (0.5,), lambda a, f=_f: a * f(a), OVERWRITES, _SEND,
+         f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c", milestone=4)  # fmt: skip
+_try("a - a", "a", (3,), lambda a: a - a, ONE_SHARE, "the rule of - when both operands are one "
+     "node", "a - b", "a + a", "a * (a - b)", "a * (b - a)", milestone=4)  # fmt: skip
+
+_SIGNS = "the rule of ** for a base below 0: exp(n log a) has no value there"
+for _text, _f, _at in [
+    ("a ** 2", lambda a: a**2, -3), ("a ** 3", lambda a: a**3, -2), ("a ** -1", lambda a: a**-1, -4)
+]:  # fmt: skip
+    _needs = ("a ** -1",) if _text == "a ** -1" else ("a ** 3",)
+    _try(_text, "a", (_at,), _f, NEGATIVE, _SIGNS, *_needs, milestone=4, corner=True)
+for _text, _f, _at in [
+    ("a * 0.5", lambda a: a * 0.5, 2), ("a ** -1", lambda a: a**-1, 2),
+    ("a / 2", lambda a: a / 2, 7),
+]:  # fmt: skip
+    _need = "a * 2" if _text == "a * 0.5" else _text
+    _try(f"whole numbers: {_text}", "a", (_at,), _f, WHOLE, _INTEGERS, _need,
+         milestone=4, corner=True, whole=True)  # fmt: skip
+_try(
+    "a.tanh()",
+    "a",
+    (400,),
+    _call("tanh"),
+    "overflow",
+    "tanh: exp(2a) overflows where tanh is 1; use math.tanh",
+    milestone=4,
+    corner=True,
+)
+_try("a.sigmoid()", "a", (-800,), _call("sigmoid"), "overflow",
+     "sigmoid: exp(-a) overflows where the result is 0", milestone=4, corner=True)  # fmt: skip
+_try("a ** 0 * b", "a b", (0, 5), lambda a, b: a**0 * b, ZERO_POWER,
+     "the rule of **: with n = 0 the slope is 0, and 0 · 0⁻¹ must not be asked for",
+     "a ** 3", "c * (a * b)", milestone=4, corner=True)  # fmt: skip

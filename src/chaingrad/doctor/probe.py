@@ -1,0 +1,106 @@
+"""One thing that the doctor tries: an expression, or a small program, and the bug that it shows."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from chaingrad.functional import grad
+
+Reading = tuple[str, Any, Any]  # what was read, the number or array that came, and what is right
+Trial = Callable[[Any], Iterator[Reading]]
+RTOL = 1e-5
+
+
+class NotThereError(Exception):
+    """The engine has no such operation."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One trial of an engine.
+
+    Attributes:
+        text: the expression and where it is evaluated.
+        bug: what it has that fails here, if nothing in ``needs`` failed.
+        look: what to look at.
+        trial: takes an `Adapter` and yields what was read beside what is right.
+        needs: texts of smaller probes; if one of them fails, it is the reason why this does.
+        instead: the bug, by what came, where that tells another one.
+        only_remark: whether failing is a choice that others have made, too.
+        refused: what an error is called that an engine may raise here on purpose.
+        corner: whether it tries a corner that comes after all else.
+        milestone: of the project `own-engine`, from which on it is tried.
+        required: whether that milestone is not reached without the operation.
+        rtol: the relative error that is allowed.
+        right: says what is right, for a probe that came to no number.
+    """
+
+    text: str
+    bug: str
+    look: str
+    trial: Trial
+    needs: tuple[str, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict)
+    only_remark: bool = False
+    refused: str = ""
+    corner: bool = False
+    milestone: int = 1
+    required: bool = False
+    rtol: float = RTOL
+    right: Callable[[], str] = lambda: "an answer"
+
+
+class Probes(list[Probe]):
+    """Probes in the order in which they are tried, small ones first."""
+
+    def expression(
+        self,
+        text: str,
+        names: str,
+        at: tuple[Any, ...],
+        f: Callable[..., Any],
+        bug: str,
+        look: str,
+        *needs: str,
+        whole: bool = False,
+        **more: Any,
+    ) -> None:
+        """Try a function of leaves: its value, its gradients, and the leaves after the pass."""
+        words = names.split()
+        at = at if whole else tuple(x if np.shape(x) else float(x) for x in at)
+        shapes = [np.shape(x) for x in at]
+        if any(shapes):
+            where = ", ".join(f"{n} of shape {s}" for n, s in zip(words, shapes, strict=True))
+        else:
+            where = ", ".join(f"{n} = {x:g}" for n, x in zip(words, at, strict=True))
+        right = partial(slopes, f, names, at)
+
+        def trial(engine: Any) -> Iterator[Reading]:
+            yield from engine.readings(f, words, at)
+
+        found = self.known(needs)
+        self.append(Probe(f"{text} at {where}", bug, look, trial, found, right=right, **more))
+
+    def known(self, needs: tuple[str, ...]) -> tuple[str, ...]:
+        """The full texts of the probes of these expressions, which have to be there already."""
+        found = []
+        for need in needs:
+            matches = [p.text for p in self if p.text == need or p.text.startswith(need + " at ")]
+            found.append(matches[0])
+        return tuple(found)
+
+
+def gradients(f: Callable[..., Any], at: tuple[Any, ...]) -> tuple[Any, ...]:
+    """By this package's own engine, which tests hold to central differences."""
+    points = [np.asarray(x, float) if np.shape(x) else float(x) for x in at]
+    return tuple(grad(f, argnums=range(len(at)))(*points))
+
+
+def slopes(f: Callable[..., Any], names: str, at: tuple[Any, ...]) -> str:
+    """All that is right of a function, in words."""
+    pairs = zip(names.split(), gradients(f, at), strict=True)
+    shown = (f"{g:.6g}" if not np.shape(g) else f"of shape {np.shape(g)}" for _, g in pairs)
+    return ", ".join(f"dy/d{name} = {g}" for name, g in zip(names.split(), shown, strict=True))
