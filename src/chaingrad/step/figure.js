@@ -21,9 +21,9 @@ const figures = (kind, start) => {
     const drawings = [...graph.querySelectorAll("svg")].map((svg) => new Drawing(svg));
     const boxes = (id) => drawings.map(({ nodes }) => nodes[id].group);
     const put = (id, slot, x) => {
-      for (const drawing of drawings) {
-        const text = drawing.nodes[id][slot];
-        if (text) text.textContent = `${text.textContent.split(" ")[0]} ${number(x)}`;
+      for (const { nodes } of drawings) {
+        const text = nodes[id][slot];
+        if (text) text.textContent = text.textContent.replace(/ .*/, ` ${number(x)}`);
       }
     };
     const toggle = (id, name, on) => boxes(id).map((box) => box.classList.toggle(name, on));

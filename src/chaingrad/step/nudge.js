@@ -4,6 +4,7 @@ figures("nudge", ({ data, boxes, put, toggle, find }) => {
   const [words, said] = find("p");
   const [picture, curve, tangent, point] = find(".cg-plot, .cg-curve, .cg-tangent, circle");
   const sliders = find("input");
+  const ids = leaves.map((leaf) => leaf.id);
   const parts = leaves.map(() => 0); // how many steps each leaf has moved
   let inputs;
   let chosen = 0;
@@ -63,7 +64,7 @@ figures("nudge", ({ data, boxes, put, toggle, find }) => {
       slider.setAttribute("aria-valuetext", at);
       slider.nextSibling.textContent = at;
       slider.parentNode.classList.toggle("cg-on", i === chosen);
-      toggle(leaves[i].id, "cg-on", leaves[i].id === leaves[chosen].id);
+      toggle(ids[i], "cg-on", ids[i] === ids[chosen]);
     });
   };
   const move = (i, part) => {
@@ -88,9 +89,9 @@ figures("nudge", ({ data, boxes, put, toggle, find }) => {
     slider.addEventListener("input", () => move(i, +slider.value));
     slider.addEventListener("focus", () => move(i, parts[i]));
   });
-  for (const id of new Set(leaves.map((leaf) => leaf.id))) {
+  for (const id of new Set(ids)) {
     // of an array, the entry that was moved last
-    const which = () => (leaves[chosen].id === id ? chosen : leaves.findIndex((x) => x.id === id));
+    const which = () => (ids[chosen] === id ? chosen : ids.indexOf(id));
     for (const box of boxes(id)) drag(box, which, 1);
   }
   drag(picture, () => chosen, (2 * steps) / wide);
