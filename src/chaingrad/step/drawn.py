@@ -1,0 +1,336 @@
+"""Problems drawn by a seed, all of one difficulty: a graph, a layer, a backward pass with a fault.
+
+Of whatever is drawn the counts are the same: a graph's operations of each kind, its leaves, its
+depth and its shared nodes; a layer's steps; a fault's one line. A graph's values and adjoints are
+whole numbers of two digits at most, and each of the usual mistakes gives other adjoints.
+"""
+
+import ast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chaingrad import program
+
+LEAVES, NODES = "abcde", "uvwxyz"
+SIGNS = "***++-"  # of the operations, in any order
+DEPTH = 5
+SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # of leaves; 1 would hide mistakes
+MOST = 99
+PASS_LINES = 12  # of the backward passes that get a fault
+Line = tuple[str, str, str, str]  # name, first operand, sign, second operand
+Numbers = dict[str, int]
+
+
+# --- a graph ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Leaves with their values, and a line for each operation, parents first."""
+
+    leaves: Mapping[str, int]
+    lines: tuple[Line, ...]
+
+    def source(self, name: str) -> str:
+        """The function of the leaves that the graph is, with this name.
+
+        >>> graph = Graph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
+        >>> print(graph.source("f"))
+        def f(a, b):
+            u = a * b
+            v = u - a
+            return v
+        """
+        lines = [f"    {node} = {x} {sign} {y}\n" for node, x, sign, y in self.lines]
+        root = self.lines[-1][0]
+        return f"def {name}({', '.join(self.leaves)}):\n{''.join(lines)}    return {root}"
+
+    @property
+    def form(self) -> str:
+        """The same for two graphs that differ in names or in the order of operands alone."""
+        forms = {name: str(value) for name, value in self.leaves.items()}
+        for name, x, sign, y in self.lines:
+            operands = [forms[x], forms[y]]
+            forms[name] = f"({sign.join(operands if sign == '-' else sorted(operands))})"
+        return forms[self.lines[-1][0]]
+
+    @property
+    def values(self) -> Numbers:
+        """The value of every node, by name."""
+        found = dict(self.leaves)
+        for name, x, sign, y in self.lines:
+            found[name] = SIGN[sign](found[x], found[y])
+        return found
+
+    def adjoints(self, mistake: "Mistake | None" = None) -> Numbers:
+        """The adjoint of every node, the root first, or what a usual mistake gives for it."""
+        made = mistake or Mistake()
+        values, lines = self.values, {line[0]: line for line in self.lines}
+        found = {self.lines[-1][0]: 1}
+        for name in made.order([line[0] for line in reversed(self.lines)], lines):
+            _, x, sign, y = lines[name]
+            locals_ = made.local(sign, values[x], values[y])
+            for parent, local in zip((x, y), locals_, strict=True):
+                share = made.share(found[name], local)
+                found[parent] = made.add(found[parent], share) if parent in found else share
+        return found
+
+
+SIGN: dict[str, Callable[[int, int], int]] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+}
+
+
+def _local(sign: str, x: int, y: int) -> tuple[int, int]:
+    return {"+": (1, 1), "-": (1, -1), "*": (y, x)}[sign]
+
+
+def _early(order: Sequence[str], lines: Mapping[str, Line]) -> list[str]:
+    """Every node as soon as the first share reaches it."""
+    found: list[str] = []
+    waiting = [order[0]]
+    while waiting:
+        name = waiting.pop()
+        if name in lines and name not in found:
+            found.append(name)
+            waiting += [lines[name][3], lines[name][1]]
+    return found
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A backward pass with one of its parts done in another way; as it is, with none."""
+
+    local: Callable[[str, int, int], tuple[int, int]] = _local
+    share: Callable[[int, int], int] = lambda adjoint, local: adjoint * local
+    add: Callable[[int, int], int] = lambda there, share: there + share
+    order: Callable[[Sequence[str], Mapping[str, Line]], Sequence[str]] = lambda order, lines: order
+
+
+MISTAKES = {
+    "a later share replaces the first": Mistake(add=lambda there, share: share),
+    "the first share stays": Mistake(add=lambda there, share: there),
+    "passed on before all shares came": Mistake(order=_early),
+    "the operand's own value": Mistake(
+        local=lambda sign, x, y: (x, y) if sign == "*" else _local(sign, x, y)
+    ),
+    "the sign of what is taken away": Mistake(
+        local=lambda sign, x, y: _local(sign.replace("-", "+"), x, y)
+    ),
+    "local gradients alone": Mistake(share=lambda adjoint, local: local),
+}
+
+
+def draw_graph(rng: np.random.Generator) -> Graph:
+    """A graph of five leaves and six operations, of which a leaf and a node are used twice."""
+    while True:
+        lines = _draw_lines(rng)
+        if not lines or _depth(lines) != DEPTH:
+            continue
+        graph = Graph({name: SIZES[rng.integers(len(SIZES))] for name in LEAVES}, tuple(lines))
+        if _is_fair(graph):
+            return graph
+
+
+def _draw_lines(rng: np.random.Generator) -> list[Line] | None:
+    """The lines of a graph, each node used as often as it must be; None where that fails."""
+    uses = dict.fromkeys(LEAVES + NODES[:-1], 1)
+    uses[LEAVES[rng.integers(len(LEAVES))]] += 1
+    uses[NODES[rng.integers(len(NODES) - 2)]] += 1
+    lines: list[Line] = []
+    for k, sign in enumerate(rng.permutation(list(SIGNS))):
+        ready = [name for name in LEAVES + NODES[:k] for _ in range(uses[name])]
+        x, y = (ready.pop(rng.integers(len(ready))) for _ in range(2)) if ready[1:] else ("", "")
+        if x == y:
+            return None
+        uses[x] -= 1
+        uses[y] -= 1
+        lines.append((NODES[k], x, str(sign), y))
+    return None if any(uses.values()) else lines
+
+
+def _depth(lines: Sequence[Line]) -> int:
+    depth = dict.fromkeys(LEAVES, 0)
+    for name, x, _, y in lines:
+        depth[name] = 1 + max(depth[x], depth[y])
+    return max(depth.values())
+
+
+def _is_fair(graph: Graph) -> bool:
+    """Whether all numbers are small, no two leaves' adjoints equal, and each mistake shows."""
+    adjoints = graph.adjoints()
+    numbers = [*graph.values.values(), *adjoints.values()]
+    if not all(0 < abs(number) <= MOST for number in numbers):
+        return False
+    right = [adjoints[name] for name in graph.leaves]
+    if len(set(right)) < len(right):
+        return False
+    wrong = [graph.adjoints(mistake) for mistake in MISTAKES.values()]
+    given = [tuple(each[name] for name in graph.leaves) for each in wrong]
+    return len({tuple(right), *given}) == 1 + len(given)
+
+
+# --- a backward pass with a fault ---------------------------------------------------------------
+
+
+def written(graph: Graph, name: str = "backward") -> str:
+    """The backward pass of a graph, given ``dz`` and the leaves, as the engine writes it."""
+    names = ", ".join(graph.leaves)
+    source = f"{graph.source('g')}\ndef f(dz, {names}):\n    return (dz * g({names})).sum()"
+    step = program(_function(source, "f"), argnums=tuple(range(1, len(graph.leaves) + 1)))
+    step(*np.ones((len(graph.leaves) + 1, 2)))
+    lines = [line.partition("  #")[0] for line in step.source.splitlines()]
+    body = [line for line in lines[1:-1] if not line.startswith("    value =")]
+    adjoints = lines[-1].partition("(")[2][:-1].replace(".copy()", "")
+    return "\n".join([f"def {name}(dz, {names}):", *body, f"    return {adjoints}"])
+
+
+def draw_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Graph, str]:
+    """A graph, and its backward pass with one line wrong, which makes two results or more wrong.
+
+    The line forgets a path, has a wrong sign, takes the operand's own value, or passes on an
+    adjoint before all its shares have come.
+    """
+    while True:
+        graph = draw_graph(rng)
+        right = written(graph, name)
+        if right.count("\n") + 1 == PASS_LINES and (found := _spoiled(graph, right, rng)):
+            return graph, found
+
+
+def _spoiled(graph: Graph, right: str, rng: np.random.Generator) -> str:
+    name = right.partition("(")[0].removeprefix("def ")
+    inputs = np.random.default_rng(0).normal(size=(len(graph.leaves) + 1, 3))
+    wanted = _function(right, name)(*inputs)
+    for kind in rng.permutation(list(FAULTS)):
+        sources = list(dict.fromkeys(_faulty(right, FAULTS[kind])))
+        for k in rng.permutation(len(sources)):
+            results = _function(sources[k], name)(*inputs)
+            wrong = [not np.allclose(x, y) for x, y in zip(results, wanted, strict=True)]
+            if sum(wrong) >= 2:
+                return str(sources[k])
+    return ""
+
+
+def _faulty(source: str, fault: "Fault") -> Iterator[str]:
+    """The source with one place of its backward lines changed, in every way there is."""
+    lines = source.splitlines()
+    body = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)]
+    forward = [line for line in body if line.lineno <= lines.index("")]
+    backward = [line for line in body if line not in forward]
+    for line in backward:
+        before, k = lines[line.lineno - 1], line.lineno - 1
+        for node in (node for node in ast.walk(line.value) if isinstance(node, ast.expr)):
+            for text in fault(node, forward, backward):
+                new = before[: node.col_offset] + text + before[node.end_col_offset :]
+                yield "\n".join([*lines[:k], new, *lines[k + 1 :]])
+
+
+Lines = Sequence[ast.Assign]
+
+
+def _forgotten(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        yield ast.unparse(node.left)
+        if isinstance(node.op, ast.Add):
+            yield ast.unparse(node.right)
+
+
+def _other_sign(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        sign = "-" if isinstance(node.op, ast.Add) else "+"
+        yield f"{ast.unparse(node.left)} {sign} {ast.unparse(node.right)}"
+    elif isinstance(node, ast.UnaryOp):
+        yield ast.unparse(node.operand)
+
+
+def _own_value(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+    for product in (product for line in forward for product in ast.walk(line.value)):
+        match product:
+            case ast.BinOp(ast.Name(x), ast.Mult(), ast.Name(y)) if isinstance(node, ast.Name):
+                yield from (other for other, own in ((x, y), (y, x)) if own == node.id)
+
+
+def _too_early(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+    for line in backward:
+        match line.value:
+            case ast.BinOp(left, ast.Add() | ast.Sub()) if isinstance(node, ast.Name):
+                if ast.unparse(line.targets[0]) == node.id:
+                    yield ast.unparse(left)
+
+
+Fault = Callable[[ast.expr, Lines, Lines], Iterator[str]]
+FAULTS: dict[str, Fault] = {
+    "a path is forgotten": _forgotten,
+    "a sign is wrong": _other_sign,
+    "the operand's own value": _own_value,
+    "passed on before all shares came": _too_early,
+}
+
+
+# --- a layer ------------------------------------------------------------------------------------
+
+ACTIVATIONS = (
+    "np.tanh({} * Z)",
+    "Z / (1 + {} * Z**2)",
+    "np.sin({} * Z)",
+    "np.exp(-{} * Z**2)",
+    "1 / (1 + np.exp(-{} * Z))",
+    "np.log(1 + np.exp({} * Z))",
+    "np.sqrt(Z**2 + {})",
+    "Z / np.sqrt(1 + {} * Z**2)",
+)
+PENALTIES = (
+    "np.sqrt(R**2 + {})",
+    "np.log(R**2 + {})",
+    "R * np.tanh({} * R)",
+    "R**2 / (R**2 + {})",
+)
+SHAPES = range(3, 8)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A dense layer, what is compared with what it gives, and a penalty on its weights.
+
+    Attributes:
+        n, d, m: examples, inputs and outputs.
+        source: the function `layer_loss(X, W, b, T)`.
+    """
+
+    n: int
+    d: int
+    m: int
+    source: str
+
+
+def draw_layer(rng: np.random.Generator) -> Layer:
+    """A layer with shapes, an activation, a loss and three constants of its own.
+
+    Its source needs NumPy as ``np``, and runs on nodes as on arrays.
+    """
+    n, d, m = (int(size) for size in rng.choice(SHAPES, 3, replace=False))
+    inside, outside, decay = (f"{0.2 + 0.7 * x:.3f}" for x in rng.random(3))
+    activation = str(rng.choice(ACTIVATIONS)).format(inside)
+    penalty = str(rng.choice(PENALTIES)).format(outside)
+    reduced = rng.choice([f"np.sum(P) / {n}", "np.mean(P)"])
+    source = f"""\
+def layer_loss(X, W, b, T):
+    Z = X @ W.T + b
+    H = {activation}
+    R = H - T
+    P = {penalty}
+    return {reduced} + {decay} * np.sum(W**2)"""
+    return Layer(n, d, m, source)
+
+
+def _function(source: str, name: str) -> Callable[..., Any]:
+    space: dict[str, Any] = {}
+    exec(source, space)
+    found: Callable[..., Any] = space[name]
+    return found
