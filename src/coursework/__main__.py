@@ -8,13 +8,17 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+from tqdm import tqdm
 
 from coursework import grade, release, trials
 from coursework.assignments import Assignment, load
 from coursework.files import write_first
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
+from coursework.roster import ListError, Roster, Student
 from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
@@ -35,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         status: int = options.command(options)
-    except ProblemError as error:
+    except (ProblemError, ListError) as error:
         print(error, file=sys.stderr)
         return 2
     return status
@@ -72,6 +76,13 @@ def _parser() -> argparse.ArgumentParser:
         default=Path("_build/assignments"),
         metavar="FOLDER",
         help="gets release/NAME/NAME.ipynb, for students (default: %(default)s)",
+    )
+    made.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="a table of id, name, mail; each gets students/ID/NAME.ipynb of an assignment whose "
+        "problems are drawn for each student",
     )
     made.add_argument(
         "--source",
@@ -162,11 +173,35 @@ def _complaints(problem: Problem, draws: int | None) -> list[str]:
 
 def _release(options: argparse.Namespace) -> int:
     chosen = _chosen(options)
-    secret = _secret(options) if options.source else None
+    students = list(Roster(options.roster).students.values())
+    secret = _secret(options) if options.source or students else None
     for assignment in chosen.values():
-        path = release.write(assignment, options.to, options.book, secret)
+        if assignment.is_drawn:
+            _release_drawn(assignment, students, secret or "", options)
+            continue
+        path = release.write(
+            assignment, options.to, options.book, secret if options.source else None
+        )
         print(f"{path}: {len(assignment.problems)} exercises, {assignment.points:g} points")
     return 0
+
+
+def _release_drawn(
+    assignment: Assignment, students: Sequence[Student], secret: str, options: argparse.Namespace
+) -> None:
+    name, to = assignment.name, options.to
+    for student in tqdm(students, name):
+        release.write_for(student, assignment, to, options.book, secret)
+    if students:
+        what = f"{len(assignment.problems)} exercises, {assignment.points:g} points"
+        print(f"{to / 'students'}: {name}.ipynb for {len(students)} students, each of {what}")
+    else:
+        print(f"{name} is not written: its problems are drawn for each student; say --roster FILE")
+    if options.source:
+        drawn = ", ".join(problem.id for problem in assignment.problems if problem.drawing)
+        print(f"{name}: left out of nbgrader's source, which is the same for everybody: {drawn}")
+        if common := tuple(problem for problem in assignment.problems if not problem.drawing):
+            release.write_source(replace(assignment, problems=common), to, options.book, secret)
 
 
 def _grade(options: argparse.Namespace) -> int:

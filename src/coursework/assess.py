@@ -18,9 +18,9 @@ import functools
 import hashlib
 import json
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 from chaingrad.checks import Difference, first_difference
 from coursework import quotes
@@ -61,19 +61,37 @@ class Key:
     """The inputs of an assignment's checks and the reference's results, made once a batch.
 
     The reference answers run in this process, and some checks measure what all of it does, such as
-    the memory it takes: ask for `draws` before other threads run.
+    the memory it takes: ask for `common` before other threads run.
     """
 
-    def __init__(self, assignment: Assignment, secret: str) -> None:
+    def __init__(self, assignment: Assignment, secret: str, student: str = "") -> None:
         self.assignment = assignment
+        self.student = student
         self._secret = secret
+
+    def drawn_for(self, student: str) -> Self:
+        """The key to what this student is asked; what all are asked is not made again."""
+        if not self.assignment.is_drawn:
+            return self
+        assignment = self.assignment.drawn_for(self._secret, student)
+        own = type(self)(assignment, self._secret, student)
+        own.common = self.common
+        return own
+
+    @functools.cached_property
+    def common(self) -> dict[tuple[str, str], list[Draw]]:
+        """{problem and part: what it is asked}, of the problems that are the same for all."""
+        return self._draws(q for q in self.assignment.problems if not q.drawing)
 
     @functools.cached_property
     def draws(self) -> dict[tuple[str, str], list[Draw]]:
         """{problem and part: what it is asked}."""
+        return self.common | self._draws(q for q in self.assignment.problems if q.drawing)
+
+    def _draws(self, problems: Iterable[Problem]) -> dict[tuple[str, str], list[Draw]]:
         return {
             (problem.id, part.name): [self._draw(problem, part, k) for k in range(part.draws)]
-            for problem in self.assignment.problems
+            for problem in problems
             for part in problem.parts
         }
 
@@ -118,6 +136,7 @@ class _Assessment:
         self._cells = notebook.cells
         self._words = notebook.words
         self._claim = notebook.claim
+        self._made_for = notebook.student
         self._key = key
         self._sandbox = sandbox
         self._failed: dict[int, str] = {}  # cells that raised, by number
@@ -242,6 +261,9 @@ class _Assessment:
         missing = any(part.verdict == "missing" for part in self._answers.values())
         if missing and self._claim not in ("", name := self._key.assignment.name):
             remarks.insert(0, f"The notebook says inside that it is {self._claim}, not {name}.")
+        if self._key.assignment.is_drawn and self._made_for not in ("", self._key.student):
+            whose = f"The notebook was made for {self._made_for}; this is marked for"
+            remarks.insert(0, f"{whose} the problems of {self._key.student}.")
         return remarks
 
 

@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from coursework.pages import read_problems
 from coursework.problems import Problem, above_zero, repeated
@@ -24,6 +24,15 @@ class Assignment:
     def points(self) -> float:
         """What everything is worth together."""
         return sum(problem.points for problem in self.problems)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a problem of it is drawn for each student."""
+        return any(problem.drawing for problem in self.problems)
+
+    def drawn_for(self, secret: str, student: str) -> Self:
+        """The assignment as this student is asked it."""
+        return replace(self, problems=tuple(p.drawn_for(secret, student) for p in self.problems))
 
 
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:

@@ -32,15 +32,21 @@ from coursework.sandbox.host import Limits, Sandbox
 from coursework.submissions import Submission, UnreadableError, read_bytes, read_notebook
 
 # What of the grader decides a mark.
-DECIDING = ("assess.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
+DECIDING = ("assess.py", "drawing.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
 
 
 @dataclass(frozen=True)
 class Graded:
-    """A submission and its mark."""
+    """A submission, its mark, and the key to its assignment."""
 
     submission: Submission
     mark: Mark
+    key: Key
+
+    @property
+    def asked(self) -> Assignment:
+        """The assignment as its student was asked it."""
+        return self.key.drawn_for(self.submission.student).assignment
 
 
 def grade_all(
@@ -87,13 +93,13 @@ def grade_all(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in dict.fromkeys(submission.assignment for submission in todo):
-            _ = keys[name].draws
+            _ = keys[name].common
         with _Pool(jobs, limits, isolate) as pool:
             pool.keep_hidden([output, *hidden])
             done = pool.grade(todo, store)
             bar = tqdm(done, "grading", len(submissions), initial=len(marks), disable=not progress)
             marks.update(bar)
-    return [Graded(submission, marks[submission]) for submission in submissions]
+    return [Graded(each, marks[each], keys[each.assignment]) for each in submissions]
 
 
 class _Store:
@@ -199,7 +205,7 @@ class _Pool:
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
         content = _read(submission)  # again: all of a class together may not fit into memory
-        key = store.keys[submission.assignment]
+        key = store.keys[submission.assignment].drawn_for(submission.student)
         sandbox = self._free.get()
         try:
             mark, sandbox = self._try_twice(content, key, sandbox)

@@ -17,7 +17,7 @@ from coursework.results import Row, rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
-from coursework.submissions import Stray, collect
+from coursework.submissions import Stray, Submission, collect
 from coursework.summary import write_reports
 
 MIB = 2**20
@@ -109,6 +109,7 @@ def run(
             print(f"Roster: {listed}, {len(roster.students)} students.")
         changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
         found = collect(options.submissions, list(assignments), known, roster.id_of)
+        _need_a_roster(listed, found.submissions, assignments)
         first, step = options.shard
         graded = grade_all(
             found.submissions[first - 1 :: step],
@@ -140,6 +141,18 @@ def run(
     write_reports(options.output, results, found.strays, isolated=isolate)
     print(f"Submissions graded: {len(graded)}; see {options.output / 'summary.html'}.")
     return 0
+
+
+def _need_a_roster(
+    listed: Path | None, found: Sequence[Submission], assignments: Mapping[str, Assignment]
+) -> None:
+    """Refuse to guess by a file's name whose problems they are that were drawn."""
+    for submission in found:
+        if listed is None and assignments[submission.assignment].is_drawn:
+            raise ValueError(
+                f"the problems of {submission.assignment} are drawn for each student by id: "
+                f"name the roster that its notebooks were written from, --roster FILE"
+            )
 
 
 def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:

@@ -71,6 +71,15 @@ check_results(inputs, driver, oracle)
   top level that are neither imports, definitions nor assignments belong to the page alone, and so
   do imports from `chaingrad.checks`.
 
+An exercise may be drawn for each student, from the teacher's secret and the student's id. A cell of
+the exercise with `coursework: {role: draw}` then defines `draw(rng)`, which returns a dict:
+`given`, the code that the student is given in its place; `start`, what the answer begins with, if
+not the answer without its bodies; and more plain data. All of it is `own` to the answer, to
+`inputs` (which writes `own["name"]`) and to `oracle`, but not to the driver. With `like: ex-other`
+each student has the instance of the other exercise. The page itself shows
+`own = draw(np.random.default_rng(0))`. With `form: true`, a check that students see looks at the
+form of the results alone; then nothing in their notebook holds, or tells, what is asked.
+
 A private folder holds pages of the same format, outside the book. An exercise there is like any
 other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
 the exercise of the book. Checks from a private folder are shown to students only where they say
@@ -102,15 +111,21 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from coursework.drawing import BOOK
 from coursework.problems import DEFINITIONS, Part, Problem, above_zero, complain_about
 from coursework.trusted import ProblemError, at
 
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 LABEL = re.compile(r"^:label: *(\S+)", re.MULTILINE)
+OWN = re.compile(r"own *=")
 LEVEL = re.compile(r"^(★{1,3}) +")
-OPTIONS = {"draws": int, "rtol": float, "atol": float, "hints": dict, "visible": bool}
+OPTIONS = {
+    "draws": int, "rtol": float, "atol": float, "hints": dict, "visible": bool, "form": bool
+}  # fmt: skip
 KNOWN = {"role", "part", "points", *OPTIONS}
 PAGE_ONLY = "chaingrad.checks"
+Cell = tuple[dict[str, Any], str]  # its options, its source
+NO_CELL: Cell = {}, ""
 
 
 def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
@@ -195,7 +210,7 @@ def _problem(
     cells = [cell for cell in map(_cell, blocks) if cell[0]]
     if not cells:
         return None
-    title, statement = _exercise(text, label)
+    title, statement, drawing = _exercise(text, label)
     for role in (options.get("role") for options, _ in cells):
         if role not in ("answer", "check"):
             raise ProblemError(
@@ -206,7 +221,7 @@ def _problem(
         raise ProblemError(f"{len(answers)} answers; there must be one")
     checks = [cell for cell in cells if cell[0]["role"] == "check"]
     level = LEVEL.match(title)
-    return Problem(
+    problem = Problem(
         id=label,
         title=LEVEL.sub("", title),
         level=level[1] if level else "",
@@ -215,12 +230,18 @@ def _problem(
         parts=tuple(_part(label, options, source, private) for options, source in checks),
         private=private,
         where=where,
+        drawing=drawing[1],
+        like=str(drawing[0].get("like", "")),
     )
+    return problem.drawn(BOOK) if problem.drawing else problem
 
 
-def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The title and the cells of the exercise with this label; none if the page lacks it."""
-    head, start, cells = "", -1, []
+def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], Cell]:
+    """The title and the cells of the exercise with this label; none if the page lacks it.
+
+    The cell that draws an instance is apart, and ("own", "") stands in its place.
+    """
+    head, start, cells, drawing = "", -1, list[tuple[str, str]](), NO_CELL
     for fence in FENCE.finditer(text):
         name, _, rest = fence[2].partition("}")
         found = LABEL.search(fence[3])
@@ -230,8 +251,11 @@ def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
             cells.append(("markdown", text[start : fence.start()].strip()))
             start = fence.end()
             if name == "{exercise-end":
-                return head, tuple(cell for cell in cells if cell[1])
-            cells.append(("code", _cell(fence)[1]))
+                return head, tuple(cell for cell in cells if cell[1] or cell[0] == "own"), drawing
+            options, source = _cell(fence)
+            if options.get("role") == "draw":
+                drawing = options, _drawing(source)
+            cells.append(("own", "") if options.get("role") == "draw" else ("code", source))
         elif start >= 0 and name in ("{exercise-start", "{solution-start"):
             break
         elif start >= 0 and name.startswith("{"):
@@ -241,10 +265,10 @@ def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...]]:
             )
     if start >= 0:
         raise ProblemError("the exercise has no exercise-end")
-    return "", ()
+    return "", (), NO_CELL
 
 
-def _cell(fence: re.Match[str]) -> tuple[dict[str, Any], str]:
+def _cell(fence: re.Match[str]) -> Cell:
     """The `coursework` options of a code cell ({} for any other fence), and its source."""
     if not fence[2].startswith("{code-cell}"):
         return {}, ""
@@ -272,7 +296,7 @@ def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Pa
         known = ", ".join(sorted(KNOWN))
         raise ProblemError(f"a check has no option {unknown[0]!r}; it has {known}")
     name = str(options.get("part", label))
-    functions = _definitions(source, name)
+    functions = _definitions(source, f"the check {name!r}")
     for needed in ("inputs", "driver"):
         if needed not in functions:
             raise ProblemError(f"the check {name!r} defines no function {needed}")
@@ -290,12 +314,18 @@ def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Pa
     )
 
 
-def _definitions(source: str, check: str) -> dict[str, str]:
+def _drawing(source: str) -> str:
+    """What defines `draw`: the cell without the instance that the page makes of it."""
+    found = _definitions(source, "the cell that draws")
+    return _without({name: text for name, text in found.items() if not OWN.match(text)})
+
+
+def _definitions(source: str, what: str) -> dict[str, str]:
     """The imports, definitions and assignments of a check, by name, in order."""
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
-        raise ProblemError(f"the check {check!r} is not Python: {error}") from None
+        raise ProblemError(f"{what} is not Python: {error}") from None
     found = {}
     for node in body:
         text = ast.get_source_segment(source, node) or ""

@@ -6,17 +6,19 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from chaingrad import checks
+from coursework.drawing import Instance, draw_instance, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
-from coursework.trusted import ProblemError, named, run
+from coursework.trusted import ProblemError, at, named, run
 
+INSTANCES = 3  # looked at, where each student's is another
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 FOREIGN = re.compile(r"\{[a-z:-]+\}`|^:::|\]\((?!https?://)|^\([\w-]+\)=", re.MULTILINE)
 
@@ -33,6 +35,8 @@ class Part:
         hints: {name of a result: what to think of if it is the first that is wrong}.
         visible: whether students have this check in their notebook.
         private: whether it comes from a private folder.
+        form: whether what students see of it looks at the form of the results alone.
+        own: the instance's data, where the exercise is drawn for each student.
     """
 
     problem: str
@@ -48,6 +52,8 @@ class Part:
     hints: Mapping[str, str] = field(default_factory=dict)
     visible: bool = True
     private: bool = False
+    form: bool = False
+    own: Mapping[str, Any] = field(default_factory=dict)
 
     def seed(self, secret: str | int, k: int) -> int:
         """The seed of draw ``k``, from which the secret cannot be told."""
@@ -61,7 +67,7 @@ class Part:
     def inputs_from(self, seed: int) -> Any:
         """The inputs that a generator with this seed draws; raises `ProblemError`."""
         with named(f"{self.problem}, {self.name!r}: inputs(rng)"):
-            drawn = run(self.inputs)["inputs"](np.random.default_rng(seed))
+            drawn = run(self.inputs, own=self.own)["inputs"](np.random.default_rng(seed))
             wire.encode(drawn)  # refuses what cannot be sent to a submission
         return drawn
 
@@ -72,10 +78,14 @@ class Problem:
 
     Attributes:
         id: the exercise's label.
-        statement: the cells before the answer, in order: ("markdown" or "code", source).
+        statement: the cells before the answer, in order: ("markdown" or "code", source); "own"
+            is code that is drawn for each student.
         answer: the source of the reference answer.
         private: whether it comes from a private folder.
         where: the file it stands in.
+        drawing: the code that draws the instance of each student, or "".
+        like: the exercise whose instance it shares, or "".
+        instance: what is asked here; on the page, and until somebody's is drawn, the book's.
     """
 
     id: str
@@ -86,11 +96,28 @@ class Problem:
     parts: tuple[Part, ...]
     private: bool = False
     where: str = ""
+    drawing: str = ""
+    like: str = ""
+    instance: Instance = field(default_factory=Instance)
+
+    def drawn(self, seed: int) -> Self:
+        """The problem with the instance of this seed; raises `ProblemError`."""
+        with at(self.id):
+            made = draw_instance(self.drawing, seed)
+        statement = ((kind, made.given if kind == "own" else text) for kind, text in self.statement)
+        parts = tuple(replace(part, own=made.own) for part in self.parts)
+        return replace(self, instance=made, statement=tuple(statement), parts=parts)
+
+    def drawn_for(self, secret: str, student: str) -> Self:
+        """The problem as this student is asked it: the same one, unless it is drawn for each."""
+        if not self.drawing:
+            return self
+        return self.drawn(student_seed(secret, student, self.like or self.id))
 
     @property
     def given(self) -> str:
         """The code that the student is given."""
-        return "\n\n".join(text for kind, text in self.statement if kind == "code")
+        return "\n\n".join(text for kind, text in self.statement if kind != "markdown")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -105,12 +132,12 @@ class Problem:
 
     @property
     def stub(self) -> str:
-        """The answer with its bodies taken out: what the student starts from."""
-        return make_stub(self.answer)
+        """What the student starts from: the answer with its bodies taken out, if nothing else."""
+        return self.instance.start or make_stub(self.answer)
 
     def reference(self) -> SimpleNamespace:
         """The names of the given code and of the answer, as a driver's ``student``."""
-        return SimpleNamespace(**run(self.given, self.answer))
+        return SimpleNamespace(**run(self.given, self.answer, own=self.instance.own))
 
     def expected(self, part: Part, inputs: Any) -> dict[str, Any]:
         """The results of the reference answer, which leaves the inputs as they are.
@@ -166,9 +193,17 @@ def _complain_about_answer(answer: str) -> None:
 def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> Iterator[str]:
     """What is wrong with the reference answer, by its checks; nothing if all is well.
 
+    Of a problem that is drawn for each student a few instances are looked at.
+
     Raises:
         ProblemError: some code of the problem fails, or takes too long.
     """
+    others = [problem.drawn(k) for k in range(1, INSTANCES)] if problem.drawing else []
+    for instance in [problem, *others]:
+        yield from _verify(instance, seed, draws)
+
+
+def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[str]:
     for part in problem.parts:
         for k in range(draws or part.draws):
             drawn = part.draw(seed, k)
@@ -176,7 +211,7 @@ def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> I
             if not part.oracle:
                 continue
             with named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
-                wanted = run(part.oracle)["oracle"](copy.deepcopy(drawn))
+                wanted = run(part.oracle, own=part.own)["oracle"](copy.deepcopy(drawn))
             wrong = checks.first_difference(wanted, got, part.rtol, part.atol)
             if wrong:
                 yield f"{problem.where}, {problem.id}, {part.name!r}, draw {k}: {wrong}"

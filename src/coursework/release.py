@@ -12,6 +12,7 @@ import hashlib
 import inspect
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,9 @@ from coursework.assignments import Assignment
 from coursework.engine import engine_source
 from coursework.imports import imported
 from coursework.problems import Part, Problem
+from coursework.roster import Student
 from coursework.stubs import function_bodies
+from coursework.trusted import ProblemError
 
 Cell = dict[str, Any]
 Notebook = dict[str, Any]
@@ -45,6 +48,11 @@ checks on other inputs.
 Add cells as you like. Cells that you did not add should stay where they are, checks included.
 
 {table}"""
+WHOSE = """\
+This notebook is for {name}. Its problems were drawn for you, and what you hand in is marked for \
+them: another's answers are answers to other problems."""
+SAFE_NAME = re.compile(r"[\w@+-][\w.@+-]{0,99}")
+OWN = re.compile(r"""\bown\[["'](\w+)["']\]""")
 HIDDEN = "# This check is run when you have handed in ({points})."
 INSTALL = """\
 # Run this cell first: it installs the engine of the course where it is missing.
@@ -70,8 +78,26 @@ def write(assignment: Assignment, folder: Path, book: Path, secret: str | None =
     """
     path = _write(student_notebook(assignment, book), folder / "release", assignment.name)
     if secret is not None:
-        _write(source_notebook(assignment, book, secret), folder / "source", assignment.name)
+        write_source(assignment, folder, book, secret)
     return path
+
+
+def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
+    """Write the source that nbgrader makes the students' version from; returns its path."""
+    return _write(source_notebook(assignment, book, secret), folder / "source", assignment.name)
+
+
+def write_for(
+    student: Student, assignment: Assignment, folder: Path, book: Path, secret: str
+) -> Path:
+    """Write the notebook of one student, ``students/ID/NAME.ipynb``, and return its path."""
+    if SAFE_NAME.fullmatch(student.id) is None:
+        raise ProblemError(
+            f"{student.id!r} on the roster cannot name a folder; "
+            f"an id has letters, digits, '.', '-', '_', '@' and '+', and no '.' in front"
+        )
+    notebook = _notebook(assignment.drawn_for(secret, student.id), book, None, student)
+    return _write(notebook, folder / "students", assignment.name, student.id)
 
 
 def student_notebook(assignment: Assignment, book: Path) -> Notebook:
@@ -84,18 +110,22 @@ def source_notebook(assignment: Assignment, book: Path, secret: str) -> Notebook
     return _notebook(assignment, book, secret)
 
 
-def _write(notebook: Notebook, folder: Path, name: str) -> Path:
-    path = folder / name / f"{name}.ipynb"
+def _write(notebook: Notebook, folder: Path, name: str, inside: str = "") -> Path:
+    path = folder / (inside or name) / f"{name}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return path
 
 
-def _notebook(assignment: Assignment, book: Path, secret: str | None) -> Notebook:
-    cells = [_markdown("setup-title", _title(assignment)), *_setup(assignment, book)]
+def _notebook(
+    assignment: Assignment, book: Path, secret: str | None, student: Student | None = None
+) -> Notebook:
+    title = _title(assignment, student)
+    cells = [_markdown("setup-title", title), *_setup(assignment, book)]
     for problem in assignment.problems:
         cells += _cells(problem, secret)
-    metadata = {**KERNEL, "coursework": {"assignment": assignment.name}}
+    own = {"assignment": assignment.name} | ({"student": student.id} if student else {})
+    metadata = {**KERNEL, "coursework": own}
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
@@ -120,8 +150,10 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
 def visible_check(problem: Problem, part: Part) -> str:
     """The check of a student's notebook, with the results that the answer gives."""
     title = f"# @title Check: {part.name} ({_points(part.points)})"
-    call = _call(problem, part, VISIBLE_SEEDS)
-    return f"{title}\n{part.source}\n\n\n{call}"
+    used = {name: part.own[name] for name in dict.fromkeys(OWN.findall(part.source))}
+    own = f"own = {_literal(used, 17, 0)}\n\n\n" if used else ""
+    call = _call(problem, part, VISIBLE_SEEDS[:1] if part.form else VISIBLE_SEEDS, form=part.form)
+    return f"{title}\n{own}{part.source}\n\n\n{call}"
 
 
 def page_exercise(problem: Problem) -> dict[str, Any]:
@@ -156,16 +188,18 @@ def marked_answer(answer: str) -> str:
     return "\n".join(lines)
 
 
-def _call(problem: Problem, part: Part, seeds: Sequence[int]) -> str:
-    """The expected results for the seeds, and the call that compares with them."""
+def _call(problem: Problem, part: Part, seeds: Sequence[int], form: bool = False) -> str:
+    """The expected results for the seeds, or their form, and the call that compares with them."""
     digits = 12 if part.rtol >= 1e-9 else 17
     results = [problem.expected(part, part.inputs_from(seed)) for seed in seeds]
+    if form:
+        results = [checks.form_of(result) for result in results]
     expected = ",\n".join(f"    {_literal(result, digits, 4)}" for result in results)
-    options = [f"seeds={list(seeds)}"]
+    options = [f"seeds={list(seeds)}", *(["form=True"] if form else [])]
     for name in ("rtol", "atol"):
         if getattr(part, name) != getattr(Part, name):
             options.append(f"{name}={getattr(part, name)!r}")
-    if part.hints:
+    if part.hints and not form:
         options.append(f"hints={_literal(part.hints, digits, 4)}")
     arguments = "".join(f",\n    {option}" for option in ["inputs", "driver", "expected", *options])
     return f"expected = [\n{expected},\n]\ncheck_results({arguments[1:]},\n)"
@@ -211,10 +245,16 @@ def _rows(rows: Any, digits: int, ndim: int, indent: int) -> str:
 # --- the first cells ----------------------------------------------------------------------------
 
 
-def _title(assignment: Assignment) -> str:
+def _title(assignment: Assignment, student: Student | None) -> str:
     rows = [f"| {p.title} | {p.level} | {p.points:g} |" for p in assignment.problems]
     table = "\n".join(["| exercise | level | points |", "|---|---|---|", *rows])
-    return HOW_TO.format(title=assignment.title, points=f"{assignment.points:g}", table=table)
+    text = HOW_TO.format(title=assignment.title, points=f"{assignment.points:g}", table=table)
+    return f"{text}\n\n{WHOSE.format(name=_plain(student.shown))}" if student else text
+
+
+def _plain(text: str) -> str:
+    """The text in Markdown that shows it as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#$|~&!])", r"\\\1", " ".join(text.split()))
 
 
 def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
@@ -230,7 +270,7 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
 
 
 def _uses_engine(problem: Problem) -> bool:
-    sources = [problem.given, problem.answer, *(part.source for part in problem.parts)]
+    sources = [problem.given, problem.stub, *(part.source for part in problem.parts)]
     return any("chaingrad" in modules for modules in map(imported, sources))
 
 

@@ -17,15 +17,24 @@ class Row:
     """A student and an assignment.
 
     Attributes:
-        submission: what was graded, or None.
+        graded: what was graded, or None.
         remarks: all that the teacher should know beside the points, in sentences.
     """
 
     student: Student
     assignment: Assignment
     mark: Mark
-    submission: Submission | None
+    graded: Graded | None
     remarks: tuple[str, ...]
+
+    @property
+    def submission(self) -> Submission | None:
+        return self.graded.submission if self.graded else None
+
+    @property
+    def asked(self) -> Assignment:
+        """The assignment as this student was asked it."""
+        return self.graded.asked if self.graded else self.assignment
 
     @property
     def counts(self) -> bool:
@@ -87,7 +96,7 @@ def _row(
     if roster.students and student.id not in roster.students:
         several = roster.is_shared(student.id)
         remarks.append("Several on the roster have this name." if several else NOT_LISTED)
-    return Row(student, assignment, mark, item.submission if item else None, tuple(remarks))
+    return Row(student, assignment, mark, item, tuple(remarks))
 
 
 def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:

@@ -81,12 +81,14 @@ class Cell:
 class Notebook:
     """Code cells, and the student's own Markdown: (the last exercise named before it, text).
 
-    `claim` is the assignment that it says inside it is an answer to, or "".
+    `claim` is the assignment that it says inside it is an answer to, or ""; `student` is the one
+    whom it says it was made for, or "".
     """
 
     cells: tuple[Cell, ...]
     words: tuple[tuple[str, str], ...] = ()
     claim: str = ""
+    student: str = ""
 
 
 @dataclass
@@ -340,7 +342,7 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
     said = tuple(item for item in words if item[1])[:CODE_CELLS]
-    return Notebook(tuple(code), said, _claimed(notebook))
+    return Notebook(tuple(code), said, _said(notebook, "assignment"), _said(notebook, "student"))
 
 
 def writable(text: str) -> str:
@@ -368,15 +370,15 @@ def _is_harmless(character: str) -> bool:
 def _claim(path: Path) -> str:
     """What a notebook says it is an answer to, or ""."""
     with contextlib.suppress(UnreadableError), _PARSING:
-        return _claimed(_parse(read_bytes(path)))
+        return _said(_parse(read_bytes(path)), "assignment")
     return ""
 
 
-def _claimed(notebook: Mapping[str, object]) -> str:
+def _said(notebook: Mapping[str, object], name: str) -> str:
     own = notebook.get("metadata")
     given = own.get("coursework") if _is_mapping(own) else None
-    claim = given.get("assignment") if _is_mapping(given) else None
-    return printable(claim)[:50] if isinstance(claim, str) else ""
+    text = given.get(name) if _is_mapping(given) else None
+    return printable(text)[:100] if isinstance(text, str) else ""
 
 
 def _student(name: str) -> str:

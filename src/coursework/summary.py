@@ -69,7 +69,7 @@ def feedback(student: Student, rows: Sequence[Row], *, isolated: bool = True) ->
     """
     found = []
     for row in rows:
-        asked = {problem.id: problem for problem in row.assignment.problems}
+        asked = {problem.id: problem for problem in row.asked.problems}
         told = list(row.mark.remarks)
         if row.submission and row.submission.others:
             others = ", ".join(row.submission.others)

@@ -19,14 +19,18 @@ NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_scor
 
 
 def grades(rows: Sequence[Row]) -> str:
-    """A row for each student and assignment, a column for each exercise."""
+    """A row for each student and assignment, a column for each exercise.
+
+    What was not handed in is left empty here, and for Moodle and Canvas: as 0 it would count.
+    """
     ids = list(dict.fromkeys(p.id for row in rows for p in row.mark.problems))
     head = ["student", "assignment", "score", "max_score", *ids, "name", "mail", "remarks"]
     lines: list[list[str]] = [head]
     for row in rows:
         student, mark = row.student, row.mark
         points = {p.id: f"{p.points:g}" for p in mark.problems} if row.counts else {}
-        line = [student.id, row.assignment.name, f"{mark.points:g}", f"{mark.max_points:g}"]
+        score = f"{mark.points:g}" if row.counts else ""
+        line = [student.id, row.assignment.name, score, f"{mark.max_points:g}"]
         line += [points.get(name, "") for name in ids]
         lines.append([*line, student.name, student.mail, " ".join(row.remarks)])
     return _csv(lines)
@@ -44,10 +48,7 @@ def nbgrader(rows: Sequence[Row]) -> str:
 
 
 def moodle(rows: Sequence[Row]) -> str:
-    """What Moodle's grade import takes: a row for each student, a column for each assignment.
-
-    What was not handed in is left empty here and for Canvas: as 0 it would count.
-    """
+    """What Moodle's grade import takes: a row for each student, a column for each assignment."""
     return _wide(rows, ["ID number", "Full name", "Email address"], _moodle, [])
 
 

@@ -69,6 +69,7 @@ def try_all(
 
 
 def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
+    problem = problem.drawn_for(secret, "a student")
     return list(surprises(problem, trials, secret_draws(problem, [secret])))
 
 

@@ -19,9 +19,9 @@ class _TooLongError(BaseException):
     """The time is up; no `except Exception` of the code that runs may hold this up."""
 
 
-def run(*sources: str) -> dict[str, Any]:
-    """The names that the sources define, run one after another."""
-    space: dict[str, Any] = {"__name__": "problem"}
+def run(*sources: str, **given: Any) -> dict[str, Any]:
+    """The names that the sources define, run one after another where some are given."""
+    space: dict[str, Any] = {"__name__": "problem", **given}
     for source in sources:
         exec(_compiled(source), space)
     return space

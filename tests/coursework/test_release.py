@@ -23,9 +23,11 @@ from coursework.imports import imported
 from coursework.pages import read_problems
 from coursework.sandbox.host import why_not_isolated
 from coursework.stubs import function_bodies
+from tests.coursework.classes import complete_answer
 from tests.support import ROOT, git, lacking
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
+COMMON = [assignment for assignment in ASSIGNMENTS.values() if not assignment.is_drawn]
 SECRET = "a secret of the tests"
 GUIDE = ROOT / "chapters" / "reference" / "teaching.md"
 EXERCISE = re.compile(r"^`{4}text\n(.*?)^`{4}$", re.DOTALL | re.MULTILINE)
@@ -64,7 +66,7 @@ def run(notebook: dict[str, Any], **answers: str) -> dict[str, Exception | None]
 
 
 def with_answers(assignment: Assignment) -> dict[str, str]:
-    return {problem.id: problem.answer for problem in assignment.problems}
+    return {problem.id: complete_answer(problem) for problem in assignment.problems}
 
 
 @pytest.fixture(params=ASSIGNMENTS)
@@ -98,7 +100,9 @@ def test_checks_pass_the_answers(assignment: Assignment, notebook: dict[str, Any
 
 
 def test_what_is_not_written_yet_is_said(notebook: dict[str, Any]) -> None:
-    assert {type(error) for error in run(notebook).values()} == {NotImplementedError}
+    for name, error in run(notebook).items():
+        begun = name.startswith(("ex-own-adjoints", "ex-own-fault"))  # with more than a stub
+        assert type(error) is (AssertionError if begun else NotImplementedError)
 
 
 def test_the_first_wrong_adjoint_is_named() -> None:
@@ -118,7 +122,7 @@ def test_the_first_wrong_adjoint_is_named() -> None:
 def test_no_secret_seed_is_in_it(assignment: Assignment, notebook: dict[str, Any]) -> None:
     for source in cells(notebook).values():
         for seeds in re.findall(r"seeds=(\[.*\])", source):
-            assert ast.literal_eval(seeds) == list(release.VISIBLE_SEEDS)
+            assert set(ast.literal_eval(seeds)) <= set(release.VISIBLE_SEEDS)
 
 
 # --- nbgrader's format --------------------------------------------------------------------------
@@ -168,6 +172,7 @@ def checksum(cell: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
+@pytest.mark.parametrize("assignment", COMMON, ids=lambda assignment: assignment.name)
 def test_the_source_passes_its_hidden_checks(assignment: Assignment) -> None:
     made = release.source_notebook(assignment, ROOT, SECRET)
     raised = run(made)
@@ -177,6 +182,7 @@ def test_the_source_passes_its_hidden_checks(assignment: Assignment) -> None:
         assert source.count("### BEGIN SOLUTION") == source.count("### END SOLUTION")
 
 
+@pytest.mark.parametrize("assignment", COMMON, ids=lambda assignment: assignment.name)
 def test_nbgrader_leaves_what_we_release(assignment: Assignment, notebook: dict[str, Any]) -> None:
     """Taking the marked regions out of the source gives the students' version."""
     source = cells(release.source_notebook(assignment, ROOT, SECRET))

@@ -1,0 +1,55 @@
+"""Instances of an exercise, drawn for each student from the teacher's secret and the student's id.
+
+The seed is made from both by a function that takes a tenth of a second for each secret to try: what
+a student holds comes from the secret, and must not let anybody find a short one by trying words.
+"""
+
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from coursework.trusted import ProblemError, named, run
+
+BOOK = 0  # the seed of the instance that everybody sees on the page
+ROUNDS = 300_000
+
+
+@dataclass(frozen=True)
+class Instance:
+    """What one student is asked.
+
+    Attributes:
+        own: all that was drawn; inputs, oracle and reference answer know it by this name.
+        given: code that the student has, and sees, before the answer.
+        start: what the student's answer begins with; "" for the answer without its bodies.
+    """
+
+    own: Mapping[str, Any] = field(default_factory=dict)
+    given: str = ""
+    start: str = ""
+
+
+def draw_instance(source: str, seed: int) -> Instance:
+    """The instance that the source's `draw(rng)` makes; raises `ProblemError`."""
+    with named("draw(rng)"):
+        drawn = run(source)["draw"](np.random.default_rng(seed))
+        own = json.loads(json.dumps(drawn))
+    if not (isinstance(own, dict) and isinstance(own.get("given"), str)):
+        raise ProblemError("draw(rng) must return a dict whose 'given' is code for the student")
+    return Instance(own, own["given"], own.get("start", ""))
+
+
+def student_seed(secret: str, student: str, label: str) -> int:
+    """The seed of a student's instance of the exercise with this label."""
+    key = json.dumps([_stretched(secret), student, label])
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
+
+
+@functools.lru_cache(maxsize=64)
+def _stretched(secret: str) -> str:
+    return hashlib.pbkdf2_hmac("sha256", secret.encode(), b"an instance", ROUNDS).hex()
