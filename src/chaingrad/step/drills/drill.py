@@ -50,7 +50,7 @@ def drill(kind: str, level: int, seed: int) -> Drill:
     """Show a problem in a notebook: that which the page shows at ``drills.html#kind-level-seed``.
 
     Args:
-        kind: what is asked; see `problem`.
+        kind: what is asked: a name in ``chaingrad.step.drills.KINDS``.
         level: 1, 2 or 3.
         seed: its number in the series of that level, from 1 on.
 
