@@ -32,7 +32,7 @@ class Probe:
         only_remark: whether failing is a choice that others have made, too.
         refused: what an error is called that an engine may raise here on purpose.
         corner: whether it tries a corner that comes after all else.
-        milestone: of the project `own-engine`, from which on it is tried.
+        milestone: of the project "Your own engine", from which on it is tried.
         required: whether that milestone is not reached without the operation.
         rtol: the relative error that is allowed.
         right: says what is right, for a probe that came to no number.
