@@ -17,7 +17,7 @@ from chaingrad.step.drills import KINDS
 from chaingrad.step.drills.drill import bank, practice
 
 CODE = Path(chaingrad.__file__).parent
-FOLDER = "_static/drills"
+PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads them
 
 
 def digest() -> str:
@@ -45,7 +45,7 @@ class Drills(SphinxDirective):
         for path in CODE.joinpath("step").rglob("*"):
             self.env.note_dependency(str(path))
         made = digest()
-        addresses = {kind: f"{FOLDER}/{kind}-{made}.json" for kind in KINDS}
+        addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}
         return [nodes.raw("", practice(addresses, self.env.docname), format="html")]
 
 
@@ -53,7 +53,7 @@ def publish(app: Sphinx, error: Exception | None) -> None:
     """Put the banks into the site, and nothing older."""
     if error or app.builder.format != "html":
         return
-    target = Path(app.outdir) / FOLDER
+    target = Path(app.outdir) / PAGE
     target.mkdir(parents=True, exist_ok=True)
     found = banks(app).values()
     for old in set(target.iterdir()) - {target / path.name for path in found}:

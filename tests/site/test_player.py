@@ -390,7 +390,8 @@ def test_these_are_all_pages_with_players(site: Site) -> None:
         page.relative_to(chapters).with_suffix("").as_posix(): page.read_text("utf-8")
         for page in chapters.rglob("*.html")
     }
-    counts = {name: text.count('<div class="chaingrad-player ') for name, text in found.items()}
+    player = re.compile(r'<div class="chaingrad-player [^>]*(?<!data-kind="drills") role="group"')
+    counts = {name: len(player.findall(text)) for name, text in found.items()}
     assert {name: count for name, count in counts.items() if count} == PLACES | FOLDED
 
 
