@@ -1,36 +1,140 @@
-// The page of progress: what is kept of each thing that can be tried.
+// The page of progress: what is kept of each thing that can be tried, to be saved and brought back.
 (() => {
-  const lists = document.querySelectorAll("ul.to-try");
+  const lists = [...document.querySelectorAll("ul.to-try")];
   if (!lists.length) return;
   const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+  const COURSE = "backpropagation-course";
 
-  /** What is kept of what a link leads to: "right", "begun" or "". */
+  // --- what is done -------------------------------------------------------------------------------
+
+  /** What is kept of what a link leads to, in words, and whether it is done. */
   function state(link) {
     const { pathname, hash } = new URL(link.href);
     const page = pathname.slice(root.pathname.length).replace(/\.html$/, "");
-    const { code = {}, guesses = {} } = kept.read(decodeURIComponent(page));
+    const { code = {}, guesses = {}, drills = {} } = kept.read(decodeURIComponent(page));
+    const [, kind] = /^#([a-z]+)-\d-\d+$/.exec(hash) ?? [];
+    if (kind && drills[kind]) {
+      const { passed, done } = drills[kind];
+      return { done: passed >= 3, says: ` … ${done} tried, ${passed} of 3 levels passed` };
+    }
     const tried = guesses[hash.replace("#predict-", "")] ?? code[`answer ${hash.slice(1)}`];
-    if (!tried || tried.off) return "";
-    return tried.right ? "right" : "begun";
+    if (!tried || tried.off) return { done: false, says: "" };
+    return { done: tried.right, says: tried.right ? " ✓ right" : " … begun" };
   }
 
-  const says = { right: " ✓ right", begun: " … begun", "": "" };
   const line = make("p", { className: "progress-sum", role: "status" });
-  lists[0].parentElement.insertBefore(line, lists[0].previousElementSibling);
+  const acts = make("div", { className: "work" });
+  lists[0].previousElementSibling.before(line, acts);
+
+  // Each page's list is folded under a bar of its own.
+  const pages = lists.map((list) => {
+    const title = list.previousElementSibling;
+    const bar = make("progress", { max: list.querySelectorAll("a").length });
+    const count = make("span", { className: "progress-count" });
+    const head = make("summary", {}, title.textContent, " ", bar, count);
+    bar.ariaLabel = title.textContent;
+    const fold = make("details", { className: "progress-page" }, head);
+    title.replaceWith(fold);
+    fold.append(list);
+    return { list, bar, count };
+  });
 
   function show() {
-    const links = [...document.querySelectorAll("ul.to-try a")];
-    const states = links.map(state);
-    links.forEach((link, i) => {
-      link.parentElement.querySelector(".progress-state")?.remove();
-      link.after(make("span", { className: "progress-state" }, says[states[i]]));
+    const all = pages.flatMap(({ list, bar, count }) => {
+      const links = [...list.querySelectorAll("a")];
+      const found = links.map((link) => ({ link, ...state(link) }));
+      for (const { link, says } of found) {
+        link.parentElement.querySelector(".progress-state")?.remove();
+        link.after(make("span", { className: "progress-state" }, says));
+      }
+      bar.value = found.filter(({ done }) => done).length;
+      count.textContent = ` ${bar.value} of ${bar.max}`;
+      return found;
     });
-    const right = states.filter((each) => each === "right").length;
-    const next = links[states.findIndex((each) => each !== "right")];
-    line.replaceChildren(`${right} of ${links.length} are right. `);
+    line.replaceChildren(`${all.filter(({ done }) => done).length} of ${all.length} are right. `);
+    const next = all.find(({ done }) => !done)?.link;
     if (next)
       line.append("Next: ", Object.assign(next.cloneNode(true), { className: "progress-next" }));
+    veil.checked = !kept.read("reading").veil?.off;
   }
+
+  // --- saved, and brought back --------------------------------------------------------------------
+
+  const says = make("p", { role: "status" });
+  const button = (text, onclick) => make("button", { type: "button", textContent: text, onclick });
+
+  function save() {
+    const text = JSON.stringify({ course: COURSE, kept: kept.all() }, null, 1);
+    const link = make("a", {
+      href: URL.createObjectURL(new Blob([text])),
+      download: `${COURSE}.json`,
+    });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  }
+
+  const isRecord = (value) => value && typeof value === "object" && !Array.isArray(value);
+
+  /** What a file holds, {page: {kind: {key: what was kept}}}; throws what is wrong with it. */
+  function read(text) {
+    let file;
+    try {
+      file = JSON.parse(text);
+    } catch {
+      throw new Error("it is not JSON, as files saved on this page are");
+    }
+    if (file?.course !== COURSE || !isRecord(file.kept))
+      throw new Error("it was not saved on this page");
+    for (const [page, record] of Object.entries(file.kept))
+      if (!isRecord(record) || !Object.values(record).every(isRecord))
+        throw new Error(`what it has of ${page} cannot be read`);
+    return file.kept;
+  }
+
+  async function bring() {
+    const [file] = chosen.files;
+    if (!file) return;
+    chosen.value = "";
+    try {
+      const found = read(await file.text());
+      const before = Object.keys(found).map((page) => [page, kept.read(page)]);
+      for (const [page, here] of before) {
+        const record = { ...here };
+        for (const [kind, entries] of Object.entries(found[page]))
+          record[kind] = { ...here[kind], ...entries };
+        kept.replace(page, record);
+      }
+      const undo = button("Undo", () => {
+        before.forEach(([page, here]) => kept.replace(page, here));
+        says.replaceChildren("What you had here is back.");
+        show();
+      });
+      const places = before.length === 1 ? "1 page" : `${before.length} pages`;
+      const trouble = kept.trouble() && ` This browser does not keep it: ${kept.trouble()}.`;
+      says.replaceChildren(`Brought back what ${file.name} has of ${places}.${trouble} `, undo);
+    } catch (error) {
+      says.replaceChildren(`${file.name} was left alone: ${error.message}.`);
+    }
+    show();
+  }
+
+  const chosen = make("input", { type: "file", accept: ".json", hidden: true, onchange: bring });
+  const veil = make("input", {
+    type: "checkbox",
+    onchange: () => kept.put("reading", "veil", "off", veil.checked ? undefined : true),
+  });
+  acts.append(
+    make(
+      "div",
+      { className: "work-acts" },
+      button("Save all in a file", save),
+      button("Bring back from a file", () => chosen.click()),
+      chosen,
+    ),
+    says,
+    make("label", {}, veil, " Veil what follows a question until I have predicted or skipped it"),
+  );
+
   addEventListener("storage", show);
   addEventListener("pageshow", show); // also when one comes back to it
   show();

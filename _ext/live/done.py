@@ -14,6 +14,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from assets import copy
+from chaingrad.step.drills import KINDS
+from drills import PAGE as PRACTICE
 from live.answers import problems
 
 HERE = "chapters/reference/progress"
@@ -39,7 +41,9 @@ def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
     """What a reader can try on a page: anchor and words."""
     asked = app.env.metadata[page].get("predictions", {})
     guesses = [(f"predict-{name}", f"Predict: {text}") for name, text in asked.items()]
-    return guesses + [(name, found.title) for name, found in problems(app, page).items()]
+    exercises = [(name, found.title) for name, found in problems(app, page).items()]
+    practice = [(f"{kind}-1-1", task.title) for kind, task in KINDS.items()]
+    return guesses + exercises + (practice if page == PRACTICE else [])
 
 
 def link(app: Sphinx, here: str, page: str, anchor: str, words: str) -> nodes.paragraph:

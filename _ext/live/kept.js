@@ -28,6 +28,14 @@ window.kept = (() => {
     return !trouble;
   }
 
+  function sizeOfStorage() {
+    try {
+      return localStorage.length;
+    } catch {
+      return 0;
+    }
+  }
+
   return {
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>
@@ -44,7 +52,7 @@ window.kept = (() => {
         return `cell ${before} ${source}`;
       });
     },
-    /** {kind: {key: what is kept}} of a page; kinds are "code" and "guesses". */
+    /** {kind: {key: what is kept}} of a page, or of "reading", on all; kinds are code, guesses, … */
     read,
     /** Keep something under a key, or nothing: false if that lasts no longer than the page. */
     put(page, kind, key, value) {
@@ -59,6 +67,13 @@ window.kept = (() => {
       const before = read(page);
       write(page, record);
       return before;
+    },
+    /** All that is kept, {page: record}. */
+    all() {
+      const names = Array.from({ length: sizeOfStorage() }, (_, i) => localStorage.key(i));
+      const stored = names.filter((name) => name.startsWith(PREFIX));
+      const pages = [...stored.map((name) => name.slice(PREFIX.length)), ...inMemory.keys()];
+      return Object.fromEntries(pages.map((page) => [page, read(page)]));
     },
     /** Why nothing can be kept, or "". */
     trouble: () => trouble,

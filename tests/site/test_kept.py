@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, StorageState, expect
 
 from tests.axe import severe
 from tests.site.live import COLD, PAGE, answer, cell, place, says, write
@@ -222,6 +222,10 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(returned: Page
     expect(returned.locator(".progress-sum")).to_have_text(
         "1 of 4 are right. Next: Predict: What is twice 3?"
     )
+    fold = returned.locator("details.progress-page")
+    expect(fold.locator("summary")).to_contain_text("1 of 4")
+    expect(tried.first).to_be_hidden()
+    fold.locator("summary").click()
     assert not severe(returned, within="main")
     returned.locator(".progress-sum a").click()
     question = returned.locator("#predict-doubled")
@@ -229,6 +233,51 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(returned: Page
     question.get_by_role("button", name="Look").click()
     returned.go_back()
     expect(tried.first).to_have_text("Predict: What is twice 3? … begun")
+
+
+@pytest.fixture
+def progress(returned: Page) -> Page:
+    returned.get_by_role("link", name="Your progress").last.click()
+    returned.locator(".progress-sum").wait_for()
+    return returned
+
+
+def bring(page: Page, text: str) -> Locator:
+    """Choose a file on the page of progress; what the page says then."""
+    file = {"name": "mine.json", "mimeType": "application/json", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(file)
+    return page.locator(".work").get_by_role("status")
+
+
+def test_what_is_kept_is_saved_and_brought_back_elsewhere(progress: Page) -> None:
+    with progress.expect_download() as download:
+        progress.get_by_role("button", name="Save all in a file").click()
+    saved = download.value.path().read_text()
+    before = progress.evaluate("JSON.stringify(kept.all())")
+    assert json.loads(saved)["kept"] == json.loads(before)
+    progress.evaluate("localStorage.clear()")
+    progress.evaluate("kept.put('chapters/page', 'code', 'cell 0 x', {now: 'y'})")
+    said = bring(progress, saved)
+    expect(said).to_contain_text("Brought back what mine.json has")
+    expect(progress.locator(".progress-sum")).to_contain_text("1 of 4 are right")
+    assert progress.evaluate("kept.read('chapters/page').code['cell 0 x'].now") == "y"
+    said.get_by_role("button", name="Undo").click()
+    expect(progress.locator(".progress-sum")).to_contain_text("0 of 4 are right")
+    assert list(progress.evaluate("kept.all()")) == ["chapters/page"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{", "it is not JSON"),
+        ("[]", "it was not saved on this page"),
+        ('{"course": "backpropagation-course", "kept": {"a": 3}}', "what it has of a cannot"),
+    ],
+)
+def test_another_file_is_left_alone(progress: Page, text: str, reason: str) -> None:
+    before = progress.evaluate("kept.all()")
+    expect(bring(progress, text)).to_contain_text(f"mine.json was left alone: {reason}")
+    assert progress.evaluate("kept.all()") == before
 
 
 def test_axe_finds_nothing_serious(page: Page) -> None:

@@ -126,6 +126,7 @@ def test_an_exercise_can_ask_before_its_answer(page: Page) -> None:
     look(page, "halved")
     expect(told(page, "halved")).to_have_text("✓ Right.")
     page.goto(page.url.replace("page.html", "reference/progress.html"))
+    page.locator(".progress-page summary").click()
     asked = page.get_by_role("listitem").filter(has_text="Predict: What is left?")
     expect(asked).to_contain_text("✓ right")
 
