@@ -17,7 +17,8 @@ The right result is never written down: it is what the page glues under the name
 list gives the choices, and what is said of each; exactly one is right. With ``:number:`` the reader
 types a number, and the list, which may be missing, tells of usual wrong ones, and of the right one.
 Numbers agree within ``:tolerance:``, relative, 0.01 if nothing is said. ``predict.js`` asks;
-without scripts the box is a question whose answer unfolds.
+without scripts the box is a question whose answer unfolds. ``veil.js`` hides what follows a box,
+up to the next heading, until the reader has predicted or skipped.
 """
 
 import ast
@@ -165,5 +166,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
     serve(app, READING, priority=400)  # before those that read numbers
-    serve(app, PARTS / "predict.js", PARTS / "predict.css")
+    serve(app, PARTS / "predict.js", PARTS / "veil.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

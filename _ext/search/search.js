@@ -204,8 +204,10 @@
     if (!ranges.length) return;
     CSS.highlights.set("found", new Highlight(...ranges));
     const first = ranges.find((range) => range.getClientRects().length);
+    const around = first?.startContainer.parentElement;
+    around?.dispatchEvent(new Event("reveal", { bubbles: true }));
     if (first && first.getBoundingClientRect().bottom > innerHeight)
-      first.startContainer.parentElement.scrollIntoView({ block: "center" });
+      around.scrollIntoView({ block: "center" });
     offerToHide(ranges.length, question);
   }
 
