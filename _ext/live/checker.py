@@ -14,6 +14,7 @@ Verdict = dict[str, Any]  # part, verdict, says, and the error of one that faile
 
 ANSWER = "<your answer>"
 EMPTY = "it still says `raise NotImplementedError`: write your answer in place of that line."
+UNCHANGED = "this is what you started from: change it to your answer."
 
 
 def check(exercise: dict[str, Any], answer: str) -> list[Verdict]:
@@ -22,6 +23,8 @@ def check(exercise: dict[str, Any], answer: str) -> list[Verdict]:
     Verdicts are right, wrong (a result is another), failed (it raised) and empty (not written).
     One that failed has what it raised, "error", besides.
     """
+    if answer.strip() == exercise["start"].strip() != "":
+        return [{"part": "your answer", "verdict": "empty", "says": UNCHANGED}]
     names = {"__name__": "__main__", "check_results": check_results}
     try:
         execute(exercise["given"], "<given code>", names)

@@ -139,7 +139,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
     answer = problem.stub if secret is None else marked_answer(problem.answer)
     yield _code(problem.id, answer, solution=True)
     for k, part in enumerate(problem.parts, 1):
-        text = visible_check(problem, part) if part.visible else ""
+        text = visible_check(problem, part, part.form) if part.visible else ""
         if secret is not None:
             text += hidden_check(problem, part, secret)
         text = text or HIDDEN.format(points=_points(part.points))
@@ -147,21 +147,28 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
         yield _collapsed(cell) if part.visible else cell
 
 
-def visible_check(problem: Problem, part: Part) -> str:
-    """The check of a student's notebook, with the results that the answer gives."""
+def visible_check(problem: Problem, part: Part, form: bool = False) -> str:
+    """A check that students see, with the results that the answer gives, or their form alone."""
     title = f"# @title Check: {part.name} ({_points(part.points)})"
     used = {name: part.own[name] for name in dict.fromkeys(OWN.findall(part.source))}
     own = f"own = {_literal(used, 17, 0)}\n\n\n" if used else ""
-    call = _call(problem, part, VISIBLE_SEEDS[:1] if part.form else VISIBLE_SEEDS, form=part.form)
+    call = _call(problem, part, VISIBLE_SEEDS[:1] if part.form else VISIBLE_SEEDS, form)
     return f"{title}\n{own}{part.source}\n\n\n{call}"
 
 
 def page_exercise(problem: Problem) -> dict[str, Any]:
-    """What the exercise's page runs on an answer: the code and the checks of the notebook."""
+    """What the exercise's page runs on an answer: the code and the checks of the notebook.
+
+    On the page an instance is nobody's own: answers know it as the cells do, and what they give is
+    looked at whole.
+    """
+    own = problem.instance.own
+    drawn = f"own = {_literal(own, 17, 0)}\n\n\n" if own else ""
     return {
         "id": problem.id,
         "title": problem.title,
-        "given": problem.given,
+        "given": drawn + problem.given,
+        "start": problem.instance.start,
         "names": list(problem.names),
         "checks": [
             {"name": part.name, "source": visible_check(problem, part)}

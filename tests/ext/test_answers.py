@@ -43,10 +43,21 @@ def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:
     exercise = page_exercise(BOOK[name])
     for trial in TRIALS[name]:
         found = [v["verdict"] for v in verdicts(exercise, trial.code)]
+        assert set(found) != {"right"} or not any(trial.finds), trial.why
         for verdict, lost in zip(found, trial.finds, strict=True):
             # What raises on the inputs that count may be no more than wrong on these.
             wanted = ["wrong", *["failed"] * ("raises" in lost)] if lost else ["right"]
+            wanted += ["right"] * (lost == "*")  # where the drawn instance decides
             assert verdict in wanted, trial.why
+
+
+def test_a_drawn_exercise_is_looked_at_whole_on_its_page() -> None:
+    """A student's notebook looks at the form alone; on the page the answer is nobody's mark."""
+    exercise = page_exercise(BOOK["ex-own-adjoints"])
+    start = BOOK["ex-own-adjoints"].stub
+    [says] = said(exercise, f"{start}\n")
+    assert says.startswith("your answer, empty: this is what you started from")
+    assert verdicts(exercise, start.replace("None", "0"))[0]["verdict"] == "wrong"
 
 
 def test_the_first_wrong_result_is_named_with_its_hint() -> None:
