@@ -1,4 +1,4 @@
-"""The teacher's command line: check exercises, release assignments, grade submissions.
+"""The teacher's command line: check exercises, release assignments, print sheets, grade.
 
 Run in the folder of the book: ``python -m coursework --help``.
 """
@@ -13,7 +13,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from coursework import grade, release, trials
+from chaingrad.step.drills.kinds import LEVELS
+from coursework import grade, release, sheet, trials
 from coursework.assignments import Assignment, load
 from coursework.files import write_first
 from coursework.pages import read_problems
@@ -92,6 +93,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_choice(made)
     made.set_defaults(command=_release)
 
+    printed = commands.add_parser("sheet", help="write problems on paper, and their key")
+    _add_sheet(printed)
+    printed.set_defaults(command=_sheet)
+
     graded = commands.add_parser("grade", help="grade a folder of submissions")
     _add_settings(graded)
     grade.add_arguments(graded)
@@ -100,9 +105,52 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
+def _add_sheet(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--book", type=Path, default=Path(), metavar="FOLDER", help="the book (default: here)")
+    add("kind", choices=sheet.KINDS, help="what is asked: %(choices)s", metavar="KIND")
+    add(
+        "--level",
+        type=int,
+        choices=LEVELS,
+        help=f"of a kind that has levels (default: {sheet.LEVEL})",
+    )
+    add("--seed", type=grade.positive, default=1, help="another gives other problems (default: 1)")
+    add(
+        "--count",
+        type=grade.positive,
+        metavar="N",
+        help="problems on a sheet (default: a page full)",
+    )
+    add(
+        "--to",
+        type=Path,
+        default=Path("_build/sheets"),
+        metavar="FOLDER",
+        help="gets KIND-LEVEL-SEED.html and KIND-LEVEL-SEED-key.html (default: %(default)s)",
+    )
+    add(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="a table of id, name, mail: each gets a sheet of their own, drawn from the secret",
+    )
+    _add_book(parser)
+    _add_secret(parser, "what each student's problems are drawn from")
+
+
+def _add_book(parser: argparse.ArgumentParser) -> None:
+    what = "the book (default: here)"
+    parser.add_argument("--book", type=Path, default=Path(), metavar="FOLDER", help=what)
+
+
+def _add_secret(parser: argparse.ArgumentParser, what: str) -> None:
+    where = f"(default: {SECRET} in the folder of the book)"
+    parser.add_argument("--secret", type=Path, metavar="FILE", help=f"{what} {where}")
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    _add_book(parser)
+    add = parser.add_argument
     add(
         "--assignments",
         type=Path,
@@ -125,13 +173,7 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="this assignment; may be given several times (default: all)",
     )
-    parser.add_argument(
-        "--secret",
-        type=Path,
-        metavar="FILE",
-        help="what the inputs of the checks that count are drawn from "
-        f"(default: {SECRET} in the folder of the book)",
-    )
+    _add_secret(parser, "what the inputs of the checks that count are drawn from")
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -202,6 +244,17 @@ def _release_drawn(
         print(f"{name}: left out of nbgrader's source, which is the same for everybody: {drawn}")
         if common := tuple(problem for problem in assignment.problems if not problem.drawing):
             release.write_source(replace(assignment, problems=common), to, options.book, secret)
+
+
+def _sheet(options: argparse.Namespace) -> int:
+    students = list(Roster(options.roster).students.values())
+    secret = _secret(options) if students else ""
+    paths = sheet.write(
+        options.to, options.kind, options.seed, options.count, options.level, students, secret
+    )
+    sheets = f"{len(students)} sheets" if len(students) > 1 else "1 sheet"
+    print(f"{paths[0]}: {sheets}; the key: {paths[1]}")
+    return 0
 
 
 def _grade(options: argparse.Namespace) -> int:

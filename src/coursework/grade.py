@@ -63,12 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a table of id, name, mail (default: roster.csv in SUBMISSIONS, if there)",
     )
-    add("--jobs", type=_positive, help="how many to grade at a time (default: one a core)")
+    add("--jobs", type=positive, help="how many to grade at a time (default: one a core)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="grade every N-th alone")
     add("--no-isolation", action="store_true", help="run submissions with your own rights")
     add(
         "--memory",
-        type=_positive,
+        type=positive,
         default=limits.memory // MIB,
         metavar="MIB",
         help="address space of a submission (default: %(default)s)",
@@ -186,7 +186,8 @@ def _roster(options: argparse.Namespace) -> Path | None:
     return named or (beside if beside.exists() else None)
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """A whole number above 0, for a parser of arguments."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)

@@ -1,0 +1,305 @@
+"""Problems on paper: sheets that print on A4 in black and white, and their key apart.
+
+What is asked, and what is right, comes from the engine: by kind and seed, as on the page of
+problems, or drawn for each student from the teacher's secret.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from chaingrad import program
+from chaingrad.step import drills
+from chaingrad.step.drawn import draw_fault, draw_graph, draw_layer, written
+from chaingrad.step.drills.bank import pictures
+from chaingrad.step.drills.problem import exact
+from coursework.drawing import student_seed
+from coursework.files import write_whole
+from coursework.html import render
+from coursework.roster import Student
+from coursework.trusted import ProblemError, run
+
+TRIES = 10  # for each problem, before a level is said to have no more
+ANSWER = {"width": "72", "height": "26"}  # of a place for a number, in a drawing
+LEVEL = 2
+LAST = 10**9 - 1  # seed of the drills
+TAG = re.compile(r"<[^>]*>")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A problem on paper.
+
+    Attributes:
+        shown: what is printed, as HTML.
+        key: what is right, in lines.
+        name: its address on the page of problems, or "".
+    """
+
+    shown: Markup
+    key: tuple[str, ...]
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What one student is handed; everybody, where there is no student."""
+
+    questions: Sequence[Question]
+    student: Student | None = None
+
+
+Draw = Callable[[int, int], Question]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a sheet asks.
+
+    Attributes:
+        asks: what is to be done, as HTML.
+        number: how many problems fill a page.
+        draw: one problem, given the level (0 where there is none) and a seed.
+        room: the least height of a problem, with room to work it out, in CSS pixels.
+        leveled: whether there are levels; else all problems are equally hard.
+    """
+
+    title: str
+    asks: str
+    number: int
+    draw: Draw
+    leveled: bool = False
+    room: int = 0
+
+
+def write(
+    folder: Path,
+    kind: str,
+    seed: int = 1,
+    number: int | None = None,
+    level: int | None = None,
+    students: Sequence[Student] = (),
+    secret: str = "",
+) -> tuple[Path, Path]:
+    """Write a sheet of problems, or one for each student, and the key to all; returns both paths.
+
+    Args:
+        folder: where they go.
+        kind: what is asked, a name in `KINDS`.
+        seed: of the first problem; those that follow have the next ones.
+        number: of problems on a sheet; a page full of them, if None.
+        level: 1, 2 or 3; None for a kind that has none.
+        students: who gets a sheet of problems of their own; if nobody, there is one for all.
+        secret: what the problems of students are drawn from.
+
+    Raises:
+        ProblemError: there is no such level, or it has not so many problems.
+    """
+    asked = KINDS[kind]
+    if level and not asked.leveled:
+        raise ProblemError(f"{kind} has no levels: all its problems are equally hard")
+    level = (level or LEVEL) if asked.leveled else 0
+    name = "-".join(map(str, [kind, *[level] * (level > 0), seed]))
+    firsts = {student: student_seed(secret, student.id, f"sheet {name}") for student in students}
+    sheets = [
+        Sheet(_questions(kind, level, first, number or asked.number), student)
+        for student, first in firsts.items()
+    ] or [Sheet(_questions(kind, level, seed, number or asked.number))]
+    paths = folder / f"{name}.html", folder / f"{name}-key.html"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, template in zip(paths, ("sheet.html", "key.html"), strict=True):
+        write_whole(path, render(template, name=name, kind=asked, sheets=sheets))
+    return paths
+
+
+def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Question]:
+    """The problems from a seed on, no two of them the same."""
+    found = dict[Markup, Question]()
+    for seed in islice(count(first), TRIES * number):
+        question = KINDS[kind].draw(level, seed)
+        found.setdefault(question.shown, question)
+        if len(found) == number:
+            return list(found.values())
+    raise ProblemError(f"level {level} of {kind} has no {number} different problems")
+
+
+# --- graphs of the drills -----------------------------------------------------------------------
+
+
+def _problem(kind: str, level: int, seed: int) -> drills.Problem:
+    return drills.problem(kind, level, 1 + (seed - 1) % LAST)
+
+
+def _boxes(kind: str) -> Draw:
+    def draw(level: int, seed: int) -> Question:
+        problem = _problem(kind, level, seed)
+        labels = [TAG.sub("", box["label"]) for box in problem.entry["boxes"]]
+        places = [(box["node"], box["slot"]) for box in problem.entry["boxes"]]
+        pairs = zip(labels, problem.right, strict=True)
+        key = tuple(f"{label} = {exact(right)}" for label, right in pairs)
+        shown = _drawing(problem, blank=dict(zip(places, labels, strict=True)))
+        return Question(shown, key, problem.name)
+
+    return draw
+
+
+def _order(level: int, seed: int) -> Question:
+    problem = _problem("orders", level, seed)
+    order = [problem.names[node] for node in problem.entry["order"]]
+    blanks = Markup('<p class="blanks">{}</p>').format(Markup("<i></i>") * len(order))
+    return Question(_drawing(problem) + blanks, (", ".join(order),), problem.name)
+
+
+def _message(level: int, seed: int) -> Question:
+    problem = _problem("messages", level, seed)
+    variant, edges = problem.variant or {}, problem.entry["edges"]
+    sent = [exact(problem.values[place]) for place in variant["sent"]]
+    sums = {
+        (node, "grad"): f"grad {exact(problem.values[place])}"
+        for node, place in variant["sums"].items()
+    }
+    said = {edge["ends"]: text for edge, text in zip(edges, sent, strict=True)}
+    wrong = edges[variant["fault"]]
+    right = exact(problem.values[wrong["right"]])
+    key = f"{wrong['says']}: {right}, and not {sent[variant['fault']]}"
+    blank = Markup('<p class="blanks">It should be <i></i></p>')
+    return Question(_drawing(problem, sums, said=said) + blank, (key,), problem.name)
+
+
+def _drawing(
+    problem: drills.Problem,
+    more: Mapping[tuple[str, str], str] | None = None,
+    blank: Mapping[tuple[str, str], str] | None = None,
+    said: Mapping[tuple[str, str, int], str] | None = None,
+) -> Markup:
+    """The graph with its numbers and `more`; boxes for what is asked; what its edges carry."""
+    entry = problem.entry
+    texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
+    texts |= {(node, slot): text for node, slot, text in entry["given"]} | dict(more or {})
+    root = ET.fromstring(pictures(problem.kind, problem.level, problem.number)[0])
+    del root.attrib["style"]
+    seen = Counter[tuple[str, str]]()
+    for group in root.iter("g"):
+        node = group.get("data-node", "")
+        ends = group.get("data-from", ""), group.get("data-to", "")
+        edge = (*ends, seen[ends])  # of two between the same nodes the second is number 1
+        seen[ends] += 1
+        for text in group.findall("text"):
+            slot = node, text.get("data-slot", "")
+            if slot in (blank or {}):
+                _ask(group, text, (blank or {})[slot])
+            elif any(ends):
+                text.text = (said or {}).get(edge, "")
+            elif slot[1]:
+                text.text = texts.get(slot, "")
+            elif node in problem.names:
+                text[0].text = problem.names[node]
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _ask(group: ET.Element, text: ET.Element, label: str) -> None:
+    """Put a box for a number where a text would stand, and what is asked for into its corner."""
+    text.set("class", "asked")
+    text.text = label
+    place = {"x": text.attrib["x"], "y": f"{float(text.attrib['y']) - 11:g}"}
+    group.insert(
+        list(group).index(text), ET.Element("rect", {"class": "answer", **place, **ANSWER})
+    )
+
+
+# --- problems that are all equally hard ----------------------------------------------------------
+
+
+def _graph(level: int, seed: int) -> Question:
+    graph = draw_graph(np.random.default_rng(seed))
+    names = [*graph.leaves, *(line[0] for line in graph.lines)]
+    values, adjoints = graph.values, graph.adjoints()
+    rows = {
+        "": names,
+        "value": [exact(values[name]) if name in graph.leaves else "" for name in names],
+        f"∂{names[-1]}/∂": [*[""] * (len(names) - 1), "1"],
+    }
+    formulas = (f"{z} = {x} {SIGNS[sign]} {y}" for z, x, sign, y in graph.lines)
+    made = ", ".join(f"{z} {exact(values[z])}" for z, *_ in graph.lines)
+    found = ", ".join(f"{name} {exact(number)}" for name, number in adjoints.items())
+    key = (f"values: {made}", f"adjoints: {found}")
+    return Question(_pre(formulas) + _table(rows), key)
+
+
+def _fault(level: int, seed: int) -> Question:
+    graph, faulty = draw_fault(np.random.default_rng(seed))
+    lines = faulty.splitlines()
+    pairs = enumerate(zip(lines, written(graph).splitlines(), strict=True), start=1)
+    [(number, right)] = [(k, right.strip()) for k, (line, right) in pairs if line != right]
+    numbered = [f"{k:>2}  {line}" if line else "" for k, line in enumerate(lines, start=1)]
+    shown = _pre([*graph.source("graph").splitlines(), "", *numbered])
+    blanks = Markup('<p class="blanks">Line <i></i> should be <i class="wide"></i></p>')
+    return Question(shown + blanks, (f"line {number}: {right}",))
+
+
+def _layer(level: int, seed: int) -> Question:
+    layer = draw_layer(np.random.default_rng(seed))
+    n, d, m = layer.n, layer.d, layer.m
+    sizes = f"# X ({n}, {d}), W ({m}, {d}), b ({m},), T ({n}, {m})"
+    loss = run("import numpy as np", layer.source)["layer_loss"]
+    step = program(loss, argnums=(0, 1, 2))
+    step(*(np.ones(shape) for shape in [(n, d), (m, d), m, (n, m)]))
+    return Question(_pre([sizes, layer.source]), tuple(step.source.splitlines()))
+
+
+def _pre(lines: Iterable[str]) -> Markup:
+    return Markup("<pre>{}</pre>").format("\n".join(lines))
+
+
+def _table(rows: Mapping[str, Sequence[str]]) -> Markup:
+    cell, row = Markup("<td>{}</td>"), Markup("<tr><th>{}</th>{}</tr>")
+    lines = (row.format(head, Markup().join(map(cell.format, row_))) for head, row_ in rows.items())
+    return Markup("<table>{}</table>").format(Markup().join(lines))
+
+
+SIGNS = {"+": "+", "-": "−", "*": "×"}
+ORDERS = (
+    "Write the operations in an order in which the backward pass can handle them: each passes on "
+    "once, when all that it is to receive has come."
+)
+MESSAGES = (
+    "One message of each backward pass was computed wrongly; all others are right for what had "
+    "come before. <i>grad</i> is the sum of what came. Circle the wrong one, and write what it "
+    "should be."
+)
+GRAPH = (
+    "Find the value of each node, and then its adjoint, from <i>z</i> down: how fast <i>z</i> "
+    "grows with that node. Where a node is used twice, a share comes along each edge."
+)
+LAYER = (
+    "Write down the backward pass of the layer, a line for each step: the gradients of the loss "
+    "with respect to <code>X</code>, <code>W</code> and <code>b</code>, in their shapes."
+)
+FAULT = (
+    "<code>backward</code> is to return the adjoints of the five leaves, given that of the result. "
+    "One of its lines is wrong. Say which, and what it should be."
+)
+
+
+def _drill(kind: str, number: int, draw: Draw | None = None, asks: str = "") -> Kind:
+    known = drills.KINDS[kind]
+    return Kind(known.title, asks or known.asks, number, draw or _boxes(kind), leveled=True)
+
+
+KINDS = {
+    "local": _drill("local", 4),
+    "chain": _drill("chain", 3),
+    "adjoints": _drill("adjoints", 4),
+    "orders": _drill("orders", 4, _order, ORDERS),
+    "messages": _drill("messages", 4, _message, MESSAGES),
+    "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
+    "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),
+    "fault": Kind("A fault in a backward pass", FAULT, 2, _fault),
+}

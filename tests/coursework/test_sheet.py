@@ -1,0 +1,292 @@
+"""Problems on paper: what is printed has the answers that the key gives, and fits the page."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser
+
+from chaingrad import Node, grad, vjp
+from chaingrad.step import drills
+from chaingrad.step.drills.forms import Form
+from chaingrad.step.drills.problem import exact
+from coursework import sheet
+from coursework.__main__ import main
+from coursework.drawing import student_seed
+from coursework.roster import Student
+from coursework.trusted import ProblemError
+from tests.coursework.classes import SECRET, roster
+
+SEED = 7
+CLASS = [Student("u1", "Ada <b>"), Student("u2", "Bo"), Student("u3", "Cy")]
+
+
+def soup(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def made(folder: Path, kind: str, *more: Any, **options: Any) -> tuple[list[Tag], list[str]]:
+    """The problems of a sheet as they are printed, and the key to each."""
+    printed, key = map(soup, sheet.write(folder, kind, *more, **options))
+    return printed.select(".question"), [found.text for found in key.select(".key pre")]
+
+
+def numbers(text: str) -> dict[str, str]:
+    """{what: number} of "a 1, b −2" or of lines "∂L/∂a = 1"."""
+    return dict(re.findall(r"(\S+)(?: =)? (−?[\d./]+)", text))
+
+
+# --- right ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+@pytest.mark.parametrize("kind", ["chain", "adjoints"])
+def test_the_key_has_the_engine_s_adjoints(tmp_path: Path, kind: str, level: int) -> None:
+    questions, keys = made(tmp_path, kind, SEED, 10, level)
+    for question, key in zip(questions, keys, strict=True):
+        name = question.h2.text.partition("· ")[2]  # type: ignore[union-attr]
+        problem = drills.problem(kind, level, int(name.rpartition("-")[2]))
+        form = Form.parse(drills.KINDS[kind].forms(level)[problem.number])
+        root = form.run(problem.leaves)
+        root.backward()
+        found = {f"∂L/∂{node.label}": exact(node.grad) for node in graph_of(root) if node.label}
+        assert found.pop("∂L/∂L") == "1"
+        assert numbers(key) == found
+        asked = [text.text for text in question.select("svg .asked")]
+        assert sorted(asked) == sorted(found)
+        assert len(question.select("svg .answer")) == len(found)
+
+
+def graph_of(root: Node) -> list[Node]:
+    found = {id(root): root}
+    waiting = [root]
+    while waiting:
+        for parent in waiting.pop().parents:
+            if id(parent) not in found:
+                found[id(parent)] = parent
+                waiting.append(parent)
+    return list(found.values())
+
+
+def test_what_is_printed_of_a_graph_gives_the_key(tmp_path: Path) -> None:
+    questions, keys = made(tmp_path, "graph", SEED, 12)
+    for question, key in zip(questions, keys, strict=True):
+        rows = [[cell.text for cell in row.select("td")] for row in question.select("tr")]
+        names, values, adjoints = rows
+        assert adjoints == [""] * 10 + ["1"]
+        space: dict[str, Any] = {
+            name: Node(float(text.replace("−", "-")))
+            for name, text in zip(names, values, strict=True)
+            if text
+        }
+        assert "".join(space) == "abcde"
+        exec(question.pre.text.replace("×", "*").replace("−", "-"), space)  # type: ignore[union-attr]
+        space["z"].backward()
+        told = [numbers(line) for line in key.splitlines()]
+        assert told[0] == {name: exact(space[name].data) for name in "uvwxyz"}
+        assert told[1] == {name: exact(space[name].grad) for name in names}
+        assert next(iter(told[1])) == "z"
+
+
+def test_what_is_printed_of_a_fault_is_mended_by_the_key(tmp_path: Path) -> None:
+    inputs = np.random.default_rng(0).normal(size=(6, 3))
+    questions, keys = made(tmp_path, "fault", SEED, 12)
+    for question, key in zip(questions, keys, strict=True):
+        graph, _, code = question.pre.text.partition("\n\n 1  ")  # type: ignore[union-attr]
+        lines = [code.splitlines()[0], *(line[4:] for line in code.splitlines()[1:])]
+        number, right = re.fullmatch(r"line (\d+): (.*)", key).groups()  # type: ignore[union-attr]
+        space: dict[str, Any] = {}
+        exec(graph, space)
+        wanted = np.array(vjp(space["graph"], *inputs[1:])[1](inputs[0]))
+        exec("\n".join(lines), space)
+        assert not np.allclose(space["backward"](*inputs), wanted)
+        lines[int(number) - 1] = f"    {right}"
+        exec("\n".join(lines), space)
+        np.testing.assert_allclose(space["backward"](*inputs), wanted, rtol=1e-12)
+
+
+def test_what_is_printed_of_a_layer_has_the_gradients_of_the_key(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    questions, keys = made(tmp_path, "layer", SEED, 8)
+    for question, key in zip(questions, keys, strict=True):
+        code = question.pre.text  # type: ignore[union-attr]
+        shapes = [
+            tuple(map(int, re.findall(r"\d+", shape)))
+            for shape in re.findall(r"\(([\d, ]+)\)", code.splitlines()[0])
+        ]
+        X, W, b, T = (rng.normal(size=shape) for shape in shapes)
+        space: dict[str, Any] = {"np": np}
+        exec(code, space)
+        wanted = grad(space["layer_loss"], argnums=(0, 1, 2))(X, W, b, T)
+        exec(key, space)
+        [name] = re.findall(r"^def (\w+)", key, re.MULTILINE)
+        for found, right in zip(space[name](X, W, b, T)[1], wanted, strict=True):
+            np.testing.assert_allclose(found, right, rtol=1e-10)
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_the_order_of_the_key_is_one(tmp_path: Path, level: int) -> None:
+    _, keys = made(tmp_path, "orders", SEED, 10, level)
+    for k, key in enumerate(keys):
+        problem = drills.problem("orders", level, SEED + k)
+        node_of = {name: node for node, name in problem.names.items()}
+        order = [node_of[name] for name in key.split(", ")]
+        children = problem.entry["children"]
+        assert len(order) == len(children)
+        for place, node in enumerate(order):
+            assert set(children[node]) <= set(order[:place])
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, level: int) -> None:
+    questions, keys = made(tmp_path, "messages", SEED, 10, level)
+    for k, (question, key) in enumerate(zip(questions, keys, strict=True)):
+        sender, to, right, wrong = re.fullmatch(  # type: ignore[union-attr]
+            r"from (.+) to (.+): (\S+), and not (\S+)", key
+        ).groups()
+        problem = drills.problem("messages", level, SEED + k)
+        names = {
+            group["data-node"]: group.select_one(".cg-name").text  # type: ignore[union-attr]
+            for group in question.select("[data-node]:has(.cg-name)")
+        }
+        there = [
+            (
+                names.get(str(edge["data-to"])),
+                names.get(str(edge["data-from"])),
+                edge.select_one("text").text,
+            )  # type: ignore[union-attr]
+            for edge in question.select("[data-from]")
+        ]
+        assert (sender, to, wrong) in there
+        assert right != wrong
+        assert "−000" not in [text.text for text in question.select("text")]
+        assert problem.name in question.h2.text  # type: ignore[union-attr]
+
+
+# --- drawn ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", sheet.KINDS)
+def test_a_seed_gives_one_sheet(tmp_path: Path, kind: str) -> None:
+    once, again, other = (
+        [path.read_text() for path in sheet.write(tmp_path / name, kind, seed)]
+        for name, seed in [("once", 1), ("again", 1), ("other", 40)]
+    )
+    assert once == again
+    assert once[0] != other[0]
+    assert once[1] != other[1]
+
+
+@pytest.mark.parametrize("kind", sheet.KINDS)
+def test_each_student_has_problems_of_their_own(tmp_path: Path, kind: str) -> None:
+    printed, key = sheet.write(tmp_path, kind, 1, students=CLASS, secret=SECRET)
+    sheets = soup(printed).select(".sheet")
+    assert [str(each.select_one("bdi").text) for each in sheets] == [  # type: ignore[union-attr]
+        student.shown for student in CLASS
+    ]
+    own = [[str(question) for question in each.select(".question")] for each in sheets]
+    assert len({question for questions in own for question in questions}) == sum(map(len, own))
+    rows = [row.bdi.text for row in soup(key).select(".key tr")]  # type: ignore[union-attr]
+    assert rows == [student.shown for student in CLASS for _ in own[0]]
+    assert SECRET not in printed.read_text() + key.read_text()
+    later = sheet.write(tmp_path / "later", kind, 1, students=CLASS[1:], secret=SECRET)
+    assert [str(each) for each in soup(later[0]).select(".sheet")] == list(map(str, sheets[1:]))
+    others = sheet.write(tmp_path / "others", kind, 1, students=CLASS, secret="others")
+    assert soup(others[0]).select_one(".question") != sheets[0].select_one(".question")
+
+
+def test_a_sheet_is_not_the_notebook_s_problem() -> None:
+    seeds = {student_seed(SECRET, "u1", label) for label in ("ex-own-adjoints", "sheet graph-1")}
+    assert len(seeds) == 2
+
+
+def test_no_problem_is_twice_on_a_sheet(tmp_path: Path) -> None:
+    questions, _ = made(tmp_path, "adjoints", 1, 20, 1)
+    assert len({str(question.svg) for question in questions}) == 20
+    with pytest.raises(ProblemError, match="level 1 of adjoints has no 60 different problems"):
+        sheet.write(tmp_path, "adjoints", 1, 60, 1)
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def test_the_command_writes_sheets_and_their_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    to = ["--to", str(tmp_path / "out")]
+    assert main(["sheet", "adjoints", "--seed", "7", "--count", "20", *to]) == 0
+    assert "1 sheet; the key" in capsys.readouterr().out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "adjoints-2-7-key.html",
+        "adjoints-2-7.html",
+    ]
+    assert len(soup(tmp_path / "out" / "adjoints-2-7.html").select(".question")) == 20
+    roster(tmp_path, 3)
+    (tmp_path / "secret").write_text(SECRET)
+    drawn = ["--roster", str(tmp_path / "roster.csv"), "--secret", str(tmp_path / "secret")]
+    assert main(["sheet", "graph", *drawn, *to]) == 0
+    assert "3 sheets; the key" in capsys.readouterr().out
+    assert len(soup(tmp_path / "out" / "graph-1.html").select(".sheet")) == 3
+    assert main(["sheet", "graph", "--level", "2", *to]) == 2
+    assert "graph has no levels" in capsys.readouterr().err
+
+
+# --- on paper -------------------------------------------------------------------------------------
+
+COLOURS = """() => [...new Set([...document.querySelectorAll("body, body *")].flatMap((element) => {
+    const style = getComputedStyle(element);
+    return ["color", "backgroundColor", "fill", "stroke"].map((name) => style[name]);
+}))]"""
+OUTSIDE = """() => [...document.querySelectorAll(".question, .question *, .key")].filter((one) => {
+    const { left, right, width } = one.getBoundingClientRect();
+    return width && (left < -1 || right > document.body.clientWidth + 1);
+}).length"""
+SMALLEST = """() => Math.min(99, ...[...document.querySelectorAll("svg text")].map((text) => {
+    const svg = text.closest("svg");
+    const scale = svg.getBoundingClientRect().width / svg.getAttribute("width");
+    return text.textContent ? scale * parseFloat(getComputedStyle(text).fontSize) : 99;
+}))"""
+PAPER = {"width": 680, "height": 1009}  # of A4 without its margins
+
+
+@pytest.fixture(scope="module")
+def printed(browsers: Callable[[str], Browser]) -> Any:
+    def pages(path: Path) -> int:
+        with browsers("").new_page(viewport=PAPER) as page:  # type: ignore[arg-type]
+            page.goto(path.as_uri())
+            page.emulate_media(media="print")
+            black = {"rgb(0, 0, 0)", "rgb(255, 255, 255)", "rgba(0, 0, 0, 0)", "none"}
+            assert set(page.evaluate(COLOURS)) <= black
+            assert page.evaluate(OUTSIDE) == 0
+            assert page.evaluate(SMALLEST) >= 7
+            pdf = page.pdf(prefer_css_page_size=True)
+        sizes = [list(map(float, box.split())) for box in re.findall(rb"MediaBox \[(.*?)\]", pdf)]
+        assert sizes
+        for size in sizes:
+            assert size == pytest.approx([0, 0, 210 * 72 / 25.4, 297 * 72 / 25.4], abs=0.5)
+        return len(sizes)
+
+    return pages
+
+
+@pytest.mark.parametrize(
+    ("kind", "level"),
+    [(k, n) for k, kind in sheet.KINDS.items() for n in ((1, 2, 3) if kind.leveled else (None,))],
+)
+def test_a_sheet_is_a_page_of_a4_in_black_and_white(
+    tmp_path: Path, printed: Callable[[Path], int], kind: str, level: int | None
+) -> None:
+    path, key = sheet.write(tmp_path, kind, 1, None, level, CLASS, SECRET)
+    assert printed(path) == len(CLASS)
+    assert printed(key) >= 1
+
+
+def test_many_problems_are_several_pages_and_none_is_cut(
+    tmp_path: Path, printed: Callable[[Path], int]
+) -> None:
+    path, _ = sheet.write(tmp_path, "adjoints", SEED, 20)
+    assert 4 <= printed(path) <= 6
