@@ -19,4 +19,4 @@ def code_cells(document: nodes.document) -> list[nodes.container]:
 
 
 def source_of(cell: nodes.Element) -> str:
-    return next(cell.findall(nodes.literal_block)).astext()
+    return next(n for n in cell.findall() if is_part(n, "cell_code_source")).astext()

@@ -3,6 +3,8 @@
 What the cell shows tells it (a figure, a table, lines), or else what it defines or computes. A line
 of the page's own is `mystnb: {code_prompt_show: …}`; one that begins with "Checked" makes a claim,
 which the cell under it holds.
+
+Code that is folded stands below what it shows, for the eye and for the keyboard.
 """
 
 import ast
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -85,6 +88,21 @@ class WordPrompts(SphinxPostTransform):
                 cell["prompt_hide"] = "Hide the code"
 
 
+class FoldBelow(SphinxPostTransform):
+    """Put folded code below what it shows."""
+
+    default_priority = 200  # right after MyST-NB has folded it
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for cell in self.document.findall(nodes.container):
+            match cell.children:
+                case [HideCodeCellNode() as fold, *outputs] if any(map(shown, outputs)):
+                    cell.remove(fold)
+                    cell.append(fold)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_post_transform(WordPrompts)
+    app.add_post_transform(FoldBelow)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -68,7 +68,8 @@ export class Cell {
     this.output?.element.remove();
     this.output = new Output(this.name, this.built);
     this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output
-    this.box.append(this.output.element);
+    const above = this.gap.parentNode === this.box ? this.gap : this.box.lastChild;
+    above.after(this.output.element);
     this.mark("changed", true);
   }
 

@@ -3,8 +3,9 @@
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from myst_nb.sphinx_ import HideCodeCellNode
 
-from prompts import WordPrompts
+from prompts import FoldBelow, WordPrompts
 
 OWN = "Show code cell {type}"  # MyST-NB's
 
@@ -74,3 +75,19 @@ def test_a_cell_folded_behind_a_claim_is_marked() -> None:
     for each in cells:
         worded(each)
     assert [each["classes"] for each in cells] == [["checked"], []]
+
+
+def folded(cell: nodes.container) -> list[str]:
+    """What stands in a cell, from the top, once its code is folded."""
+    fold = HideCodeCellNode("", cell.pop(0))
+    cell.insert(0, fold)
+    document = new_document("page")
+    document += cell
+    FoldBelow(document).run()
+    return ["fold" if node is fold else "output" for node in cell]
+
+
+def test_folded_code_stands_below_what_it_shows() -> None:
+    assert folded(cell("x = 1", raw("<svg></svg>"))) == ["output", "fold"]
+    assert folded(cell("x = 1", nodes.literal_block("", ""))) == ["fold", "output"]
+    assert folded(cell()) == ["fold"]
