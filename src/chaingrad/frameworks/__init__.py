@@ -55,17 +55,18 @@ def watch_torch(
     Args:
         f: a function of ``inputs`` that gives a loss, one number.
         inputs: tensors, or anything else that ``f`` takes.
-        model: names its parameters, also those that ``f`` never reaches.
+        model: the module that is trained: its parameters are named, and missed where no gradient
+            reaches them; those of others, such as a target network, are not. By default all are.
         most: bytes of arrays to keep. Where there would be more, shapes, norms and largest entries
             are kept of all.
 
     Raises:
-        TypeError: ``f`` does not give a tensor.
+        TypeError: ``f`` is no function, or does not give a tensor.
         ValueError: the loss has more than one entry, or depends on nothing that requires a
             gradient; or an input was computed by operations that were not watched.
         RuntimeError: a parameter has a post-accumulate hook, which may change parameters while the
-            pass runs; a module is lazy; or ``f`` uses ``torch.func.grad`` or another transform that
-            differentiates.
+            pass runs; a module is lazy; ``f`` runs the backward pass itself; or it uses
+            ``torch.func.grad`` or another transform that differentiates.
 
     >>> import torch
     >>> w = torch.tensor(3.0, requires_grad=True)

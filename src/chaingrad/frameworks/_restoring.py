@@ -111,7 +111,7 @@ class Restoring:
 
         What it did not make is another's business, such as that of ``functional_call``.
         """
-        for name in list(now):
+        for name in list(now.keys()):  # a scripted module's own kind of dictionary
             if now[name] is not before.get(name) and (now[name] is None or self.is_made(now[name])):
                 if name in before:
                     now[name] = before[name]

@@ -41,6 +41,11 @@ BLANK = ("empty", "new_empty")  # operations whose results hold what was there b
 
 def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> Watched:
     """Run ``f`` and its backward pass, and note what happens."""
+    if not callable(f):
+        raise TypeError(
+            f"watch_torch: expected a function that computes the loss, and got {type(f).__name__}; "
+            "what is computed already cannot be watched: give lambda: criterion(model(x), y)"
+        )
     run = _Forward(f, inputs, model, most)
     with run.restoring.all():
         loss = _loss(run, f, inputs)
@@ -110,6 +115,7 @@ class _Forward:
         self._plain: dict[tuple[Any, ...], _Thing] = {}  # tensors without a gradient
         self._settling: list[tuple[_Operation, Sequence[Any]]] = []
         self._paths: dict[int, str] = {}
+        self._trained = None if model is None else {id(p) for p in model.parameters()}
         for module in roots(f, model):
             _refuse(module)
             if id(module) not in self._paths:
@@ -129,6 +135,11 @@ class _Forward:
 
     def _name(self, tensor: Any, name: str) -> None:
         self._names.setdefault(id(tensor), (tensor, name))
+
+    def is_trained(self, tensor: Any) -> bool:
+        """Whether a tensor is to be reached: of parameters the model's, where that is known."""
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        return self._trained is None or not is_parameter or id(tensor) in self._trained
 
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self):
@@ -507,6 +518,14 @@ class _Backward:
         try:
             with Operations(run):
                 loss.backward()
+        except RuntimeError as error:
+            if "backward through the graph a second time" in str(error):
+                raise RuntimeError(
+                    "watch_torch: the function ran a backward pass of its own, after which the "
+                    "graph is gone; give one that computes the loss, and leave out backward() and "
+                    "the optimizer's step"
+                ) from error
+            raise
         finally:
             for handle in handles:
                 handle.remove()
@@ -599,17 +618,17 @@ class _Backward:
 
 
 def _missed(run: _Forward, graph: _Graph, grads: dict[int, Any]) -> Iterator[Missed]:
-    names = {id(p): name for name, p in run.parameters.items()}
+    names = {id(p): name for name, p in run.parameters.items() if run.is_trained(p)}
     told = {id(leaf.tensor): leaf.label for leaf in run.leaves.values()} | names
     tensors = {id(leaf.tensor): leaf.tensor for leaf in run.leaves.values()}
-    tensors |= {id(p): p for p in run.parameters.values()}
+    tensors |= {id(p): p for p in run.parameters.values() if run.is_trained(p)}
     uses = _uses(graph.loss, graph)
     for key, tensor in tensors.items():
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[id(leaf)] is not None
-        if told[key] and tensor.requires_grad and not reached:
-            why = "no operation read it" if leaf is None else _why(leaf, uses)
-            yield Missed(told[key], why)
+        if told[key] and tensor.requires_grad and not reached and run.is_trained(tensor):
+            why = ("read by no operation", "") if leaf is None else _why(leaf, uses)
+            yield Missed(told[key], *why)
 
 
 def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
@@ -626,20 +645,21 @@ def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
     return uses
 
 
-def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> str:
+def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> tuple[str, str]:
+    """Why no share reached a leaf, and where."""
     thing: _Thing = leaf
     if thing not in uses:
-        return "operations read it, and the loss does not depend on what they gave"
+        return "read, but the loss does not depend on what came of it", ""
     while thing in uses:
         source, thing = thing, uses[thing]
         assert isinstance(thing, _Operation)
         if thing.function is None and _has_gradient(source):
-            where = f" in {thing.call.name}" if thing.call.name else ""
+            where = thing.call.name
             if not thing.recorded:
-                return f"it is used under no_grad{where}, by {thing.name}"
+                return "used under no_grad", where
             if thing.name == "detach":
-                return f"its result is detached{where}"
+                return "the result is detached", where
             if not thing.floating:
-                return f"{thing.name}{where} makes whole numbers or truth values of it"
-            return f"{thing.name}{where} has no gradient"
-    return "an operation on the way sent it no gradient"
+                return f"{thing.name} makes whole numbers or truth values", where
+            return f"{thing.name} has no gradient", where
+    return "an operation on the way sent it no gradient", ""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from chaingrad.draw.words import digits, listed
-from chaingrad.frameworks.watched import Summary, Value, Watched, size_text, summary
+from chaingrad.frameworks.watched import Missed, Summary, Value, Watched, size_text, summary
 from chaingrad.step.watch import Message
 
 Kind = Literal[
@@ -204,7 +204,12 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
         for leaf in _in_order(watched)
         if leaf.grad is not None and leaf.is_parameter
     ]
-    zero = [leaf.name for leaf, facts in weights if not facts.largest and facts.size]
+    sent = {m.parent for m in _messages(watched) if summary(m.share).largest}  # sums may cancel
+    zero = [
+        leaf.name
+        for leaf, facts in weights
+        if not facts.largest and facts.size and leaf not in sent
+    ]
     if zero:
         yield Symptom(
             "zero",
@@ -373,11 +378,13 @@ def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[str]:
 
 
 def _missed(watched: Watched) -> Iterator[Symptom]:
-    by_reason: dict[str, list[str]] = defaultdict(list)
+    by_reason: dict[str, list[Missed]] = defaultdict(list)
     for missed in watched.missed:
-        by_reason[missed.why].append(missed.name)
-    for why, names in by_reason.items():
-        yield Symptom("no gradient", listed(names, 6), why, "the forward pass, at that place")
+        by_reason[missed.why].append(missed)
+    for why, all_missed in by_reason.items():
+        places = list(dict.fromkeys(missed.where for missed in all_missed if missed.where))
+        look = f"the forward pass of {listed(places, 6)}" if places else "the forward pass"
+        yield Symptom("no gradient", listed([m.name for m in all_missed], 6), why, look)
 
 
 # --- by layer -----------------------------------------------------------------------------------

@@ -165,10 +165,11 @@ class Value:
 
 @dataclass(frozen=True)
 class Missed:
-    """A parameter that no share reached, and why."""
+    """A parameter that no share reached, why, and where in the forward pass that is so."""
 
     name: str
     why: str
+    where: str = ""
 
 
 @dataclass(frozen=True, repr=False)

@@ -108,6 +108,14 @@ def test_a_gradient_that_is_zero():
     assert found.symptoms[0].where == "0.weight, 0.bias"
 
 
+def test_shares_that_cancel_are_no_gradient_that_is_zero():
+    critic = nn.Linear(3, 1)
+    real, false = torch.randn(4, 3), torch.randn(4, 3)
+    run = watch_torch(lambda x, y: critic(x).mean() - critic(y).mean(), real, false)
+    assert not run["bias"].grad.any()
+    assert diagnose(run).is_sound
+
+
 def test_an_rnn_whose_gradient_explodes_and_where():
     torch.manual_seed(0)
     cell = nn.RNNCell(2, 8, nonlinearity="relu")
@@ -129,7 +137,8 @@ def test_parameters_that_nothing_reached():
     model = Lost()
     found = diagnose(watch_torch(lambda x: model(x).sum(), torch.randn(4, 3), model=model))
     assert kinds(found)[-5:] == ["no gradient"] * 5
-    assert "its result is detached in Lost" in str(found)
+    cut = next(symptom for symptom in found.symptoms if symptom.where == "cut.weight")
+    assert (cut.seen, cut.look) == ("the result is detached", "the forward pass of Lost")
 
 
 def test_units_that_are_dead_on_this_batch():

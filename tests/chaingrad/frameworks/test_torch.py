@@ -352,13 +352,38 @@ class Lost(nn.Module):
 def test_parameters_without_a_gradient_and_why():
     model = Lost()
     watched = watch_torch(lambda x: model(x).sum(), torch.randn(2, 3), model=model)
-    assert {m.name: m.why for m in watched.missed} == {
-        "unused.weight": "no operation read it",
-        "cut.weight": "its result is detached in Lost",
-        "silent.weight": "it is used under no_grad in silent, by t",
-        "whole.weight": "argmax in Lost makes whole numbers or truth values of it",
-        "aside.weight": "operations read it, and the loss does not depend on what they gave",
+    assert {m.name: (m.why, m.where) for m in watched.missed} == {
+        "unused.weight": ("read by no operation", ""),
+        "cut.weight": ("the result is detached", "Lost"),
+        "silent.weight": ("used under no_grad", "silent"),
+        "whole.weight": ("argmax makes whole numbers or truth values", "Lost"),
+        "aside.weight": ("read, but the loss does not depend on what came of it", ""),
     }
+
+
+def test_a_target_network_is_missed_only_where_no_model_is_named():
+    online, target = nn.Linear(3, 2), nn.Linear(3, 2)
+
+    def loss(now: Any, then: Any) -> Any:
+        with torch.no_grad():
+            wanted = target(then).amax(1)
+        return (online(now)[:, 0] - wanted).square().mean()
+
+    x = torch.randn(4, 3), torch.randn(4, 3)
+    assert not watch_torch(loss, *x, model=online).missed
+    missed = watch_torch(loss, *x).missed
+    assert {m.why for m in missed} == {"used under no_grad"}
+    assert len(missed) == 2
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_a_scripted_module():
+    model = torch.jit.script(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 1)))
+    x = torch.randn(5, 4)
+    watched = watch_torch(lambda x: model(x).square().mean(), x, model=model)
+    model(x).square().mean().backward()
+    for name, parameter in model.named_parameters():
+        np.testing.assert_array_equal(watched[name].grad, parameter.grad)
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -411,3 +436,26 @@ def test_derivatives_inside_are_refused_with_what_to_do(transform):
     with pytest.raises(RuntimeError, match=r"torch\.func\.grad.*watch the function inside"):
         watch_torch(lambda: transform(lambda v: (v**3).sum())(w).sum())
     assert w.grad is None
+
+
+def test_what_is_computed_already_is_refused_with_what_to_give():
+    w = torch.ones(2, requires_grad=True)
+    with pytest.raises(TypeError, match=r"got Tensor; .*give lambda: criterion"):
+        watch_torch(w.sum())
+
+
+def test_a_step_of_training_is_refused_and_undone():
+    _, inputs, model = made("mlp")
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+
+    def step(x: Any) -> Any:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    before = everything(model, inputs)
+    with pytest.raises(RuntimeError, match=r"a backward pass of its own.*leave out backward"):
+        watch_torch(step, *inputs)
+    assert_same(everything(model, inputs), before)
