@@ -39,6 +39,7 @@ class Value:
     is_output: bool = False
     compute: Compute | None = None  # the results from those of the operands
     scopes: tuple[Scope, ...] = ()
+    is_recomputed: bool = False  # inside a checkpoint
 
     @property
     def parents(self) -> tuple["Value", ...]:
@@ -187,9 +188,13 @@ class _Reading:
             stack = str(equation.source_info.name_stack)
             within = scopes + tuple((name, 0) for name in stack.split("/") if name)
             called = _called(equation)
-            if called is not None and equation.primitive.name in self.inline:
+            recomputed = "prevent_cse" in equation.params  # by a checkpoint
+            chosen = recomputed and equation.params["policy"] is not None
+            if called is not None and equation.primitive.name in self.inline and not chosen:
                 name = _open(called)[0].debug_info.func_name
                 new, results = self._inside(called, operands, (*within, self._call(name)))
+                for node in new if recomputed else ():
+                    node.is_recomputed = True
             elif equation.primitive.name == "scan" and equation.params["length"] <= self.unroll:
                 new, results = self._steps(equation.params, operands, within)
             else:

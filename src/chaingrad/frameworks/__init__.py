@@ -97,8 +97,13 @@ def watch_jax(
 
     The functions under ``jit`` and ``jax.checkpoint`` are looked into, a ``scan`` of up to 50 steps
     is unrolled, and what has a derivative of its own (``custom_vjp``, ``custom_jvp``), a longer
-    ``scan`` and a ``cond`` are one box each. Names are those of arguments, functions and
-    ``jax.named_scope``. The function is traced once, and compiled never.
+    ``scan``, a ``cond`` and a checkpoint with a policy are one box each. Names are those of
+    arguments, functions and ``jax.named_scope``. The function is traced once, and compiled never.
+
+    The bytes that an equation keeps are those of the arrays that its pullback holds, as
+    ``jax.vjp`` hands them over, each at the first that holds it: of a checkpoint what it is given,
+    and of an unrolled ``scan`` what the same steps keep when they are written out (the ``scan``
+    copies its carry besides, and no rows). A compiler that is given both passes may keep others.
 
     Args:
         f: a function of ``inputs`` that gives a loss, one number.

@@ -149,6 +149,8 @@ class _Run:
         self._values: dict[jaxpr.Value, Value] = {}
         self._grads: dict[tuple[jaxpr.Value, int], Any] = {}
         self._entries: dict[tuple[jaxpr.Value, int], _Entry] = {}
+        self._pulls: dict[jaxpr.Value, _Pull] = {}
+        self._pulled: set[jaxpr.Value] = set()
         self.events: list[Event] = []
 
     def forward(self, given: dict[jaxpr.Value, tuple[Any, bool]]) -> None:
@@ -156,17 +158,37 @@ class _Run:
         calls = _Calls()
         for node in self._order:
             if node in given:
-                results: Sequence[Any] = [given[node][0]]
+                results: Sequence[Any] = [_array(given[node][0])]
                 needed = given[node][1] and _is_real(results[0])
             else:
-                assert node.compute is not None
-                results = node.compute(*(self._results[value][i] for value, i in node.operands))
-                needed = node.op != "stop_gradient" and any(
-                    self._is_needed(use) for use in node.operands
-                )
-                needed = needed and any(map(_is_real, results))
+                results, needed = self._computed(node)
             self._results[node] = results
             self._values[node] = self._value(node, results[0], needed, calls.of(node))
+
+    def _operands(self, node: jaxpr.Value) -> list[Any]:
+        return [self._results[value][i] for value, i in node.operands]
+
+    def _computed(self, node: jaxpr.Value) -> tuple[Sequence[Any], bool]:
+        """The results of an equation, and whether a gradient goes back through it."""
+        assert node.compute is not None
+        wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
+        operands = self._operands(node)
+        if not wanted or node.op in ("stop_gradient", "while"):
+            results = [_array(x) for x in node.compute(*operands)]
+            return results, node.op == "while" and bool(wanted) and any(map(_is_real, results))
+
+        def compute(*some: Any) -> list[Any]:
+            all_of_them = list(operands)
+            for position, x in zip(wanted, some, strict=True):
+                all_of_them[position] = x
+            assert node.compute is not None
+            return list(node.compute(*all_of_them))
+
+        results, pull = jax.vjp(compute, *(operands[position] for position in wanted))
+        if not any(map(_is_real, results)):
+            return results, False
+        self._pulls[node] = _Pull(wanted, pull)
+        return results, True
 
     def _value(self, node: jaxpr.Value, result: Any, needed: bool, call: Call) -> Value:
         label = "loss" if node is self._output[0] else node.label or ""
@@ -203,6 +225,10 @@ class _Run:
                 self._pull(node)
         for (node, _), entry in reversed(self._entries.items()):
             self._values[node].grad = entry
+        kept = _Kept()
+        for node in self._order:
+            pull = self._pulls.get(node) if node in self._pulled else None
+            self._values[node].kept = kept.by(node, self._operands(node), self._results[node], pull)
         return self.events
 
     def _pull(self, node: jaxpr.Value) -> None:
@@ -214,20 +240,11 @@ class _Run:
                 "watch_jax: JAX has no backward pass through a while loop whose length is not "
                 "known; write it as a scan, or as a fori_loop with fixed bounds"
             )
-        wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
-        operands = [self._results[value][i] for value, i in node.operands]
-
-        def compute(*some: Any) -> Sequence[Any]:
-            all_of_them = list(operands)
-            for position, x in zip(wanted, some, strict=True):
-                all_of_them[position] = x
-            assert node.compute is not None
-            return node.compute(*all_of_them)
-
-        _, pull = jax.vjp(compute, *(operands[position] for position in wanted))
-        shares = pull([self._cotangent(node, i) for i in range(len(reached))])
+        pull = self._pulls[node]
+        self._pulled.add(node)
+        shares = pull.back([self._cotangent(node, i) for i in range(len(reached))])
         above = self._entries[node, reached.index(True)]
-        for position, share in zip(wanted, shares, strict=True):
+        for position, share in zip(pull.wanted, shares, strict=True):
             self._send(node, position, above, share)
 
     def _cotangent(self, node: jaxpr.Value, i: int) -> Any:
@@ -266,6 +283,48 @@ def _told(event: Event) -> Event:
     )
     numbers = {name: getattr(event, name) for name in names}
     return replace(event, **{name: x.value for name, x in numbers.items() if isinstance(x, _Entry)})
+
+
+@dataclass(frozen=True)
+class _Pull:
+    """What takes gradients back through an equation, to those of its operands that want one."""
+
+    wanted: Sequence[int]
+    back: Callable[..., Any]
+
+
+class _Kept:
+    """The bytes that pullbacks hold, each array once, at the first equation that does.
+
+    Arguments and constants count for nothing, as they exist anyway; nor does what a checkpoint
+    computes, of which what it is given is kept.
+    """
+
+    def __init__(self) -> None:
+        self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
+
+    def by(
+        self, node: jaxpr.Value, given: Sequence[Any], results: Sequence[Any], pull: _Pull | None
+    ) -> int:
+        """What an equation keeps that nothing before it does."""
+        if not node.operands:
+            self._counted.update({id(x): x for x in results})
+        held = [] if pull is None else jax.tree.leaves(pull.back)
+        if node.is_recomputed and held:
+            uses = zip(given, node.operands, strict=True)
+            held = [x for x, (value, _) in uses if not value.is_recomputed]
+        return sum(map(self._new, held))
+
+    def _new(self, array: Any) -> int:
+        if id(array) in self._counted:
+            return 0
+        self._counted[id(array)] = array
+        return int(array.nbytes)
+
+
+def _array(x: Any) -> Any:
+    """An array that stays itself where JAX keeps it."""
+    return jnp.asarray(x) if isinstance(x, np.ndarray) else x
 
 
 def _is_real(x: Any) -> bool:

@@ -198,7 +198,7 @@ class Watched:
 
     @property
     def kept(self) -> int:
-        """Bytes kept for the backward pass; 0 of JAX, where a compiler decides what is kept."""
+        """Bytes kept for the backward pass."""
         return sum(value.kept for value in self.values)
 
     @property

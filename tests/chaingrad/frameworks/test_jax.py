@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from chaingrad.account import saved_bytes
 from chaingrad.frameworks import watch_jax
 from chaingrad.frameworks.watched import Summary, summary
 from chaingrad.step.watch import Message
@@ -107,6 +108,60 @@ def test_shares_add_up_to_the_gradient_that_jax_finds(name, wide):
                 e.share for e in watched.events if isinstance(e, Message) and e.parent is leaf
             ]
             np.testing.assert_allclose(sum(shares), right, rtol=0, atol=tolerance * scale)
+
+
+def rnn_written_out(p, x):
+    h, total = jnp.zeros((2, 4)), 0.0
+    for i in range(len(x)):
+        row = jax.lax.dynamic_index_in_dim(x, i, keepdims=False)
+        h = jnp.tanh(row @ p["w"] + h @ p["u"])
+        total = total + h.sum() if i % 2 == 0 else total
+    return (h**2).sum() + total
+
+
+KEPT = [name for name in CASES if name not in ("rnn", "backward scan")]
+
+
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+@pytest.mark.parametrize("name", KEPT)
+def test_kept_bytes_are_those_of_the_pullback(name, argnums):
+    f, p, x = made(name)
+    watched = watch_jax(f, p, x, argnums=argnums)
+    found = saved_bytes(f, p, x) if argnums else saved_bytes(lambda p: f(p, x), p, given=[x])
+    # jax.vjp keeps numbers written into the function, too
+    assert watched.kept == pytest.approx(found, abs=8)
+    assert watched.kept > 0
+
+
+def test_an_unrolled_scan_keeps_what_its_steps_do_when_written_out():
+    f, p, x = made("rnn")
+    assert jnp.allclose(rnn_written_out(p, x), f(p, x), rtol=1e-5)
+    assert watch_jax(f, p, x).kept == saved_bytes(lambda p: rnn_written_out(p, x), p, given=[x])
+
+
+def test_each_equation_keeps_what_its_rule_reads_and_nothing_twice():
+    def f(w, x):
+        h = jnp.tanh(x @ w)
+        return (h * jnp.exp(h)).sum() + jax.lax.stop_gradient(jnp.sin(h)).sum()
+
+    watched = watch_jax(f, jnp.ones((3, 5)), jnp.ones((2, 3)))
+    kept = {value.op: value.kept for value in watched.values if value.parents}
+    assert {op for op, size in kept.items() if size} == {"tanh", "exp"}  # sin has no way back
+    assert kept["exp"] == 2 * 5 * 4  # its result, which the product reads, too
+
+
+def test_a_checkpoint_keeps_what_it_is_given():
+    def f(w, x, policy=None):
+        inside = lambda y: jnp.sin(jnp.sin(jnp.exp(y @ w)) @ w.T)  # noqa: E731
+        return jax.checkpoint(inside, policy=policy)(jnp.sin(x @ w) @ w.T).sum()
+
+    w, x = jnp.ones((3, 5)), jnp.ones((2, 3))
+    watched = watch_jax(f, w, x)
+    assert watched.kept == saved_bytes(lambda w: f(w, x), w, given=[x])
+    chosen = lambda w: f(w, x, jax.checkpoint_policies.dots_saveable)  # noqa: E731
+    boxes = watch_jax(chosen, w)
+    assert any(value.op.startswith("<lambda> (") for value in boxes.values)
+    assert boxes.kept == saved_bytes(chosen, w, given=[x]) > watched.kept
 
 
 def test_functions_scopes_and_steps_are_calls():
