@@ -13,11 +13,14 @@ numbers: leaves to drag, a backward pass to click through. `vary` has controls f
 computed for each of their settings. `transposes` has the gradients of a matrix product, and says
 what each of their entries is made of.
 
+`export` writes a player or a figure as a file of its own.
+
 `drill` asks: it draws a problem, judges what is written into it, and names the mistake.
 """
 
 from chaingrad.step.controls import vary
 from chaingrad.step.drills import drill
+from chaingrad.step.export import export
 from chaingrad.step.figure import Figure
 from chaingrad.step.nudge import nudge
 from chaingrad.step.order import order
@@ -30,6 +33,7 @@ __all__ = [
     "Figure",
     "Player",
     "drill",
+    "export",
     "nudge",
     "order",
     "play",
