@@ -1,0 +1,80 @@
+"""A text of the reader's own, run, and shown as a graph, a player, figures, programs and tables.
+
+`respond` takes what somebody has typed and the name of a view, and gives that view's HTML or what
+went wrong, line by line. The page that asks is a page of the book; nothing here knows a browser.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from chaingrad.node import Node
+from chaingrad.step.workbench import views
+from chaingrad.step.workbench.checked import checked
+from chaingrad.step.workbench.costs import costs
+from chaingrad.step.workbench.running import Problem, run
+from chaingrad.step.workbench.views import Shown
+from chaingrad.step.workbench.written import written
+
+VIEWS: dict[str, Callable[[Node], Shown]] = {
+    "graph": views.graph,
+    "play": views.played,
+    "nudge": views.nudged,
+    "order": views.ordered,
+    "written out": written,
+    "costs": costs,
+    "check": checked,
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a text came to.
+
+    Attributes:
+        html: the view; empty where there is none.
+        alt: the same in words, or why there is none, and what to do.
+        printed: what the text printed.
+        problems: errors and warnings, each with its line.
+        code: a program that runs alone, where the view is one.
+    """
+
+    html: str = ""
+    alt: str = ""
+    printed: str = ""
+    problems: list[Problem] = field(default_factory=list)
+    code: str = ""
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        return {"text/html": self.html, "text/plain": self.alt, "application/json": asdict(self)}
+
+
+def respond(text: str, view: str) -> Answer:
+    """Run a text and show its root.
+
+    Args:
+        text: Python, with the names of chaingrad and ``np`` at hand; its last expression, or what
+            its last line assigns, is the root. Names at its top become labels.
+        view: a name in ``VIEWS``.
+
+    Raises:
+        KeyError: there is no such view.
+
+    >>> answer = respond("x = Node(3.0)\\ny = x * x", "play")
+    >>> answer.alt
+    'Step by step from x to y = 9.0 and back: 8 steps.'
+    >>> respond("x = Node(3.0)\\nx * z", "play").problems[0].line
+    2
+    """
+    show = VIEWS[view]
+    ran = run(text)
+    if ran.root is None:
+        return Answer(printed=ran.printed, problems=ran.problems)
+    try:
+        shown = show(ran.root)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        why = str(error).removeprefix(f"{view}: ")
+        return Answer(alt=why, printed=ran.printed, problems=ran.problems)
+    return Answer(shown.html, shown.alt, ran.printed, ran.problems, shown.code)

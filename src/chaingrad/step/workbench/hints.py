@@ -1,0 +1,85 @@
+"""What newcomers paste first, answered at its line with what to write here."""
+
+import ast
+from collections.abc import Iterator
+
+import numpy as np
+
+from chaingrad import _elsewhere
+
+OTHERS = {"torch", "jax", "jnp", "tensorflow", "tf", "autograd", "micrograd"}
+MAKERS = {"tensor", "Tensor", "Parameter", "Variable", "Value", "array", "asarray", "as_tensor"}
+INSTEAD = (
+    "Leave the line out: Node and np are here. Write x = Node(2.0) for an input, and np.exp(x) or "
+    "x.exp() for a function of it"
+)
+
+Found = tuple[int, str, str]  # line, message, hint
+
+
+def pasted(tree: ast.Module) -> list[Found]:
+    """What a text takes from other libraries, in the order of its lines."""
+    own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    others = OTHERS - own
+    return sorted({found for node in ast.walk(tree) for found in _found(node, others)})
+
+
+def _found(node: ast.AST, others: set[str]) -> Iterator[Found]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        modules = (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+        )
+        for root in (module.partition(".")[0] for module in modules):
+            if root in OTHERS:
+                yield (
+                    node.lineno,
+                    f"{root} is not here: nodes of chaingrad take its place.",
+                    INSTEAD,
+                )
+    elif isinstance(node, ast.Call) and (name := _dotted(node.func, others)):
+        yield node.lineno, f"{name} is not here.", _call(node, name.rpartition(".")[2])
+
+
+def _dotted(node: ast.expr, others: set[str]) -> str:
+    """``torch.nn.Parameter``, if it begins with the name of another library."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if names and isinstance(node, ast.Name) and node.id in others:
+        return ".".join([node.id, *reversed(names)])
+    return ""
+
+
+def _call(node: ast.Call, name: str) -> str:
+    """What to write for a call of another library's function."""
+    arguments = ", ".join(map(ast.unparse, node.args))
+    if name in MAKERS and node.args:
+        flags = {word.arg: ast.unparse(word.value) for word in node.keywords}
+        frozen = name in ("tensor", "array") and flags.get("requires_grad") != "True"
+        return (
+            f"Write Node({arguments}) for a leaf with a gradient, or np.array({arguments}) for data"
+            if frozen
+            else f"Write Node({arguments})"
+        )
+    if callable(getattr(np, name, None)):
+        return f"Write np.{name}({arguments})"
+    hint = _elsewhere.PACKAGE.get(name) or _elsewhere.NN.get(name) or _elsewhere.NODE.get(name)
+    return hint[0].upper() + hint[1:] if hint else INSTEAD
+
+
+def hint_for(message: str, line: int, tree: ast.Module) -> str:
+    """What to write where running a line failed, or lost a gradient."""
+    at = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) == line]
+    for node in at:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            of = node.func.value
+            if isinstance(of, ast.Name) and of.id == "math" and "plain number" in message:
+                return f"Write np.{node.func.attr}({', '.join(map(ast.unparse, node.args))})"
+    if message.startswith("name '"):
+        name = message.split("'")[1]
+        if callable(getattr(np, name, None)):
+            return f"Write np.{name}"
+    return ""

@@ -1,0 +1,23 @@
+// Lines of a program and the boxes of a graph: what is pointed at lights what belongs to it.
+for (const root of document.querySelectorAll(".chaingrad-moving[data-kind=written]")) {
+  const rows = [...root.querySelectorAll("[data-nodes]")];
+  const nodesOf = (row) => row.dataset.nodes.split(" ");
+  const light = (ids, lines) => {
+    for (const row of rows) row.classList.toggle("cg-on", lines.includes(row));
+    for (const group of root.querySelectorAll("[data-node]"))
+      group.classList.toggle("cg-on", ids.includes(group.dataset.node));
+    for (const group of root.querySelectorAll("[data-to]"))
+      group.classList.toggle("cg-on", ids.includes(group.dataset.to));
+  };
+  const at = ({ target }) => {
+    const row = target.closest("[data-nodes]");
+    if (row) return light(nodesOf(row), [row]);
+    const id = target.closest("[data-node]")?.dataset.node;
+    light(
+      id ? [id] : [],
+      rows.filter((each) => nodesOf(each).includes(id)),
+    );
+  };
+  for (const event of ["pointerover", "focusin", "click"]) root.addEventListener(event, at);
+  root.addEventListener("pointerleave", () => light([], []));
+}

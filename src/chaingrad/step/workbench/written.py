@@ -1,0 +1,90 @@
+"""The view *written out*: the graph and its gradients as NumPy and as equations."""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from chaingrad import program
+from chaingrad._program.words import Trace, TracedLine
+from chaingrad.draw import draw_graph
+from chaingrad.draw.reading import read
+from chaingrad.node import Node
+from chaingrad.step.piece import piece
+from chaingrad.step.workbench.replay import Replay
+from chaingrad.step.workbench.views import MOST_DRAWN, Shown, single
+
+MOST = 120  # nodes
+
+typeset: Callable[[str], str] = lambda tex: f"<code>{html.escape(tex)}</code>"  # noqa: E731
+
+
+def written(root: Node) -> Shown:
+    """The program of the gradients, line by line, beside the drawing."""
+    single(root, "written out")
+    replay = Replay.of(root)
+    count = len(root.sorted_graph())
+    if count > MOST:
+        raise ValueError(
+            f"written out, {count} nodes are too many to read, more than {MOST}: take arrays "
+            "instead of numbers, or fewer turns of a loop"
+        )
+    count = len(replay.leaves)
+    argnums = 0 if count == 1 else range(count)
+    trace = program(replay.function, argnums).trace(*replay.values)
+    drawing = draw_graph(root, max_nodes=MOST_DRAWN)
+    ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
+    nodes = {new: ids[old] for new, old in replay.made.items()}
+    rows = "".join(_rows(trace, nodes))
+    inside = (
+        f'<div class="cg-graph">{drawing._repr_mimebundle_()["text/html"]}</div>'
+        f'<div class="cg-scroll"><table class="cg-lines"><thead><tr><th scope="col">NumPy</th>'
+        f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+    alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
+    view = piece(
+        "moving", alt, inside, None, ("workbench/written",), "written", ["workbench/views"]
+    )
+    return Shown(view, alt, alone(trace, replay))
+
+
+def _rows(trace: Trace, nodes: dict[Node, str]) -> Iterator[str]:
+    """A row for each line; those that compute say which nodes they are about."""
+    about: dict[str, TracedLine] = {}
+    for line in trace.lines:
+        for part in line.source.splitlines():
+            about.setdefault(part.strip(), line)
+    seen: set[int] = set()
+    for text in trace.source.rstrip().splitlines():
+        found = about.get(text.strip())
+        equation = found.equation if found and id(found) not in seen else ""
+        seen.add(id(found))
+        ids = " ".join(_ids(found, nodes)) if found else ""
+        reach = f' data-nodes="{ids}" tabindex="0"' if ids else ""
+        shown = typeset(equation) if equation else ""
+        code = html.escape(text) or "&nbsp;"
+        yield f"<tr{reach}><td><code>{code}</code></td><td>{shown}</td></tr>"
+
+
+def _ids(line: TracedLine, nodes: dict[Node, str]) -> list[str]:
+    told = [nodes[node] for node in (*line.computes, *line.differentiates) if node in nodes]
+    return list(dict.fromkeys(told))
+
+
+def alone(trace: Trace, replay: Replay) -> str:
+    """The program with a call of it: code that runs by itself."""
+    given = [*replay.values, *trace.constants.values()]
+    call = f"print(program({', '.join(map(_literal, given))}))"
+    missing = "import numpy as np\n\n\n" if "np." in call and "np." not in trace.source else ""
+    return f"{missing}{trace.source}\n\n{call}\n"
+
+
+def _literal(x: Any) -> str:
+    """A number or an array as Python that gives it to the bit."""
+    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(np.asarray(x).tolist()))
+    if not isinstance(x, np.ndarray):
+        return text
+    is_plain = x.dtype in (np.float64, np.int64, bool)
+    return f"np.array({text})" if is_plain else f"np.array({text}, dtype=np.{x.dtype.name})"
