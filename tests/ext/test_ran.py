@@ -20,7 +20,9 @@ def page(*sources: str) -> nodes.document:
     box = nodes.admonition("", nodes.title("", "At a glance"), classes=["at-a-glance"])
     document += [nodes.admonition("", nodes.title("", "Note")), box]
     for source in sources:
-        document += nodes.container("", nodes.literal_block("", source), nb_element="cell_code")
+        code = nodes.literal_block("", source)
+        inside = nodes.container("", code, nb_element="cell_code_source")
+        document += nodes.container("", inside, nb_element="cell_code")
     return document
 
 
