@@ -1,9 +1,10 @@
-"""Problems to practise on: ``{drills}`` shows them, and the build writes their banks.
+"""Problems to practise on: ``{drills}`` shows them, ``{practice}`` leads there from other pages.
 
-The graphs of a kind are one file, fetched when a reader chooses the kind. Drawing them takes
-seconds, so they are kept beside the site until the code that draws them changes.
+The build writes banks: the graphs of a kind are one file, fetched when a reader chooses the kind.
+Drawing them takes seconds, so they are kept beside the site until the code that draws them changes.
 """
 
+import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,27 @@ class Drills(SphinxDirective):
         return [nodes.raw("", practice(addresses, self.env.docname), format="html")]
 
 
+class Practice(SphinxDirective):
+    """A line that leads to problems, named as in their addresses, from what a page has taught."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        page = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
+        line = nodes.paragraph("", "", nodes.strong("", "To practise"))
+        before = ": "
+        for name in self.arguments[0].split():
+            kind, _, rest = name.partition("-")
+            if kind not in KINDS or not re.fullmatch(r"[1-3]-[1-9]\d*", rest):
+                raise self.error(f"no problem is called {name!r}; say one like adjoints-2-7")
+            says = f"{KINDS[kind].title}, level {rest[0]}"
+            link = nodes.reference("", says, refuri=f"{page}#{name}", internal=True)
+            line += [nodes.Text(before), link]
+            before = " · "
+        return [line]
+
+
 def publish(app: Sphinx, error: Exception | None) -> None:
     """Put the banks into the site, and nothing older."""
     if error or app.builder.format != "html":
@@ -64,5 +86,6 @@ def publish(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("drills", Drills)
+    app.add_directive("practice", Practice)
     app.connect("build-finished", publish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,6 +14,7 @@ from chaingrad.step.drills.drill import bank, practice
 from chaingrad.step.drills.kinds import LEVELS
 from chaingrad.step.drills.problem import Problem, exact
 from tests.axe import severe
+from tests.site.built import Site
 from tests.site.conftest import Show
 from tests.support import ROOT, serve
 
@@ -276,3 +277,15 @@ def test_the_problems_are_light() -> None:
     with_page = len(gzip.compress(practice({}, PAGE).encode()))
     for kind in KINDS:
         assert with_page + len(gzip.compress(bank(kind).encode())) < HEAVIEST
+
+
+def test_pages_lead_to_problems_of_what_they_taught(site: Site) -> None:
+    page = site.folder / "chapters" / "foundations" / "chain-rule.html"
+    links = site.soup(page).select("section a[href*='drills.html#']")
+    names = [link["href"].partition("#")[2] for link in links]
+    assert len(names) == 3
+    for name, link in zip(names, links, strict=True):
+        kind, level, seed = name.split("-")
+        drawn = problem(kind, int(level), int(seed))
+        assert drawn.name == name
+        assert link.get_text() == f"{KINDS[kind].title}, level {level}"
