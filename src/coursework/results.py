@@ -19,6 +19,7 @@ class Row:
     Attributes:
         graded: what was graded, or None.
         remarks: all that the teacher should know beside the points, in sentences.
+        listed: whether the student is on the roster.
     """
 
     student: Student
@@ -26,6 +27,7 @@ class Row:
     mark: Mark
     graded: Graded | None
     remarks: tuple[str, ...]
+    listed: bool
 
     @property
     def submission(self) -> Submission | None:
@@ -93,10 +95,11 @@ def _row(
     ]
     if mark.fault:
         remarks.append(f"The grader failed here: {mark.fault}")
-    if roster.students and student.id not in roster.students:
+    listed = student.id in roster.students
+    if roster.students and not listed:
         several = roster.is_shared(student.id)
         remarks.append("Several on the roster have this name." if several else NOT_LISTED)
-    return Row(student, assignment, mark, item, tuple(remarks))
+    return Row(student, assignment, mark, item, tuple(remarks), listed)
 
 
 def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:

@@ -48,8 +48,13 @@ def nbgrader(rows: Sequence[Row]) -> str:
 
 
 def moodle(rows: Sequence[Row]) -> str:
-    """What Moodle's grade import takes: a row for each student, a column for each assignment."""
-    return _wide(rows, ["ID number", "Full name", "Email address"], _moodle, [])
+    """What Moodle's grade import takes: a row for each student, a column for each assignment.
+
+    With a roster, for those on it: Moodle gives the points of a row without an ID number to the
+    student of the row above, and refuses the whole file for a number that it does not know.
+    """
+    listed = [row for row in rows if row.listed]
+    return _wide(listed or rows, ["ID number", "Full name", "Email address"], _moodle, [])
 
 
 def canvas(rows: Sequence[Row]) -> str:
@@ -59,10 +64,10 @@ def canvas(rows: Sequence[Row]) -> str:
 
 
 def _moodle(rows: Iterable[Row]) -> list[str]:
-    student = next(iter(rows)).student
+    row = next(iter(rows))
     # Without a roster, what Moodle names a folder by is the student's full name.
-    known = student.name or student.mail
-    return [student.id if known else "", student.name or student.id, student.mail]
+    number, student = row.student.id if row.listed else "", row.student
+    return [number, student.name or student.id, student.mail]
 
 
 def _canvas(rows: Iterable[Row]) -> list[str]:

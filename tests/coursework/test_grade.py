@@ -342,7 +342,7 @@ def test_the_roster_tells_who_is_absent(folder: Path) -> None:
     assert [(r["student"], r["name"], r["score"], r["remarks"]) for r in rows] == [
         ("u1", "Ann Ames", "5", ""),
         ("u2", "Bob Boole", "2", ""),
-        ("u3", "Cleo Cantor", "0", "Nothing handed in."),
+        ("u3", "Cleo Cantor", "", "Nothing handed in."),
         ("zoe", "", "5", "Not on the roster."),
     ]
     assert "Ann Ames (u1)" in page(folder, "u1").text
@@ -352,14 +352,22 @@ def test_the_roster_tells_who_is_absent(folder: Path) -> None:
     assert set(links) == {"Ann Ames (u1)", "Bob Boole (u2)", "zoe"}
     assert all((folder / "out" / link).exists() for link in links.values())
     moodle = (folder / "out" / "grades-moodle.csv").read_text().splitlines()
-    assert moodle[:3] == [
+    assert moodle == [  # and not zoe, whose points Moodle would give to Cleo
         "ID number,Full name,Email address,Backward passes,Layers",
         "u1,Ann Ames,ann@example.org,5,",
         "u2,Bob Boole,bob@example.org,2,2",
+        "u3,Cleo Cantor,cleo@example.org,,",
     ]
     canvas = (folder / "out" / "grades-canvas.csv").read_text().splitlines()
     assert canvas[0] == "Student,ID,SIS User ID,SIS Login ID,Section,Backward passes,Layers"
     assert canvas[1:3] == ["Points Possible,,,,,5,2", "Ann Ames,,u1,ann@example.org,,5,"]
+
+
+def test_a_roster_of_ids_alone_is_enough_for_moodle(folder: Path) -> None:
+    (folder / "in" / "roster.csv").write_text("id,name,mail\nann,,\nbob,,\n")
+    assert run(folder) == 0
+    moodle = (folder / "out" / "grades-moodle.csv").read_text().splitlines()
+    assert moodle[1:] == ["ann,ann,,5,", "bob,bob,,2,2"]
 
 
 def test_without_a_roster_platforms_get_what_their_names_tell(tmp_path: Path) -> None:
@@ -719,7 +727,7 @@ def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPa
     assert not (folder / "out" / "grades.csv").exists()
     monkeypatch.setattr(batch, "Sandbox", None)  # nothing is left that would need one
     assert run(folder) == 0
-    assert [row["score"] for row in table(folder)] == ["5", "2", "0", "2"]
+    assert [row["score"] for row in table(folder)] == ["5", "2", "", "2"]
 
 
 def started(folder: Path, *options: str) -> "subprocess.Popen[bytes]":
@@ -805,7 +813,7 @@ def test_without_isolation_it_refuses(
     assert "--no-isolation" in said
     assert not (folder / "out" / "grades.csv").exists()
     assert run(folder, "--no-isolation") == 0
-    assert [row["score"] for row in table(folder)] == ["5", "2", "0", "2"]
+    assert [row["score"] for row in table(folder)] == ["5", "2", "", "2"]
 
 
 def test_on_windows_it_refuses_in_any_case(
