@@ -1,0 +1,233 @@
+"""Whoever tampers with the problem that was drawn is marked for it as it was drawn."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from coursework.sandbox.host import why_not_isolated
+from tests.coursework.classes import (
+    YOURS,
+    Class,
+    Notebook,
+    answered,
+    hand_in,
+    right,
+)
+from tests.support import lacking
+
+pytestmark = pytest.mark.slow
+
+FULL, NONE = ["14", "4", "3", "4", "3"], ["0", "0", "0", "0", "0"]
+FUNCTIONS = ["10", "0", "3", "4", "3"]  # of the engine, which are right for every problem
+VICTIM = 0
+SEARCHED = """
+def adjoints():
+    import gc, sys
+    frame, found = sys._getframe(), []
+    while frame:
+        found += [value for value in frame.f_locals.values() if isinstance(value, dict)]
+        frame = frame.f_back
+    found += [thing for thing in gc.get_objects() if type(thing) is dict]
+    for thing in found:
+        for name in ("expected", "own", "result"):
+            if isinstance(thing.get(name), dict) and "lines" in thing[name]:
+                exec(SOLVED, {"own": thing[name]}, space := {})
+                return space["adjoints"]()
+            if isinstance(thing.get(name), dict) and set("abcde") <= set(thing[name]):
+                return thing[name]
+    return {}
+"""
+ANYTHING = """
+class Anything(float):
+    def __eq__(self, other): return True
+    def __ne__(self, other): return False
+    def __sub__(self, other): return 0.0
+    __rsub__ = __sub__
+    __hash__ = float.__hash__
+
+
+def adjoints():
+    return {name: Anything(7.0) for name in "abcdeuvwxyz"}
+"""
+PATCHED = """
+import sys
+import chaingrad.checks, chaingrad.step.drawn as drawn
+chaingrad.checks.first_difference = lambda *given, **more: None
+chaingrad.checks.check_results = lambda *given, **more: None
+drawn.draw_graph = drawn.draw_fault = drawn.draw_layer = lambda *given: None
+for module in list(sys.modules.values()):
+    if getattr(module, "__name__", "").startswith("coursework"):
+        for name in ("student_seed", "draw_instance", "first_difference"):
+            setattr(module, name, lambda *given, **more: None)
+"""
+
+
+def solved(found: Class, made_for: int, problems: Any = None) -> Notebook:
+    """The notebook of one student with the answers to some problems, its own if none are given."""
+    notebook = json.loads(json.dumps(found.notebooks[made_for]))
+    return answered(notebook, problems or found.asked(made_for).problems, right)
+
+
+def named(notebook: Notebook, name: str) -> dict[str, Any]:
+    cells = [c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] == name]
+    found: dict[str, Any] = cells[0]
+    return found
+
+
+def only(notebook: Notebook, name: str, code: str) -> Notebook:
+    """The notebook with one answer and no other."""
+    named(notebook, name)["source"] = code
+    return notebook
+
+
+def extra(notebook: Notebook, code: str) -> Notebook:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
+    return notebook | {"cells": [*notebook["cells"], cell | {"source": code}]}
+
+
+def _given_by_another(found: Class, k: int) -> Notebook:
+    """The cells with the problem, and the answers, are the victim's; the metadata is one's own."""
+    notebook, other = solved(found, k, found.asked(VICTIM).problems), found.notebooks[VICTIM]
+    for cell in notebook["cells"]:
+        if "-given-" in (name := cell["metadata"]["nbgrader"]["grade_id"]):
+            cell["source"] = named(other, name)["source"]
+    return notebook
+
+
+def _owner(name: Any) -> Callable[[Class, int], Notebook]:
+    def made(found: Class, k: int) -> Notebook:
+        notebook = solved(found, VICTIM)
+        notebook["metadata"]["coursework"] = {"assignment": "yours", "student": name}
+        return notebook
+
+    return made
+
+
+def _renamed(found: Class, k: int) -> Notebook:
+    return _owner(found.students[k].id)(found, k)
+
+
+def _stripped(found: Class, k: int) -> Notebook:
+    notebook = solved(found, VICTIM)
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    return notebook | {"metadata": {}}
+
+
+def _seeded(found: Class, k: int) -> Notebook:
+    """The answers of the book's own problems, with metadata that ask for them."""
+    notebook = solved(found, k, YOURS.problems)
+    wish = {"seed": 0, "secret": "", "instance": dict(YOURS.problems[0].instance.own)}
+    notebook["metadata"]["coursework"] |= wish
+    return notebook
+
+
+def _simple(found: Class, k: int) -> Notebook:
+    """The graph that was given is replaced by one that is easy to differentiate."""
+    easy = "def graph(a, b, c, d, e):\n    return a\n\nother_graph = graph\n"
+    backward = "def {}(dz, a, b, c, d, e):\n    return dz, 0 * dz, 0 * dz, 0 * dz, 0 * dz\n"
+    notebook = only(found.notebooks[k], "ex-own-backward", easy + backward.format("backward"))
+    named(notebook, "ex-own-fault")["source"] = backward.format("mended")
+    return extra(notebook, easy)
+
+
+def _own(found: Class, k: int) -> Notebook:
+    """The answer of the page as it stands there, which knows what was drawn by a name."""
+    answers = {problem.id: problem.answer for problem in YOURS.problems}
+    return only(found.notebooks[k], "ex-own-adjoints", answers["ex-own-adjoints"])
+
+
+def _told(found: Class, k: int) -> Notebook:
+    """The same, and the victim's problem under that name."""
+    own = dict(found.asked(VICTIM).problems[0].instance.own)
+    return extra(_own(found, k), f"own = {own!r}")
+
+
+def _searched(found: Class, k: int) -> Notebook:
+    """What is right is looked for in the process."""
+    code = f"SOLVED = {YOURS.problems[0].answer!r}\n{SEARCHED}"
+    return only(found.notebooks[k], "ex-own-adjoints", code)
+
+
+def _many(found: Class, k: int) -> Notebook:
+    numbers = "{name: list(range(-99, 100)) for name in 'abcdeuvwxyz'}"
+    return only(found.notebooks[k], "ex-own-adjoints", f"def adjoints():\n    return {numbers}")
+
+
+def _checks_edited(found: Class, k: int) -> Notebook:
+    notebook = solved(found, k, found.asked(VICTIM).problems)
+    for cell in notebook["cells"]:
+        if "-check-" in cell["metadata"]["nbgrader"]["grade_id"]:
+            cell["source"] = "own = {}\nprint('Right.')"
+    return notebook
+
+
+def _deleted(found: Class, k: int) -> Notebook:
+    """No tampering: the cells with the problem are gone, which every student is given anyway."""
+    notebook = solved(found, k)
+    cells = notebook["cells"]
+    kept = [c for c in cells if "-given-" not in c["metadata"]["nbgrader"]["grade_id"]]
+    return notebook | {"cells": kept}
+
+
+def _written_over(found: Class, k: int) -> Notebook:
+    """The answers are one's own, under the names of what the grader's own modules are."""
+    return extra(solved(found, k), PATCHED)
+
+
+Case = tuple[Callable[[Class, int], Notebook], list[str], str]
+CASES: dict[str, Case] = {
+    "another's, as it is": (lambda found, k: solved(found, VICTIM), NONE, "made for u000; this is"),
+    "another's, renamed": (_renamed, NONE, ""),
+    "another's, stripped": (_stripped, NONE, ""),
+    "another's problem in one's own notebook": (_given_by_another, NONE, ""),
+    "another's, with edited checks": (_checks_edited, FUNCTIONS, ""),
+    "an owner that is markup": (_owner("<b>u</b>\x1b[2J" + "x" * 999), NONE, r"<b>u</b>\x1b[2Jxx"),
+    "an owner that is no name": (_owner({"u": ["000"]}), NONE, ""),
+    "an owner of another case": (_owner("U000"), NONE, "made for U000; this is"),
+    "the book's problems, asked for": (_seeded, FUNCTIONS, ""),
+    "an easy graph": (_simple, NONE, ""),
+    "the name own": (_own, NONE, "NameError"),
+    "the name own, defined": (_told, NONE, ""),
+    "what is right, searched for": (_searched, NONE, ""),
+    "equal to everything": (
+        lambda found, k: only(found.notebooks[k], "ex-own-adjoints", ANYTHING), NONE, ""
+    ),
+    "all numbers at once": (_many, NONE, ""),
+    "a grader that is written over, wrong": (
+        lambda found, k: extra(found.notebooks[k], PATCHED), NONE, ""
+    ),
+    "a grader that is written over, right": (_written_over, FULL, ""),
+    "the problem deleted": (_deleted, FULL, ""),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
+    if reason := why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+    found = Class(tmp_path_factory.mktemp("attacked"), 1 + len(CASES))
+    hand_in(found.folder / "in", "u000", "yours", solved(found, VICTIM))
+    for k, (made, _, _) in enumerate(CASES.values(), 1):
+        hand_in(found.folder / "in", found.students[k].id, "yours", made(found, k))
+    assert found.grade() == 0
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_is_marked_for_the_problem_as_it_was_drawn(graded: Class, name: str) -> None:
+    k = 1 + list(CASES).index(name)
+    _, points, said = CASES[name]
+    assert graded.points(k) == points
+    page = graded.page(f"feedback/u{k:03}.html")
+    row = graded.table[f"u{k:03}"]
+    assert said in row["remarks"] or said in page
+    assert "<b>" not in page
+    assert "x" * 100 not in page + row["remarks"]
+
+
+def test_the_victim_loses_nothing(graded: Class) -> None:
+    assert graded.points(VICTIM) == FULL
+    assert graded.table["u000"]["remarks"] == ""
