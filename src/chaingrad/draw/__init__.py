@@ -3,7 +3,7 @@
 `draw_graph` shows what a computation built, `draw_toposort` the order in which a depth-first search
 sorts it, and `draw_gradient_flow` what each edge carries backward. Arrows run from parents to
 children, the way the data flows. Colours mean the same thing in each, and never alone: leaves are
-yellow, constants grey, nodes that the sort visited red, nodes that it left out dashed, local
+yellow, constants grey, nodes that the sort visited violet, nodes that it left out dashed, local
 gradients red, gradients of the root blue.
 
 A node is anything with ``data``, ``grad``, ``parents``, ``op`` and ``label`` (see

@@ -40,7 +40,7 @@ __all__ = ["LINES", "POINTS", "SERIES", "Plot", "axes", "color", "grid"]
 
 _TYPE = 12  # px, where a panel has the width that it was drawn for
 _SMALLEST = 11  # px, where it has been shrunk
-_LARGEST = 1.35  # how far a panel grows where there is room
+_LARGEST = 1.1  # how far a panel grows where there is room
 
 
 #: Colours of series, which differ for those who see only two kinds of colour, too.

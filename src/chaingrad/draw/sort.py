@@ -26,8 +26,9 @@ def draw_toposort(
 ) -> Drawing:
     """Draw how a depth-first search from ``root`` sorts a graph, children before parents.
 
-    Nodes that it visits are red and numbered by their place in the sorted list; leaves are yellow
-    (a visited leaf has a red border); nodes that the root does not depend on are grey and dashed.
+    Nodes that it visits are violet and numbered by their place in the sorted list; leaves are
+    yellow (a visited leaf has a violet border); nodes that the root does not depend on are grey and
+    dashed.
 
     Args:
         graph: a dictionary of each node's parents, or a node, or several.

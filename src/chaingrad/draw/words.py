@@ -47,12 +47,17 @@ def _entries(value: Any) -> str:
 
 
 def digits(value: Any) -> str:
-    """Write a number with four significant digits, and a whole one as Python does: 2.0."""
+    """Write a number with four significant digits, and a whole one as Python does.
+
+    >>> digits(2.0), digits(1.99999)
+    ('2.0', '2.000')
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
     text = f"{value:.4g}"
-    whole = text.lstrip("-").isdigit() and value == int(value)
-    return text + ".0" if whole else text
+    if not text.lstrip("-").isdigit():
+        return text
+    return text + ".0" if value == int(value) else f"{value:#.4g}".rstrip(".")
 
 
 def number(value: Any) -> float | None:

@@ -2,7 +2,8 @@
 const number = (x) => {
   const size = Math.abs(x);
   const text = size && (size < 1e-3 || size >= 1e6) ? x.toExponential(2) : +x.toPrecision(4);
-  return (Number.isInteger(text) ? text + ".0" : String(text)).replaceAll("-", "−");
+  const whole = text === x ? `${text}.0` : x.toPrecision(4);
+  return (Number.isInteger(text) ? whole : String(text)).replaceAll("-", "−");
 };
 // Start the figures of a kind that have not started. Each has its controls. `drawings` are those of
 // the still, which may be drawn twice, for wide and for narrow places: `boxes` has all boxes of a

@@ -215,7 +215,7 @@ class _Passes:
             return 34.0
         sent = [e for e in self.events if isinstance(e, Message) and e.local is not None]
         carried = [len(amount(number)) for e in sent for number in (e.above, e.local)]
-        return 12.0 + 7 * max(carried, default=2)
+        return 28.0 + 7 * max(carried, default=2)
 
     def _looks(self, folded: bool) -> list[Look]:
         """How the nodes look, with room for all that the player will write there.

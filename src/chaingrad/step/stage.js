@@ -115,7 +115,8 @@ class Stage {
     this.shown = this.drawings.find((drawing) => scale(drawing) >= 1) || best;
     const { svg, width: wide, height: high, least } = this.shown;
     if (!svg.isConnected) this.place.replaceChildren(svg);
-    const size = Math.max(1, scale(this.shown)) * least; // smaller could not be read: it scrolls
+    const room = Math.min(width / wide, height / high);
+    const size = room < 1 ? Math.max(least, room) : Math.min(1.5, Math.max(1, 0.92 * room));
     svg.style.width = `${wide * size}px`;
     svg.style.height = `${high * size}px`;
     this.place.style.maxHeight = `${Math.max(height, 240) + padding}px`;
