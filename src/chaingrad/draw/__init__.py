@@ -4,7 +4,8 @@
 sorts it, and `draw_gradient_flow` what each edge carries backward. Arrows run from parents to
 children, the way the data flows. Colours mean the same thing in each, and never alone: leaves are
 yellow, constants grey, nodes that the sort visited violet, nodes that it left out dashed, local
-gradients red, gradients of the root blue.
+gradients red, gradients of the root blue; where something was found wrong, a thick red line with
+words and an exclamation mark.
 
 A node is anything with ``data``, ``grad``, ``parents``, ``op`` and ``label`` (see
 `chaingrad.graph.GraphNode`), so engines written elsewhere can be drawn too. `draw_graph` also draws
@@ -16,6 +17,7 @@ Curves, bars and heat maps in the same colours: `chaingrad.draw.plots`, which ne
 from chaingrad.draw.dot import GraphvizMissingError
 from chaingrad.draw.flow import draw_gradient_flow
 from chaingrad.draw.graph import draw_graph
+from chaingrad.draw.kept import draw_kept
 from chaingrad.draw.palette import color
 from chaingrad.draw.sort import draw_toposort
 from chaingrad.draw.svg import Drawing
@@ -26,5 +28,6 @@ __all__ = [
     "color",
     "draw_gradient_flow",
     "draw_graph",
+    "draw_kept",
     "draw_toposort",
 ]

@@ -66,12 +66,24 @@ def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
         body += row(
             font(lines, LIGHT["ink" if key.strip("‖") in (item.fact, "shape") else "global"], 12)
         )
+    border = 3 if item.marks else 2 if parameter else 1
     table = (
-        f'<TABLE BORDER="{2 if parameter else 1}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
-        f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
-        f"{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
+        f'<TABLE BORDER="{border}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
+        f' COLOR="{_line(item, line)}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
+        f"{_marked(item)}{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
     )
     return {"shape": "plain", "label": Markup(table), **_operand_order(item)}
+
+
+def _line(item: Item, line: str) -> str:
+    """The colour of the line around a node: another where something was found wrong with it."""
+    return LIGHT["visited-line"] if item.marks else line
+
+
+def _marked(item: Item) -> str:
+    """What was found wrong, on a ground of its own with a sign before it."""
+    words = escape(", ".join(item.marks))
+    return row(font(f"<B>! {words}</B>", LIGHT["ink"], 12), LIGHT["visited"]) if words else ""
 
 
 def _operand_order(item: Item) -> dict[str, str]:
@@ -104,8 +116,9 @@ def _circle(item: Item) -> dict[str, str]:
         "height": "0.42",
         "margin": "0.03",
         "fillcolor": LIGHT["op"],
-        "color": LIGHT["op-line"],
-        "label": Markup(escape(name)) or " ",
+        "color": _line(item, LIGHT["op-line"]),
+        "penwidth": "2.4" if item.marks else "1.2",
+        "label": Markup(escape(name + " !" * bool(item.marks))) or " ",
         **_operand_order(item),
     }
 
@@ -116,8 +129,8 @@ def _square(item: Item, values: bool, gradients: bool) -> dict[str, str]:
         "shape": "square",
         "width": "0.55",
         "fillcolor": fill,
-        "color": line,
-        "penwidth": "2.4" if item.kind == "parameter" else "1.2",
+        "color": _line(item, line),
+        "penwidth": "2.4" if item.kind == "parameter" or item.marks else "1.2",
         "label": _square_label(item, values, gradients),
     }
 
@@ -125,6 +138,7 @@ def _square(item: Item, values: bool, gradients: bool) -> dict[str, str]:
 def _square_label(item: Item, values: bool, gradients: bool) -> Markup:
     """Write the label, the value and the gradient below each other; of arrays only the shape."""
     lines = [f"<B>{escape(item.label)}</B>"] if item.label else []
+    lines += [f"<B>! {escape(mark)}</B>" for mark in item.marks]
     if item.value and (values or not lines):
         lines.append(font(escape(item.value.partition("\n")[0]), LIGHT["ink"], 11))
     if gradients and item.gradient:

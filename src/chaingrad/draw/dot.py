@@ -39,10 +39,11 @@ def escape(text: str) -> str:
     return escaped.replace("\\", "\\\\")  # or else Graphviz puts the node's name for \N
 
 
-def row(markup: str) -> str:
+def row(markup: str, ground: str = "") -> str:
     """One row of a table, aligned to the left, with room on the right for a browser's text."""
     room = '<FONT POINT-SIZE="8">&#160;&#160;</FONT>'
-    return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT">{markup}{room}</TD></TR>'
+    color = f' BGCOLOR="{ground}"' if ground else ""
+    return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT"{color}>{markup}{room}</TD></TR>'
 
 
 def font(markup: str, color: str, size: int | None = None) -> str:

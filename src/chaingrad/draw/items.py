@@ -13,6 +13,7 @@ class Facts(NamedTuple):
     data: Any
     grad: Any
     is_output: bool = True  # a root, where a search starts with it
+    marks: tuple[str, ...] = ()  # what was found wrong with it
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Item:
     is_root: bool = False  # one of what was asked for
     is_typed: bool = False  # the value is a shape and a dtype, as all that a jaxpr knows
     node: Any = None
+    marks: tuple[str, ...] = ()  # what was found wrong with it
 
     @property
     def is_leaf(self) -> bool:

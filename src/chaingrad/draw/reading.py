@@ -96,6 +96,7 @@ def _items(order: Sequence[_Met], starts: Set[_Met], labels: Mapping[int, str]) 
             is_root=met in starts and fact.is_output,
             is_typed=isinstance(fact.data, Type),
             node=met.thing,
+            marks=fact.marks,
         )
         for met, fact in facts.items()
     ]

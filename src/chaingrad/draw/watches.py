@@ -1,6 +1,6 @@
 """Runs of a framework that `chaingrad.frameworks` watched, read for a drawing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chaingrad.draw.items import Facts
@@ -26,10 +26,16 @@ def shares(run: Any) -> dict[tuple[int, int], str]:
 class Watches(Nodes):
     """Reads the values of a watched run, of which drawings show shapes and sizes."""
 
+    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+        super().__init__(parameters)
+        self._marks: dict[Any, Sequence[str]] = {}
+
     def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+        self._marks.update(thing.marks)
         return [thing.loss]
 
     def facts(self, thing: Any) -> Facts:
         facts = super().facts(thing)
         data, grad = thing.texts
-        return facts._replace(data=data, grad=grad or None)
+        marks = tuple(self._marks.get(thing, ()))
+        return facts._replace(data=data, grad=grad or None, marks=marks)

@@ -60,6 +60,18 @@ def digits(value: Any) -> str:
     return text + ".0" if value == int(value) else f"{value:#.4g}".rstrip(".")
 
 
+def size_text(count: int) -> str:
+    """Write a number of bytes.
+
+    >>> size_text(900), size_text(12_300), size_text(4_560_000)
+    ('900 B', '12.3 kB', '4.56 MB')
+    """
+    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
+        if count >= 10**power:
+            return f"{count / 10**power:.3g} {unit}"
+    return f"{count} B"
+
+
 def number(value: Any) -> float | None:
     """Give a number or an array without axes as a float, and None for all else."""
     value = unwrapped(value)
@@ -77,7 +89,7 @@ def is_zero(value: Any) -> bool:
 def title(item: Item) -> str:
     """Sum a node up in a tooltip: ``c, mul: data 6.0, grad 2.0``."""
     who = ", ".join(filter(None, [item.label, item.op or item.kind]))
-    facts = [f"{item.fact} {item.value}"] if item.value else []
+    facts = [*item.marks, *([f"{item.fact} {item.value}"] if item.value else [])]
     facts += [f"grad {item.gradient}"] if item.gradient and item.reached else []
     return one_line(f"{who}: {', '.join(facts)}" if facts else who)
 
@@ -93,6 +105,7 @@ def describe(
     sentences = [
         f"{what} with {_counts(items)}",
         _list("Root", "Roots", told(item for item in items if item.is_root), 3),
+        _list("Marked", "Marked", [_marked(item) for item in items if item.marks], 6),
         _list("Leaf", "Leaves", told(i for i in items if i.is_leaf and i.kind != "constant"), 6),
         _list("Edges", "Edges", list(filter(None, flows)), 6),
     ]
@@ -107,6 +120,11 @@ def _told(item: Item, value: bool, gradient: bool) -> str:
     notes = [item.op] if item.op else []
     notes += [f"gradient {item.gradient}"] if gradient and item.gradient else []
     return f"{text} ({', '.join(notes)})" if notes else text
+
+
+def _marked(item: Item) -> str:
+    who = " ".join(filter(None, [item.label, item.op])) or item.name
+    return f"{who} ({', '.join(item.marks)})"
 
 
 def _counts(items: Iterable[Item]) -> str:

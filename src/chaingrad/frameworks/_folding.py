@@ -185,7 +185,16 @@ class _Boxes:
             values=self._order(),
             events=self._events(results),
             found=found,
+            marks=self._marks(),
         )
+
+    def _marks(self) -> dict[Value, Sequence[str]]:
+        """Of each box what is marked in it."""
+        marks: dict[Value, dict[str, None]] = defaultdict(dict)
+        for value, words in self._watched.marks.items():
+            if value in self._boxes:
+                marks[self._boxes[value]] |= dict.fromkeys(words)
+        return {box: tuple(words) for box, words in marks.items()}
 
     def _order(self) -> list[Value]:
         groups: Groups = {value: value for value in self.values}

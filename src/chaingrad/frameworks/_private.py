@@ -1,4 +1,4 @@
-"""All that is private of PyTorch and may change: one function for each, used by `_torch`."""
+"""All that is private of PyTorch and may change: a function or a name for each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +16,8 @@ __all__ = [
     "is_differentiating",
     "is_lazy",
     "is_packing",
+    "name_of",
+    "own_tensors",
     "saved_tensors",
     "storage_key",
     "without_modes",
@@ -69,6 +71,17 @@ def is_lazy(module: Any) -> bool:
     """Whether a module has parameters without a shape yet."""
     own: Any = module
     return isinstance(module, LazyModuleMixin) and any(map(is_parameter_lazy, own.parameters()))
+
+
+def name_of(operation: Any) -> str:
+    """What PyTorch calls an operation of a dispatch mode."""
+    name: str = operation._schema.name
+    return name.partition("::")[2]
+
+
+def own_tensors(module: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The dictionaries in which a module holds its own parameters and buffers."""
+    return module._parameters, module._buffers
 
 
 def written(operation: Any, args: Any, kwargs: Any) -> Iterator[Any]:

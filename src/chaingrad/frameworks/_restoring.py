@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn.parameter import is_lazy
 
-from chaingrad.frameworks._private import StorageWeakRef, storage_key
+from chaingrad.frameworks._private import StorageWeakRef, own_tensors, storage_key
 
 
 class Restoring:
@@ -74,11 +74,12 @@ class Restoring:
         """A module, with all within it."""
         for module in root.modules():
             if id(module) not in self._modules:
-                own = [p for p in module._parameters.values() if p is not None and not is_lazy(p)]
+                held = own_tensors(module)
+                own = [p for p in held[0].values() if p is not None and not is_lazy(p)]
                 for parameter in own:
                     self.leaf(parameter)
                 flags = {id(p): (p, p.requires_grad) for p in own}
-                tensors = [(t, dict(t)) for t in (module._parameters, module._buffers)]
+                tensors = [(t, dict(t)) for t in held]
                 self._modules[id(module)] = module, module.training, tensors, flags
 
     def forget_gradients(self) -> None:

@@ -21,6 +21,8 @@ from chaingrad.frameworks._private import (
     has_post_accumulate_hooks,
     is_lazy,
     is_packing,
+    name_of,
+    own_tensors,
     saved_tensors,
     storage_key,
     without_modes,
@@ -163,10 +165,8 @@ class _Forward:
         result = Guard(self.restoring).operation(function, args, kwargs)
         results = list(tensors_in([result]))
         if not self.going_back:
-            name = function._schema.name.partition("::")[2]
-            made = _Operation(
-                name, operands, self.call, None, torch.is_grad_enabled(), is_packing()
-            )
+            recorded = torch.is_grad_enabled()
+            made = _Operation(name_of(function), operands, self.call, None, recorded, is_packing())
             self._settling.append((made, results))
         return result
 
@@ -248,7 +248,8 @@ class _Forward:
         if id(module) not in self._paths:
             self.restoring.module(module)
             self._name_modules(module)
-        for name, parameter in module._parameters.items():
+        parameters, _ = own_tensors(module)
+        for name, parameter in parameters.items():
             if parameter is not None:  # functional_call may have put others in their place
                 self._name(parameter, _joined(self._paths[id(module)], name))
         _refuse(module)

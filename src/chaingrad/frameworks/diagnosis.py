@@ -3,13 +3,14 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from chaingrad.draw.words import digits, listed
-from chaingrad.frameworks.watched import Missed, Summary, Value, Watched, size_text, summary
+from chaingrad.account import layer_of, saved_by_layer
+from chaingrad.draw.words import digits, listed, size_text
+from chaingrad.frameworks.watched import Missed, Summary, Value, Watched, summary
 from chaingrad.step.watch import Message
 
 Kind = Literal[
@@ -19,12 +20,17 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Symptom:
-    """One thing that is wrong: what, where it begins, and what was seen."""
+    """One thing that is wrong: what, where it begins, what was seen, and where to look.
+
+    ``values`` are those of the run that it concerns; a parameter on which the loss does not depend
+    is none of them.
+    """
 
     kind: Kind
     where: str
     seen: str
     look: str
+    values: Sequence[Value] = ()
 
     def __str__(self) -> str:
         return (
@@ -48,13 +54,13 @@ class Diagnosis:
     """What was found, in words when printed.
 
     Attributes:
-        run: in a line.
+        run: the run, with its values marked where something was found: ``draw_graph(found.run)``.
         symptoms: the worst first.
         layers: in the order in which they ran.
         unchecked: why gradients were not compared with differences, or nothing.
     """
 
-    run: str
+    run: Watched
     symptoms: Sequence[Symptom]
     layers: Sequence[Layer]
     unchecked: str = ""
@@ -131,7 +137,12 @@ def diagnose(
         wrong, unchecked = _differences(watched, samples)
         symptoms += wrong
     symptoms += _missed(watched)
-    return Diagnosis(str(watched), symptoms, _table(watched), unchecked)
+    marks: dict[Value, dict[str, None]] = defaultdict(dict)
+    for symptom in symptoms:
+        for value in symptom.values:
+            marks[value][symptom.kind] = None
+    marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
+    return Diagnosis(marked, symptoms, _table(watched), unchecked)
 
 
 # --- numbers that are none ----------------------------------------------------------------------
@@ -162,6 +173,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                     f"{_range(value.data)}" + (f", from {operands}" if operands else ""),
                     "the operands just before: a logarithm or a root of what is not positive, a "
                     "division by 0, an exponential that overflows",
+                    [value],
                 )
                 return
     for message in _messages(watched):
@@ -172,6 +184,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                 f"{message.parent.name}".replace("  ", " "),
                 f"{_range(message.share)}, from {_range(message.above)}",
                 "the operation's derivative at its operand, such as that of a root at 0",
+                [message.child],
             )
             return
 
@@ -206,16 +219,15 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
     ]
     sent = {m.parent for m in _messages(watched) if summary(m.share).largest}  # sums may cancel
     zero = [
-        leaf.name
-        for leaf, facts in weights
-        if not facts.largest and facts.size and leaf not in sent
+        leaf for leaf, facts in weights if not facts.largest and facts.size and leaf not in sent
     ]
     if zero:
         yield Symptom(
             "zero",
-            listed(zero, 6),
+            listed([leaf.name for leaf in zero], 6),
             "every entry of the gradient is 0",
             "units that are 0 for the whole batch, a factor or a weight that is 0",
+            zero,
         )
     sizes = [(leaf, facts.rms) for leaf, facts in weights if facts.ndim > 1 and facts.largest]
     if not sizes:
@@ -237,6 +249,7 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
                 f"root mean square {digits(rms)}, {digits(rms / size)} of {last.name}'s "
                 f"{digits(size)}; {digits(extreme[1])} at {extreme[0].name}",
                 look,
+                [leaf for leaf, _ in so],
             )
 
 
@@ -255,12 +268,13 @@ def _leaves_of(value: Value) -> Iterator[Value]:
 
 def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
     """Compare the gradient at each call of a module with that at its last call."""
-    results: dict[str, dict[int, float]] = defaultdict(dict)
+    results: dict[str, dict[int, Value]] = defaultdict(dict)
     for value in watched.values:
         call = value.call
         if call.turns > 1 and value.grad is not None and value.parents:
-            results[call.path or call.kind][call.turn] = summary(value.grad).rms
-    for path, sizes in results.items():
+            results[call.path or call.kind][call.turn] = value
+    for path, last_of in results.items():
+        sizes = {turn: summary(value.grad).rms for turn, value in last_of.items()}
         turns = sorted(sizes, reverse=True)
         last = sizes[turns[0]]
         beyond = [turn for turn in turns if last and sizes[turn] / last > exploding]
@@ -272,6 +286,7 @@ def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
                 f"root mean square of the gradient {digits(last)} at the last call, "
                 f"{digits(sizes[turns[-1]])} at the first: times {digits(growth)} a call",
                 "the largest singular value of the recurrent weights; clip gradients",
+                [last_of[turn] for turn in beyond],
             )
 
 
@@ -280,18 +295,19 @@ def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
 
 def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
     """Layers most of whose units are 0 for the whole batch, in each call of the layer."""
-    layers: dict[Any, list[Any]] = defaultdict(list)
+    layers: dict[Any, list[Value]] = defaultdict(list)
     names: dict[Any, str] = {}
     for value in watched.values:
         is_relu = value.op.lower().partition(" ")[0] in ("relu", "hardtanh")
         if is_relu and value.data is not None and summary(value.data).ndim > 1:
             repeated = value.call.turns > 1
             key = (value.call.path, value.call.kind) if repeated else value
-            layers[key].append(_silent(value.data))
+            layers[key].append(value)
             names[key] = f"{value.op} in {value.call.path or value.call.kind}"
             if not repeated:
                 names[key] = value.name
-    for key, masks in layers.items():
+    for key, values in layers.items():
+        masks = [_silent(value.data) for value in values]
         silent = np.logical_and.reduce(masks) if len({m.shape for m in masks}) == 1 else masks[0]
         if silent.sum() > dead * silent.size:
             yield Symptom(
@@ -299,6 +315,7 @@ def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
                 names[key],
                 f"{int(silent.sum())} of {silent.size} units are 0 for the whole batch",
                 "biases far below 0, a learning rate that was too large",
+                values,
             )
 
 
@@ -335,9 +352,10 @@ def _differences(watched: Watched, samples: int) -> tuple[list[Symptom], str]:
             "wrong gradient",
             listed([name, *(other for other in wrong if other != name)], 6),
             f"the gradient is {digits(found)} at {place} of {name}, the difference {digits(due)}",
-            f"the backward of {listed(own, 3)}"
+            f"the backward of {listed(sorted({value.op for value in own}), 3)}"
             if own
             else "the derivatives on its way to the loss",
+            [*own, *(value for value in watched.values if value.label in wrong)],
         )
     ], unchecked
 
@@ -357,7 +375,7 @@ def _agree(row: tuple[str, tuple[int, ...], float, float, float]) -> bool:
     return abs(found - due) <= 1e-3 * max(abs(found), abs(due)) + 1e-5 * scale
 
 
-def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[str]:
+def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[Value]:
     """The functions of the reader's own that wrong gradients came through, and right ones not."""
     own = {value for value in watched.values if value.note.startswith("one function")}
     through: dict[Value, set[Value]] = defaultdict(set)
@@ -371,7 +389,8 @@ def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[str]:
             suspects |= through[value]
         elif value.label in right:
             cleared |= through[value]
-    return sorted({value.op for value in suspects - cleared or suspects})
+    between = suspects - cleared or suspects
+    return [value for value in watched.values if value in between]
 
 
 # --- parameters without a gradient --------------------------------------------------------------
@@ -384,7 +403,9 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
     for why, all_missed in by_reason.items():
         places = list(dict.fromkeys(missed.where for missed in all_missed if missed.where))
         look = f"the forward pass of {listed(places, 6)}" if places else "the forward pass"
-        yield Symptom("no gradient", listed([m.name for m in all_missed], 6), why, look)
+        names = [missed.name for missed in all_missed]
+        there = [value for value in watched.values if value.label in names]
+        yield Symptom("no gradient", listed(names, 6), why, look, there)
 
 
 # --- by layer -----------------------------------------------------------------------------------
@@ -392,17 +413,17 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
 
 def _table(watched: Watched) -> list[Layer]:
     """The innermost modules, each with what its calls keep and what reached its parameters."""
-    rows: dict[str, list[Value]] = defaultdict(list)
-    for value in sorted(watched.values, key=lambda value: not value.parents):  # operations first
-        rows[value.call.path or value.call.kind or "(no module)"].append(value)
+    parameters: dict[str, list[Value]] = defaultdict(list)
+    for value in watched.values:
+        if value.is_parameter:
+            parameters[layer_of(value)].append(value)
     layers = []
-    for name, values in rows.items():
-        own = [v for v in values if v.is_parameter]
+    for name, kept in saved_by_layer(watched).items():
+        own = parameters[name]
         facts = [summary(v.grad) for v in own if v.grad is not None]
         count = sum(x.size for x in facts)
         square = sum(x.norm**2 for x in facts)
         held = sum(_bytes(v.data) for v in own)
-        kept = sum(v.kept for v in values)
         layers.append(Layer(name, held, kept, math.sqrt(square / count) if count else 0.0))
     return layers
 

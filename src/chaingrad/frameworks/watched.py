@@ -1,13 +1,13 @@
 """What was seen of one run of a framework: values, and the shares that they sent one another."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from chaingrad.draw.words import FEW, digits, listed, show
+from chaingrad.draw.words import FEW, digits, listed, show, size_text
 from chaingrad.step.watch import Event, Message
 
 MOST_BOXES = 60
@@ -81,18 +81,6 @@ def _in_a_line(value: Any) -> str:
     """A number, or the shape, the norm and the largest entry of an array."""
     facts = summary(value)
     return told(value if facts.ndim == 0 else facts).replace("\n", " ")
-
-
-def size_text(count: int) -> str:
-    """Write a number of bytes.
-
-    >>> size_text(900), size_text(12_300), size_text(4_560_000)
-    ('900 B', '12.3 kB', '4.56 MB')
-    """
-    for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
-        if count >= 10**power:
-            return f"{count / 10**power:.3g} {unit}"
-    return f"{count} B"
 
 
 @dataclass(eq=False)
@@ -185,6 +173,7 @@ class Watched:
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
         again: compares that many entries of gradients with differences, or says why it cannot.
+        marks: what `diagnose` found at values, in words; drawings show it.
     """
 
     engine: str
@@ -195,6 +184,7 @@ class Watched:
     complete: bool = True
     found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
     again: Callable[[int], Compared | str] | None = None
+    marks: Mapping[Value, Sequence[str]] = field(default_factory=dict)
 
     @property
     def kept(self) -> int:

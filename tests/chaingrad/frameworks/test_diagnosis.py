@@ -9,6 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from chaingrad.draw import draw_gradient_flow, draw_graph
+from chaingrad.draw.palette import LIGHT
 from chaingrad.frameworks import diagnose, watch_jax, watch_torch
 from tests.chaingrad.frameworks.models import CASES, made
 from tests.chaingrad.frameworks.test_jax import made as made_in_jax
@@ -149,6 +151,53 @@ def test_units_that_are_dead_on_this_batch():
     assert kinds(found) == ["dead units"]
     assert "6 of 8 units" in found.symptoms[0].seen
     assert diagnose(run, dead=0.8).is_sound
+
+
+def test_what_is_found_is_marked_in_drawings_and_the_run_itself_is_not():
+    torch.manual_seed(0)
+    body = nn.Linear(3, 4)
+    run = watch_torch(lambda x: body(x).relu().sqrt().mean(), torch.randn(5, 3), model=body)
+    found = diagnose(run, samples=0)
+    assert kinds(found) == ["not finite"]
+    (root,) = found.symptoms[0].values
+    assert found.run.marks == {root: ("not finite",)}
+    assert root.op == "Sqrt"
+    assert not run.marks
+    for style in ("box", "shapes"):
+        drawing = draw_graph(found.run, style=style)
+        assert drawing.source.count(LIGHT["visited-line"]) == 1
+        assert "Marked: Sqrt (not finite)." in drawing.alt
+        assert "not finite" in " ".join(drawing.titles.values())
+        assert "Marked" not in draw_graph(run, style=style).alt
+    assert "<B>! not finite</B>" in draw_graph(found.run).source
+    assert "Sqrt !" in draw_graph(found.run, style="shapes").source
+    assert "! not finite" in draw_gradient_flow(found.run).source
+
+
+def test_a_box_has_the_marks_of_what_is_in_it():
+    found = diagnose(deep(1.0, nn.Sigmoid), samples=0)
+    (symptom,) = found.symptoms
+    marked = {value.label for value in found.run.marks}
+    assert marked == {value.label for value in symptom.values}
+    assert symptom.where.partition(",")[0] in marked
+    boxes = found.run.folded(40)
+    assert {f"{value.label}.weight" for value in boxes.marks} == marked
+    assert set(boxes.marks.values()) == {("vanishing",)}
+    assert "! vanishing" in draw_graph(boxes).source
+
+
+def test_marks_of_each_kind_are_at_what_they_are_said_of():
+    model = Lost()
+    found = diagnose(watch_torch(lambda x: model(x).sum(), torch.randn(4, 3), model=model))
+    lost = {value.label for value, words in found.run.marks.items() if "no gradient" in words}
+    assert lost == {"cut.weight", "silent.weight", "whole.weight"}  # the loss reads no others
+    layer = nn.Linear(3, 8)
+    layer.bias.data[:6] = -100.0
+    found = diagnose(watch_torch(lambda x: layer(x).relu().sum(), torch.randn(5, 3)))
+    assert [value.op for value in found.run.marks] == ["Relu"]
+    before, after = nn.Linear(3, 4), nn.Linear(4, 1)
+    run = watch_torch(lambda x: after(Wrong.apply(before(x))).sum(), torch.randn(5, 3))
+    assert "Wrong" in {value.op for value in diagnose(run).run.marks}
 
 
 class Wrong(torch.autograd.Function):

@@ -1,19 +1,46 @@
 """What is said of a watched run, without a framework."""
 
+import ast
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pytest
 
+import chaingrad.frameworks
 from chaingrad.frameworks import Call, Value
 from chaingrad.frameworks.watched import summary, told
+from tests.support import ROOT
+
+FRAMEWORKS = "src/chaingrad/frameworks"
 
 
 def test_importing_it_imports_no_framework():
     code = "import sys, chaingrad.frameworks; print({'torch', 'jax', 'graphviz'} & {*sys.modules})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
+
+
+def test_what_is_private_of_pytorch_is_in_one_file():
+    trees = {p.name: ast.parse(p.read_text()) for p in (ROOT / FRAMEWORKS).glob("*.py")}
+    nodes = [(name, node) for name, tree in trees.items() for node in ast.walk(tree)]
+    ours = {node.name for _, node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    names = [(name, n) for name, n in nodes if isinstance(n, ast.Attribute) and n.attr[0] == "_"]
+    ours |= {node.attr for _, node in names if isinstance(node.ctx, ast.Store)}
+    private = {name for name, n in names if n.attr not in ours and not n.attr.startswith("__")}
+    assert private == {"_private.py"}
+
+
+def test_the_versions_that_are_stated_are_those_that_are_tested():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    pins = dict(line.split("==") for lines in extras.values() for line in lines if "==" in line)
+    torch, jax = (pins[name].rpartition(".")[0] for name in ("torch", "jax"))
+    page = (ROOT / "chapters/reference/your-model.md").read_text()
+    for text in (chaingrad.frameworks.__doc__ or "", page):
+        assert f"with PyTorch {torch} and JAX {jax}" in text
 
 
 @pytest.mark.parametrize(
