@@ -52,6 +52,10 @@ def free_port() -> int:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
+    def end_headers(self) -> None:
+        self.send_header("Access-Control-Allow-Origin", "*")  # as hosts of static pages do
+        super().end_headers()
+
     def log_message(self, format: str, *args: object) -> None:
         pass
 

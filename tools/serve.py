@@ -52,6 +52,7 @@ class Pages(StaticFileHandler):
 
     def set_extra_headers(self, path: str) -> None:
         self.set_header("Cache-Control", "no-store")
+        self.set_header("Access-Control-Allow-Origin", "*")  # the workbench's frame has no origin
 
 
 class Reload(WebSocketHandler):

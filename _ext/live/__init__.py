@@ -37,8 +37,9 @@ RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
 ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
 FILES = (
     "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "drafts.js", "python.js",
-    "worker.js", "runner.py", "checker.py",
+    "worker.js", "runner.py", "checker.py", "workbench.js", "jail.js", "link.js", "workbench.css",
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
+    "../formulas/vendor/katex.min.js",
 )  # fmt: skip
 
 

@@ -3,10 +3,15 @@
 const DOES = { start: "Starting Python", run: "Running", check: "Checking" };
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
+const module = (base) => new Worker(new URL("worker.js", base), { type: "module" });
+
 /** Python in a worker: one message at a time, answered by what it shows and by its end. */
 export class Python {
-  constructor(base) {
+  /** `open` gives the worker; `early` names what it loads beside Python. */
+  constructor(base, open = module, early = []) {
     this.base = base;
+    this.open = open;
+    this.early = early;
     this.worker = null;
     this.waiting = null; // the message that is being answered
     this.starting = null; // a promise, once it was asked for
@@ -22,10 +27,10 @@ export class Python {
   }
 
   async start() {
-    this.worker = new Worker(new URL("worker.js", this.base), { type: "module" });
+    this.worker = this.open(this.base);
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => this.fail(event.message ?? "the worker did not start");
-    await this.ask(null, { type: "start", root: this.base.href });
+    await this.ask(null, { type: "start", root: this.base.href, early: this.early });
     this.isReady = true;
   }
 

@@ -244,7 +244,9 @@ PROVIDERS = {
     "tqdm": (provide_tqdm,),
 }
 # What modules and functions draw with, by their own names.
-NEEDS = {"chaingrad": "graphviz", "plots": "matplotlib", "vary": "matplotlib"}
+NEEDS = {
+    "chaingrad": "graphviz", "plots": "matplotlib", "vary": "matplotlib", "written": "katex",
+}  # fmt: skip
 
 
 def prepare(source: str) -> None:

@@ -3,6 +3,7 @@ let python;
 let runner;
 let graphviz;
 let config;
+let root; // of all files
 
 const say = (type, content = {}) => postMessage({ type, ...content });
 
@@ -13,11 +14,14 @@ let received = 0;
 let coming = 0; // files
 
 async function openStore() {
-  if (!self.caches) return null; // not offered to pages without https
-  const name = `live-cells-${config.version}`;
-  for (const other of await caches.keys())
-    if (other.startsWith("live-cells-") && other !== name) await caches.delete(other);
-  return caches.open(name);
+  try {
+    const name = `live-cells-${config.version}`;
+    for (const other of await caches.keys())
+      if (other.startsWith("live-cells-") && other !== name) await caches.delete(other);
+    return await caches.open(name);
+  } catch {
+    return null; // not offered to pages without https, nor to frames without an origin
+  }
 }
 
 function counted(response) {
@@ -62,7 +66,7 @@ async function firstThatAnswers(runtimes) {
   throw new Error("unreachable");
 }
 
-async function start(root) {
+async function start() {
   const text = (name) => fetchDirectly(new URL(name, root)).then((r) => r.text());
   config = JSON.parse(await text("config.json"));
   const runtimes = config.runtimes.map((address) => new URL(address, root).href);
@@ -92,6 +96,7 @@ async function start(root) {
     show: (bundle, place) => say("display", { bundle: bundle.toJs(plain), place }),
     clear: (wait) => say("clear", { wait }),
     graphviz: (source) => graphviz.layout(source, "svg", "dot"),
+    typeset: (tex) => self.katex.renderToString(tex, { output: "mathml", throwOnError: false }),
   });
   runner = python.pyimport("live_runner");
 }
@@ -109,8 +114,9 @@ const QUIETLY = { messageCallback: () => {} };
 const LOAD = {
   matplotlib: () => python.loadPackage("matplotlib", QUIETLY),
   graphviz: async () => {
-    graphviz ??= await (await import("./graphviz.js")).Graphviz.load();
+    graphviz ??= await (await import(new URL("graphviz.js", root).href)).Graphviz.load();
   },
+  katex: () => import(new URL("katex.min.js", root).href), // which sets self.katex
 };
 
 /** Load what code imports, and what shows its drawings. */
@@ -135,7 +141,10 @@ const ACTS = { run, check };
 onmessage = async ({ data }) => {
   try {
     if (data.type === "start") {
-      await start(data.root);
+      root = data.root;
+      const early = data.early.map((need) => LOAD[need]());
+      await start();
+      await Promise.all(early);
       say("ready");
     } else {
       say("done", await ACTS[data.type](data));

@@ -8,6 +8,7 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from "@codemirror/language";
+import { setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -37,8 +38,19 @@ const look = EditorView.theme({
   },
 });
 
-/** Put an editor with `text` into `parent`; `run` is called on Shift+Enter, `leave` on Escape. */
-export function openEditor(parent, text, run, leave) {
+const LABEL = "Python code. Escape leaves the editor, Shift+Enter runs the cell.";
+
+/** What is wrong at a line, counted from 1, as the editor marks it. */
+function diagnostic(state, { line, severity, message }) {
+  const { from, to, text } = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
+  return { from: from + text.search(/\S|$/), to, severity, message };
+}
+
+/**
+ * Put an editor with `text` into `parent`; `run` is called on Shift+Enter, `leave` on Escape,
+ * `change` whenever the text has become another.
+ */
+export function openEditor(parent, text, run, leave, change = () => {}, label = LABEL) {
   const keys = [
     { key: "Shift-Enter", run: () => (run(), true) },
     { key: "Mod-Enter", run: () => (run(), true) },
@@ -62,12 +74,24 @@ export function openEditor(parent, text, run, leave) {
         syntaxHighlighting(highlight),
         keymap.of(keys),
         look,
-        EditorView.contentAttributes.of({
-          "aria-label": "Python code. Escape leaves the editor, Shift+Enter runs the cell.",
+        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) change();
         }),
       ],
     }),
   });
   view.focus();
-  return { text: () => view.state.doc.toString(), close: () => view.destroy() };
+  return {
+    text: () => view.state.doc.toString(),
+    put: (insert) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }),
+    mark: (problems) =>
+      view.dispatch(
+        setDiagnostics(
+          view.state,
+          problems.map((each) => diagnostic(view.state, each)),
+        ),
+      ),
+    close: () => view.destroy(),
+  };
 }

@@ -6,7 +6,10 @@ went wrong, line by line. The page that asks is a page of the book; nothing here
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from chaingrad.node import Node
 from chaingrad.step.workbench import views
@@ -14,7 +17,7 @@ from chaingrad.step.workbench.checked import checked
 from chaingrad.step.workbench.costs import costs
 from chaingrad.step.workbench.running import Problem, run
 from chaingrad.step.workbench.views import Shown
-from chaingrad.step.workbench.written import written
+from chaingrad.step.workbench.written import Typeset, as_code, written
 
 VIEWS: dict[str, Callable[[Node], Shown]] = {
     "graph": views.graph,
@@ -51,13 +54,14 @@ class Answer:
         return {"text/html": self.html, "text/plain": self.alt, "application/json": asdict(self)}
 
 
-def respond(text: str, view: str) -> Answer:
+def respond(text: str, view: str, typeset: Typeset = as_code) -> Answer:
     """Run a text and show its root.
 
     Args:
         text: Python, with the names of chaingrad and ``np`` at hand; its last expression, or what
             its last line assigns, is the root. Names at its top become labels.
         view: a name in ``VIEWS``.
+        typeset: makes HTML of a formula in LaTeX, for *written out*.
 
     Raises:
         KeyError: there is no such view.
@@ -68,12 +72,13 @@ def respond(text: str, view: str) -> Answer:
     >>> respond("x = Node(3.0)\\nx * z", "play").problems[0].line
     2
     """
-    show = VIEWS[view]
+    show = partial(written, typeset=typeset) if view == "written out" else VIEWS[view]
     ran = run(text)
     if ran.root is None:
         return Answer(printed=ran.printed, problems=ran.problems)
     try:
-        shown = show(ran.root)
+        with np.errstate(all="ignore"):
+            shown = show(ran.root)
     except (TypeError, ValueError, ArithmeticError) as error:
         why = str(error).removeprefix(f"{view}: ")
         return Answer(alt=why, printed=ran.printed, problems=ran.problems)

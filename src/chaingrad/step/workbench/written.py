@@ -18,10 +18,15 @@ from chaingrad.step.workbench.views import MOST_DRAWN, Shown, single
 
 MOST = 120  # nodes
 
-typeset: Callable[[str], str] = lambda tex: f"<code>{html.escape(tex)}</code>"  # noqa: E731
+Typeset = Callable[[str], str]
 
 
-def written(root: Node) -> Shown:
+def as_code(tex: str) -> str:
+    """A formula as it is written in LaTeX."""
+    return f"<code>{html.escape(tex)}</code>"
+
+
+def written(root: Node, typeset: Typeset = as_code) -> Shown:
     """The program of the gradients, line by line, beside the drawing."""
     single(root, "written out")
     replay = Replay.of(root)
@@ -37,7 +42,7 @@ def written(root: Node) -> Shown:
     drawing = draw_graph(root, max_nodes=MOST_DRAWN)
     ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
     nodes = {new: ids[old] for new, old in replay.made.items()}
-    rows = "".join(_rows(trace, nodes))
+    rows = "".join(_rows(trace, nodes, typeset))
     inside = (
         f'<div class="cg-graph">{drawing._repr_mimebundle_()["text/html"]}</div>'
         f'<div class="cg-scroll"><table class="cg-lines"><thead><tr><th scope="col">NumPy</th>'
@@ -50,7 +55,7 @@ def written(root: Node) -> Shown:
     return Shown(view, alt, alone(trace, replay))
 
 
-def _rows(trace: Trace, nodes: dict[Node, str]) -> Iterator[str]:
+def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:
     """A row for each line; those that compute say which nodes they are about."""
     about: dict[str, TracedLine] = {}
     for line in trace.lines:

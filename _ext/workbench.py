@@ -1,0 +1,106 @@
+"""The page of the reader's own function: ``{workbench}`` is its place.
+
+The starting points are the cells of the page that end with a drawing. In the editor they end with
+what is drawn, and their names are those of the sections in which they stand.
+
+What the engine makes of a text is shown in a frame without an origin, whose policy knows each
+script of the views by its hash: nothing else runs there, whatever the text has put into its view.
+The page lets its frames go nowhere else.
+"""
+
+import ast
+import json
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from cells import code_cells, source_of
+from chaingrad.step.export import document, hashes
+from chaingrad.step.workbench import VIEWS, respond
+
+SMALL = "x = Node(2.0)\ny = x * x"
+SHEET = (
+    "body{margin:0}:root{color-scheme:light}html[data-theme=dark]{color-scheme:dark;color:#e9ecf0}"
+    "main{display:flow-root}main>.chaingrad-drawing{text-align:center}"
+)
+# The frame tells the page its height.
+TELL = (
+    '<script>new ResizeObserver(()=>parent.postMessage({height:document.body.offsetHeight+1},"*"))'
+    ".observe(document.body)</script>"
+)
+PLACE = "<!-- view -->"
+POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
+
+
+BENCH = (
+    '<div class="bench tex2jax_ignore" id="workbench" hidden></div><noscript><p>The workbench '
+    "needs JavaScript. What follows does not: each starting point stands there with its graph."
+    "</p></noscript>"
+)
+
+
+class Workbench(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        return [nodes.raw("", BENCH, format="html")]
+
+
+def frame() -> str:
+    """The document in which a view is shown, with a place for it."""
+    shown = "".join(respond(SMALL, view).html for view in VIEWS)
+    return document(PLACE + TELL, "A view", hashes(shown + TELL), SHEET)
+
+
+def start(source: str) -> str:
+    """A cell as a starting point, ending with what it draws; "" where it draws nothing."""
+    last = ast.parse(source).body[-1]
+    call = last.value if isinstance(last, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "draw_graph"):
+        return ""
+    kept = source.splitlines()[: last.lineno - 1]
+    return "\n".join([*kept, ast.unparse(call.args[0])])
+
+
+def starts(page: nodes.document) -> list[dict[str, str]]:
+    """The starting points of a page, by name."""
+    found = []
+    for cell in code_cells(page):
+        text, section = start(source_of(cell)), cell.parent
+        if text and isinstance(section, nodes.section):
+            title = next(section.findall(nodes.title)).astext()
+            found.append({"name": title, "text": text})
+    return found
+
+
+def told(page: nodes.document, name: str, root: str) -> dict[str, Any]:
+    """What the page tells ``workbench.js``."""
+    return {
+        "page": name,
+        "root": root,
+        "views": list(VIEWS),
+        "starts": starts(page),
+        "frame": frame(),
+    }
+
+
+def add_to_page(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+) -> None:
+    raw = document.findall(nodes.raw) if document is not None else ()
+    if document is None or all(node.astext() != BENCH for node in raw):
+        return
+    root = context["pathto"]("_live/", resource=True)
+    data = json.dumps(told(document, page, root)).replace("</", "<\\/").replace("<!", "<\\u0021")
+    context["body"] += (
+        f'<script type="application/json" id="workbench-told">{data}</script>'
+        f'<script type="module" src="{root}workbench.js"></script>'
+    )
+    sheet = f'<link rel="stylesheet" href="{root}workbench.css">'
+    context["metatags"] = "\n".join([context.get("metatags", ""), POLICY, sheet])
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("workbench", Workbench)
+    app.connect("html-page-context", add_to_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,55 @@
+"""The page of the reader's own function: its starting points, and what its frame lets run."""
+
+import re
+
+import pytest
+
+from chaingrad.step.export import hashes
+from chaingrad.step.workbench import VIEWS, respond
+from tests.support import ROOT
+from workbench import PLACE, frame, start
+
+PAGE = (ROOT / "chapters/practice/workbench.md").read_text("utf-8")
+CELLS = re.findall(r"### ([^\n]*)\n\n```\{code-cell\} ipython3\n(.*?)```", PAGE, re.S)
+STARTS = {name: start(cell) for name, cell in CELLS}
+# What cannot be clicked through or dragged: arrays, and more operations than anybody would click.
+TAKEN = {name for name, text in STARTS.items() if not re.search(r"\[|for _", text)}
+
+
+def test_there_are_a_dozen_starting_points() -> None:
+    assert len(STARTS) >= 12
+    assert all(STARTS.values())
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_a_starting_point_runs_in_the_views(name: str) -> None:
+    allowed = frame()
+    for view in VIEWS:
+        answer = respond(STARTS[name], view)
+        assert answer.problems == []
+        assert answer.alt
+        if view not in ("order", "nudge") or name in TAKEN:
+            assert answer.html, f"{view}: {answer.alt}"
+        assert all(script in allowed for script in hashes(answer.html))
+
+
+def test_a_check_finds_no_starting_point_wrong() -> None:
+    said = {name: respond(text, "check").alt for name, text in STARTS.items()}
+    wrong = {name for name, words in said.items() if not words.startswith("All ")}
+    assert wrong == {"A log-sum-exp that overflows"}
+
+
+def test_a_cell_ends_with_what_it_draws() -> None:
+    assert start("x = Node(2.0)\ndraw_graph(x * x, direction='TB')") == "x = Node(2.0)\nx * x"
+    assert start("import numpy as np") == ""
+
+
+def test_the_frame_has_one_place_and_runs_no_other_script() -> None:
+    text = frame()
+    assert text.count(PLACE) == 1
+    [policy] = re.findall(r'Content-Security-Policy" content="([^"]*)"', text)
+    rules = dict(rule.split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert all(source.startswith("'sha256-") for source in rules["script-src"].split())
+    assert rules["img-src"] == "data:"
+    assert "connect-src" not in rules
