@@ -28,7 +28,7 @@ from sphinx_exercise.nodes import is_solution_node
 from assets import serve
 from cells import code_cells, source_of
 from live import answers, done
-from live.judge import CARRIED, asserts, dependencies, idle, judge
+from live.judge import CARRIED, asserts, dependencies, idle, judge, written
 from live.pyodide import PYODIDE
 
 PARTS = Path(__file__).parent
@@ -71,12 +71,14 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
     verdicts = judge(zip(sources, options, strict=True))
     told: list[dict[str, Any]] = []
     takes = map(wait, seconds if len(seconds) == len(cells) else [0.0] * len(cells))
-    for cell, verdict, uses, option, takes_here in zip(
-        cells, verdicts, dependencies(sources), options, takes, strict=True
+    for cell, source, verdict, uses, option, takes_here in zip(
+        cells, sources, verdicts, dependencies(sources), options, takes, strict=True
     ):
         raises = "raises-exception" in option.get("tags", ())
         about = vars(verdict) | {"uses": uses, "within": answer_around(cell), "raises": raises}
         about["takes"] = takes_here
+        module = written(source)[0]
+        about["file"] = f"{module}.py" if module else ""
         told.append({key: value for key, value in about.items() if value})
     shows = [
         "why" not in about and (has_output(cell) or asserts(source))

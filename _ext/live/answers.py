@@ -18,10 +18,13 @@ NOTEBOOKS_ARE_WRITTEN = 900  # by then: a stub is no part of them
 
 
 def problems(app: Sphinx, page: str) -> dict[str, Problem]:
-    """The exercises of a page that a program can check, by label."""
+    """The exercises of a page that a program can check, by label, but for engines of one's own.
+
+    Those have a file on their page, and the doctor.
+    """
     path = Path(app.env.doc2path(page))
     found = parse(path.read_text(encoding="utf-8"), str(path))
-    return {label: problem for label, problem in found.items() if problem.answer and problem.parts}
+    return {n: q for n, q in found.items() if q.answer and q.parts and not q.alone}
 
 
 def place(problem: Problem) -> nodes.container:

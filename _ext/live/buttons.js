@@ -43,6 +43,11 @@
     ],
   };
 
+  const FILE = [
+    ["download", "Download", "Have this file, as it stands here"],
+    ["open", "Open", "Put a file of yours in the place of this one"],
+  ];
+
   /** Put the controls below some code; `kind` and `i` say which it is. */
   function equip(box, bar, kind, i) {
     const line = bar.querySelector(".live-status");
@@ -56,9 +61,8 @@
           line.textContent = `This cannot run now: ${error.message}`;
         }
     };
-    line.before(
-      ...VERBS[kind].map(([what, label, title]) => button(what, label, title, act(what))),
-    );
+    const verbs = kind === "cells" && told.cells[i].file ? [...VERBS.cells, ...FILE] : VERBS[kind];
+    line.before(...verbs.map(([what, label, title]) => button(what, label, title, act(what))));
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
       event.preventDefault();

@@ -33,6 +33,11 @@ export class Cell {
     return !this.about.why;
   }
 
+  /** Whether it writes a file, and the file is another by now. */
+  get isUnsaved() {
+    return Boolean(this.about.file) && this.source !== (this.ranAs ?? this.original);
+  }
+
   status(...parts) {
     clearInterval(this.clock);
     this.line.replaceChildren(...parts);

@@ -116,14 +116,19 @@ class Page {
     await this.runOne(cell);
   }
 
-  /** What has to run before a cell: of other exercises' answers only what it uses. */
+  /** What has to run before a cell: a file that has changed; of exercises only what it uses. */
   above(cell) {
     const uses = this.builtOn(cell);
     const isWanted = (other) =>
       !other.about.within || other.about.within === cell.about.within || uses.has(other);
     return this.cells
       .slice(0, this.cells.indexOf(cell))
-      .filter((other) => !other.hasRun && (other.runs || other.about.kept) && isWanted(other));
+      .filter(
+        (other) =>
+          (!other.hasRun || (uses.has(other) && other.isUnsaved)) &&
+          (other.runs || other.about.kept) &&
+          isWanted(other),
+      );
   }
 
   /** Run the checks of an answer: with what it needs, and apart from the cells of the page. */
@@ -167,6 +172,24 @@ class Page {
 
   undo(cell) {
     return this.drafts.undo(cell, (...what) => this.edit(...what));
+  }
+
+  download(cell) {
+    kept.download(cell.about.file, "text/x-python", `${cell.source.replace(/^.*\n?/, "")}\n`);
+  }
+
+  /** Let the reader choose a file, and put its text into the cell that writes it. */
+  open(cell) {
+    const input = make("input", { type: "file", accept: ".py" });
+    input.onchange = async () => {
+      const [magic] = cell.original.split("\n", 1);
+      const text = `${magic}\n${await input.files[0].text()}`;
+      this.drafts.keep(cell);
+      cell.reset();
+      await this.edit(cell, text.trimEnd());
+      this.drafts.keep(cell);
+    };
+    input.click();
   }
 
   restore() {

@@ -211,7 +211,8 @@ def dependencies(sources: Iterable[str]) -> list[list[int]]:
         except SyntaxError:
             found.append([])
             continue
-        used = names.used | names.changed | {f"module {name}" for name in names.imports}
+        modules = names.imports | files(names.constants)
+        used = names.used | names.changed | {f"module {name}" for name in modules}
         found.append(sorted({cell for name in used for cell in origin.get(name, ())}))
         if module:
             origin[f"module {module}"] = [place]
@@ -221,6 +222,12 @@ def dependencies(sources: Iterable[str]) -> list[list[int]]:
         for name in names.given:
             origin[name] = [place]
     return found
+
+
+def files(constants: Iterable[Any]) -> set[str]:
+    """The modules whose files strings name, also with what is in them: "engine.py:Value"."""
+    texts = (text.partition(":")[0] for text in constants if isinstance(text, str))
+    return {text.removesuffix(".py") for text in texts if text.endswith(".py")}
 
 
 def asserts(source: str) -> bool:

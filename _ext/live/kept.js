@@ -75,6 +75,15 @@ window.kept = (() => {
       const pages = [...stored.map((name) => name.slice(PREFIX.length)), ...inMemory.keys()];
       return Object.fromEntries(pages.map((page) => [page, read(page)]));
     },
+    /** Give the reader a file. */
+    download(name, type, text) {
+      const link = make("a", {
+        href: URL.createObjectURL(new Blob([text], { type })),
+        download: name,
+      });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    },
     /** Why nothing can be kept, or "". */
     trouble: () => trouble,
   };

@@ -115,10 +115,7 @@
   }
 
   function save(notebook, name) {
-    const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/json" });
-    const link = make("a", { href: URL.createObjectURL(file), download: `${name}.ipynb` });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    kept.download(`${name}.ipynb`, "application/json", JSON.stringify(notebook, null, 1));
   }
 
   const name = page.split("/").at(-1);

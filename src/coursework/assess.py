@@ -110,7 +110,8 @@ class Key:
 
 def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
     """The mark of a submission."""
-    assessment = _Assessment(notebook, key, sandbox)
+    own = sandbox.bare if key.assignment.is_alone else sandbox
+    assessment = _Assessment(notebook, key, own)
     assessment.run()
     return assessment.mark()
 

@@ -30,6 +30,11 @@ class Assignment:
         """Whether a problem of it is drawn for each student."""
         return any(problem.drawing for problem in self.problems)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether its answers may import the standard library and NumPy, and nothing else."""
+        return any(problem.alone for problem in self.problems)
+
     def drawn_for(self, secret: str, student: str) -> Self:
         """The assignment as this student is asked it."""
         return replace(self, problems=tuple(p.drawn_for(secret, student) for p in self.problems))
@@ -75,6 +80,8 @@ def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) 
         raise ProblemError(f"{twice} is listed twice; take one out")
     if twice := repeated(name for problem in chosen for name in problem.names):
         raise ProblemError(f"two of its exercises ask for a {twice!r}; set them in two assignments")
+    if len({problem.alone for problem in chosen}) > 1:
+        raise ProblemError("some of its exercises run alone, and some do not; set them in two")
     return Assignment(name, str(entry.get("title", name)), tuple(chosen))
 
 

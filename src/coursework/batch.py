@@ -12,7 +12,7 @@ import queue
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +29,16 @@ from coursework.files import write_whole
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
-from coursework.submissions import Submission, UnreadableError, read_bytes, read_notebook
+from coursework.submissions import (
+    Notebook,
+    Submission,
+    UnreadableError,
+    read_bytes,
+    read_file,
+    read_notebook,
+)
 
+Reader = Callable[[bytes], Notebook]
 # What of the grader decides a mark.
 DECIDING = ("assess.py", "drawing.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
 
@@ -208,7 +216,8 @@ class _Pool:
         key = store.keys[submission.assignment].drawn_for(submission.student)
         sandbox = self._free.get()
         try:
-            mark, sandbox = self._try_twice(content, key, sandbox)
+            read = read_file if submission.path.suffix.lower() == ".py" else read_notebook
+            mark, sandbox = self._try_twice(content, read, key, sandbox)
         finally:
             self._free.put(sandbox)
         if not mark.fault:
@@ -216,31 +225,31 @@ class _Pool:
         return mark
 
     def _try_twice(
-        self, content: bytes | UnreadableError, key: Key, sandbox: Sandbox
+        self, content: bytes | UnreadableError, read: Reader, key: Key, sandbox: Sandbox
     ) -> tuple[Mark, Sandbox]:
         """The mark, and the sandbox for the next: where grading fails, it starts over in a new one.
 
         If it fails again, that is the mark of this submission and of no other.
         """
         try:
-            return _mark(content, key, sandbox), sandbox
+            return _mark(content, read, key, sandbox), sandbox
         except Exception as error:
             first = error
         try:
             sandbox.close()
             sandbox = self._open()
-            return _mark(content, key, sandbox), sandbox
+            return _mark(content, read, key, sandbox), sandbox
         except Exception:
             if self._closed:
                 raise
             return assess.ungraded(key, first), sandbox
 
 
-def _mark(content: bytes | UnreadableError, key: Key, sandbox: Sandbox) -> Mark:
+def _mark(content: bytes | UnreadableError, read: Reader, key: Key, sandbox: Sandbox) -> Mark:
     try:
         if isinstance(content, UnreadableError):
             raise content
-        notebook = read_notebook(content)
+        notebook = read(content)
     except UnreadableError as error:
         return assess.unreadable(key, str(error))
     return assess.assess(notebook, key, sandbox)

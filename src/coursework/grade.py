@@ -108,7 +108,8 @@ def run(
         if listed:
             print(f"Roster: {listed}, {len(roster.students)} students.")
         changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
-        found = collect(options.submissions, list(assignments), known, roster.id_of)
+        files = {name for name, assignment in assignments.items() if assignment.is_alone}
+        found = collect(options.submissions, list(assignments), known, roster.id_of, files)
         _need_a_roster(listed, found.submissions, assignments)
         first, step = options.shard
         graded = grade_all(

@@ -80,6 +80,10 @@ each student has the instance of the other exercise. The page itself shows
 `own = draw(np.random.default_rng(0))`. With `form: true`, a check that students see looks at the
 form of the results alone; then nothing in their notebook holds, or tells, what is asked.
 
+An answer with `coursework: {role: answer, alone: true}` is graded where nothing can be imported but
+the standard library and NumPy, also as a file `ASSIGNMENT.py`. A cell of the exercise with
+`coursework: {role: start}` is what students start from, in place of the answer without its bodies.
+
 A private folder holds pages of the same format, outside the book. An exercise there is like any
 other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
 the exercise of the book. Checks from a private folder are shown to students only where they say
@@ -210,7 +214,7 @@ def _problem(
     cells = [cell for cell in map(_cell, blocks) if cell[0]]
     if not cells:
         return None
-    title, statement, drawing = _exercise(text, label)
+    title, statement, drawing, start = _exercise(text, label)
     for role in (options.get("role") for options, _ in cells):
         if role not in ("answer", "check"):
             raise ProblemError(
@@ -232,16 +236,20 @@ def _problem(
         where=where,
         drawing=drawing[1],
         like=str(drawing[0].get("like", "")),
+        alone=any(options.get("alone") is True for options, _ in cells),
+        start=start,
     )
     return problem.drawn(BOOK) if problem.drawing else problem
 
 
-def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], Cell]:
+def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], Cell, str]:
     """The title and the cells of the exercise with this label; none if the page lacks it.
 
-    The cell that draws an instance is apart, and ("own", "") stands in its place.
+    The cell that draws an instance is apart, and ("own", "") stands in its place. What students
+    start from is the last, without a line that writes it to a file.
     """
     head, start, cells, drawing = "", -1, list[tuple[str, str]](), NO_CELL
+    begin = ""
     for fence in FENCE.finditer(text):
         name, _, rest = fence[2].partition("}")
         found = LABEL.search(fence[3])
@@ -251,8 +259,12 @@ def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], 
             cells.append(("markdown", text[start : fence.start()].strip()))
             start = fence.end()
             if name == "{exercise-end":
-                return head, tuple(cell for cell in cells if cell[1] or cell[0] == "own"), drawing
+                shown = tuple(cell for cell in cells if cell[1] or cell[0] == "own")
+                return head, shown, drawing, begin
             options, source = _cell(fence)
+            if options.get("role") == "start":
+                begin = re.sub(r"\A%%.*\n", "", source)
+                continue
             if options.get("role") == "draw":
                 drawing = options, _drawing(source)
             cells.append(("own", "") if options.get("role") == "draw" else ("code", source))
@@ -265,7 +277,7 @@ def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], 
             )
     if start >= 0:
         raise ProblemError("the exercise has no exercise-end")
-    return "", (), NO_CELL
+    return "", (), NO_CELL, ""
 
 
 def _cell(fence: re.Match[str]) -> Cell:

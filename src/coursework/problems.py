@@ -85,6 +85,8 @@ class Problem:
         where: the file it stands in.
         drawing: the code that draws the instance of each student, or "".
         like: the exercise whose instance it shares, or "".
+        alone: whether the answer may import the standard library and NumPy, and nothing else.
+        start: what the student starts from, if not the answer without its bodies.
         instance: what is asked here; on the page, and until somebody's is drawn, the book's.
     """
 
@@ -98,6 +100,8 @@ class Problem:
     where: str = ""
     drawing: str = ""
     like: str = ""
+    alone: bool = False
+    start: str = ""
     instance: Instance = field(default_factory=Instance)
 
     def drawn(self, seed: int) -> Self:
@@ -133,7 +137,7 @@ class Problem:
     @property
     def stub(self) -> str:
         """What the student starts from: the answer with its bodies taken out, if nothing else."""
-        return self.instance.start or make_stub(self.answer)
+        return self.instance.start or self.start or make_stub(self.answer)
 
     def reference(self) -> SimpleNamespace:
         """The names of the given code and of the answer, as a driver's ``student``."""

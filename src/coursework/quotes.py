@@ -45,7 +45,7 @@ def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
 def defines(cell: Cell, names: Sequence[str]) -> bool:
     """Whether a cell gives one of the names, as far as its lines tell."""
     name = f"(?:{'|'.join(names)})"
-    pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=])"
+    pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=]|from .* as {name}\b)"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
 
 

@@ -5,6 +5,9 @@ Layouts, which may be mixed: `STUDENT/ASSIGNMENT.ipynb`; nbgrader's `STUDENT/ASS
 and what learning platforms export (`coursework.names`). A notebook whose name tells nothing goes by
 the assignment that its own metadata name; if they name none, to the only one that there is.
 
+An assignment whose answers run alone may come as a file of Python instead, named for it:
+`STUDENT/ASSIGNMENT.py`, and so in all layouts.
+
 Of several notebooks by one student, one that has the assignment's name comes before one that says
 so inside, and that before all others; of equals the newest counts (by the file's modification
 time, then by name). The others are reported, and so is everything else that may be somebody's work:
@@ -18,7 +21,7 @@ import re
 import stat
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeGuard
@@ -111,15 +114,16 @@ def collect(
     assignments: Sequence[str],
     known: Sequence[str] = (),
     who: Callable[[str], str] = str,
+    files: Container[str] = (),
 ) -> Collection:
     """Every student's submission to each of the assignments, in a fixed order, and the strays.
 
     `known` are the names of all assignments that there are, also of those not asked for; `who`
-    tells the student that a folder or a file is named for.
+    tells the student that a folder or a file is named for; `files` may come as files of Python.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
-    scan = _Scan(folder, [*dict.fromkeys([*assignments, *known])], who)
+    scan = _Scan(folder, [*dict.fromkeys([*assignments, *known])], who, files)
     scan.folder(folder, 0)
     kept = {place for place in scan.found if place[1] in assignments}
     submissions = [_newest(folder, *place, scan.found[place]) for place in sorted(kept)]
@@ -140,10 +144,17 @@ def _newest(
 class _Scan:
     """A walk through a folder, which gives every file and folder to somebody or says why not."""
 
-    def __init__(self, root: Path, known: Sequence[str], who: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        known: Sequence[str],
+        who: Callable[[str], str],
+        files: Container[str],
+    ) -> None:
         self._root = root
         self._known = known
         self._who = who
+        self._files = files
         self._platform = names.gradescope(root)
         self._numbers: dict[tuple[str, str], set[str]] = {}
         self.found: dict[tuple[str, str], list[tuple[int, Path]]] = {}
@@ -157,7 +168,7 @@ class _Scan:
             self._leave(folder, "a folder that cannot be opened")
             return True
         entries = [entry for entry in entries if entry.name not in DEBRIS]
-        notebooks = [e for e in entries if _is_notebook(e)]
+        notebooks = [e for e in entries if _is_notebook(e) or self._is_file(e)]
         for entry in notebooks:
             self._notebook(Path(entry.path))
         held = bool(notebooks)
@@ -175,6 +186,13 @@ class _Scan:
         if alone and not others:
             self._leave(folder, "an empty folder")
         return held or bool(others) or alone
+
+    def _is_file(self, entry: os.DirEntry[str]) -> bool:
+        """Whether this is a file of Python that is named for an assignment which may be one."""
+        if not entry.name.lower().endswith(".py") or entry.is_dir(follow_symlinks=False):
+            return False
+        place = self._place(Path(entry.path), look_inside=False)
+        return place is not None and place.rank == 2 and place.assignment in self._files
 
     def _subfolder(self, folder: Path, depth: int) -> bool:
         if folder.name.startswith("."):
@@ -292,6 +310,15 @@ def read_bytes(path: Path) -> bytes:
             "clear its outputs (Edit, Clear Outputs of All Cells) and hand it in again"
         )
     return content
+
+
+def read_file(content: bytes) -> Notebook:
+    """The text of a file of Python, as one cell; raises `UnreadableError`."""
+    try:
+        source = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableError("the file is not text in UTF-8") from error
+    return Notebook((Cell(1, source),))
 
 
 def read_notebook(content: bytes) -> Notebook:

@@ -1,7 +1,9 @@
 """Engines to examine: ten of ten hands, each with a fault of its own, and faults put into one.
 
 `STUDENTS` were written from the lines that beginners write, before the doctor was tried on them.
-`FAULTS` are changes of `Closures`, which is sound, by text: what is put in place of what.
+`FAULTS` are changes of `CLOSURES`, which is sound, by text: what is put in place of what. `ARRAYS`
+and `TABLE` do all of the project *Your own engine*, by closures and by rules in a table; `BAD` is
+the first with `=` for `+=`.
 """
 
 import math
@@ -543,6 +545,146 @@ def train(x, labels, weights, rate, steps):
             leaf.data = leaf.data - rate * leaf.grad
     return losses, [leaf.data for leaf in leaves]
 '''
+
+TABLE = '''
+import numpy as np
+
+
+def summed(g, a, axis, keepdims):
+    g = g if axis is None or keepdims else np.expand_dims(g, axis)
+    return np.broadcast_to(g, a.shape)
+
+
+RULES = {  # the result of the operands; the share of each, from the gradient, the result and them
+    "add": (np.add, lambda g, y, a, b: (g, g)),
+    "sub": (np.subtract, lambda g, y, a, b: (g, -g)),
+    "mul": (np.multiply, lambda g, y, a, b: (g * b, g * a)),
+    "div": (np.divide, lambda g, y, a, b: (g / b, -g * y / b)),
+    "neg": (np.negative, lambda g, y, a: (-g,)),
+    "matmul": (np.matmul, lambda g, y, a, b: (g @ b.T, a.T @ g)),
+    "exp": (np.exp, lambda g, y, a: (g * y,)),
+    "log": (np.log, lambda g, y, a: (g / a,)),
+    "relu": (lambda a: np.maximum(a, 0.0), lambda g, y, a: (g * (a > 0),)),
+    "pow": (lambda a, n: a**n, lambda g, y, a, n: (g * n * a ** (n - 1) if n else 0 * g,)),
+    "sum": (lambda a, **how: a.sum(**how), lambda g, y, a, **how: (summed(g, a, **how),)),
+}
+
+
+def record(op, *operands, **how):
+    """Compute, and remember; what is no node, such as an exponent, comes last."""
+    nodes = tuple(x for x in operands if isinstance(x, Value))
+    arguments = [x.data if isinstance(x, Value) else x for x in operands]
+    out = Value(RULES[op][0](*arguments, **how))
+    out.op, out.parents, out.call = op, nodes, (arguments, how)
+    return out
+
+
+def node(x):
+    return x if isinstance(x, Value) else Value(x)
+
+
+class Value:
+    __array_ufunc__ = None
+
+    def __init__(self, data):
+        self.data = np.asarray(data, dtype=float)
+        self.grad = np.zeros(self.data.shape)
+        self.op, self.parents, self.call = "", (), ([], {})
+
+    def __add__(self, other):
+        return record("add", self, node(other))
+
+    def __sub__(self, other):
+        return record("sub", self, node(other))
+
+    def __rsub__(self, other):
+        return record("sub", node(other), self)
+
+    def __mul__(self, other):
+        return record("mul", self, node(other))
+
+    def __truediv__(self, other):
+        return record("div", self, node(other))
+
+    def __rtruediv__(self, other):
+        return record("div", node(other), self)
+
+    def __neg__(self):
+        return record("neg", self)
+
+    def __pow__(self, n):
+        return NotImplemented if isinstance(n, Value) else record("pow", self, n)
+
+    def __matmul__(self, other):
+        return record("matmul", self, node(other))
+
+    def exp(self):
+        return record("exp", self)
+
+    def log(self):
+        return record("log", self)
+
+    def relu(self):
+        return record("relu", self)
+
+    def sum(self, axis=None, keepdims=False):
+        return record("sum", self, axis=axis, keepdims=keepdims)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def backward(self):
+        uses = {self: 0}  # how many shares each node is still to get
+        waiting = [self]
+        while waiting:
+            for parent in waiting.pop().parents:
+                if parent not in uses:
+                    uses[parent] = 0
+                    if parent.parents:
+                        parent.grad = np.zeros(parent.data.shape)
+                    waiting.append(parent)
+                uses[parent] += 1
+        self.grad = np.ones(self.data.shape) + (0 if self.parents else self.grad)
+        ready = [self]
+        while ready:
+            child = ready.pop()
+            if not child.op:
+                continue
+            arguments, how = child.call
+            shares = RULES[child.op][1](child.grad, child.data, *arguments, **how)
+            for parent, share in zip(child.parents, shares):
+                parent.grad = parent.grad + like(share, parent.data)
+                uses[parent] -= 1
+                if not uses[parent]:
+                    ready.append(parent)
+
+
+def like(share, data):
+    while share.ndim > data.ndim:
+        share = share.sum(axis=0)
+    for axis, size in enumerate(data.shape):
+        if size == 1:
+            share = share.sum(axis=axis, keepdims=True)
+    return share
+
+
+def train(x, labels, weights, rate, steps):
+    leaves, losses = [Value(w) for w in weights], []
+    W1, b1, W2, b2 = leaves
+    for _ in range(steps):
+        z = (Value(x) @ W1 + b1).relu() @ W2 + b2
+        z = z - z.data.max(axis=1, keepdims=True)
+        chosen = (z * np.eye(z.data.shape[1])[labels]).sum(axis=1)
+        loss = (z.exp().sum(axis=1).log() - chosen).sum() / len(x)
+        for leaf in leaves:
+            leaf.grad = np.zeros(leaf.data.shape)
+        loss.backward()
+        losses.append(float(loss.data))
+        for leaf in leaves:
+            leaf.data = leaf.data - rate * leaf.grad
+    return losses, [leaf.data for leaf in leaves]
+'''
+
+BAD = ARRAYS.replace("parent.grad = parent.grad + fitted", "parent.grad = fitted")
 
 _BROADCASTING = "a gradient of another shape than its node: broadcasting"
 ARRAY_FAULTS = [

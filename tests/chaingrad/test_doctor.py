@@ -398,6 +398,55 @@ def test_a_net_is_trained(old, new, what, monkeypatch):
     assert [finding.outcome.what for finding in report.findings] == [what] * bool(what)
 
 
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Writes a file with an engine, and says where it is."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setitem(sys.modules, "own_engine", None)
+
+    def write(text):
+        (tmp_path / "own_engine.py").write_text(text)
+        return f"{tmp_path / 'own_engine.py'}:Value"
+
+    return write
+
+
+@pytest.mark.parametrize("design", [patients.ARRAYS, patients.TABLE], ids=["closures", "table"])
+def test_an_engine_from_an_empty_file_reaches_all_milestones(design, own):
+    for milestone in range(1, 7):
+        report = examine(own(design), milestone=milestone)
+        assert report.is_sound, str(report)
+
+
+def test_a_bad_engine_is_told_the_same_cause_at_each_milestone(own):
+    assert examine(own(patients.BAD), milestone=1).is_sound
+    for milestone in (2, 3, 4, 5, 6):
+        first = examine(own(patients.BAD), milestone=milestone).findings[0]
+        assert first.bug == probes.OVERWRITES
+        assert first.probe.text.startswith("a * b + a * c at")
+        assert (first.outcome.found, first.outcome.right) == ("5", "8")
+
+
+def test_an_imported_engine_trains_by_the_file_that_imports_it(own):
+    train = patients.ARRAYS.partition("def train")[2]
+    text = f"import numpy as np\nfrom chaingrad import Node as Value\n\n\ndef train{train}"
+    assert examine(own(text), milestone=6).is_sound
+
+
+def test_what_a_stub_raises_is_still_to_write(own):
+    stub = "class Value:\n    def __init__(self, data):\n        self.data, self.grad = data, 0.0\n"
+    body = "(self, *_):\n        raise NotImplementedError\n\n    "
+    methods = ("__add__", "__mul__", "backward")
+    report = examine(own(stub + "\n    " + "".join(f"def {m}{body}" for m in methods)), milestone=1)
+    assert (report.findings, report.lacking) == ([], ["a + b", "a * b"])
+
+
+def test_a_pass_from_the_leaves_up_is_told_of_the_order():
+    (finding,) = examine(ENGINES["Unreversed"]).findings
+    assert finding.bug == probes.UNSORTED
+    assert "the order of the backward pass" in str(finding)
+
+
 def test_what_is_to_be_learned_can_be_learned():
     for name in ("moons", "digits"):
         losses, _ = patients.changed(patients.ARRAYS)["train"](*task(name).arguments())
@@ -596,7 +645,7 @@ def test_milestones_on_the_command_line(mine):
     assert "Still to write" in lacking.stdout
     nothing = command("none.py:Value")
     assert (nothing.returncode, nothing.stdout) == (2, "")
-    assert "it has neither + nor *" in nothing.stderr
+    assert "it differentiates neither a + b nor a * b" in nothing.stderr
     assert command("own.py:Value", "--milestone", "7").returncode == 2
 
 

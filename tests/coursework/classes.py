@@ -12,6 +12,7 @@ from coursework.__main__ import main
 from coursework.assignments import Assignment, load
 from coursework.problems import Problem
 from coursework.roster import Student
+from tests.chaingrad import patients
 from tests.support import ROOT
 
 Notebook = dict[str, Any]
@@ -20,7 +21,12 @@ SECRET = "the words of one teacher"
 
 
 def complete_answer(problem: Problem) -> str:
-    """The reference answer with the data that it knows where it runs for the page."""
+    """The reference answer with the data that it knows where it runs for the page.
+
+    Where it runs alone, it is an engine that needs no other.
+    """
+    if problem.alone:
+        return patients.ARRAYS
     own, name = problem.instance.own, problem.id.replace("-", "_")  # several are in one notebook
     answer = re.sub(r"\bown\b", name, problem.answer)
     return f"{name} = {dict(own)!r}\n\n\n{answer}" if own else problem.answer

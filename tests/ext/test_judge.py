@@ -109,8 +109,9 @@ def test_a_cell_depends_on_those_that_last_gave_or_changed_its_names() -> None:
         "from a import z",  # 7
         "%%bash\nls",  # 8
         "w = 1\nw",  # 9
+        "examine('a.py:Value')",  # 10
     ]
-    assert dependencies(sources) == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], []]
+    assert dependencies(sources) == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], [], [6]]
 
 
 def test_cells_that_come_to_nothing_in_the_page_are_idle() -> None:

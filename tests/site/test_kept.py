@@ -288,3 +288,20 @@ def test_axe_finds_nothing_serious(page: Page) -> None:
     for theme in ("light", "dark"):
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
         assert not severe(page, within="main")
+
+
+def test_a_file_is_downloaded_and_opened(page: Page, tmp_path: Path) -> None:
+    box = cell(page, "module")
+    with page.expect_download() as found:
+        box.get_by_role("button", name="Download").click()
+    assert found.value.suggested_filename == "local.py"
+    assert Path(found.value.path()).read_text() == "from chaingrad import Node\nNINE = 9\n"
+    (tmp_path / "mine.py").write_text("NINE = 1\n")
+    with page.expect_file_chooser() as chooser:
+        box.get_by_role("button", name="Open").click()
+    chooser.value.set_files(tmp_path / "mine.py")
+    lines = box.locator(".cm-line")
+    expect(lines).to_have_text(["%%writefile local.py", "NINE = 1"])
+    page.reload()
+    expect(lines).to_have_text(["%%writefile local.py", "NINE = 1"])
+    expect(cell(page, "six").get_by_role("button", name="Download")).to_have_count(0)

@@ -76,6 +76,12 @@ def test_run_shows_output_in_place_of_the_built_one(page: Page) -> None:
     expect(cell(page, "six").locator(".cell_output:not(.live-output)")).to_be_hidden()
 
 
+def test_a_file_is_saved_before_what_reads_it_runs(page: Page) -> None:
+    expect(run(page, "import")).to_have_text("9")
+    write(page, "module", "%%writefile local.py\nNINE = 10")
+    expect(run(page, "import")).to_have_text("10")
+
+
 def test_cells_above_run_first(page: Page) -> None:
     expect(run(page, "seven")).to_have_text("7")
     expect(output(page, "six")).to_have_text("6")

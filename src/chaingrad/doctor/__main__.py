@@ -31,7 +31,7 @@ def within(
     """Examine in this process, from probe ``first`` on; write a line for each outcome."""
     with open(results, "a", encoding="utf-8") as file:
         try:
-            adapter = adapted(load(target))
+            adapter = adapted(*load(target))
         except BaseException as error:
             print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
             return _REFUSED
@@ -136,8 +136,9 @@ def main() -> int:
         "--seconds", type=float, default=5.0, help="the processor time that each probe may take"
     )
     parser.add_argument(
-        "--milestone", type=int, choices=MILESTONES, help="of the project Your own engine: only "
-        "what an engine that has come so far needs is tried, and what it lacks of this counts"
+        "--milestone", type=int, choices=MILESTONES, help="of the project Your own engine, "
+        "chapters/practice/own-engine.md: only what an engine that has come so far needs is tried, "
+        "and what it lacks of this counts"
     )  # fmt: skip
     parser.add_argument("--results", help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
@@ -152,7 +153,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     if {"a + b", "a * b"} <= set(report.missing):
-        print(f"{options.engine} cannot be examined: it has neither + nor *", file=sys.stderr)
+        why = "it differentiates neither a + b nor a * b"
+        print(f"{options.engine} cannot be examined: {why}", file=sys.stderr)
         return 2
     print(report)
     return 0 if report.is_sound else 1

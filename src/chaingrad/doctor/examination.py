@@ -45,6 +45,7 @@ class Adapter:
     """
 
     engine: Any = None
+    beside: Any = None  # the module that it was asked for in
 
     @property
     def name(self) -> str:
@@ -53,9 +54,9 @@ class Adapter:
 
     @property
     def train(self) -> Callable[..., Any] | None:
-        """The function that trains a net on the engine: `train`, in the engine's own module."""
-        module = sys.modules.get(getattr(self.engine, "__module__", ""))
-        return getattr(module, "train", None)
+        """The function that trains a net on the engine: `train`, in the file that it is in."""
+        own = sys.modules.get(getattr(self.engine, "__module__", ""))
+        return getattr(self.beside or own, "train", None)
 
     def leaf(self, value: Any) -> Any:
         """A node of a number or an array, which takes a gradient."""
@@ -170,26 +171,27 @@ def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> 
     >>> examine(Node).is_sound
     True
     """
-    adapter = adapted(load(engine) if isinstance(engine, str) else engine)
+    adapter = adapted(*load(engine)) if isinstance(engine, str) else adapted(engine)
     return Report(adapter.name, list(outcomes(adapter, chosen(milestone), seconds)), milestone)
 
 
-def adapted(engine: Any) -> Adapter:
-    """The adapter of an engine, if it is not one already.
+def adapted(engine: Any, beside: Any = None) -> Adapter:
+    """The adapter of an engine, if it is not one already, and of the module that it is in.
 
     Raises:
         TypeError: it is neither an adapter nor something to call with a number.
     """
     if isinstance(engine, type) and issubclass(engine, Adapter):
-        return engine()
+        engine = engine()
     if isinstance(engine, Adapter):
+        engine.beside = engine.beside or beside
         return engine
     if not callable(engine):
         raise TypeError(
             f"examine needs a class such as Value, which makes a leaf of a number, or an Adapter; "
             f"got {type(engine).__name__} {engine!r:.40}"
         )
-    return Adapter(engine)
+    return Adapter(engine, beside)
 
 
 def outcomes(adapter: Adapter, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
@@ -220,7 +222,7 @@ def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
             for what, found, right in probe.trial(adapter):
                 if wrong := difference(found, right, probe.rtol):
                     return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
-    except NotThereError as error:
+    except (NotThereError, NotImplementedError) as error:
         return Outcome(probe.text, "missing", "", str(error), "")
     except _TimeIsUpError:
         return Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())

@@ -4,11 +4,12 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
-def load(target: str) -> Any:
-    """The engine at ``file.py:Name`` or ``module:Name``.
+def load(target: str) -> tuple[Any, ModuleType]:
+    """The engine at ``file.py:Name`` or ``module:Name``, and the module.
 
     Raises:
         ValueError: the target has another form, or there is no such file, module or name.
@@ -32,4 +33,4 @@ def load(target: str) -> Any:
             raise ValueError(f"there is no module {place}: {error}") from None
     if not hasattr(module, name):
         raise ValueError(f"{place} has no {name}")
-    return getattr(module, name)
+    return getattr(module, name), module

@@ -28,7 +28,7 @@ class Probe:
         look: what to look at.
         trial: takes an `Adapter` and yields what was read beside what is right.
         needs: texts of smaller probes; if one of them fails, it is the reason why this does.
-        instead: the bug, by what came, where that tells another one.
+        instead: the bug and what to look at, by what came, where that tells another one.
         only_remark: whether failing is a choice that others have made, too.
         refused: what an error is called that an engine may raise here on purpose.
         corner: whether it tries a corner that comes after all else.
@@ -43,7 +43,7 @@ class Probe:
     look: str
     trial: Trial
     needs: tuple[str, ...] = ()
-    instead: Mapping[str, str] = field(default_factory=dict)
+    instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     only_remark: bool = False
     refused: str = ""
     corner: bool = False

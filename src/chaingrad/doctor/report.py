@@ -38,6 +38,11 @@ class Finding:
     outcome: Outcome
     others: Sequence[str]
 
+    @property
+    def look(self) -> str:
+        """What to look at."""
+        return self.probe.instead.get(self.outcome.found, ("", self.probe.look))[1]
+
     def __str__(self) -> str:
         of = f"{self.outcome.what} = " if self.outcome.what else ""
         lines = [
@@ -45,7 +50,7 @@ class Finding:
             f"  expression  {self.probe.text}",
             f"  came        {of}{self.outcome.found}",
             f"  is right    {of}{self.outcome.right}",
-            f"  look at     {self.probe.look}",
+            f"  look at     {self.look}",
         ]
         also = [text for text in _expressions(self.others) if text != expression(self.probe.text)]
         if also:
@@ -82,7 +87,8 @@ class Report:
         self.remarks = _findings(outcomes, "remark") + _findings(outcomes, "refused")
         self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
         missing = {x.probe for x in outcomes if x.verdict == "missing"}
-        alone = [p for p in PROBES if p.text in missing and missing.isdisjoint(p.needs)]
+        own = missing.difference(ROOTS)  # without what all engines have
+        alone = [p for p in PROBES if p.text in own and missing.isdisjoint(p.needs)]
         self.missing = _expressions(p.text for p in alone)
         self.lacking = _expressions(p.text for p in alone if milestone and p.required)
         self.is_sound = bool(self.tried) and not (self.findings or self.unfinished or self.lacking)
@@ -133,7 +139,7 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
         if verdict != "wrong" and reasons:
             continue
         reason = next((text for text in reasons if text in bug_of and text != probe.text), None)
-        own = probe.instead.get(failed[probe.text].found, probe.bug)
+        own = probe.instead.get(failed[probe.text].found, (probe.bug, ""))[0]
         own = probe.refused if verdict == "refused" else own
         bug_of[probe.text] = bug = bug_of[reason] if reason else own
         bugs.setdefault(bug, []).append(probe)

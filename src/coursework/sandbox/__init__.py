@@ -7,6 +7,8 @@ What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
 - It sees a read-only file system of the interpreter's standard library, the installed packages,
   shared libraries, `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no home, no
   submissions, no marks, no course material, no `/proc`, no environment of the grader's.
+- An engine of one's own is alone: of the installed packages it sees NumPy, and no other, and its
+  server has imported no engine that it could find in memory.
 - It has no network, and can open no socket or pair of sockets; of the grader's channel it can ask
   nothing but to be read and written. It can start no process and no program (threads it can), get
   no descriptor of another process, and signal none but itself. System calls that are newer than

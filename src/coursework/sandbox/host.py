@@ -1,6 +1,7 @@
 """The grader's side of the sandbox: a fork server, its sessions, and requests with limits."""
 
 import contextlib
+import functools
 import json
 import math
 import platform
@@ -194,18 +195,24 @@ class Session:
 
 
 class Sandbox:
-    """A fork server and the sessions that it opens, one at a time."""
+    """A fork server and the sessions that it opens, one at a time.
 
-    def __init__(self, limits: Limits, *, isolate: bool = True) -> None:
+    Where it is ``alone``, they have the standard library and NumPy, and no other package, neither
+    in their memory nor in their file system; without isolation they are only kept from importing
+    one.
+    """
+
+    def __init__(self, limits: Limits, *, isolate: bool = True, alone: bool = False) -> None:
         if sys.platform == "win32":
             raise IsolationError("submissions cannot be run on Windows; grade in WSL")
         if isolate and (reason := unsupported()):
             raise IsolationError(reason)
         self.limits = limits
         self._isolate = isolate
+        self._closed = False
         self._control, far = socket.socketpair()
         module = [sys.executable, "-s", "-P", "-m", "coursework.sandbox.worker"]
-        arguments = [str(far.fileno()), "isolate" if isolate else "no-isolation"]
+        arguments = [str(far.fileno()), *["isolate"] * isolate, *["alone"] * alone]
         self._server = subprocess.Popen(
             module + arguments,
             env=ENVIRONMENT,
@@ -268,8 +275,19 @@ class Sandbox:
         if isinstance(answer, Raised):
             raise IsolationError(answer.message)
 
+    @functools.cached_property
+    def bare(self) -> "Sandbox":
+        """A second one, whose sessions are alone; it ends with this one."""
+        opened = Sandbox(self.limits, isolate=self._isolate, alone=True)
+        if self._closed:
+            opened.close()
+        return opened
+
     def close(self) -> None:
         """End the server and whatever it has running."""
+        self._closed = True
+        if "bare" in vars(self):
+            self.bare.close()
         with contextlib.suppress(OSError):  # it has hung up already
             self._control.shutdown(socket.SHUT_RDWR)
         self._lines.close()

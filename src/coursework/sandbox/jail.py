@@ -15,6 +15,7 @@ import sys
 import sysconfig
 from collections.abc import Collection, Sequence
 from pathlib import Path
+from types import ModuleType
 
 with contextlib.suppress(ImportError):  # Windows has none, and no sandbox either
     import resource
@@ -217,8 +218,32 @@ def visible_paths(packages: Sequence[str]) -> list[str]:
     return [p for p in existing if not any(p.startswith(q + "/") for q in existing)]
 
 
-def wall_in(visible: Sequence[str], ready: int, mapped: int) -> None:
+def package_folders(visible: Sequence[str]) -> list[str]:
+    """The folders within `visible` paths into which packages are installed."""
+    within = ("", "python*/", "lib*/python*/")
+    kinds = ("site-packages", "dist-packages")
+    found = [p for v in visible for w in within for k in kinds for p in Path(v).glob(w + k)]
+    found += [path for path in map(Path, visible) if path.name in kinds]
+    return sorted(str(path) for path in set(found) if path.is_dir())
+
+
+def folders_of(package: ModuleType) -> list[str]:
+    """The folders of an installed package, and of the libraries that came with it."""
+    own = Path(str(package.__file__)).parent
+    libraries = own.with_name(f"{own.name}.libs")
+    return [str(path) for path in (own, libraries) if path.is_dir()]
+
+
+def wall_in(
+    visible: Sequence[str],
+    ready: int,
+    mapped: int,
+    covered: Sequence[str] = (),
+    shown: Sequence[str] = (),
+) -> None:
     """Leave every namespace of the machine for new ones, with a root of `visible` paths alone.
+
+    Folders that are `covered` are empty there, but for the paths `shown`.
 
     Writes a byte to `ready` once the user namespace exists and waits for one from `mapped`, which
     says that its parent has called `map_user`.
@@ -236,7 +261,12 @@ def wall_in(visible: Sequence[str], ready: int, mapped: int) -> None:
     _mount_tmpfs(MOUNT_POINT + SCRATCH, SCRATCH_OPTIONS)
     for path in visible:
         _show(path)
-    _set_mount_flags(MOUNT_POINT, READ_ONLY, recursive=False)
+    for path in covered:
+        _mount_tmpfs(MOUNT_POINT + path, "size=1m,mode=755")
+    for path in shown:
+        _show(path)
+    for path in ("", *covered):
+        _set_mount_flags(MOUNT_POINT + path, READ_ONLY, recursive=False)
     os.chdir(MOUNT_POINT)
     _call("pivot_root", b".", b".")
     _call("umount2", b".", MNT_DETACH)

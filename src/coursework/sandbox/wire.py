@@ -5,15 +5,35 @@ looked up by name. Plain data are `None`, booleans, numbers, strings, arrays of 
 tuples and dicts of these. `decode` accepts exactly that, within limits, and nothing else.
 """
 
+import importlib.util
 import json
 import math
 import struct
+import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from chaingrad.checks import DEPTH, KEY_BOUND, PLAIN
+
+def _checks() -> ModuleType:
+    """`chaingrad.checks` by itself: the engine beside it may have to stay out of memory."""
+    package = importlib.util.find_spec("chaingrad")
+    assert package is not None
+    assert package.origin is not None
+    path = Path(package.origin).with_name("checks.py")
+    spec = importlib.util.spec_from_file_location(f"{__name__}.checks", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+checks = _checks()
+DEPTH, KEY_BOUND, PLAIN = checks.DEPTH, checks.KEY_BOUND, checks.PLAIN
 
 PREFIX = struct.Struct(">IQ")  # bytes of the tree, bytes of the arrays
 MOST_BYTES = 2**26  # of a message, where no smaller bound is given

@@ -12,6 +12,7 @@ import contextlib
 import functools
 import gc
 import importlib
+import importlib.abc
 import inspect
 import json
 import linecache
@@ -24,15 +25,17 @@ import sys
 import time
 import types
 from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chaingrad.checks import plain
 from coursework.sandbox import jail, wire
 
 OWN = ("chaingrad",)  # may be imported from a checkout, which stays out of sight
-PRELOADED = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses", "numpy.random", "numpy.testing")
+PRELOADED = ("numpy.random", "numpy.testing")
+ENGINE = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses")
 MAGIC = re.compile(r"^(\s*)(?:[%!?]|(?:[\w.]+\s*=\s*)[%!]|[\w.]+\?\??\s*$)")
 MAIN = "__main__"
 PATIENCE = 1.0  # seconds in which a process that hung up is expected to end
@@ -40,11 +43,32 @@ CELL_NAME = "<cell {}>"
 NAME_CHARACTERS = 50
 
 
-def serve(control: socket.socket, isolate: bool) -> None:
+@dataclass(frozen=True)
+class Walls:
+    """What a session is shut in by.
+
+    Attributes:
+        isolate: whether it is shut in at all, beside limits.
+        alone: whether there are no packages but NumPy.
+        visible: what it may read of the file system.
+        covered: folders of packages within that, of which it sees NumPy alone.
+    """
+
+    isolate: bool
+    alone: bool
+    visible: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
+
+
+def serve(control: socket.socket, isolate: bool, alone: bool) -> None:
     """Answer commands until the grader hangs up."""
-    for name in PRELOADED:
+    for name in (*PRELOADED, *(() if alone else ENGINE)):
         importlib.import_module(name)
-    visible = jail.visible_paths(OWN) if isolate else []
+    visible = tuple(jail.visible_paths(() if alone else OWN)) if isolate else ()
+    covered = tuple(jail.package_folders(visible)) if alone else ()
+    walls = Walls(isolate, alone, visible, covered)
+    if alone:
+        _leave_packages_out()
     if sys.platform == "linux":
         jail.adopt_orphans()
     gc.collect()
@@ -54,7 +78,7 @@ def serve(control: socket.socket, isolate: bool) -> None:
     while True:
         command, descriptors, _, _ = socket.recv_fds(control, 1, 1)
         if command == b"s":
-            session = _start(control, descriptors[0], visible, isolate)
+            session = _start(control, descriptors[0], walls)
             os.close(descriptors[0])
         elif session:
             ending = _finish(session, patience=PATIENCE if command == b"e" else 0.0)
@@ -67,28 +91,48 @@ def serve(control: socket.socket, isolate: bool) -> None:
             return
 
 
-def _start(control: socket.socket, channel: int, visible: list[str], isolate: bool) -> int:
+def _leave_packages_out() -> None:
+    """Let imports find the standard library and NumPy, and say why they find nothing else."""
+    library = Path(os.__file__).parent
+    own = {str(library), str(library / "lib-dynload")}
+    sys.path[:] = [path for path in sys.path if path in own or path.endswith(".zip")]
+    sys.meta_path.insert(0, _NoPackages())
+
+
+class _NoPackages(importlib.abc.MetaPathFinder):
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        root = name.partition(".")[0]
+        if root not in sys.stdlib_module_names and root != np.__name__:
+            raise ModuleNotFoundError(
+                f"{root} is not here: an engine of one's own has Python's standard library and "
+                "NumPy, and nothing else",
+                name=name,
+            )
+
+
+def _start(control: socket.socket, channel: int, walls: Walls) -> int:
     try:
-        pid = _fork_walled(control, channel, visible) if isolate else os.fork()
+        pid = _fork_walled(control, channel, walls) if walls.isolate else os.fork()
     except (jail.IsolationError, OSError) as error:
         _answer(control, refused=str(error))
         return 0
     if pid == 0:
-        _be_student(channel, isolate)
+        _be_student(channel, walls)
     _answer(control, pid=pid)
     return pid
 
 
-def _fork_walled(control: socket.socket, channel: int, visible: list[str]) -> int:
+def _fork_walled(control: socket.socket, channel: int, walls: Walls) -> int:
     """Fork a process into namespaces of its own; a helper makes them, becomes its parent, ends."""
     (from_helper, ready), (mapped, to_helper) = os.pipe(), os.pipe()
     helper = os.fork()
     if helper == 0:
         try:
-            jail.wall_in(visible, ready, mapped)
+            shown = jail.folders_of(np) if walls.alone else ()
+            jail.wall_in(walls.visible, ready, mapped, walls.covered, shown)
             child = os.fork()
             if child == 0:
-                _be_student(channel, True)
+                _be_student(channel, walls)
             os.write(ready, str(child).encode())
         except (jail.IsolationError, OSError) as error:
             os.write(ready, f"!{error}".encode())
@@ -133,7 +177,7 @@ def _answer(control: socket.socket, **fields: Any) -> None:
     control.sendall(json.dumps(fields).encode() + b"\n")
 
 
-def _be_student(channel: int, isolate: bool) -> None:
+def _be_student(channel: int, walls: Walls) -> None:
     """Never returns: what runs from here on is the student's."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -141,7 +185,7 @@ def _be_student(channel: int, isolate: bool) -> None:
             os.dup2(nowhere, stream)
         link = os.dup2(channel, 3)
         os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-        _Student(link).live(isolate)
+        _Student(link, walls).live()
     finally:
         os._exit(1)
 
@@ -149,16 +193,18 @@ def _be_student(channel: int, isolate: bool) -> None:
 class _Student:
     """The process of one submission: a namespace, and the requests it answers one after another."""
 
-    def __init__(self, link: int) -> None:
+    def __init__(self, link: int, walls: Walls) -> None:
         self.link = link
+        self.walls = walls
         self.module = types.ModuleType(MAIN)
         # What a notebook has beside Python's own names.
         vars(self.module).update(display=lambda *_, **__: None, get_ipython=_Shell)
 
-    def live(self, isolate: bool) -> None:
+    def live(self) -> None:
         limits = self._receive()
+        limit = jail.lock_down if self.walls.isolate else jail.limit_resources
         try:
-            (jail.lock_down if isolate else jail.limit_resources)(limits["memory"], limits["cpu"])
+            limit(limits["memory"], limits["cpu"])
         except (jail.IsolationError, OSError, ValueError) as error:
             self._write(wire.encode({"nonce": limits["nonce"], "error": _describe(error)}))
             return
@@ -180,7 +226,7 @@ class _Student:
     def run(self, request: dict[str, Any]) -> None:
         """Run one cell in the submission's namespace."""
         name = CELL_NAME.format(request["cell"])
-        code = compile_cell(request["source"], name)
+        code = compile_cell(request["source"], name, files=self.walls.alone)
         _make_repeatable()
         running = eval(code, vars(self.module))
         while running is not None:  # a cell that awaits is a coroutine
@@ -199,7 +245,7 @@ class _Student:
         space: dict[str, Any] = {"__name__": "driver"}
         exec(compile(request["driver"], "<driver>", "exec"), space)
         _make_repeatable()
-        return plain(space[request["entry"]](self.module, request["inputs"]))
+        return wire.checks.plain(space[request["entry"]](self.module, request["inputs"]))
 
     def _receive(self) -> Any:
         head = self._read(wire.PREFIX.size)
@@ -245,13 +291,15 @@ def _place(value: Any) -> tuple[str, int]:
     return str(first.co_filename)[:NAME_CHARACTERS], int(first.co_firstlineno)
 
 
-def compile_cell(source: str, name: str) -> types.CodeType:
+def compile_cell(source: str, name: str, *, files: bool = False) -> types.CodeType:
     """Compile a cell; lines that only a notebook understands do nothing.
+
+    With ``files``, a cell that writes a file of Python is the code in it.
 
     >>> exec(compile_cell("%matplotlib inline\\nprint(1)\\n!rm -rf /\\nfiles = !ls", "cell"))
     1
     """
-    lines = _drop_cell_magic(source.splitlines())
+    lines = _drop_cell_magic(source.splitlines(), files)
     linecache.cache[name] = (len(source), None, [line + "\n" for line in lines], name)
     while True:
         try:
@@ -266,14 +314,15 @@ def compile_cell(source: str, name: str) -> types.CodeType:
             lines[at] = magic[1] + "pass"
 
 
-def _drop_cell_magic(lines: list[str]) -> list[str]:
+def _drop_cell_magic(lines: list[str], files: bool) -> list[str]:
     """A timed or captured cell is Python; one of another language is none of ours."""
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None or not lines[first].startswith("%%"):
         return lines
-    if lines[first].startswith("%%writefile"):
+    writes = lines[first].startswith("%%writefile")
+    if writes and not (files and lines[first].rstrip().endswith(".py")):
         raise SyntaxError("%%writefile writes no file here: define functions in a cell instead")
-    kept = lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
+    kept = writes or lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
     return ["" if i <= first else line for i, line in enumerate(lines)] if kept else []
 
 
@@ -304,4 +353,5 @@ def _describe(error: BaseException) -> dict[str, Any]:
 
 if __name__ == "__main__":
     with contextlib.suppress(ConnectionError):  # the grader has gone away
-        serve(socket.socket(fileno=int(sys.argv[1])), isolate=sys.argv[2] == "isolate")
+        control = socket.socket(fileno=int(sys.argv[1]))
+        serve(control, isolate="isolate" in sys.argv, alone="alone" in sys.argv)

@@ -1,0 +1,207 @@
+"""The project: an engine of one's own, graded where there is no other."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from coursework.assignments import load
+from coursework.batch import grade_all
+from coursework.marks import Mark
+from coursework.sandbox import host, jail
+from coursework.sandbox.host import Limits, Raised, Sandbox, Session
+from coursework.submissions import UnreadableError, collect, read_file
+from tests.chaingrad import patients
+from tests.support import ROOT, lacking
+
+pytestmark = pytest.mark.slow
+
+NAME = "own-engine"
+OWN = load(ROOT / "assignments.toml", ROOT / "chapters")[NAME]
+LIMITS = Limits(cpu=2, total=20)
+IMPORTED = "from chaingrad import Node as Value\n"
+CLASS, _, TRAIN = patients.ARRAYS.partition("def train")
+PATCHED = """
+import numpy as np, checks
+np.exp = np.log = lambda x: 0.0 * x
+np.asarray, checks.plain = (lambda *_: 0.0), (lambda *_: {})
+"""
+PRINTS = "print('x' * 10**6)\nimport sys; sys.stderr.write('y')\n" + patients.ARRAYS
+HANGS = patients.ARRAYS.replace("order = sorted_graph(self)", "while True: pass", 1)
+FORKS = patients.ARRAYS.replace(
+    "def backward(self):", "def backward(self):\n        __import__('os').fork()"
+)
+LIES = """
+class Value:
+    grad = 1.0
+    def __init__(self, data): self.data = data
+    def __add__(self, other): return Value(Equal())
+    __mul__ = __add__
+    def backward(self): pass
+
+class Equal(float):
+    def __eq__(self, other): return True
+    __hash__ = None
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolated() -> None:
+    if reason := host.why_not_isolated():
+        lacking(f"user namespaces ({reason})")
+
+
+def graded(folder: Path, files: dict[str, str]) -> dict[str, Mark]:
+    """The marks of what is handed in, by student."""
+    for path, text in files.items():
+        (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "in" / path).write_text(text)
+    found = collect(folder / "in", [NAME], files=[NAME]).submissions
+    marks = grade_all(found, folder / "out", {NAME: OWN}, "a secret", limits=LIMITS, progress=False)
+    return {item.submission.student: item.mark for item in marks}
+
+
+def verdicts(mark: Mark) -> str:
+    """A letter for each milestone."""
+    return "".join(part.verdict[0] for problem in mark.problems for part in problem.parts)
+
+
+def notebook(*sources: str) -> str:
+    cells = [
+        {"cell_type": "code", "source": s, "metadata": {}, "outputs": [], "execution_count": None}
+        for s in sources
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_engines_of_two_designs_get_all_points_and_the_stub_none(tmp_path: Path) -> None:
+    in_page = ["%%writefile engine.py\n" + patients.ARRAYS, "from chaingrad.doctor import examine"]
+    marks = graded(
+        tmp_path,
+        {
+            "closures/own-engine.py": patients.ARRAYS,
+            "own-engine/table.py": patients.TABLE,
+            "page_own-engine.ipynb": notebook(*in_page),
+            "stub/own-engine.py": OWN.problems[0].stub,
+        },
+    )
+    assert {name: mark.points for name, mark in marks.items()} == {
+        "closures": 12, "table": 12, "page": 12, "stub": 0,
+    }  # fmt: skip
+    assert verdicts(marks["stub"]) == "mmmmmm"
+
+
+def test_an_engine_that_is_imported_earns_nothing_and_says_why(tmp_path: Path) -> None:
+    marks = graded(
+        tmp_path,
+        {
+            "all/own-engine.py": IMPORTED,
+            "below/own-engine.py": f"{CLASS}\n{IMPORTED}\ndef train{TRAIN}",
+            "hidden/own-engine.py": "import sys\nsys.meta_path.clear()\nsys.path += "
+            f"{[str(ROOT / 'src'), str(ROOT / '.venv/lib/python3/site-packages')]}\n{IMPORTED}",
+        },
+    )
+    assert {name: mark.points for name, mark in marks.items()} == {
+        "all": 0,
+        "below": 10,
+        "hidden": 0,
+    }
+    for part in marks["all"].problems[0].parts:
+        assert "chaingrad is not here: an engine of one's own has Python's" in part.problem
+    assert verdicts(marks["below"]) == "rrrrrf"
+
+
+def test_feedback_names_the_milestone_the_expression_and_the_exhibit(tmp_path: Path) -> None:
+    [mark] = graded(tmp_path, {"bad/own-engine.py": patients.BAD}).values()
+    assert verdicts(mark) == "rwwwww"
+    second = mark.problems[0].parts[1]
+    assert second.name == "values used twice, and the order"
+    assert second.result == "dy/da of a * b + a * c"
+    assert second.hint == "Museum 1: = for +="
+    assert float(second.got) < float(second.expected)
+
+
+def test_what_else_an_engine_does_stops_nobody(tmp_path: Path) -> None:
+    engines = {"prints": PRINTS, "hangs": HANGS, "forks": FORKS, "lies": LIES}
+    engines["patches"] = PATCHED + patients.ARRAYS
+    marks = graded(tmp_path, {f"{name}/own-engine.py": text for name, text in engines.items()})
+    assert marks.pop("prints").points == 12
+    assert {name: mark.points for name, mark in marks.items()} == dict.fromkeys(marks, 0)
+    assert not any(mark.fault for mark in marks.values())
+    assert "did not finish within 2 s" in marks["hangs"].problems[0].parts[0].problem
+
+
+# --- the sandbox ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def box() -> Iterator[Sandbox]:
+    with Sandbox(LIMITS) as opened:
+        yield opened
+
+
+@pytest.fixture
+def session(box: Sandbox) -> Iterator[Session]:
+    with box.bare.session() as opened:
+        yield opened
+
+
+def run(session: Session, source: str) -> Any:
+    return session.request("run", cell=1, source=source)
+
+
+@pytest.mark.parametrize("name", ["chaingrad", "torch", "jax", "autograd", "micrograd", "scipy"])
+def test_no_other_engine_can_be_imported(session: Session, name: str) -> None:
+    answer = run(session, f"import {name}")
+    assert isinstance(answer, Raised)
+    assert answer.message.startswith(f"{name} is not here")
+    assert isinstance(run(session, f"import sys\nsys.meta_path.pop(0)\nimport {name}"), Raised)
+
+
+def test_the_library_and_numpy_are_there(session: Session) -> None:
+    used = "import math, dataclasses, sqlite3, numpy.linalg, numpy.fft\nnumpy.linalg.inv([[2.0]])"
+    assert run(session, used) is None
+
+
+def test_no_other_engine_is_in_memory_or_in_sight(box: Sandbox, session: Session) -> None:
+    source = (
+        "import sys\nkinds = [object]\nfor kind in kinds:\n"
+        "    kinds += type.__subclasses__(kind)\n"
+        "assert 'Node' not in {k.__name__ for k in kinds if 'chaingrad' in str(k.__module__)}\n"
+    )
+    assert run(session, source) is None
+    folders = jail.package_folders(list(map(str, box.bare.visible)))
+    assert any((Path(folder) / "jupyter_book").exists() for folder in folders)
+    looks = f"import os\nfound = {{name for f in {folders} for name in os.listdir(f)}}\n"
+    looks += "assert 'numpy' in found and found <= {'numpy', 'numpy.libs'}, found"
+    assert run(session, looks) is None
+
+
+def test_without_isolation_imports_are_refused_all_the_same() -> None:
+    with Sandbox(LIMITS, isolate=False) as box, box.bare.session() as session:
+        assert isinstance(run(session, "import chaingrad"), Raised)
+        assert run(session, "import numpy.fft, decimal") is None
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_only_a_file_that_is_named_for_the_assignment_is_taken(tmp_path: Path) -> None:
+    for path in ("ann/own-engine.py", "ann/helper.py", "bob/engine.py", "cleo/layers.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("x = 1")
+    found = collect(tmp_path, [NAME, "layers"], files=[NAME])
+    assert [item.path.name for item in found.submissions] == ["own-engine.py"]
+    assert [str(stray) for stray in found.strays] == [
+        "bob/engine.py: not a notebook",
+        "cleo/layers.py: not a notebook",
+    ]
+    assert collect(tmp_path, [NAME]).submissions == []
+
+
+def test_a_file_that_is_no_text_is_named() -> None:
+    assert read_file("\ufeffx = 1".encode()).cells[0].source == "x = 1"
+    with pytest.raises(UnreadableError, match="not text in UTF-8"):
+        read_file(b"\xff\xfe\x00")
