@@ -74,10 +74,11 @@ if find_spec("chaingrad") is None:
 def write(assignment: Assignment, folder: Path, book: Path, secret: str | None = None) -> Path:
     """Write the student's notebook, and with a secret the source; returns the student's path.
 
-    Both lie where nbgrader looks for them: ``release/NAME/NAME.ipynb`` and ``source/…``.
+    Both lie where nbgrader looks for them: ``release/NAME/NAME.ipynb`` and ``source/…``. What runs
+    alone has no source, for nbgrader would let answers import everything.
     """
     path = _write(student_notebook(assignment, book), folder / "release", assignment.name)
-    if secret is not None:
+    if secret is not None and not assignment.is_alone:
         write_source(assignment, folder, book, secret)
     return path
 
