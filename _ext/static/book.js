@@ -5,16 +5,20 @@ window.make = (name, properties = {}, ...inside) => {
   return element;
 };
 
-// Paper is white and cannot be clicked: print in the light theme, with everything unfolded.
+// Paper is white and cannot be clicked: print in the light theme, with all unfolded but the answers
+// and the checks that the reader has left folded.
 (() => {
   const root = document.documentElement;
+  const ANSWERS = ".solution, .predict > details, .checked > details";
+  const answers = [...document.querySelectorAll(`main details:is(${ANSWERS})`)];
   let theme = "";
   let folded = [];
 
   addEventListener("beforeprint", () => {
     theme = root.dataset.theme;
     root.dataset.theme = "light";
-    folded = [...document.querySelectorAll("details:not([open])")];
+    root.style.setProperty("--address", JSON.stringify(location.href.replace(/#.*/, "")));
+    folded = [...document.querySelectorAll(`details:not([open], ${ANSWERS})`)];
     folded.forEach((details) => (details.open = true));
   });
 
@@ -22,6 +26,13 @@ window.make = (name, properties = {}, ...inside) => {
     root.dataset.theme = theme;
     folded.forEach((details) => (details.open = false));
   });
+
+  const unfold = () => answers.forEach((details) => (details.open = true));
+  const textContent = "Unfold all answers";
+  const title = "Also for paper: what is folded is not printed";
+  const button = make("button", { type: "button", textContent, title, onclick: unfold });
+  if (answers.length)
+    document.querySelector("article")?.append(make("p", { className: "answers" }, button));
 })();
 
 // What is wider than its box scrolls by itself, by keyboard too: also what was folded at first. As

@@ -67,7 +67,9 @@ ON_PAPER = """() => {
     const seen = (choice) => [...document.querySelectorAll(`main ${choice}`)]
         .filter((e) => e.checkVisibility({ opacityProperty: true }));
     return {
-        folded: document.querySelectorAll("details:not([open])").length,
+        folded: document.querySelectorAll(
+            "details:not([open], .solution, .predict > *, .checked > *)").length,
+        answers: seen(":is(.predict > details, .solution) > :not(summary)").length > 0,
         fading: document.getAnimations().length,
         code: seen(".cell.tag_hide-input pre").length > 0,
         controls: [
@@ -75,25 +77,29 @@ ON_PAPER = """() => {
             ...seen(".cell:not(.checked) > details.hide > summary"),
         ].length,
         claims: seen(".cell.checked > details.hide > summary").length > 0,
-        unanswered: seen(".predict").length - seen(".predict > details").length,
         cut: seen("table").filter((e) => e.getBoundingClientRect().right > innerWidth).length,
     };
 }"""
 
 
+@pytest.mark.parametrize("answers", [False, True])
 @pytest.mark.parametrize("name", ["foundations/bug-museum", "cost/memory-and-rematerialization"])
 def test_on_paper_all_is_light_unfolded_and_there(
-    browser: Browser, address: str, name: str
+    browser: Browser, address: str, name: str, answers: bool
 ) -> None:
+    """But for the answers, unless the reader has unfolded them."""
     page = browser.new_page(color_scheme="dark", viewport={"width": PAPER, "height": 1040})
     page.goto(f"{address}/chapters/{name}.html")
     page.evaluate(IDLE)
+    if answers:
+        page.get_by_role("button", name="Unfold all answers").click()
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("article h1 .section-number").is_visible()
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     assert page.evaluate(ON_PAPER) == {
-        "folded": 0, "fading": 0, "code": True, "controls": 0, "claims": True, "unanswered": 0,
-        "cut": 0,
+        "folded": 0, "answers": answers, "fading": 0, "code": True, "controls": 0,
+        "claims": True, "cut": 0,
     }  # fmt: skip
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
