@@ -7,7 +7,7 @@ whole numbers of two digits at most, and each of the usual mistakes gives other 
 
 import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ SIGNS = "***++-"  # of the operations, in any order
 DEPTH = 5
 SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # of leaves; 1 would hide mistakes
 MOST = 99
-PASS_LINES = 12  # of the backward passes that get a fault
+PASS_LINES = 13  # of the backward passes that get a fault
 Line = tuple[str, str, str, str]  # name, first operand, sign, second operand
 Numbers = dict[str, int]
 
@@ -193,14 +193,26 @@ def written(graph: Graph, name: str = "backward") -> str:
 def draw_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Graph, str]:
     """A graph, and its backward pass with one line wrong, which makes two results or more wrong.
 
+    Two constants in the last line of the graph tell it from all others: its leaves have no values.
     The line forgets a path, has a wrong sign, takes the operand's own value, or passes on an
     adjoint before all its shares have come.
     """
     while True:
-        graph = draw_graph(rng)
+        graph = _weighted(draw_graph(rng), rng)
         right = written(graph, name)
         if right.count("\n") + 1 == PASS_LINES and (found := _spoiled(graph, right, rng)):
             return graph, found
+
+
+def _weighted(graph: Graph, rng: np.random.Generator) -> Graph:
+    """The graph with a constant before either operand of its last line."""
+    *lines, (root, x, sign, y) = graph.lines
+    first, second = (f"{_constant(rng)} * {operand}" for operand in (x, y))
+    return replace(graph, lines=(*lines, (root, first, sign, second)))
+
+
+def _constant(rng: np.random.Generator) -> str:
+    return f"{0.2 + 0.7 * rng.random():.3f}"
 
 
 def _spoiled(graph: Graph, right: str, rng: np.random.Generator) -> str:
@@ -315,7 +327,7 @@ def draw_layer(rng: np.random.Generator) -> Layer:
     Its source needs NumPy as ``np``, and runs on nodes as on arrays.
     """
     n, d, m = (int(size) for size in rng.choice(SHAPES, 3, replace=False))
-    inside, outside, decay = (f"{0.2 + 0.7 * x:.3f}" for x in rng.random(3))
+    inside, outside, decay = (_constant(rng) for _ in range(3))
     activation = str(rng.choice(ACTIVATIONS)).format(inside)
     penalty = str(rng.choice(PENALTIES)).format(outside)
     reduced = rng.choice([f"np.sum(P) / {n}", "np.mean(P)"])

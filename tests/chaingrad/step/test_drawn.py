@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+import re
 from collections import Counter
 
 import numpy as np
@@ -115,6 +116,15 @@ def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
         wanted, found = (np.array(run(text, "mended", *inputs)) for text in (right, source))
         assert sum(not np.allclose(a, b) for a, b in zip(wanted, found, strict=True)) >= 2
     assert len({source for _, source in faulty}) == len(faulty)
+
+
+def test_no_two_of_a_class_have_the_same_fault() -> None:
+    """The constants alone tell them apart, whatever the graphs and the faults are."""
+    rng = np.random.default_rng(0)
+    found = [draw_fault(rng)[0].lines[-1] for _ in range(40)]
+    constants = [tuple(re.findall(r"0\.\d{3}", f"{x} {y}")) for _, x, _, y in found]
+    assert {len(pair) for pair in constants} == {2}
+    assert len(set(constants)) == len(found)
 
 
 def test_all_kinds_of_faults_are_drawn() -> None:
