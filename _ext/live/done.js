@@ -65,12 +65,7 @@
 
   function save() {
     const text = JSON.stringify({ course: COURSE, kept: kept.all() }, null, 1);
-    const link = make("a", {
-      href: URL.createObjectURL(new Blob([text])),
-      download: `${COURSE}.json`,
-    });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    kept.download(`${COURSE}.json`, "application/json", text);
   }
 
   const isRecord = (value) => value && typeof value === "object" && !Array.isArray(value);
