@@ -77,8 +77,9 @@ the exercise with `coursework: {role: draw}` then defines `draw(rng)`, which ret
 not the answer without its bodies; and more plain data. All of it is `own` to the answer, to
 `inputs` (which writes `own["name"]`) and to `oracle`, but not to the driver. With `like: ex-other`
 each student has the instance of the other exercise. The page itself shows
-`own = draw(np.random.default_rng(0))`. With `form: true`, a check that students see looks at the
-form of the results alone; then nothing in their notebook holds, or tells, what is asked.
+`own = draw(np.random.default_rng(0))`. With `form: true`, the check in a student's notebook looks
+at the form of the results alone; then nothing there holds, or tells, what is asked. On the page,
+whose instance is nobody's own, it looks at all of them.
 
 An answer with `coursework: {role: answer, alone: true}` is graded where nothing can be imported but
 the standard library and NumPy, also as a file `ASSIGNMENT.py`. A cell of the exercise with
