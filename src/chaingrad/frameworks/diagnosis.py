@@ -159,7 +159,8 @@ def _is_finite(x: Any) -> bool:
 def _not_finite(watched: Watched) -> Iterator[Symptom]:
     """The first that is no number, or else the first that is infinite, where it does harm.
 
-    Infinite entries that a softmax makes zeros, as a mask has them, do none.
+    Infinite entries that a softmax makes zeros, as a mask has them, do none, nor do shares that the
+    derivative of a mask takes away, so that no leaf's gradient has them.
     """
     for is_fine in (_is_number, _is_finite):
         if is_fine(watched.loss.data):
@@ -176,6 +177,8 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                     [value],
                 )
                 return
+    if all(_is_finite(leaf.grad) for leaf in watched.leaves):
+        return
     for message in _messages(watched):
         if not _is_finite(message.share) and _is_finite(message.above):
             yield Symptom(

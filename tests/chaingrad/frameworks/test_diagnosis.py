@@ -73,6 +73,14 @@ def test_an_infinite_mask_does_no_harm():
     assert diagnose(watch_torch(lambda: ((w + mask).softmax(1) ** 2).sum())).is_sound
 
 
+def test_an_infinite_share_that_a_mask_takes_away_does_no_harm():
+    w = torch.tensor([-1.0, 2.0], requires_grad=True)
+    run = watch_torch(lambda w: w.relu().sqrt().sum(), w)
+    assert any(not np.isfinite(event.share).all() for event in run.events[1:])
+    assert np.isfinite(run["w"].grad).all()
+    assert diagnose(run, samples=0).is_sound
+
+
 def deep(scale: float, act: type[nn.Module]) -> Any:
     torch.manual_seed(0)
     model = nn.Sequential(*(m for _ in range(12) for m in (nn.Linear(16, 16), act())))
@@ -156,7 +164,12 @@ def test_units_that_are_dead_on_this_batch():
 def test_what_is_found_is_marked_in_drawings_and_the_run_itself_is_not():
     torch.manual_seed(0)
     body = nn.Linear(3, 4)
-    run = watch_torch(lambda x: body(x).relu().sqrt().mean(), torch.randn(5, 3), model=body)
+
+    def distance(x: Any) -> Any:
+        e = body(x)
+        return (e[:, None] - e).square().sum(-1).sqrt().mean()
+
+    run = watch_torch(distance, torch.randn(5, 3), model=body)
     found = diagnose(run, samples=0)
     assert kinds(found) == ["not finite"]
     (root,) = found.symptoms[0].values
