@@ -658,6 +658,15 @@ def test_an_engine_in_a_file_is_read_anew(mine):
     assert bugs(report)[0] == bug
 
 
+def test_a_file_that_keeps_its_size_and_time_is_read_anew(mine):
+    file = mine / "own.py"
+    for sign, sound in (("+", True), ("-", False)):
+        text = patients.CLOSURES.replace("self.data + other.data", f"self.data {sign} other.data")
+        file.write_text(f"import math\n{text}")
+        os.utime(file, (1e9, 1e9))
+        assert examine("own.py:Value", milestone=1).is_sound == sound
+
+
 @pytest.mark.parametrize(
     ("target", "message"),
     [

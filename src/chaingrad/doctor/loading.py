@@ -20,12 +20,13 @@ def load(target: str) -> tuple[Any, ModuleType]:
     if place.endswith(".py"):
         path = Path(place).resolve()
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None or not path.exists():
+        if spec is None or not path.exists():
             raise ValueError(f"there is no file {place}")
         sys.path.insert(0, str(path.parent))
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
-        spec.loader.exec_module(module)
+        # Compiled here: what Python keeps compiled is out of date where a file changes in a second.
+        exec(compile(path.read_bytes(), path, "exec"), vars(module))
     else:
         try:
             module = importlib.import_module(place)
