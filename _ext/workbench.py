@@ -10,6 +10,8 @@ The page lets its frames go nowhere else.
 
 import ast
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from docutils import nodes
@@ -30,6 +32,11 @@ TELL = (
     '<script>new ResizeObserver(()=>parent.postMessage({height:document.body.offsetHeight+1},"*"))'
     ".observe(document.body)</script>"
 )
+SHOWS = {"draw_graph": "graph", "play": "play", "nudge": "nudge", "order": "order"}
+MOST_LINES = 40
+NODES = re.compile(r"^(from|import) chaingrad(?!\.draw|\.step)", re.MULTILINE)
+CLASS = re.compile(r"^class ", re.MULTILINE)
+HERE = "chapters/practice/workbench"
 PLACE = "<!-- view -->"
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
@@ -71,6 +78,42 @@ def starts(page: nodes.document) -> list[dict[str, str]]:
             title = next(section.findall(nodes.title)).astext()
             found.append({"name": title, "text": text})
     return found
+
+
+def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+    """The cells that show a graph, a player or a figure, as the workbench can take them.
+
+    Each by its place: the view, and the cells that it is made of, itself last. There is none of a
+    cell that needs what a browser has not, draws nodes of its own engine, or builds on more lines
+    than one would want to read.
+    """
+    found = {}
+    for place, source in enumerate(sources):
+        view = _view(source)
+        made_of = sorted(_within(place, cells))
+        can_run = not any("why" in cells[i] or "within" in cells[i] for i in made_of)
+        text = "\n".join(sources[i] for i in made_of)
+        has_nodes = NODES.search(text) and not CLASS.search(text)
+        if view and can_run and has_nodes and text.count("\n") < MOST_LINES:
+            found[place] = {"view": view, "cells": made_of}
+    return found
+
+
+def _within(place: int, cells: Sequence[dict[str, Any]]) -> set[int]:
+    return {place}.union(*(_within(i, cells) for i in cells[place].get("uses", ())))
+
+
+def _view(source: str) -> str:
+    """The view that a cell shows of a node; "" of any other cell."""
+    try:
+        last = ast.parse(source).body[-1]
+    except (SyntaxError, IndexError):
+        return ""
+    call = last.value if isinstance(last, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
+        return ""
+    takes_node = len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.BinOp)
+    return SHOWS.get(call.func.id, "") if takes_node else ""
 
 
 def told(page: nodes.document, name: str, root: str) -> dict[str, Any]:

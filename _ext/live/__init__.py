@@ -25,6 +25,7 @@ from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
+import workbench
 from assets import serve
 from cells import code_cells, source_of
 from live import answers, done
@@ -86,6 +87,8 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
     ]
     for place in idle(told, shows):
         told[place]["idle"] = True
+    for place, opens in workbench.taken(sources, told).items():
+        told[place]["opens"] = opens
     return told
 
 
@@ -116,6 +119,11 @@ def add_to_page(
             "cells": cells,
             "answers": exercises,
         }
+        if workbench.HERE in app.env.found_docs and page != workbench.HERE:
+            told["workbench"] = {
+                "page": workbench.HERE,
+                "address": context["pathto"](workbench.HERE),
+            }
         data = json.dumps(told).replace("</", "<\\/")
         context["body"] += f'<script type="application/json" id="live-cells">{data}</script>'
 

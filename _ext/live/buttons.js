@@ -98,6 +98,15 @@
     return [`${says} `, make("a", told.elsewhere)];
   }
 
+  /** A link that hands what a cell is made of to the workbench. */
+  function opening({ view, cells }) {
+    const sources = kept.sourcesHere();
+    const text = cells.map((i) => sources[i].trimEnd()).join("\n");
+    const link = make("a", { href: told.workbench.address, textContent: "Open in the workbench" });
+    link.onclick = () => kept.put(told.workbench.page, "bench", "came", { text, view });
+    return link;
+  }
+
   boxes.forEach((box, i) => {
     const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
@@ -107,6 +116,8 @@
     else if (!told.cells[i].idle) {
       equip(box, made, "cells", i);
       made.querySelector(".live-status").textContent = told.cells[i].takes ?? "";
+      const { opens } = told.cells[i];
+      if (opens && told.workbench) made.querySelector(".live-status").after(opening(opens));
     }
   });
 

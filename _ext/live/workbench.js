@@ -5,6 +5,7 @@ import { packed, unpacked } from "./link.js";
 import { Python } from "./python.js";
 
 const PAUSE = 400; // ms without a key, after which a text runs
+const OWN = "runtime/"; // where a site carries Python
 const LONGEST = 5000; // ms that a run may take
 const READY = "x = Node(2.0)\nx * x"; // run once, so that what it imports is there
 const WHY_NOT = {
@@ -108,13 +109,14 @@ class Workbench {
 
   // --- the text -----------------------------------------------------------------------------------
 
-  /** Show what the address holds, or else what the reader wrote last, or else the first start. */
+  /** Show what the address holds, a cell handed over, the reader wrote last, or the first start. */
   async open() {
     const letters = new URLSearchParams(location.hash.slice(1)).get("f");
     const came = letters && (await unpacked(letters));
-    const last = kept.read(told.page).bench?.text;
+    const { text: last, came: cell } = kept.read(told.page).bench ?? {};
+    if (cell) kept.put(told.page, "bench", "came", undefined);
     this.isTrusted = !came;
-    const { text, view } = came || last || { text: told.starts[0].text };
+    const { text, view } = came || cell || last || { text: told.starts[0].text };
     this.look(view);
     this.write(text);
     this.from.hidden = !came;
@@ -122,6 +124,7 @@ class Workbench {
       "Somebody else wrote this program: it came in the link. Read it, and press Run. It runs in " +
       "a frame that reaches this site’s own files and nothing else.";
     if (letters && !came) this.status("The link holds no program: a part of it may be missing.");
+    else if (cell && !came) this.run();
   }
 
   write(text) {
@@ -163,17 +166,23 @@ class Workbench {
 
   // --- running ------------------------------------------------------------------------------------
 
-  /** Have Python start while the reader looks or writes, unless bytes are dear. */
-  soon() {
-    if (!navigator.connection?.saveData) this.start().catch(() => {});
+  /** Have Python start while the reader looks or writes, if this site has it and bytes are cheap. */
+  async soon() {
+    if (navigator.connection?.saveData) return;
+    const runtimes = await this.runtimes().catch(() => []);
+    if (runtimes.includes(OWN)) this.start().catch(() => {});
+  }
+
+  /** Where Python may come from: from this site alone, if it has it. */
+  async runtimes() {
+    const { runtimes } = await (await fetch(new URL("config.json", base))).json();
+    return runtimes.includes(OWN) ? [OWN] : runtimes;
   }
 
   /** Resolves when Python has run something. */
   start() {
     this.starting ??= (async () => {
-      const config = await (await fetch(new URL("config.json", base))).json();
-      const has = config.runtimes.some((address) => address === "runtime/");
-      const runtimes = config.runtimes.filter((address) => !has || address === "runtime/");
+      const runtimes = await this.runtimes();
       const addresses = [base.href, ...runtimes.map((address) => new URL(address, base).href)];
       this.python ??= new Python(base, () => jailed(base.href, addresses), ["graphviz"]);
       this.isReady = false;

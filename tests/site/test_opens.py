@@ -1,0 +1,72 @@
+"""Cells that open in the workbench: what they hand over runs there, and shows their view."""
+
+import json
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import workbench
+from chaingrad.step.workbench import respond
+from tests.site.built import Site
+
+N = "from chaingrad import Node\nx = Node(1.0)\n"
+
+
+def handed(site: Site) -> list[tuple[str, int, str, str]]:
+    """The page, the place, the view and the text of each cell that opens in the workbench."""
+    found = []
+    for path in site.pages():
+        soup = site.soup(path)
+        told = soup.find(id="live-cells")
+        if told is None:
+            continue
+        cells = soup.select("div.cell:has(.cell_input)")
+        sources = [cell.select_one(".highlight pre").get_text().rstrip() for cell in cells]
+        for place, about in enumerate(json.loads(told.string)["cells"]):
+            if "opens" in about:
+                text = "\n".join(sources[i] for i in about["opens"]["cells"])
+                found.append((path.stem, place, about["opens"]["view"], text))
+    return found
+
+
+def test_what_a_cell_hands_over_shows_its_view(site: Site) -> None:
+    cells = handed(site)
+    assert {view for _, _, view, _ in cells} >= {"graph", "play"}
+    assert "intro" in {page for page, *_ in cells}
+    for page, place, view, text in cells:
+        answer = respond(text, view)
+        assert answer.html, f"{page}, cell {place + 1}: {answer.problems or answer.alt}"
+
+
+def test_the_link_of_a_cell_opens_it(browser: Browser, site: Site, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/intro.html")
+    page.get_by_role("link", name="Open in the workbench").nth(1).click()
+    assert Path(page.url).stem == Path(workbench.HERE).name
+    expect(page.locator(".cm-content")).to_contain_text("play(loss)")
+    expect(page.get_by_role("button", name="play", pressed=True)).to_have_count(1)
+    assert page.locator(".bench-from").is_hidden()
+    page.reload()
+    expect(page.locator(".cm-content")).not_to_contain_text("play(loss)")
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("sources", "cells", "expected"),
+    [
+        ([N, "play(x)"], [{}, {"uses": [0]}], {1: {"view": "play", "cells": [0, 1]}}),
+        ([N + "play(x)"], [{"why": "needs torch"}], {}),
+        (["import torch", N + "nudge(x)"], [{"why": "needs torch"}, {"uses": [0]}], {}),
+        ([N + "order(x)"], [{"within": "sol-a"}], {}),
+        ([N + "nudge(f, 2.0)"], [{}], {}),
+        ([N + "nudge(lambda x: x)"], [{}], {}),
+        (["plot(x)", "x", "", "1 +"], [{}, {}, {}, {}], {}),
+        (["play(x)"], [{}], {}),
+        ([N + "x = 1\n" * 50 + "play(x)"], [{}], {}),
+    ],
+)
+def test_what_can_be_taken(
+    sources: list[str], cells: list[dict[str, object]], expected: dict[int, object]
+) -> None:
+    assert workbench.taken(sources, cells) == expected
