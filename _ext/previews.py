@@ -60,7 +60,9 @@ def description(document: nodes.document) -> str:
 
 
 def is_prose(paragraph: nodes.paragraph) -> bool:
-    return isinstance(paragraph.parent, nodes.section)
+    """Whether it tells something: no part of a box, nor the question that opens a lesson."""
+    asks = paragraph.astext().rstrip().endswith("?")
+    return isinstance(paragraph.parent, nodes.section) and not asks
 
 
 def describe(
