@@ -410,7 +410,9 @@ def test_nothing_gets_out_from_what_is_shown(page: Page, other: str) -> None:
 
 
 def test_a_view_goes_nowhere_by_itself(page: Page, other: str) -> None:
-    run(page, showing(f'<meta http-equiv="refresh" content="0;url={other}/refresh">'))
+    refresh = showing(f'<meta http-equiv="refresh" content="0;url={other}/refresh">')
+    write(page, f"{refresh}x = Node(1.0)\nx * x")
+    page.locator('.bench-stage iframe[srcdoc*="/refresh"]').wait_for(state="attached")
     assert reached(page, other) == []
 
 
