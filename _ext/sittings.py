@@ -253,7 +253,8 @@ def state_time(document: nodes.document, sitting: Sitting) -> None:
             continue
         line = next(box.findall(nodes.paragraph))
         time = [nodes.strong("", "Reading time"), nodes.Text(f" {reading_time(sitting)} · ")]
-        if sitting.levels:
+        named = {part.astext() for part in line.findall(nodes.strong)}
+        if sitting.levels and "Exercises" not in named:  # a project says its own
             told = exercise_time(sitting.levels)
             time += [nodes.strong("", "Exercises"), nodes.Text(f" {told} · ")]
         names = (i for i, part in enumerate(line) if isinstance(part, nodes.strong))

@@ -152,6 +152,15 @@ def test_exercises_are_told_by_number_and_level() -> None:
     assert sitting.main.words == 7
 
 
+def test_a_project_says_its_own_time() -> None:
+    document = new_document("page")
+    line = nodes.paragraph("", "", nodes.strong("", "Exercises"), nodes.Text(" of some days"))
+    document += nodes.admonition("", nodes.title("", "Glance"), line, classes=["at-a-glance"])
+    state_time(document, Sitting(main=Span(words=4000), levels=[3]))
+    assert line.astext().count("Exercises") == 1
+    assert "30 min" not in line.astext()
+
+
 def test_the_box_at_the_top_states_the_time() -> None:
     document = new_document("page")
     line = nodes.paragraph("", "", nodes.strong("", "Level"), nodes.Text(" core · "),
