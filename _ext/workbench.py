@@ -12,6 +12,8 @@ import ast
 import json
 import re
 from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -38,6 +40,8 @@ NODES = re.compile(r"^(from|import) chaingrad(?!\.draw|\.step)", re.MULTILINE)
 CLASS = re.compile(r"^class ", re.MULTILINE)
 HERE = "chapters/practice/workbench"
 PLACE = "<!-- view -->"
+LIVE = Path(__file__).parent / "live"
+STAMP = sha256(b"".join((LIVE / f"workbench.{kind}").read_bytes() for kind in ("js", "css")))
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
 
@@ -137,9 +141,9 @@ def add_to_page(
     data = json.dumps(told(document, page, root)).replace("</", "<\\/").replace("<!", "<\\u0021")
     context["body"] += (
         f'<script type="application/json" id="workbench-told">{data}</script>'
-        f'<script type="module" src="{root}workbench.js"></script>'
+        f'<script type="module" src="{root}workbench.js?v={STAMP.hexdigest()[:8]}"></script>'
     )
-    sheet = f'<link rel="stylesheet" href="{root}workbench.css">'
+    sheet = f'<link rel="stylesheet" href="{root}workbench.css?v={STAMP.hexdigest()[:8]}">'
     context["metatags"] = "\n".join([context.get("metatags", ""), POLICY, sheet])
 
 

@@ -133,6 +133,8 @@ class Workbench {
     else {
       const label = "Your function, in Python. It runs as you pause; Escape leaves the editor.";
       const leave = () => this.views[0].focus();
+      const passOn = (event) => event.key === "Tab" && event.stopPropagation();
+      this.desk.addEventListener("keydown", passOn, true); // Tab goes on; lines indent by themselves
       const before = document.activeElement;
       this.editor = openEditor(
         this.desk,

@@ -108,7 +108,11 @@ EXERCISE = (
 ```
 """
 )
-SENT = [(page_exercise(problem), problem.answer, problem.stub) for problem in BOOK.values()]
+SENT = [
+    (page_exercise(problem), problem.answer, problem.stub)
+    for problem in BOOK.values()
+    if not problem.alone  # a file of one's own, which the doctor examines
+]
 OPTIONS = {
     "progress": ":mystnb: {output_stderr: show}\n",
     "wrong": ":tags: [raises-exception]\n",

@@ -380,6 +380,7 @@ PLACES = {
     "foundations/autograd-engine": 1,
     "foundations/bug-museum": 1,
     "mlp/forward-and-backward": 1,
+    "practice/own-engine": 1,
 }
 FOLDED = {"frameworks/jax-backward-pass": 1}
 

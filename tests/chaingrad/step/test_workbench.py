@@ -12,7 +12,7 @@ import pytest
 from chaingrad import Node, checkpoint
 from chaingrad.account import Ledger
 from chaingrad.backward import adjoints
-from chaingrad.rules import rule
+from chaingrad.rules import RULES, rule
 from chaingrad.step.workbench import VIEWS, Answer, respond
 from chaingrad.step.workbench.checked import checked
 from chaingrad.step.workbench.costs import best
@@ -193,13 +193,12 @@ def test_lines_name_the_nodes_of_the_drawing() -> None:
     assert "z" not in {boxes[node] for node in told["h"]}
 
 
-wrong = rule("wrong", lambda a: a * a, lambda g, out, a: g * a)  # forgets the 2
-
-
-def test_a_wrong_rule_is_found_at_its_first_entry() -> None:
+def test_a_wrong_rule_is_found_at_its_first_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chaingrad.rules.RULES", dict(RULES))  # it is to be forgotten
+    wrong = rule("wrong", lambda a: a * a, lambda g, out, a: g * a)  # without the 2
     x = Node(np.array([0.0, 1.0, 3.0]), "x")
     shown = checked(x.apply(wrong, (x,), {}).sum())
-    assert shown.alt == "The first entry that differs is x[1]: gradient 1.0, differences 2."
+    assert shown.alt == "The first entry that differs is x[1]: gradient 1.0, differences 2.000."
 
 
 def test_a_kink_is_told_with_both_slopes() -> None:
