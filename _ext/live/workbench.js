@@ -144,7 +144,10 @@ class Workbench {
         () => this.changed(),
         label,
       );
-      if (before !== document.activeElement) document.activeElement.blur();
+      // It has taken the focus: whoever had it has it back; if nobody had, Tab begins at the top.
+      document.body.tabIndex = -1;
+      before.focus({ preventScroll: true });
+      document.body.removeAttribute("tabindex");
     }
     this.isWriting = false;
   }
