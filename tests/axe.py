@@ -8,7 +8,13 @@ from playwright.sync_api import Page
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 # Formulas are drawn in the colour of the text around them: looking at each of their pieces costs
 # most of the time.
+# What slides in after a window has changed its width is waited for, up to two seconds.
 CHECK = """async ([options, selectors, within]) => {
+    const wait = () => new Promise((done) => setTimeout(done, 50));
+    const moves = () => document.getAnimations().some(({ playState }) => playState === 'running');
+    await wait();
+    for (let tries = 0; moves() && tries < 40; tries++) await wait();
+    await wait();
     axe.configure({ rules: Object.entries(selectors).map(([id, selector]) => ({ id, selector })) });
     // Style sheets that others import would be looked for beside the page.
     Object.assign(options, { resultTypes: ['violations'], preload: false });

@@ -330,7 +330,7 @@ CHECK_ALL = """async ([root, sent]) => {
         };
         worker.postMessage(message);
     });
-    await ask({ type: "start", root });
+    await ask({ type: "start", root, early: [] });
     const found = [];
     for (const [exercise, ...answers] of sent) {
         const all = [];
