@@ -82,7 +82,7 @@ def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> N
         expected = ASSIGNMENTS[item.submission.assignment].points if right else 0.0
         lost = [part for problem in item.mark.problems for part in problem.parts]
         lost = [part for part in lost if part.verdict != "right"]
-        assert item.mark.points == pytest.approx(expected), (item.submission, lost)
+        assert item.mark.points == pytest.approx(expected), (item.mark.fault, item.submission, lost)
         if item.submission.student == "answered":
             assert not item.mark.remarks
 
