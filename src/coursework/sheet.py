@@ -27,7 +27,6 @@ from coursework.roster import Student
 from coursework.trusted import ProblemError, run
 
 TRIES = 10  # for each problem, before a level is said to have no more
-ANSWER = {"width": "72", "height": "26"}  # of a place for a number, in a drawing
 LEVEL = 2
 LAST = 10**9 - 1  # seed of the drills
 TAG = re.compile(r"<[^>]*>")
@@ -144,7 +143,10 @@ def _boxes(kind: str) -> Draw:
         places = [(box["node"], box["slot"]) for box in problem.entry["boxes"]]
         pairs = zip(labels, problem.right, strict=True)
         key = tuple(f"{label} = {exact(right)}" for label, right in pairs)
-        shown = _drawing(problem, blank=dict(zip(places, labels, strict=True)))
+        blank: dict[tuple[str, str], list[str]] = {}
+        for place, label in zip(places, labels, strict=True):
+            blank.setdefault(place, []).append(label)
+        shown = _drawing(problem, blank=blank)
         return Question(shown, key, problem.name)
 
     return draw
@@ -155,6 +157,14 @@ def _order(level: int, seed: int) -> Question:
     order = [problem.names[node] for node in problem.entry["order"]]
     blanks = Markup('<p class="blanks">{}</p>').format(Markup("<i></i>") * len(order))
     return Question(_drawing(problem) + blanks, (", ".join(order),), problem.name)
+
+
+def _kept(level: int, seed: int) -> Question:
+    problem = _problem("keep", level, seed)
+    says, names = problem.entry["says"], problem.names
+    right = (names.get(node) or says[node].partition(",")[0] for node in problem.entry["right"])
+    blank = Markup('<p class="blanks">Read: <i class="wide"></i></p>')
+    return Question(_drawing(problem) + blank, (", ".join(right),), problem.name)
 
 
 def _message(level: int, seed: int) -> Question:
@@ -173,16 +183,30 @@ def _message(level: int, seed: int) -> Question:
     return Question(_drawing(problem, sums, said=said) + blank, (key,), problem.name)
 
 
+def _tiles(level: int, seed: int) -> Question:
+    problem = _problem("shapes", level, seed)
+    entry = problem.entry
+    lines = [(f"{line['label']} {problem.filled(line['shape'])}", line) for line in entry["lines"]]
+    blank = Markup('<p class="blanks">{} = <i class="wide"></i></p>')
+    said = Markup("<p><b>{}</b> Given: {}.</p>").format(
+        entry["text"], problem.filled(entry["seed"])
+    )
+    blanks = Markup().join(blank.format(label) for label, _ in lines)
+    key = tuple(f"{label} = {' '.join(line['right'])}" for label, line in lines)
+    return Question(_drawing(problem) + said + blanks, key, problem.name)
+
+
 def _drawing(
     problem: drills.Problem,
     more: Mapping[tuple[str, str], str] | None = None,
-    blank: Mapping[tuple[str, str], str] | None = None,
+    blank: Mapping[tuple[str, str], Sequence[str]] | None = None,
     said: Mapping[tuple[str, str, int], str] | None = None,
 ) -> Markup:
     """The graph with its numbers and `more`; boxes for what is asked; what its edges carry."""
     entry = problem.entry
     texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
-    texts |= {(node, slot): text for node, slot, text in entry["given"]} | dict(more or {})
+    texts |= {(node, slot): problem.filled(text) for node, slot, text in entry["given"]}
+    texts |= more or {}
     root = ET.fromstring(pictures(problem.kind, problem.level, problem.number)[0])
     del root.attrib["style"]
     seen = Counter[tuple[str, str]]()
@@ -204,14 +228,19 @@ def _drawing(
     return Markup(ET.tostring(root, encoding="unicode"))
 
 
-def _ask(group: ET.Element, text: ET.Element, label: str) -> None:
-    """Put a box for a number where a text would stand, and what is asked for into its corner."""
-    text.set("class", "asked")
-    text.text = label
-    place = {"x": text.attrib["x"], "y": f"{float(text.attrib['y']) - 11:g}"}
-    group.insert(
-        list(group).index(text), ET.Element("rect", {"class": "answer", **place, **ANSWER})
-    )
+def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
+    """Put boxes for numbers where a text would stand, and what is asked for into their corners."""
+    frame = group.find("rect[@class='cg-box']")
+    assert frame is not None
+    width = (float(frame.attrib["width"]) - 10) / len(labels)
+    y, at = float(text.attrib["y"]), list(group).index(text)
+    group.remove(text)
+    for i, label in enumerate(labels):
+        x = f"{float(text.attrib['x']) + i * width:g}"
+        place = {"x": x, "y": f"{y - 11:g}", "width": f"{width - 2:g}", "height": "26"}
+        group.insert(at, ET.Element("rect", {"class": "answer", **place}))
+        group.append(ET.Element("text", {"class": "asked", "x": x, "y": f"{y:g}"}))
+        group[-1].text = label
 
 
 # --- problems that are all equally hard ----------------------------------------------------------
@@ -274,6 +303,15 @@ MESSAGES = (
     "come before. <i>grad</i> is the sum of what came. Circle the wrong one, and write what it "
     "should be."
 )
+SHAPES = (
+    "Write down the adjoint of every operand by the given one, as a formula in matrices: "
+    "⊙ multiplies entry by entry, and Σ rows adds up the rows."
+)
+KEPT = (
+    "Write down every value that the backward pass reads, so that it is to be kept, or computed "
+    "again. <i>x</i> is an input, and needs no gradient. Whatever can have its slope from its "
+    "result, as exp, has it from there."
+)
 GRAPH = (
     "Find the value of each node, and then its adjoint, from <i>z</i> down: how fast <i>z</i> "
     "grows with that node. Where a node is used twice, a share comes along each edge."
@@ -299,6 +337,9 @@ KINDS = {
     "adjoints": _drill("adjoints", 4),
     "orders": _drill("orders", 4, _order, ORDERS),
     "messages": _drill("messages", 4, _message, MESSAGES),
+    "shapes": _drill("shapes", 2, _tiles, SHAPES),
+    "mlp": _drill("mlp", 2),
+    "keep": _drill("keep", 3, _kept, KEPT),
     "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
     "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),
     "fault": Kind("A fault in a backward pass", FAULT, 2, _fault),

@@ -275,7 +275,11 @@ def printed(browsers: Callable[[str], Browser]) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "level"),
-    [(k, n) for k, kind in sheet.KINDS.items() for n in ((1, 2, 3) if kind.leveled else (None,))],
+    [
+        pytest.param(name, level, marks=[pytest.mark.full] if level == 2 else [])
+        for name, kind in sheet.KINDS.items()
+        for level in ((1, 2, 3) if kind.leveled else (None,))
+    ],
 )
 def test_a_sheet_is_a_page_of_a4_in_black_and_white(
     tmp_path: Path, printed: Callable[[Path], int], kind: str, level: int | None

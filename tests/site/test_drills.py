@@ -116,6 +116,21 @@ def wrong_orders(page: Page, drawn: Problem) -> list[str]:
     return made
 
 
+def wrong_values(page: Page, drawn: Problem) -> list[str]:
+    made = []
+    for name, kept, says in drawn.entry["wrong"]:
+        choose(page, kept)
+        assert says in check(page)
+        assert "read: " in said(page)
+        choose(page, kept)
+        made.append(name)
+    return made
+
+
+def right_values(page: Page, drawn: Problem) -> None:
+    choose(page, drawn.entry["right"])
+
+
 def choose(page: Page, order: list[str]) -> None:
     for node in order:
         press(page, f".cg-canvas [data-node={node}]")
@@ -141,7 +156,39 @@ def right_message(page: Page, drawn: Problem) -> None:
     press(page, f".cg-canvas button >> nth={drawn.variant['fault']}")
 
 
+def lay(page: Page, lines: list[list[str]]) -> None:
+    """Put tiles into lines, in the place of those that lie there."""
+    page.evaluate(
+        """lines => document.querySelectorAll(".cg-line").forEach((line, i) => {
+            const lies = () => line.querySelector(".cg-bar button");
+            while (lies()) lies().click();
+            line.firstChild.click();
+            const tiles = [...document.querySelectorAll(".cg-tray button")];
+            for (const tile of lines[i] ?? []) tiles.find((x) => x.textContent === tile).click();
+        })""",
+        lines,
+    )
+
+
+def wrong_tiles(page: Page, drawn: Problem) -> list[str]:
+    made = []
+    right = [line["right"] for line in drawn.entry["lines"]]
+    for i, line in enumerate(drawn.entry["lines"]):
+        for name, tiles, says in line["slips"]:
+            lay(page, [*right[:i], tiles])
+            assert f"{line['label']} is not {' '.join(tiles)}" in check(page)
+            assert says in said(page)
+            made.append(name)
+    return made
+
+
+def right_tiles(page: Page, drawn: Problem) -> None:
+    lay(page, [line["right"] for line in drawn.entry["lines"]])
+
+
 WAYS = {
+    "keep": (wrong_values, right_values),
+    "tiles": (wrong_tiles, right_tiles),
     "boxes": (wrong_numbers, right_numbers),
     "order": (wrong_orders, right_order),
     "messages": (wrong_messages, right_message),
@@ -227,6 +274,39 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     page.keyboard.press("Space")
     first = page.locator(".cg-canvas g[role=button]").first
     assert (first.get_attribute("aria-label") or "").endswith(": number 1")
+    drawn = problem("shapes", 1, 1)
+    opened(page, drawn)
+    for i, line in enumerate(drawn.entry["lines"]):
+        page.locator(".cg-line > button").nth(i).press("Enter")
+        page.locator(".cg-tray button").first.press("Enter")
+        page.keyboard.press("Backspace")
+        for tile in line["right"]:
+            page.locator(".cg-tray").get_by_text(tile, exact=True).press("Enter")
+    page.get_by_role("button", name="Check").press("Enter")
+    expect(page.locator(".cg-words").first).to_contain_text("✓ Right.")
+
+
+def test_large_fills_the_screen_and_fills_in_one_box_after_the_other(page: Page) -> None:
+    drawn = problem("chain", 1, 3)
+    opened(page, drawn)
+    fill = page.get_by_role("button", name="Fill the next box")
+    expect(fill).to_be_hidden()
+    small = page.locator(".cg-canvas input").first.bounding_box()
+    page.get_by_role("button", name="Large").click()
+    expect(page.get_by_role("button", name="Small")).to_be_visible()
+    large = page.locator(".cg-canvas input").first.bounding_box()
+    assert small is not None
+    assert large is not None
+    assert large["height"] > 1.5 * small["height"]
+    for i, right in enumerate(drawn.right):
+        fill.click()
+        expect(page.locator(".cg-canvas input").nth(i)).to_have_value(exact(right))
+    assert "✓ Right." in check(page)
+    opened(page, problem("shapes", 1, 1))
+    fill.click()
+    expect(page.locator(".cg-line").first).to_contain_text("✓")
+    page.get_by_role("button", name="Small").click()
+    expect(fill).to_be_hidden()
 
 
 def test_the_player_plays_the_problem(page: Page) -> None:
@@ -251,16 +331,19 @@ def test_axe_finds_nothing_serious_and_boxes_are_large_enough(
     )
     page = context.new_page()
     page.goto(address)
+    places = ":is(.cg-canvas, .cg-line, .cg-tray)"
     for kind in KINDS:
         opened(page, problem(kind, 3, 2))
+        if KINDS[kind].sheet == "tiles":
+            page.locator(".cg-tray button").first.click()
         check(page)
         assert not severe(page, within="main"), kind
-        for box in page.locator(".cg-canvas :is(input, button, g[role=button])").all():
+        for box in page.locator(f"{places} :is(input, button, g[role=button])").all():
             size = box.bounding_box()
             assert size is not None
             assert size["height"] >= 24
             assert size["width"] >= 24
-        for box in page.locator(".cg-canvas :is(input, button)").all():
+        for box in page.locator(f"{places} :is(input, button)").all():
             assert box.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 16
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), kind
     context.close()
@@ -280,12 +363,13 @@ def test_the_problems_are_light() -> None:
 
 
 def test_pages_lead_to_problems_of_what_they_taught(site: Site) -> None:
-    page = site.folder / "chapters" / "foundations" / "chain-rule.html"
-    links = site.soup(page).select("section a[href*='drills.html#']")
-    names = [link["href"].partition("#")[2] for link in links]
-    assert len(names) == 3
-    for name, link in zip(names, links, strict=True):
-        kind, level, seed = name.split("-")
-        drawn = problem(kind, int(level), int(seed))
-        assert drawn.name == name
-        assert link.get_text() == f"{KINDS[kind].title}, level {level}"
+    for page in ("foundations/chain-rule", "mlp/forward-and-backward", "mlp/matrix-equations"):
+        soup = site.soup(site.folder / "chapters" / f"{page}.html")
+        links = soup.select("section a[href*='drills.html#']")
+        names = [link["href"].partition("#")[2] for link in links]
+        assert len(names) == 3
+        for name, link in zip(names, links, strict=True):
+            kind, level, seed = name.split("-")
+            drawn = problem(kind, int(level), int(seed))
+            assert drawn.name == name
+            assert link.get_text() == f"{KINDS[kind].title}, level {level}"

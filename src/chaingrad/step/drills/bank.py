@@ -8,14 +8,14 @@ from typing import Any
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
 from chaingrad.draw.words import describe
-from chaingrad.step.drills import messages, orders
+from chaingrad.step.drills import keep, messages, orders, tiles
 from chaingrad.step.drills.fit import Entry, settle
 from chaingrad.step.drills.forms import DOMAINS, Form
 from chaingrad.step.drills.kinds import KINDS
 from chaingrad.step.drills.recording import Recording
 from chaingrad.step.drills.series import Series
 from chaingrad.step.drills.tasks import Box, placed
-from chaingrad.step.names import is_bare
+from chaingrad.step.names import Names, is_bare
 from chaingrad.step.picture import Look, draw
 from chaingrad.step.program import Program
 
@@ -35,10 +35,15 @@ def entry(kind: str, level: int, number: int) -> Entry:
     if task.sheet == "order":
         graph = orders.Graph(task.forms(level)[number])
         return {**EMPTY, **orders.described(graph), "steps": list(orders.steps(graph))}
+    if task.sheet == "keep":
+        return {**EMPTY, **keep.described(keep.Graph(task.forms(level)[number]))}
+    if task.sheet == "tiles":
+        return {**EMPTY, **tiles.described(task.forms(level)[number], level)}
     form = Form.parse(task.forms(level)[number])
     rec = _recording(form)
     boxes = task.boxes(rec) if task.sheet == "boxes" else []
     steps = list(task.steps(rec))
+    given = task.given(rec) if task.given else []
     outputs = {f"data {item.id}": rec.value(item) for item in rec.items}
     outputs |= {f"kink {i}": x for i, x in enumerate(rec.kinks())}
     for i, box in enumerate(boxes):
@@ -55,12 +60,14 @@ def entry(kind: str, level: int, number: int) -> Entry:
         "kinks": [place for name, place in places.items() if name.startswith("kink")],
         "shown": [
             [item.id, places[f"data {item.id}"], "" if is_bare(item) else "data "]
-            for item in rec.items
+            for item in ([] if task.looks else rec.items)
         ],
         "given": [] if kind == "local" else [[rec.items[-1].id, "grad", "grad 1"]],
         "boxes": [_told(rec, box, i, places) for i, box in enumerate(boxes)],
         "steps": placed(rec, steps),
     }
+    if task.given:
+        found["given"] = [[node, slot, rec.placed(text)] for node, slot, text in given]
     found |= messages.described(rec, wrong, places) if wrong else {}
     _tell_apart(found)
     settle(found)
@@ -70,8 +77,9 @@ def entry(kind: str, level: int, number: int) -> Entry:
 def _told(rec: Recording, box: Box, i: int, places: Mapping[str, int]) -> dict[str, Any]:
     return {
         "node": box.item.id,
-        "name": box.item.label,
+        "name": box.name or box.item.label,
         "slot": box.slot,
+        **({"column": box.column} if box.column[1] > 1 else {}),
         "label": box.label,
         "says": box.says,
         "hint": box.hint,
@@ -129,6 +137,15 @@ def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
     if task.sheet == "order":
         items = orders.Graph(lines).items
         looks = [_bare_look(item) for item in items]
+    elif task.sheet == "keep":
+        items = list(keep.Graph(lines).items.values())
+        looks = [_bare_look(item, True) for item in items]
+    elif task.sheet == "tiles":
+        items = tiles.layer(lines).nodes
+        looks = [_sized_look(Names(items), item) for item in items]
+    elif task.looks:
+        looks = task.looks(_recording(Form.parse(lines)))
+        items = [look.item for look in looks]
     else:
         rec = _recording(Form.parse(lines))
         items, slots = rec.items, dict[str, list[str]]()
@@ -146,10 +163,19 @@ def _recording(form: Form) -> Recording:
     return Recording(form.run(values), form.leaves)
 
 
-def _bare_look(item: Item) -> Look:
-    """A node that is only to be chosen."""
-    color = "leaf" if item.is_leaf else "node"
-    return Look(item, item.label, item.op, (("number",),) * (not item.is_leaf), ("000000",), color)
+def _bare_look(item: Item, leaves: bool = False) -> Look:
+    """A node that is only to be chosen, if it is no leaf, or leaves are, too."""
+    color = {"operation": "node", "constant": "constant"}.get(item.kind, "leaf")
+    lines = (("number",),) * (leaves or not item.is_leaf)
+    return Look(item, item.label, item.op, lines, ("000000",), color)
+
+
+def _sized_look(names: Names, item: Item) -> Look:
+    """A node of an array, with its shape."""
+    title = names.whole(item) if item.label or item.op == "transpose" or is_bare(item) else ""
+    note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
+    color = {"operation": "node", "constant": "constant"}.get(item.kind, "leaf")
+    return Look(item, title, note, (("data",),) * (not is_bare(item)), ("(0, 0)",), color)
 
 
 def _look(rec: Recording, item: Item, asked: Sequence[str], has_grad: bool) -> Look:

@@ -25,11 +25,13 @@ class Boxes extends Sheet {
   }
 
   over() {
-    return this.problem.entry.boxes.map(({ node, slot }, i) => {
+    return this.problem.entry.boxes.map(({ node, slot, column: [place, columns] = [0, 1] }, i) => {
       const { group, [slot]: text } = this.shown.nodes[node];
       const frame = group.querySelector(".cg-box");
-      const [x, width] = ["x", "width"].map((name) => +frame.getAttribute(name));
-      return [this.inputs[i], x + 4, +text.getAttribute("y") - 11, width - 8];
+      const [x, whole] = ["x", "width"].map((name) => +frame.getAttribute(name));
+      const width = (whole - 4) / columns;
+      const left = x + 4 + place * width;
+      return [this.inputs[i], left, +text.getAttribute("y") - 11, width - 4];
     });
   }
 

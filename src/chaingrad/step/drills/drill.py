@@ -12,8 +12,9 @@ from chaingrad.step.piece import Piece, piece
 from chaingrad.step.player import SCRIPTS
 
 PARTS = (
-    "program", "reading", "drills/series", "drills/problem", "drills/sheet", "drills/boxes",
-    "drills/arrows", "drills/sequence", "drills/task",
+    "program", "reading", "drills/series", "drills/problem", "drills/matrices", "drills/sheet",
+    "drills/boxes", "drills/arrows", "drills/choice", "drills/sequence", "drills/keep",
+    "drills/tiles", "drills/task",
 )  # fmt: skip
 
 

@@ -89,9 +89,12 @@ class Form:
     def _made(self) -> list[str]:
         return [line.partition("=")[0].strip() for line in self.lines.split(";")]
 
-    def run(self, values: Sequence[float]) -> Node:
+    def run(self, values: Sequence[float], frozen: str = "") -> Node:
         """Compute it at these values of the leaves: the root, its graph labelled."""
-        known = {name: Node(x, name) for name, x in zip(self.leaves, values, strict=True)}
+        known = {
+            name: Node(x, name, requires_grad=name != frozen)
+            for name, x in zip(self.leaves, values, strict=True)
+        }
         for name, line in zip(self._made, self.lines.split(";"), strict=True):
             known[name] = eval(line.partition("=")[2].strip(), FUNCTIONS, known)
             known[name].label = name

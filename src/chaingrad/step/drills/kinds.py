@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chaingrad.step.drills import forms
+from chaingrad.step.drills import forms, keep, mlp, tiles
 from chaingrad.step.drills.orders import drawn
 from chaingrad.step.drills.recording import Recording
 from chaingrad.step.drills.tasks import (
@@ -14,6 +14,7 @@ from chaingrad.step.drills.tasks import (
     local_boxes,
     local_steps,
 )
+from chaingrad.step.picture import Look
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,10 @@ class Kind:
         title: what it is called.
         asks: what the reader is to do, as HTML.
         forms: gives the graphs of a level, 1, 2 or 3.
-        sheet: how it is answered: "boxes", "messages" or "order".
+        sheet: how it is answered: "boxes", "messages", "order", "tiles" or "keep".
         boxes: what numbers are asked of a graph.
         steps: how the engine fills the boxes.
+        given, looks: what stands in the drawing, and its nodes, where these are not the engine's.
     """
 
     title: str
@@ -35,6 +37,8 @@ class Kind:
     sheet: str = "boxes"
     boxes: Callable[[Recording], list[Box]] = adjoint_boxes
     steps: Callable[[Recording], Iterator[Words]] = adjoint_steps
+    given: Callable[[Recording], list[list[str]]] | None = None
+    looks: Callable[[Recording], list[Look]] | None = None
 
 
 LEVELS = (1, 2, 3)
@@ -74,5 +78,34 @@ KINDS = {
         "had come before. <i>grad</i> is the sum of what came. Choose the wrong one.",
         lambda level: forms.MEETING[level - 1],
         sheet="messages",
+    ),
+    "shapes": Kind(
+        "Shapes and transposes",
+        "Put every adjoint together from tiles. Neighbours are multiplied as matrices, and a "
+        "product before ⊙, which multiplies entry by entry; Σ takes all that follows it.",
+        lambda level: tiles.FORMS[level - 1],
+        sheet="tiles",
+    ),
+    "mlp": Kind(
+        "The whole network",
+        "Compute the network forward, and then back: <i>z&nbsp;=&nbsp;W&nbsp;x</i>, "
+        "<i>h</i>&nbsp;=&nbsp;max(<i>z</i>,&nbsp;0), <i>o&nbsp;=&nbsp;V&nbsp;h</i>, "
+        "<i>L</i>&nbsp;=&nbsp;½&nbsp;‖<i>o&nbsp;−&nbsp;y</i>‖², and where weights decay "
+        "<i>s</i>&nbsp;=&nbsp;½&nbsp;λ&nbsp;(‖<i>W</i>‖²&nbsp;+&nbsp;‖<i>V</i>‖²), "
+        "<i>J&nbsp;=&nbsp;L&nbsp;+&nbsp;s</i>. A bar says adjoint: how fast the last node grows "
+        f"with it. {NUMBERS}",
+        mlp.forms,
+        boxes=mlp.boxes,
+        steps=mlp.steps,
+        given=mlp.given,
+        looks=mlp.looks,
+    ),
+    "keep": Kind(
+        "What has to be kept",
+        "Choose every value that the backward pass reads, so that it is to be kept, or computed "
+        "again. Leaves in yellow need a gradient, the grey one needs none; whatever can have its "
+        "slope from its result, as exp, has it from there.",
+        keep.drawn,
+        sheet="keep",
     ),
 }

@@ -52,12 +52,14 @@ const draw = (kind, level, seed, entries) => {
   const entry = entries[number];
   const dice = series(`${kind}-${level}-${seed}`);
   const names = shuffled(entry.letters ?? {}, dice);
+  const found = { kind, level, seed, number, entry, names };
+  if (entry.lines) return { ...found, ...drawMatrices(entry, dice) };
   const variant = entry.variants && dice.choose(entry.variants);
   for (let i = 0; i < TRIES; i++) {
     const leaves = entry.domains.map(dice.choose);
     const values = run(entry, leaves);
     if (!isFit(entry, values) || (variant && !isFound(entry, variant, values))) continue;
-    return { kind, level, seed, number, entry, leaves, values, names, variant };
+    return { ...found, leaves, values, variant };
   }
   throw new Error(`no numbers were found for ${kind}-${level}-${seed}`);
 };
@@ -90,6 +92,15 @@ const judge = ({ values }, { right, slips }, numbers) => {
 
 // A text with the names that nodes have in this problem.
 const named = (text, names) => text.replace(/\{(n\d+)\}/g, (_, node) => names[node]);
+
+// The first value that is kept for nothing, or missing, and what all that is kept is.
+const judgeKept = ({ says, right, wrong }, chosen) => {
+  const node = Object.keys(says).find((one) => chosen.includes(one) !== right.includes(one));
+  if (!node) return undefined;
+  const whole = [...chosen].sort().join();
+  const [name, , made] = wrong.find(([, kept]) => kept.join() === whole) ?? [];
+  return { node, isRead: right.includes(node), name, says: made };
+};
 
 // The first node that passes on before one of its children, and what the whole order is.
 const judgeOrder = ({ children, wrong }, order) => {

@@ -1,12 +1,15 @@
 """One problem: a kind, a level and a seed settle its graph and its numbers."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from chaingrad.step.drills import tiles
 from chaingrad.step.drills.bank import entry
 from chaingrad.step.drills.fit import EXACT, Entry, is_fit, is_found
+from chaingrad.step.drills.formulas import Matrix
 from chaingrad.step.drills.kinds import KINDS, LEVELS
 from chaingrad.step.drills.series import Series
 from chaingrad.step.program import Program
@@ -27,6 +30,7 @@ class Problem:
         values: the numbers at every place of the program.
         names: what nodes are called here, where that is drawn, too.
         variant: the backward pass with a wrong message that is shown.
+        known: the matrices of tiles, by name; ``values`` are their sizes then.
     """
 
     kind: str
@@ -38,6 +42,7 @@ class Problem:
     values: Sequence[float]
     names: Mapping[str, str]
     variant: Mapping[str, Any] | None
+    known: Mapping[str, Matrix] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -49,12 +54,16 @@ class Problem:
         """The numbers that belong into its boxes."""
         return [float(self.values[box["right"]]) for box in self.entry["boxes"]]
 
+    def filled(self, text: str) -> str:
+        """A text with numbers in the place of their places."""
+        return re.sub(r"\{(\d+)\}", lambda mark: exact(self.values[int(mark[1])]), text)
+
 
 def problem(kind: str, level: int, seed: int) -> Problem:
     """Draw a problem: the same for the same arguments, here and on the page.
 
     Args:
-        kind: "local", "chain", "adjoints", "orders" or "messages".
+        kind: a name in ``chaingrad.step.drills.KINDS``.
         level: 1, 2 or 3.
         seed: from 1 on.
 
@@ -77,6 +86,10 @@ def problem(kind: str, level: int, seed: int) -> Problem:
     dice = Series(f"{kind}-{level}-{seed}")
     names = _shuffled(found.get("letters", {}), dice)
     variant = dice.choose(found["variants"]) if "variants" in found else None
+    if "lines" in found:
+        form = KINDS[kind].forms(level)[number]
+        sizes, known = tiles.draw(form, level, dice)
+        return Problem(kind, level, seed, number, found, [], sizes, names, None, known)
     for _ in range(TRIES):
         leaves = [dice.choose(domain) for domain in found["domains"]]
         values = list(map(float, program.run(leaves)))

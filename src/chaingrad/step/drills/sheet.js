@@ -26,12 +26,13 @@ class Sheet {
     const data = entry.shown.map(([node, place, before]) => {
       return [node, "data", before + exact(values[place])];
     });
-    return [...data, ...entry.given];
+    const given = entry.given.map(([node, slot, text]) => [node, slot, filled(text, values)]);
+    return [...data, ...given];
   }
 
   // What stands there before the first step.
   start() {
-    return Sheet.prototype.written.call(this).filter(([, slot]) => slot === "data");
+    return Sheet.prototype.written.call(this).filter(([, slot]) => slot.startsWith("data"));
   }
 
   groups(node) {

@@ -12,6 +12,8 @@ from chaingrad.draw.words import listed
 from chaingrad.step.drills.recording import Edge, Number, Recording, total
 
 CHAIN = "foundations/chain-rule"
+BATCH = "mlp/matrix-equations"
+MLP = "mlp/forward-and-backward"
 LESSONS = {  # of each mistake: the page and the section
     "forgotten": f"{CHAIN}#many-variables",
     "early": "foundations/computational-graph#the-order-matters",
@@ -28,6 +30,38 @@ LESSONS = {  # of each mistake: the page and the section
     "mean": f"{CHAIN}#many-variables",
     "zero": f"{CHAIN}#four-patterns",
     "upside down": f"{CHAIN}#only-local-gradients-are-needed",
+    "transposed": f"{BATCH}#guessed-by-shapes",
+    "order": f"{BATCH}#guessed-by-shapes",
+    "untransposed": f"{BATCH}#derived-by-indices",
+    "factor": f"{BATCH}#the-backward-pass-of-a-layer",
+    "entry": f"{BATCH}#four-products",
+    "batch": f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples",
+    "axis": f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples",
+    **dict.fromkeys(
+        (
+            "everything",
+            "computed",
+            "leaves",
+            "no leaves",
+            "operands",
+            "swapped values",
+            "frozen",
+            "root",
+        ),
+        "cost/memory-and-rematerialization#what-is-kept-and-why",
+    ),
+    "term": f"{MLP}#the-forward-pass",
+    "linear": f"{MLP}#the-forward-pass",
+    "before": f"{MLP}#the-forward-pass",
+    "slope": f"{MLP}#before-the-activation",
+    "half": f"{MLP}#loss-and-penalty",
+    "unsquared": f"{MLP}#loss-and-penalty",
+    "matrix": f"{MLP}#loss-and-penalty",
+    "doubled": f"{MLP}#loss-and-penalty",
+    "decay": f"{MLP}#what-an-inactive-unit-receives",
+    "loss": f"{MLP}#what-an-inactive-unit-receives",
+    "inactive": f"{MLP}#what-an-inactive-unit-receives",
+    "scale": f"{CHAIN}#one-variable",
 }
 
 

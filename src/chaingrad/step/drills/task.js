@@ -1,4 +1,4 @@
-const SHEETS = { boxes: Boxes, messages: Arrows, order: Sequence };
+const SHEETS = { boxes: Boxes, messages: Arrows, order: Sequence, tiles: Tiles, keep: Keep };
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 class Task {

@@ -26,6 +26,8 @@ class Box:
         right: the number.
         hint: how it is found, as HTML.
         slips: mistakes, and what they give.
+        name: of the number in the engine's graph, where that is not of the drawing.
+        column: its place in a row, and how many stand there.
     """
 
     item: Item
@@ -35,6 +37,8 @@ class Box:
     right: Number
     hint: str
     slips: tuple[Slip, ...]
+    name: str = ""
+    column: tuple[int, int] = (0, 1)
 
 
 def local_boxes(rec: Recording) -> list[Box]:

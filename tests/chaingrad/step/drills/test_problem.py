@@ -1,6 +1,7 @@
 """Problems: the same in both languages, and right by what knows better."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ from py_mini_racer import MiniRacer
 
 from chaingrad.backward import local_gradients
 from chaingrad.draw.reading import read
-from chaingrad.step.drills import KINDS, problem
+from chaingrad.functional import value_and_grad, vjp
+from chaingrad.step.drills import KINDS, keep, problem, tiles
 from chaingrad.step.drills.bank import entry
 from chaingrad.step.drills.fit import is_small, names_of
 from chaingrad.step.drills.forms import Form
+from chaingrad.step.drills.formulas import BAR
 from chaingrad.step.drills.kinds import LEVELS
 from chaingrad.step.drills.problem import exact
 from chaingrad.step.drills.series import Series
@@ -19,7 +22,8 @@ from chaingrad.step.drills.slips import LESSONS
 from chaingrad.step.piece import script
 from tests.support import ROOT
 
-LOGIC = ("program", "reading", "drills/series", "drills/problem", "drills/progress")
+PARTS = ("series", "problem", "matrices", "progress")
+LOGIC = ("program", "reading", *(f"drills/{part}" for part in PARTS))
 MANY = 1000
 CASES = [(kind, level) for kind in KINDS for level in LEVELS]
 NUMBERS = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
@@ -60,15 +64,16 @@ def test_a_problem_is_the_same_in_both_languages(page, kind, level):
     code = (
         f"Array.from({{length: {len(seeds(kind, level))}}}, (_, i) => "
         f"draw('{kind}', {level}, i + 1, {kind}[{level - 1}]))"
-        ".map(({number, leaves, values, entry, names, variant}) =>"
+        ".map(({number, leaves, values, entry, names, variant, known = {}}) =>"
         " [number, leaves, entry.boxes.map(({right}) => exact(values[right])), names,"
-        " variant?.sent.map((place) => exact(values[place]))])"
+        " variant?.sent.map((place) => exact(values[place])), known])"
     )
     for seed, theirs in zip(seeds(kind, level), called(page, code), strict=True):
         ours = problem(kind, level, seed)
         right = list(map(exact, ours.right))
         sent = ours.variant and [exact(ours.values[place]) for place in ours.variant["sent"]]
-        assert [ours.number, list(ours.leaves), right, ours.names, sent] == theirs
+        known = {name: matrix.tolist() for name, matrix in ours.known.items()}
+        assert [ours.number, list(ours.leaves), right, ours.names, sent, known] == theirs
 
 
 @pytest.mark.parametrize(("kind", "level"), NUMBERS)
@@ -80,8 +85,10 @@ def test_what_is_right_is_what_the_backward_pass_gives(kind, level):
         nodes = {node.label: node for node in root.sorted_graph()}
         for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
             node = nodes[box["name"]]
-            if box["slot"] == "grad":
+            if box["slot"].startswith("grad"):
                 known = node.grad
+            elif box["slot"].startswith("data"):
+                known = node.data
             else:
                 known = local_gradients(node)[int(box["slot"][3:])][1]
             assert right == pytest.approx(known, abs=1e-12)
@@ -93,8 +100,11 @@ def test_leaves_agree_with_differences(kind, level):
         drawn = problem(kind, level, seed)
         form = Form.parse(KINDS[kind].forms(level)[drawn.number])
         boxes = zip(drawn.entry["boxes"], drawn.right, strict=True)
-        adjoints = {box["name"]: right for box, right in boxes}
+        adjoints = {box["name"]: right for box, right in boxes if box["slot"].startswith("grad")}
         for i, name in enumerate(form.leaves):
+            if name not in adjoints:
+                assert kind == "mlp"
+                continue
             step = 1e-5 * np.eye(len(drawn.leaves))[i]
             up, down = (form.run(drawn.leaves + sign * step).data for sign in (1, -1))
             assert adjoints[name] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-6)
@@ -122,14 +132,19 @@ def test_every_mistake_has_a_lesson_that_is_there():
         for kind, task in KINDS.items()
         for level in LEVELS
         for number in range(len(task.forms(level)))
-        for name in names_of(entry(kind, level, number))
+        for found in [entry(kind, level, number)]
+        for name in [
+            *names_of(found),
+            *(slip[0] for line in found.get("lines", []) for slip in line["slips"]),
+            *(slip[0] for slip in found.get("wrong", []) if kind == "keep"),
+        ]
     }
     assert made <= LESSONS.keys()
     for lesson in LESSONS.values():
         page, _, anchor = lesson.partition("#")
         lines = (ROOT / "chapters" / f"{page}.md").read_text().splitlines()
         titles = [line.lstrip("#. 0123456789") for line in lines if line.startswith("##")]
-        assert anchor in [title.lower().replace(" ", "-") for title in titles]
+        assert anchor in [re.sub(r"\W+", "-", title.lower()) for title in titles]
 
 
 @pytest.mark.parametrize(
@@ -233,9 +248,115 @@ def test_one_message_alone_is_wrong(level):
         assert came == pytest.approx(shown)
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_network_is_that_of_matrices(level):
+    """In arrays: the objective, and the gradients of both weights."""
+    for seed in seeds("mlp", level):
+        drawn = problem("mlp", level, seed)
+        form = Form.parse(KINDS["mlp"].forms(level)[drawn.number])
+        leaves = dict(zip(form.leaves, drawn.leaves, strict=True))
+        d, q = (sum(name[0] == letter for name in leaves) for letter in "xy")
+        x, y, W, V = (np.array([leaves[name] for name in sorted(leaves) if name[0] == letter])
+                      for letter in "xywv")  # fmt: skip
+        lam = leaves.get("lam", 0.0)
+
+        def objective(W, V, x=x, y=y, lam=lam):
+            apart = V @ (W @ x).relu() - y
+            return ((apart * apart).sum() + lam * ((W * W).sum() + (V * V).sum())) / 2
+
+        value, shares = value_and_grad(objective, (0, 1))(W.reshape(-1, d), V.reshape(q, -1))
+        asked = {(box["name"], box["slot"][:4]): right
+                 for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True)}  # fmt: skip
+        assert asked["J" if lam else "L", "data"] == pytest.approx(value)
+        for letter, share in zip("wv", shares, strict=True):
+            for i, j in np.ndindex(share.shape):
+                assert asked[f"{letter}{i + 1}{j + 1}", "grad"] == pytest.approx(share[i, j])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tiles_give_what_vjp_gives(level):
+    for seed in seeds("shapes", level):
+        drawn = problem("shapes", level, seed)
+        of = tiles.layer(KINDS["shapes"].forms(level)[drawn.number])
+        known = {name: x if len(of.dims.get(name, "nm")) > 1 else x[0]
+                 for name, x in drawn.known.items()}  # fmt: skip
+        leaves = [name for name in of.given if name in of.dims]
+
+        def line(*given, of=of, known=known, leaves=leaves):
+            found = of.run(dict(zip(leaves, given, strict=True)), lambda z: z * known[tiles.SLOPE])
+            return found[of.root]
+
+        shares = vjp(line, *(known[name] for name in leaves))[1](known[of.root + BAR])
+        for name, share in zip(leaves, shares, strict=True):
+            right = known.get(name + BAR)
+            np.testing.assert_allclose(share, np.reshape(right, np.shape(share)), atol=1e-9)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tiles_are_judged_and_their_mistakes_named(page, level):
+    for seed in range(1, 41):
+        page.eval(f"globalThis.p = draw('shapes', {level}, {seed}, shapes[{level - 1}])")
+        code = """p.entry.lines.map((line) => [judgeTiles(p, line, line.right),
+            line.slips.map(([name, tiles]) => [name, judgeTiles(p, line, tiles)])])"""
+        found = called(page, code)
+        assert len({name for _, made in found for name, _ in made}) >= 4
+        for right, made in found:
+            assert right["right"]
+            for name, verdict in made:
+                assert not verdict["right"]
+                assert [slip[0] for slip in verdict["slips"]] == [name]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["Z̄", "X"], "columns meet"),
+        (["Z̄", "⊙", "X"], "do not fit, entry by entry"),
+        (["W", "W"], "columns meet"),
+        (["X", "⊙"], "a factor is missing"),
+        (["Z̄ᵀ", "Z̄"], " is "),
+        (["W̄"], "still to be found"),
+    ],
+)
+def test_tiles_that_do_not_fit_are_told(page, typed, words):
+    page.eval("globalThis.p = draw('shapes', 1, 1, shapes[0])")
+    verdict = called(page, f"judgeTiles(p, p.entry.lines[1], {json.dumps(typed)})")
+    assert not verdict["right"]
+    assert words in verdict["words"]
+
+
 def computed(lines):
     form = Form.parse(lines)
     return form.run([1.0] * len(form.leaves))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_kept_is_what_gradients_change_with(page, level):
+    """A value that becomes another after the forward pass changes gradients if it is read."""
+    for number, lines in enumerate(KINDS["keep"].forms(level)):
+        found = entry("keep", level, number)
+        form = Form.parse(lines)
+
+        def gradients(spoiled=None, form=form):
+            root = form.run(keep.VALUES[: len(form.leaves)], keep.FROZEN)
+            nodes = {item.id: item.node for item in read(root, "test", 100)}
+            if spoiled:
+                nodes[spoiled].data *= -1.3
+            root.backward()
+            return [node.grad for node in nodes.values() if not node.parents]
+
+        known = pytest.approx(gradients(), rel=1e-9, abs=1e-15)
+        right, moves = found["right"], [id for id in found["says"] if gradients(id) != known]
+        code = f"judgeKept(keep[{level - 1}][{number}], chosen)"
+        tried = [right, *(kept for _, kept, _ in found["wrong"])]
+        verdicts = called(page, f"{json.dumps(tried)}.map((chosen) => {code} ?? null)")
+        assert set(moves) <= set(right)
+        cancel = len(right) - len(moves)  # as q does in (p / q) * q
+        assert not cancel or "/" in lines
+        assert cancel <= 2
+        assert verdicts[0] is None
+        names = [name for name, *_ in found["wrong"]]
+        assert [verdict["name"] for verdict in verdicts[1:]] == names
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -1,0 +1,55 @@
+// Nodes are chosen: which of the two, or in which order, is for those that extend it.
+class Choice extends Sheet {
+  constructor(...given) {
+    super(...given);
+    this.chosen = [];
+    for (const { svg } of this.drawings) svg.setAttribute("role", "group"); // no mere picture
+    for (const node of Object.keys(this.problem.entry.says)) {
+      for (const box of this.groups(node)) {
+        box.setAttribute("role", "button");
+        box.setAttribute("tabindex", "0");
+        box.addEventListener("click", () => this.choose(node));
+        box.addEventListener("keydown", (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          this.choose(node);
+        });
+      }
+    }
+    this.show();
+  }
+
+  choose(node) {
+    const { chosen } = this;
+    this.chosen = chosen.includes(node) ? chosen.filter((one) => one !== node) : [...chosen, node];
+    this.clear();
+    this.show();
+  }
+
+  show() {
+    const { entry, names } = this.problem;
+    for (const [node, says] of Object.entries(entry.says)) {
+      const place = this.chosen.indexOf(node) + 1;
+      const [mark, spoken] = place ? this.mark(place) : ["", "not chosen"];
+      for (const box of this.groups(node)) {
+        box.setAttribute("aria-label", `${named(says, names)}: ${spoken}`);
+      }
+      for (const drawing of this.drawings) drawing.put(node, "number", mark);
+    }
+  }
+
+  // What is right, in the order in which it is chosen.
+  get wanted() {
+    const { order, right } = this.problem.entry;
+    return order ?? right;
+  }
+
+  fillOne() {
+    const next = this.wanted.find((node) => !this.chosen.includes(node));
+    if (next) this.choose(next);
+  }
+
+  focus(node = Object.keys(this.problem.entry.says)[0]) {
+    this.shown.nodes[node].group.focus();
+  }
+}

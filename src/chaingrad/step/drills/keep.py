@@ -1,0 +1,213 @@
+"""Which values a backward pass reads, and what people keep instead."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from chaingrad.account import Ledger
+from chaingrad.draw.items import Item
+from chaingrad.draw.reading import read
+from chaingrad.draw.words import listed
+from chaingrad.rules import RESULT
+from chaingrad.step.drills.forms import Form
+from chaingrad.step.drills.series import Series
+from chaingrad.step.formula import formula
+
+LETTERS = "pqrstuvw"
+FROZEN = "x"  # an input, which needs no gradient
+FUNCTIONS = (("exp", "tanh", "relu"), ("tanh", "log", "sqrt", "sigmoid", "relu"))
+OPERATIONS = (3, 4, 6)  # by level
+COUNT = 12  # graphs a level
+FEWEST = 4  # mistakes that are wrong in each its own way
+SMALL = 1e-9  # a gradient that is 0 for all numbers, as that of p / p
+VALUES = (0.5, 0.75, 1.25, 1.5)
+
+Kept = frozenset[str]
+
+
+class Graph:
+    """A graph, and of each operation what its shares are made of."""
+
+    def __init__(self, lines: str) -> None:
+        form = Form.parse(lines)
+        with np.errstate(all="ignore"):  # some numbers lead nowhere: see `_is_fit`
+            self.root = form.run(VALUES[: len(form.leaves)], FROZEN)
+        self.items = {item.id: item for item in read(self.root, "drill", 10**9)}
+        self.operations = [item for item in self.items.values() if not item.is_leaf]
+        needed = {row.node for row in Ledger(self.root).rows if row.needed}
+        self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
+
+    def read_by(self, item: Item, frozen: bool = False) -> dict[int, list[str]]:
+        """What the share of each operand reads: of those that need none, nothing, unless asked."""
+        known = item.node.rule.facts.reads
+        return {
+            position: [item.id if i == RESULT else item.parents[i] for i in known[position]]
+            for position, parent in enumerate(item.parents)
+            if frozen or self.items[parent].node.requires_grad
+        }
+
+    def kept(self, chosen: Callable[[Item], Iterable[str]]) -> Kept:
+        """What is chosen at the operations through which gradients flow."""
+        moving = [item for item in self.operations if item.node.requires_grad]
+        return frozenset(id for item in moving for id in chosen(item))
+
+    def reads(self, item: Item) -> set[str]:
+        return {id for ids in self.read_by(item).values() for id in ids}
+
+
+def _swapped(graph: Graph) -> Kept:
+    """Functions by what goes in instead of what comes out."""
+
+    def chosen(item: Item) -> Iterable[str]:
+        reads = graph.reads(item)
+        return item.parents if reads == {item.id} else reads
+
+    return graph.kept(chosen)
+
+
+def _frozen(graph: Graph) -> Kept:
+    def chosen(item: Item) -> Iterable[str]:
+        return (id for ids in graph.read_by(item, frozen=True).values() for id in ids)
+
+    return graph.kept(chosen)
+
+
+MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
+    "everything": (
+        lambda graph: frozenset(graph.items),
+        "that is every value there is; only what a formula of the pass names is to be kept",
+    ),
+    "computed": (
+        lambda graph: frozenset(item.id for item in graph.operations),
+        "that is what was computed; the pass reads by formulas, leaves as well",
+    ),
+    "leaves": (
+        lambda graph: graph.right - {i for i, item in graph.items.items() if not item.is_leaf},
+        "those are the leaves that are read; computed values are read, too",
+    ),
+    "no leaves": (
+        lambda graph: graph.right - {i for i, item in graph.items.items() if item.is_leaf},
+        "the leaves that are read are missing",
+    ),
+    "operands": (
+        lambda graph: graph.kept(lambda item: item.parents),
+        "those are all operands; a sum reads nothing, and many a function reads its result",
+    ),
+    "swapped values": (
+        _swapped,
+        "the functions read what comes out of them, as e^u is its own slope",
+    ),
+    "frozen": (
+        _frozen,
+        f"{FROZEN} needs no gradient, so nothing is read for one",
+    ),
+    "root": (
+        lambda graph: graph.right | {list(graph.items)[-1]},
+        "the root is the last, and nobody uses it",
+    ),
+}
+
+
+def wrong(graph: Graph) -> Iterator[tuple[str, list[str], str]]:
+    """What people keep, each by the first of its names."""
+    known = {graph.right, frozenset()}
+    for name, (made, says) in MISTAKES.items():
+        kept = made(graph)
+        if kept not in known:
+            known.add(kept)
+            yield name, sorted(kept), says
+
+
+@functools.cache
+def drawn(level: int) -> tuple[str, ...]:
+    """Graphs in which some values are read and some are not."""
+    dice, found = Series(f"keep {level}"), dict[Kept, str]()
+    while len(found) < COUNT:
+        names, lines = ["a", "b", *[FROZEN] * (level == 3)], []
+        for name in LETTERS[: OPERATIONS[level - 1]]:
+            first, second = dice.choose(names[-3:]), dice.choose(names)
+            function = dice.choose(FUNCTIONS[level > 1])
+            unary = dice.below(5) < 2
+            sign = dice.choose("+**/" if level > 1 and first != second else "+*")
+            right = f"{function}({first})" if unary else f"{first} {sign} {second}"
+            lines.append(f"{name} = {right}")
+            names.append(name)
+        text = "; ".join(lines)
+        graph = Graph(text)
+        frozen = level < 3 or any(name == "frozen" for name, *_ in wrong(graph))
+        one = text.count("/") < 2  # or quotients undo each other
+        if len(graph.operations) == len(lines) and one and frozen and _is_fit(graph):
+            found.setdefault(graph.right, text)
+    return tuple(found.values())
+
+
+def _is_fit(graph: Graph) -> bool:
+    """Whether there is something to find out, and every gradient is some number."""
+    with np.errstate(all="ignore"):
+        graph.root.backward()
+    nodes = [item.node for item in graph.items.values()]
+    numbers = [node.data for node in nodes]
+    numbers += [node.grad for node in nodes if not node.parents and node.requires_grad]
+    plain = all(np.isfinite(x) and abs(x) > SMALL for x in numbers)
+    moves = all(item.node.requires_grad for item in graph.operations[-2:])
+    enough = 2 <= len(graph.right) <= len(nodes) - 2
+    return plain and moves and enough and len(list(wrong(graph))) >= FEWEST
+
+
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def described(graph: Graph) -> dict[str, Any]:
+    """What is to be chosen, and how it is judged; ``{n3}`` stands for the name of a node."""
+    return {
+        "letters": {item.id: item.label for item in graph.operations},
+        "says": {id: _said(graph, item) for id, item in graph.items.items()},
+        "why": {id: _why(graph, id) for id in graph.items},
+        "wrong": list(map(list, wrong(graph))),
+        "right": [id for id in graph.items if id in graph.right],
+        "steps": list(_steps(graph)),
+    }
+
+
+def _named(graph: Graph, id: str) -> str:
+    item = graph.items[id]
+    return item.label if item.is_leaf else f"{{{id}}}"
+
+
+def _said(graph: Graph, item: Item) -> str:
+    """A node, in words."""
+    if item.is_leaf:
+        return f"{item.label}, a leaf" + ", needs no gradient" * (item.label == FROZEN)
+    operands = [_named(graph, parent) for parent in item.parents]
+    return f"{{{item.id}}}, {item.op} of {listed(operands, 6)}"
+
+
+def _sentence(graph: Graph, item: Item) -> str:
+    """What an operation reads in the backward pass."""
+    operands = [f"<b>{_named(graph, parent)}</b>" for parent in item.parents]
+    text = f"<b>{{{item.id}}}</b> = {formula(item, operands)}"
+    if not item.node.requires_grad:
+        return f"{text} needs no gradient"
+    parts: dict[str, str] = {}
+    for position, ids in graph.read_by(item).items():
+        read_ = listed([f"<b>{_named(graph, id)}</b>" for id in dict.fromkeys(ids)], 6)
+        parts.setdefault(operands[position], f"{read_ or 'nothing'} for {operands[position]}")
+    return f"{text} reads {', '.join(parts.values())}"
+
+
+def _why(graph: Graph, id: str) -> str:
+    """The operations that read a value; if none does, those that have to do with it."""
+    moving = [item for item in graph.operations if item.node.requires_grad]
+    readers = [item for item in moving if id in graph.reads(item)]
+    near = [item for item in graph.operations if id in (item.id, *item.parents)]
+    return "; ".join(_sentence(graph, item) for item in readers or near)
+
+
+def _steps(graph: Graph) -> Iterator[list[Any]]:
+    """One step an operation, in the order of the pass."""
+    for item in reversed(graph.operations):
+        reads = graph.reads(item) if item.node.requires_grad else set()
+        changes = [[id, "number", "✓"] for id in graph.items if id in reads]
+        yield ["Backward", f"{_sentence(graph, item)}.", [item.id], None, changes]
