@@ -22,15 +22,17 @@ COLORS = {
     "excluded": ("#667079", "#929ca6"),
     "local": ("#b3261e", "#ffa69e"),
     "global": ("#0b57c4", "#8fc0ff"),
-    # Of plots: what stands behind, the two passes, and series whose colours mean nothing by
-    # themselves. They differ for those who see two kinds of colour, too.
+    # Of plots: what stands behind, the two passes, and series and areas whose colours mean nothing
+    # by themselves, here or in a graph. They differ for those who see two kinds of colour, too.
     "grid": ("#dfe3e8", "#30363e"),
     "forward": ("#dde3ea", "#3b444f"),
     "backward": ("#c3d9fb", "#1f4372"),
     "teal": ("#00756b", "#1fae9d"),
     "orange": ("#c25a00", "#ffb066"),
-    "violet": ("#6a259c", "#b26bf5"),
-    "sky": ("#2f86d6", "#8cc8ff"),
+    "rose": ("#c2459f", "#e86fcb"),
+    "moss": ("#4b5629", "#6f8f3a"),
+    "aqua": ("#bfe5df", "#14504a"),
+    "sand": ("#f7d9bd", "#5e3a17"),
 }
 LIGHT = {name: light for name, (light, _) in COLORS.items()}
 NAME = {light: name for name, light in LIGHT.items()}

@@ -36,7 +36,7 @@ from chaingrad.draw.dot import FONTS, printable
 from chaingrad.draw.palette import NAME, color, style, themed
 from chaingrad.draw.svg import write
 
-__all__ = ["LINES", "POINTS", "SERIES", "Plot", "axes", "color", "grid"]
+__all__ = ["FILLS", "LINES", "POINTS", "SERIES", "Plot", "axes", "color", "grid"]
 
 _TYPE = 12  # px, where a panel has the width that it was drawn for
 _SMALLEST = 11  # px, where it has been shrunk
@@ -44,7 +44,9 @@ _LARGEST = 1.1  # how far a panel grows where there is room
 
 
 #: Colours of series, which differ for those who see only two kinds of colour, too.
-SERIES = ("teal", "orange", "ink", "violet", "sky")
+SERIES = ("teal", "orange", "ink", "rose", "moss")
+#: Fills of areas, for what is neither a pass nor a node.
+FILLS = [color("aqua"), color("sand"), color("constant")]
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1.5, 1.5, 1.5, 1.5, 1.5)))
 #: Styles of lines without markers, to be told apart with and without colour.
 LINES: list[dict[str, Any]] = [

@@ -20,6 +20,8 @@ from chaingrad.draw.palette import NAME, style, themed
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LEGIBLE = 11.0  # pixels: a wide drawing shrinks until its smallest type has this size
 _PHONE = 320.0  # pixels: what is no wider never needs to scroll
+_COLUMN = 780.0  # pixels: what is wider is cut in a window of 1280
+_CLOSER = re.compile(r'(?<=\branksep=")[\d.]+')
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +43,14 @@ class Drawing:
 
     @cached_property
     def _laid_out(self) -> bytes:
-        return layout(self.source, "svg")
+        """As Graphviz lays it out; with shorter arrows where it would not fit its column."""
+        svg = layout(self.source, "svg")
+        return svg if _fits(svg) else layout(_CLOSER.sub("0.16", self.source, 1), "svg")
+
+    @property
+    def fits(self) -> bool:
+        """Whether a page shows all of it beside its contents, in a window of 1280 pixels."""
+        return _fits(self._laid_out)
 
     def svg(self, theme: bool = True) -> str:
         """Give the drawing as SVG.
@@ -109,6 +118,10 @@ def _smallest_width(root: ET.Element) -> int:
     """The width, in pixels, below which the drawing's smallest type could not be read."""
     sizes = [float(text.attrib["font-size"]) for text in root.iter("text")]
     return math.ceil(float(root.attrib["width"]) * _LEGIBLE / min(sizes, default=_LEGIBLE))
+
+
+def _fits(svg: bytes) -> bool:
+    return _smallest_width(_clean(svg, "", {})) <= _COLUMN
 
 
 def scrolling(svg: str) -> str:

@@ -74,7 +74,7 @@ def heat_map() -> plots.Plot:
 def test_series_stand_out_from_the_paper(theme):
     for name in (*plots.SERIES, "local", "global", "muted"):
         assert contrast(COLORS[name][theme], COLORS["paper"][theme]) >= 3
-    for ground in ("paper", "forward", "backward", "constant"):
+    for ground in ("paper", "forward", "backward", "constant", "aqua", "sand"):
         assert contrast(COLORS["ink"][theme], COLORS[ground][theme]) >= 4.5
 
 
