@@ -1,7 +1,8 @@
-"""The page of the reader's own function: ``{workbench}`` is its place.
+"""The reader's own function: ``{workbench}`` is its place, with all starting points or those named.
 
-The starting points are the cells of the page that end with a drawing. In the editor they end with
-what is drawn, and their names are those of the sections in which they stand.
+The starting points are the cells of its own page that end with a drawing. In the editor they end
+with what is drawn, and their names are those of the sections in which they stand. What the engine
+makes of them the build computes, so that they are shown before Python has come.
 
 What the engine makes of a text is shown in a frame without an origin, whose policy knows each
 script of the views by its hash: nothing else runs there, whatever the text has put into its view.
@@ -11,7 +12,9 @@ The page lets its frames go nowhere else.
 import ast
 import json
 import re
+import shutil
 from collections.abc import Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+import chaingrad
 from cells import code_cells, source_of
 from chaingrad.step.export import document, hashes
 from chaingrad.step.workbench import VIEWS, respond
@@ -45,16 +49,33 @@ STAMP = sha256(b"".join((LIVE / f"workbench.{kind}").read_bytes() for kind in ("
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
 
-BENCH = (
-    '<div class="bench tex2jax_ignore" id="workbench" hidden></div><noscript><p>The workbench '
-    "needs JavaScript. What follows does not: each starting point stands there with its graph."
-    "</p></noscript>"
+# What the theme gives to the pages of the book.
+EMBEDDED = (
+    "html{color-scheme:light;--pst-color-background:light-dark(#fff,#121417);"
+    "--pst-color-surface:light-dark(#f3f4f5,#1c2128);--pst-color-border:light-dark(#c9ced4,#48566b);"
+    "--pst-color-text-base:light-dark(#222832,#ced6dd);--pst-color-warning:#f3960a;"
+    "--pst-color-text-muted:light-dark(#48566b,#9ca4af);"
+    "--pst-font-family-monospace:ui-monospace,monospace}html[data-theme=dark]{color-scheme:dark}"
+    "body{margin:0 .5rem;font:1rem/1.5 system-ui,sans-serif;color:var(--pst-color-text-base);"
+    "background:var(--pst-color-background)}.bench{margin:0}a{color:var(--pst-color-primary)}"
 )
+BENCH = (
+    '<div class="bench tex2jax_ignore" id="workbench" hidden></div>'
+    "<noscript><p>The workbench needs JavaScript.</p></noscript>"
+)
+BUILT = "_bench"  # the folder of what the build has made of the starting points
+EMBED = "_static/embed.html"  # the page that other sites show in a frame
+SHOWN = [view for view in VIEWS if view != "written out"]  # whose formulas a browser sets
 
 
 class Workbench(SphinxDirective):
+    """Lines name the starting points that are offered; without any, it is the page of them all."""
+
+    has_content = True
+
     def run(self) -> list[nodes.Node]:
-        return [nodes.raw("", BENCH, format="html")]
+        self.env.note_dependency(str(self.env.doc2path(HERE)))
+        return [nodes.raw("", BENCH, format="html", offers=[*self.content])]
 
 
 def frame() -> str:
@@ -73,15 +94,20 @@ def start(source: str) -> str:
     return "\n".join([*kept, ast.unparse(call.args[0])])
 
 
-def starts(page: nodes.document) -> list[dict[str, str]]:
-    """The starting points of a page, by name."""
+def starts(page: nodes.document) -> list[dict[str, Any]]:
+    """The starting points of a page."""
     found = []
     for cell in code_cells(page):
         text, section = start(source_of(cell)), cell.parent
         if text and isinstance(section, nodes.section):
             title = next(section.findall(nodes.title)).astext()
-            found.append({"name": title, "text": text})
+            found.append(told_of(title, text))
     return found
+
+
+def told_of(name: str, text: str) -> dict[str, Any]:
+    """A starting point as the script knows it, with the views that the build makes of it."""
+    return {"name": name, "key": nodes.make_id(name), "text": text, "views": SHOWN}
 
 
 def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -120,34 +146,86 @@ def _view(source: str) -> str:
     return SHOWS.get(call.func.id, "") if takes_node else ""
 
 
-def told(page: nodes.document, name: str, root: str) -> dict[str, Any]:
-    """What the page tells ``workbench.js``."""
-    return {
-        "page": name,
-        "root": root,
-        "views": list(VIEWS),
-        "starts": starts(page),
-        "frame": frame(),
-    }
+def element(told: dict[str, Any]) -> str:
+    """What the page tells ``workbench.js``, and the script."""
+    data = json.dumps({"views": [*VIEWS], "frame": frame()} | told)
+    data = data.replace("</", "<\\/").replace("<!", "<\\u0021")
+    script = f"{told['root']}workbench.js?v={STAMP.hexdigest()[:8]}"
+    return (
+        f'<script type="application/json" id="workbench-told">{data}</script>'
+        f'<script type="module" src="{script}"></script>'
+    )
+
+
+def embed(told: dict[str, Any], static: str) -> str:
+    """The page that other sites show in a frame; it lies beside the scripts of every page."""
+    sheets = "".join(
+        f'<link rel="stylesheet" href="{name}">'
+        for name in (f"{static}book.css", f"{static}live.css", f"{told['root']}workbench.css")
+    )
+    scripts = "".join(
+        f'<script defer src="{static}{name}.js"></script>' for name in ("book", "kept")
+    )
+    return (
+        '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="robots" content="noindex">{POLICY}<title>A function</title>'
+        f"{sheets}<style>{EMBEDDED}</style>{scripts}</head><body><main>{BENCH}</main>"
+        f"{element(told | {'page': '', 'isEmbedded': True})}</body></html>\n"
+    )
+
+
+def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
+    """What the engine makes of each starting point, in a file for each view."""
+    engine = Path(chaingrad.__file__).parent
+    sources = [path.read_bytes() for path in sorted(engine.rglob("*")) if path.is_file()]
+    stamp = sha256(json.dumps(found).encode() + b"".join(sources)).hexdigest()
+    if (folder / stamp).exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for start in found:
+        for view in start["views"]:
+            answer = json.dumps(asdict(respond(start["text"], view)))
+            (folder / f"{start['key']}.{view}.json").write_text(answer, "utf-8")
+    (folder / stamp).touch()
 
 
 def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
 ) -> None:
-    raw = document.findall(nodes.raw) if document is not None else ()
-    if document is None or all(node.astext() != BENCH for node in raw):
+    found = document.findall(nodes.raw) if document is not None else ()
+    place = next((node for node in found if "offers" in node), None)
+    if place is None:
         return
+    known = {start["name"]: start for start in starts(app.env.get_doctree(HERE))}
     root = context["pathto"]("_live/", resource=True)
-    data = json.dumps(told(document, page, root)).replace("</", "<\\/").replace("<!", "<\\u0021")
-    context["body"] += (
-        f'<script type="application/json" id="workbench-told">{data}</script>'
-        f'<script type="module" src="{root}workbench.js?v={STAMP.hexdigest()[:8]}"></script>'
-    )
+    told = {
+        "page": page,
+        "root": root,
+        "built": context["pathto"](f"{BUILT}/", resource=True),
+        "starts": [known[name] for name in place["offers"] or known],
+    }
+    if page == HERE:
+        told["embed"] = context["pathto"](EMBED, resource=True)
+    else:
+        told["here"] = {"page": HERE, "address": context["pathto"](HERE)}
+    context["body"] += element(told)
     sheet = f'<link rel="stylesheet" href="{root}workbench.css?v={STAMP.hexdigest()[:8]}">'
     context["metatags"] = "\n".join([context.get("metatags", ""), POLICY, sheet])
+
+
+def write_with_site(app: Sphinx, error: Exception | None) -> None:
+    if error is None and app.builder.format == "html" and HERE in app.env.found_docs:
+        found, site = starts(app.env.get_doctree(HERE)), Path(app.outdir)
+        write(found, site / BUILT)
+        here = {"page": HERE, "address": f"../{app.builder.get_target_uri(HERE)}"}
+        told = {"root": "../_live/", "built": f"../{BUILT}/", "starts": found, "here": here}
+        (site / EMBED).write_text(embed(told, ""), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("workbench", Workbench)
     app.connect("html-page-context", add_to_page)
+    app.connect("build-finished", write_with_site)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

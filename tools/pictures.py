@@ -24,13 +24,13 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def first_page(page: Page) -> bytes:
-    """From the title to the end of the first drawing."""
+    """From the title to the end of the first figure, code and figure side by side."""
+    page.set_viewport_size({"width": 1280, "height": 1200})
     page.locator(".live-run").first.wait_for()
-    page.set_viewport_size({"width": 1200, "height": 1200})
-    box = page.locator("svg.chaingrad").first.bounding_box()
+    box = page.locator(".chaingrad-moving[data-ready]").first.bounding_box()
     assert box is not None
     height = box["y"] + box["height"] + 8
-    return page.screenshot(clip={"x": 0, "y": 0, "width": 1200, "height": height})
+    return page.screenshot(clip={"x": 0, "y": 0, "width": 1280, "height": height})
 
 
 def player(page: Page) -> bytes:

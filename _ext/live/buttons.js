@@ -1,5 +1,5 @@
-// Offers to run the cells of the page and to check answers. All that this takes is fetched on the
-// first click.
+// Offers to run the cells of the page and to check answers. All that this takes is fetched when
+// somebody is about to run something: has rested on a button or in an editor, or ran something before.
 (() => {
   const found = document.getElementById("live-cells");
   if (!found) return;
@@ -127,5 +127,19 @@
     equip(place, made, "answers", i);
   });
 
-  if (kept.read(told.page).code && location.protocol !== "file:") load();
+  if (location.protocol === "file:") return;
+  if (kept.read(told.page).code) load();
+
+  const REST = 300; // ms of the pointer or the focus
+  const PLACES = ".live-run, .live-edit, .live-editor:not(.bench-desk)";
+  const begin = async () => {
+    if (!navigator.connection?.saveData) (await load())("begin");
+  };
+  let timer;
+  for (const event of ["pointerover", "focusin"])
+    document.addEventListener(event, ({ target }) => {
+      clearTimeout(timer);
+      if (target.closest?.(PLACES)) timer = setTimeout(begin, REST);
+    });
+  if (!document.getElementById("workbench")) kept.again(begin);
 })();

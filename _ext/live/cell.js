@@ -73,7 +73,8 @@ export class Cell {
     this.output?.element.remove();
     this.output = new Output(this.name, this.built);
     this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output
-    const above = this.gap.parentNode === this.box ? this.gap : this.box.lastChild;
+    const mark = this.box.querySelector(".checked > details > .cell_input");
+    const above = this.gap.isConnected ? this.gap : (mark ?? this.box.lastChild);
     above.after(this.output.element);
     this.mark("changed", true);
   }
@@ -85,10 +86,8 @@ export class Cell {
     this.code.closest("details")?.setAttribute("open", "");
     this.desk = make("div", { className: "live-editor" });
     this.code.closest(".highlight").before(this.desk);
-    const before = document.activeElement;
     this.editor = openEditor(this.desk, text, act.run, () => this.focusBar());
-    if (!focus) before.focus?.({ preventScroll: true });
-    if (!focus && this.desk.contains(document.activeElement)) document.activeElement.blur();
+    if (focus) this.editor.focus();
     for (const event of ["input", "keyup", "paste", "cut", "drop"])
       this.desk.addEventListener(event, act.keep);
     this.desk.addEventListener("focusout", act.leave);

@@ -2,7 +2,7 @@
 import { Answer } from "./answer.js";
 import { Cell } from "./cell.js";
 import { Drafts } from "./drafts.js";
-import { Python } from "./python.js";
+import { mayComeEarly, Python } from "./python.js";
 import { Turns } from "./turns.js";
 
 const TOO_DEEP = /call stack|recursion/i;
@@ -44,7 +44,9 @@ class Page {
     this.turns.begin(cell);
     try {
       await this.python.started(speaker);
-      return await work();
+      const ended = await work();
+      kept.ran();
+      return ended;
     } catch (error) {
       for (const other of this.cells) other.hasRun = false;
       speaker.status(whyNot(error.message));
@@ -153,9 +155,15 @@ class Page {
     );
   }
 
+  /** Have Python start before something is run. */
+  async begin() {
+    const { base, python } = this;
+    if (await mayComeEarly(base).catch(() => false)) python.started().catch(() => {});
+  }
+
   /** Open the editor; who writes will run it, so that Python may start meanwhile. */
   edit(cell, text, focus = true) {
-    if (focus) this.python.started().catch(() => {});
+    if (focus) this.begin();
     const act = {
       run: () => this.run(cell),
       keep: () => this.drafts.soon(cell),
@@ -206,5 +214,5 @@ class Page {
 export async function start(boxes, places, told, base) {
   const page = new Page(boxes, places, told, base);
   await page.restore();
-  return (what, kind, i) => page[what](page[kind][i]);
+  return (what, kind, i) => page[what](page[kind]?.[i]);
 }

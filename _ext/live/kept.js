@@ -36,7 +36,23 @@ window.kept = (() => {
     }
   }
 
+  const RAN = `${PREFIX}ran`;
+
   return {
+    /** Note that something has run in this tab, which is kept for as long as the tab. */
+    ran() {
+      try {
+        sessionStorage.setItem(RAN, "yes");
+      } catch {} // it allows no storage
+    },
+    /** Do something when the browser is idle, if something has run in this tab before. */
+    again(act) {
+      try {
+        // With a limit: in a window that draws no frames nothing is ever idle.
+        const idle = window.requestIdleCallback ?? setTimeout;
+        if (sessionStorage.getItem(RAN)) idle(act, { timeout: 2000 });
+      } catch {} // it allows no storage
+    },
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>
       [...document.querySelectorAll("div.cell:has(.cell_input)")].map(

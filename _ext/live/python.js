@@ -3,6 +3,19 @@
 const DOES = { start: "Starting Python", run: "Running", check: "Checking" };
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 
+const OWN = "runtime/"; // where a site carries Python
+
+/** Where Python may come from: from this site alone, if it has it. */
+export async function sources(base) {
+  const { runtimes } = await (await fetch(new URL("config.json", base))).json();
+  return runtimes.includes(OWN) ? [OWN] : runtimes;
+}
+
+/** Whether Python may come before anybody has asked for it: from this site, where bytes are cheap. */
+export async function mayComeEarly(base) {
+  return !navigator.connection?.saveData && (await sources(base)).includes(OWN);
+}
+
 const module = (base) => new Worker(new URL("worker.js", base), { type: "module" });
 
 /** Python in a worker: one message at a time, answered by what it shows and by its end. */

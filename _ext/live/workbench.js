@@ -1,11 +1,12 @@
-// The reader's own function: an editor, and what the engine makes of its text.
-import { openEditor } from "./editor.js";
+// The reader's own function: an editor, and what the engine makes of its text. On a page that has it
+// beside other things, `told.here` is where there is more of it; `told.isEmbedded` is said by the page
+// that others show in a frame, which keeps nothing.
 import { jailed } from "./jail.js";
 import { packed, unpacked } from "./link.js";
-import { Python } from "./python.js";
+import { mayComeEarly, Python, sources } from "./python.js";
 
 const PAUSE = 400; // ms without a key, after which a text runs
-const OWN = "runtime/"; // where a site carries Python
+const REST = 300; // ms of the pointer or the focus, after which Python starts
 const LONGEST = 5000; // ms that a run may take
 const READY = "x = Node(2.0)\nx * x"; // run once, so that what it imports is there
 const WHY_NOT = {
@@ -17,6 +18,8 @@ const WHY_NOT = {
     "This cannot run here: the site has to allow its files to a frame without an origin " +
     "(Access-Control-Allow-Origin: *). In a copy of the course: make serve",
 };
+
+const COLOURS = { "": "the reader’s", light: "light", dark: "dark" };
 
 const told = JSON.parse(document.getElementById("workbench-told").textContent);
 const base = new URL(told.root, location.href);
@@ -44,10 +47,6 @@ class Workbench {
   // --- what stands on the page --------------------------------------------------------------------
 
   build() {
-    this.starts = make("select", { ariaLabel: "Starting points" });
-    this.starts.append(make("option", { value: "" }, "Starting points …"));
-    told.starts.forEach(({ name }, i) => this.starts.append(make("option", { value: i }, name)));
-    this.starts.onchange = () => this.begin(this.starts.value);
     this.from = make("p", { className: "bench-from", hidden: true });
     this.desk = make("div", { className: "live-editor bench-desk" });
     this.wrong = make("ul", { className: "bench-wrong", role: "status" });
@@ -61,42 +60,128 @@ class Workbench {
     this.copyCode = button("Copy code", "Copy the program, which runs alone", () =>
       this.copy(this.code, "The program is copied."),
     );
-    const acts = [
-      button("▸ Run", "Run (Shift+Enter)", () => this.run()),
-      button("Copy link", "Copy an address that holds this program and view", () => this.link()),
-      (this.save = button("Save as file", "Save this view as a file that loads nothing", () =>
-        this.download(),
-      )),
-      this.copyCode,
-    ];
+    const run = button("▸ Run", "Run (Shift+Enter)", () => this.run());
+    const offers = told.isEmbedded ? [] : this.starts();
+    const acts = told.here ? [...offers, run, this.onward()] : [this.choice(), run];
+    this.save = button("Save as file", "Save this view as a file that loads nothing", () =>
+      this.download(),
+    );
+    if (!told.here)
+      acts.push(
+        button("Copy link", "Copy an address that holds this program and view", () => this.link()),
+        button("Embed", "Show this program and view on a page of your own", () => this.offer()),
+        this.save,
+      );
     this.stage = make("div", { className: "bench-stage" });
     this.printed = make("pre", { className: "bench-printed", tabIndex: 0, ariaLabel: "Printed" });
     const group = (ariaLabel, ...inside) =>
       make("div", { className: "bench-bar", role: "group", ariaLabel }, ...inside);
-    root.append(
-      group("Program", this.starts, ...acts),
-      this.from,
-      this.desk,
-      this.wrong,
-      group("Views", ...this.views),
-      this.line,
-      this.stage,
-      this.printed,
-    );
+    const program = [this.panel(), this.from, this.desk, this.wrong];
+    const result = [this.line, this.stage, this.printed];
+    const acting = group("Program", ...acts, this.copyCode);
+    const viewing = group("Views", ...this.views);
+    if (told.isEmbedded) root.append(acting, viewing, ...result, ...program);
+    else root.append(acting, ...program, viewing, ...result);
     this.save.hidden = this.copyCode.hidden = this.printed.hidden = true;
     root.hidden = false;
     this.look(this.view);
-    for (const event of ["pointerenter", "focusin"])
-      root.addEventListener(event, () => this.soon(), { once: true });
+    let timer;
+    const soon = () => (timer = setTimeout(() => this.soon(), REST));
+    for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, soon);
+    for (const event of ["pointerleave", "focusout"])
+      root.addEventListener(event, () => clearTimeout(timer));
+    kept.again(() => this.soon());
     new MutationObserver(() => this.show(this.shown)).observe(document.documentElement, {
       attributeFilter: ["data-theme"],
     });
-    addEventListener("hashchange", () => this.open());
+    addEventListener("hashchange", () => location.hash.startsWith("#f=") && this.open());
+  }
+
+  /** All starting points, to choose one. */
+  choice() {
+    const begin = ({ target }) => this.begin(told.starts[target.value]);
+    const choice = make("select", { ariaLabel: "Starting points", onchange: begin });
+    choice.append(make("option", { value: "" }, "Starting points …"));
+    told.starts.forEach(({ name }, i) => choice.append(make("option", { value: i }, name)));
+    return choice;
+  }
+
+  /** A button for each starting point. */
+  starts() {
+    return told.starts.map((start) =>
+      button(start.name, `Begin with this: ${start.name}`, () => this.begin(start)),
+    );
+  }
+
+  /** A link that takes the text along: by what this browser keeps, or from another site by itself. */
+  onward() {
+    const link = make("a", { href: told.here.address }, "Open in the workbench");
+    if (told.isEmbedded) Object.assign(link, { target: "_blank", rel: "noopener" });
+    else
+      link.onclick = () =>
+        kept.put(told.here.page, "bench", "came", { text: this.editor.text(), view: this.view });
+    return (this.more = link);
+  }
+
+  /** What shows this program and view on a page of the reader's own: a line of HTML. */
+  panel() {
+    this.colours = make("select", { onchange: () => this.tellHtml() });
+    for (const [value, says] of Object.entries(COLOURS))
+      this.colours.append(make("option", { value }, says));
+    const oninput = () => this.tellHtml();
+    this.height = make("input", { type: "number", value: 480, min: 200, step: 20, oninput });
+    this.html = make("textarea", { readOnly: true, rows: 3, ariaLabel: "HTML" });
+    const take = button("Copy HTML", "Copy this line", () =>
+      this.copy(this.html.value, "The line is copied.", this.html),
+    );
+    const here = /^(localhost|127\.|\[::1\])/.test(location.hostname)
+      ? "This address is one of your own computer: nobody else can open it. "
+      : "";
+    return (this.offered = make(
+      "div",
+      { className: "bench-panel", hidden: true },
+      make("label", {}, "Colours ", this.colours),
+      make("label", {}, "Height ", this.height),
+      take,
+      this.html,
+      make(
+        "p",
+        {},
+        `${here}Whoever opens your page runs the program by a click, in a closed frame.`,
+      ),
+    ));
+  }
+
+  offer() {
+    this.offered.hidden = !this.offered.hidden;
+    this.point();
+  }
+
+  /** Have links hold the program and the view as they are now. */
+  async point() {
+    if (!this.offered.hidden) await this.tellHtml();
+    if (told.isEmbedded) this.more.href = await this.address();
+  }
+
+  async tellHtml() {
+    const text = this.editor.text();
+    const start = told.starts.find((each) => each.text === text);
+    const program = start
+      ? { s: start.key, view: this.view }
+      : { f: await packed(text, this.view) };
+    const theme = this.colours.value ? { theme: this.colours.value } : {};
+    const at = new URL(told.embed, location.href);
+    at.hash = new URLSearchParams({ ...program, ...theme });
+    const title = `${start?.name ?? "A function"}: ${this.view}`;
+    this.html.value =
+      `<iframe src="${at.href.replaceAll("&", "&amp;")}" title="${title}" width="100%" ` +
+      `height="${Number(this.height.value)}" style="border:0" loading="lazy"></iframe>`;
   }
 
   look(view) {
     this.view = told.views.includes(view) ? view : told.views[0];
     this.views.forEach((each, i) => (each.ariaPressed = String(told.views[i] === this.view)));
+    if (this.editor) this.point();
   }
 
   status(...parts) {
@@ -111,23 +196,28 @@ class Workbench {
 
   /** Show what the address holds, a cell handed over, the reader wrote last, or the first start. */
   async open() {
-    const letters = new URLSearchParams(location.hash.slice(1)).get("f");
+    const given = new URLSearchParams(location.hash.slice(1));
+    const letters = given.get("f");
     const came = letters && (await unpacked(letters));
-    const { text: last, came: cell } = kept.read(told.page).bench ?? {};
+    const named = told.starts.find(({ key }) => key === given.get("s"));
+    const start = named && { text: named.text, view: given.get("view") };
+    const { text: last, came: cell } = (!told.isEmbedded && kept.read(told.page).bench) || {};
     if (cell) kept.put(told.page, "bench", "came", undefined);
-    this.isTrusted = !came;
-    const { text, view } = came || cell || last || { text: told.starts[0].text };
+    const { text, view } = came || start || cell || last || { text: told.starts[0].text };
     this.look(view);
-    this.write(text);
+    await this.write(text);
+    this.isTrusted = !came;
     this.from.hidden = !came;
     this.from.textContent =
       "Somebody else wrote this program: it came in the link. Read it, and press Run. It runs in " +
       "a frame that reaches this site’s own files and nothing else.";
     if (letters && !came) this.status("The link holds no program: a part of it may be missing.");
     else if (cell && !came) this.run();
+    else if (!came) await this.showBuilt();
   }
 
-  write(text) {
+  async write(text) {
+    const { openEditor } = await import("./editor.js");
     this.isWriting = true;
     if (this.editor) this.editor.put(text);
     else {
@@ -135,7 +225,6 @@ class Workbench {
       const leave = () => this.views[0].focus();
       const passOn = (event) => event.key === "Tab" && event.stopPropagation();
       this.desk.addEventListener("keydown", passOn, true); // Tab goes on; lines indent by themselves
-      const before = document.activeElement;
       this.editor = openEditor(
         this.desk,
         text,
@@ -144,28 +233,25 @@ class Workbench {
         () => this.changed(),
         label,
       );
-      // It has taken the focus: whoever had it has it back; if nobody had, Tab begins at the top.
-      document.body.tabIndex = -1;
-      before.focus({ preventScroll: true });
-      document.body.removeAttribute("tabindex");
     }
     this.isWriting = false;
+    this.point();
   }
 
   changed() {
     if (this.isWriting) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      kept.put(told.page, "bench", "text", { text: this.editor.text(), view: this.view });
+      const draft = { text: this.editor.text(), view: this.view };
+      if (!told.isEmbedded) kept.put(told.page, "bench", "text", draft);
+      this.point();
       if (this.isTrusted) this.run();
     }, PAUSE);
   }
 
-  begin(i) {
-    if (i === "") return;
-    this.isTrusted = true;
-    this.from.hidden = true;
-    this.write(told.starts[i].text);
+  async begin(start) {
+    if (!start) return;
+    await this.write(start.text);
     this.run();
   }
 
@@ -173,21 +259,13 @@ class Workbench {
 
   /** Have Python start while the reader looks or writes, if this site has it and bytes are cheap. */
   async soon() {
-    if (navigator.connection?.saveData) return;
-    const runtimes = await this.runtimes().catch(() => []);
-    if (runtimes.includes(OWN)) this.start().catch(() => {});
-  }
-
-  /** Where Python may come from: from this site alone, if it has it. */
-  async runtimes() {
-    const { runtimes } = await (await fetch(new URL("config.json", base))).json();
-    return runtimes.includes(OWN) ? [OWN] : runtimes;
+    if (await mayComeEarly(base).catch(() => false)) this.start().catch(() => {});
   }
 
   /** Resolves when Python has run something. */
   start() {
     this.starting ??= (async () => {
-      const runtimes = await this.runtimes();
+      const runtimes = await sources(base);
       const addresses = [base.href, ...runtimes.map((address) => new URL(address, base).href)];
       this.python ??= new Python(base, () => jailed(base.href, addresses), ["graphviz"]);
       this.isReady = false;
@@ -219,6 +297,7 @@ class Workbench {
   }
 
   async once() {
+    if (await this.showBuilt()) return;
     await this.start();
     const { view } = this;
     this.answer = null;
@@ -226,6 +305,7 @@ class Workbench {
     const slow = setTimeout(() => this.python.fail("slow"), LONGEST);
     try {
       const { error } = await this.python.ask(this, { type: "run", source, name: "" });
+      kept.ran();
       if (this.answer) this.tell(this.answer, view);
       else this.status(error.trim().split("\n").at(-1));
     } catch (error) {
@@ -236,6 +316,20 @@ class Workbench {
       this.status(WHY_NOT[error.message] ?? `This ended Python: ${error.message}`);
     } finally {
       clearTimeout(slow);
+    }
+  }
+
+  /** Show what the build has made of a starting point, if the text is one; whether it was. */
+  async showBuilt() {
+    const { view } = this;
+    const start = told.starts.find(({ text }) => text === this.editor.text());
+    if (!start?.views.includes(view)) return false;
+    try {
+      const file = new URL(`${told.built}${start.key}.${view}.json`, location.href);
+      this.tell(await (await fetch(file)).json(), view);
+      return true;
+    } catch {
+      return false; // Python says the same
     }
   }
 
@@ -299,19 +393,26 @@ class Workbench {
 
   // --- taking it along ----------------------------------------------------------------------------
 
-  async link() {
+  async address() {
     const letters = await packed(this.editor.text(), this.view);
-    const address = new URL(`#f=${letters}`, location.href).href;
-    await this.copy(address, "The link is copied: it holds the program and the view.");
+    return new URL(`#f=${letters}`, new URL(told.here?.address ?? "", location.href)).href;
   }
 
-  async copy(text, said) {
+  async link() {
+    await this.copy(await this.address(), "The link is copied: it holds the program and the view.");
+  }
+
+  async copy(text, said, there) {
     try {
       await navigator.clipboard.writeText(text);
       this.status(said);
     } catch {
-      const field = make("textarea", { value: text, readOnly: true, ariaLabel: "To be copied" });
-      this.status("This browser copies nothing by itself: ", field);
+      const field =
+        there ?? make("textarea", { value: text, readOnly: true, ariaLabel: "To be copied" });
+      this.status(
+        "This browser copies nothing by itself: ",
+        ...(there ? ["it is marked."] : [field]),
+      );
       field.select();
     }
   }
@@ -323,4 +424,23 @@ class Workbench {
   }
 }
 
-new Workbench().open();
+if (told.isEmbedded) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const theme = new URLSearchParams(location.hash.slice(1)).get("theme");
+  const paint = () => {
+    const own = dark.matches ? "dark" : "light";
+    document.documentElement.dataset.theme = theme in COLOURS && theme ? theme : own;
+  };
+  dark.addEventListener("change", paint);
+  paint();
+}
+
+// The editor is fetched when its place comes near.
+new IntersectionObserver(
+  ([{ isIntersecting }], observer) => {
+    if (!isIntersecting) return;
+    observer.disconnect();
+    new Workbench().open();
+  },
+  { rootMargin: "300px" },
+).observe(root.parentElement);

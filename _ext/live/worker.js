@@ -44,7 +44,9 @@ function counted(response) {
 function keepWhatIsFetched(store, runtime) {
   self.fetch = async (input, options) => {
     const address = String(input.url ?? input);
-    if (!address.startsWith(runtime)) return fetchDirectly(input, options);
+    // A browser keeps what it compiled of a response of its own, and of no other.
+    const isCompiled = address.endsWith(".wasm");
+    if (isCompiled || !address.startsWith(runtime)) return fetchDirectly(input, options);
     const kept = store && (await store.match(address));
     if (kept) return counted(kept);
     const response = await fetchDirectly(input, options);

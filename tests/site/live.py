@@ -46,6 +46,9 @@ CELLS = {
     "builds on torch": "y + 1",
     "kept": "THREE",
     "taken out": "1 + 1",
+    "folded": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+    "draw_graph(Node(2.0) + Node(3.0))",
+    "claim": "print('held')\nassert 1 + 1 == 2",
     "glued": "from myst_nb import glue\nglue('six', 6.0, display=False)\n"
     "glue('third', -1 / 3, display=False)",
 }
@@ -117,6 +120,8 @@ OPTIONS = {
     "progress": ":mystnb: {output_stderr: show}\n",
     "wrong": ":tags: [raises-exception]\n",
     "taken out": ":live: takes too long here\n",
+    "folded": ":tags: [hide-input]\n",
+    "claim": ':tags: [hide-input]\n:mystnb: {code_prompt_show: "Checked: it holds"}\n',
 }
 
 

@@ -65,10 +65,38 @@ def page(opened: Opened) -> Page:
     return opened.page
 
 
-def test_nothing_is_fetched_before_the_first_click(page: Page, opened: Opened) -> None:
+def test_nothing_is_fetched_before_it_is_wanted(page: Page, opened: Opened) -> None:
     expect(run(page, "six")).to_have_text("6")
     first = next(i for i, address in enumerate(opened.asked) if "/_live/" in address)
     assert first >= opened.before > 0
+
+
+SAVES = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+
+
+def test_python_comes_to_who_rests_on_a_button_or_has_run_something(
+    browser: Browser, page_address: str
+) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(page_address)
+    with page.expect_worker():
+        cell(page, "six").locator(".live-run").hover()
+    page.mouse.move(0, 0)
+    page.reload()
+    with page.expect_worker():
+        cell(page, "six").locator(".live-edit").focus()
+    run(page, "six")
+    page.mouse.move(0, 0)
+    with page.expect_worker():
+        page.reload()
+    saving = context.new_page()
+    saving.add_init_script(SAVES)
+    saving.goto(page_address)
+    cell(saving, "six").locator(".live-run").hover()
+    saving.wait_for_timeout(1000)  # three times the rest
+    assert saving.workers == []
+    context.close()
 
 
 def test_run_shows_output_in_place_of_the_built_one(page: Page) -> None:
@@ -98,6 +126,27 @@ def test_edited_code_runs_and_reset_brings_the_book_back(page: Page) -> None:
     expect(cell(page, "six").locator(".cell_output .output pre")).to_have_text("6\n")
     expect(cell(page, "six").locator(".cell_input pre").first).to_have_text("x = 6\nx\n")
     expect(run(page, "six")).to_have_text("6")
+
+
+@pytest.mark.parametrize(("name", "is_folded"), [("folded", False), ("claim", True)])
+def test_a_folded_cell_is_edited_and_run_in_its_fold(
+    page: Page, name: str, is_folded: bool
+) -> None:
+    """What it shows takes the place of what the book shows: above the fold, a check's within."""
+    built = cell(page, name).locator(".cell_output")
+    stood = built.evaluate("e => e.parentElement.tagName")
+    cell(page, name).locator("summary").click()
+    write(page, name, "print('mine')\nassert 1 + 1 == 2")
+    expect(run(page, name)).to_have_text("mine")
+    assert built.evaluate("e => e.parentElement.tagName") == stood
+    mark = "e => getComputedStyle(e.querySelector('summary p'), '::before').content"
+    assert cell(page, name).evaluate(mark) == "none"
+    cell(page, name).locator("summary").click()
+    assert output(page, name).is_visible() != is_folded
+    cell(page, name).locator("summary").click()
+    cell(page, name).locator(".live-reset").click()
+    assert (cell(page, name).evaluate(mark) == '"✓ "') == is_folded
+    expect(built).to_have_count(1)
 
 
 def test_errors_are_tracebacks_of_the_readers_frames(page: Page) -> None:

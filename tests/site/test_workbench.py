@@ -1,7 +1,6 @@
 """The workbench in a real browser: typed, wrong, slow, sent as a link; and attempts to get out."""
 
 import http.server
-import json
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ from tests.support import ROOT, lacking, serve
 from tools import fetch_pyodide
 
 SCRIPTS = ("static/book.js", "live/kept.js")
-SHEETS = ("live/live.css", "live/workbench.css")
+SHEETS = ("static/book.css", "live/live.css", "live/workbench.css")
 OPEN = "x = Node(3.0)\ny = x * x"
 LONGEST = 2000  # characters of a link, beyond the page's own address
 
@@ -37,22 +36,20 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     live.publish(folder / "_live")
     for name in (*SCRIPTS, *SHEETS):
         (folder / Path(name).name).write_text((ROOT / "_ext" / name).read_text())
-    told = {
-        "page": "workbench",
-        "root": "_live/",
-        "views": list(VIEWS),
-        "starts": [{"name": name, "text": text} for name, text in STARTS.items()],
-        "frame": workbench.frame(),
-    }
-    data = json.dumps(told).replace("</", "<\\/").replace("<!", "<\\u0021")
+    starts = [workbench.told_of(name, text) for name, text in STARTS.items()]
+    workbench.write(starts, folder / "_bench")
+    base = {"root": "_live/", "built": "_bench/", "starts": starts}
+    here = {"page": "workbench", "address": "index.html"}
+    (folder / "embed.html").write_text(workbench.embed(base | {"here": here}, ""))
+    told = base | {"page": "workbench", "embed": "embed.html"}
     heads = "".join(f'<script defer src="{Path(name).name}"></script>' for name in SCRIPTS)
     heads += "".join(f'<link rel="stylesheet" href="{Path(name).name}">' for name in SHEETS)
+    heads += f"<style>{workbench.EMBEDDED}</style>"
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en" data-theme="light"><meta charset="utf-8"><title>W</title>'
         f'<meta name="viewport" content="width=device-width">{workbench.POLICY}{heads}'
         '<main><h1>W</h1><div class="bench" id="workbench" hidden></div></main>'
-        f'<script type="application/json" id="workbench-told">{data}</script>'
-        '<script type="module" src="_live/workbench.js"></script>'
+        + workbench.element(told)
     )
     with serve(folder) as address:
         yield f"{address}/index.html"
@@ -64,9 +61,7 @@ def page(browsers: Callable[[str], Browser], address: str) -> Iterator[Page]:
     context = browsers("").new_context()
     page = context.new_page()
     page.goto(address)
-    show(page, "graph")
-    page.get_by_role("button", name="Run").click()
-    shown(page, "graph")
+    run(page, OPEN)
     yield page
     context.close()
 
@@ -267,12 +262,22 @@ def test_the_view_is_saved_as_a_file_that_plays(browser: Browser, page: Page) ->
     other.close()
 
 
+def test_a_starting_point_is_shown_without_python(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.route("**/runtime/**", lambda route: route.abort())
+    page.goto(address)
+    assert "grad 4.0" in shown(page, "graph").locator("body").inner_text()
+    page.get_by_label("Starting points").select_option("Rosenbrock's valley")
+    show(page, "play")
+    shown(page, "play").get_by_role("button", name="Backward").click()
+    page.close()
+
+
 def test_a_draft_is_kept(browser: Browser, address: str) -> None:
     reader = browser.new_context()
     page = reader.new_page()
     page.goto(address)
-    page.get_by_label("Starting points").select_option("Rosenbrock's valley")
-    expect(page.locator(".cm-content")).to_contain_text("100")
+    expect(page.locator(".cm-content")).to_be_visible()
     write(page, "# kept\nNode(1.0)")
     page.wait_for_function("kept.read('workbench').bench?.text.text.startsWith('# kept')")
     page.reload()
@@ -342,6 +347,16 @@ TRIES = {
 }
 
 
+def trying(other: str) -> str:
+    """A program that tries to reach another origin."""
+    tries = "\n".join(
+        f"try:\n    {code.replace('OTHER', other)}\n    print('{name} made')\n"
+        f"except BaseException as error:\n    print('{name}', type(error).__name__)"
+        for name, code in TRIES.items()
+    )
+    return f"import js\nfrom pyodide.ffi import to_js\n{tries}"
+
+
 def test_nothing_gets_out_from_python(page: Page, other: str) -> None:
     page.evaluate(
         """() => {
@@ -349,12 +364,7 @@ def test_nothing_gets_out_from_python(page: Page, other: str) -> None:
             new BroadcastChannel("taken").onmessage = ({ data }) => heard.push(data);
         }"""
     )
-    tries = "\n".join(
-        f"try:\n    {code.replace('OTHER', other)}\n    print('{name} made')\n"
-        f"except BaseException as error:\n    print('{name}', type(error).__name__)"
-        for name, code in TRIES.items()
-    )
-    run(page, f"import js\nfrom pyodide.ffi import to_js\n{tries}")
+    run(page, trying(other))
     printed = page.locator(".bench-printed").inner_text()
     assert {row.split()[0] for row in printed.splitlines()} >= set(TRIES)
     assert reached(page, other) == []
@@ -416,6 +426,51 @@ def test_a_view_goes_nowhere_by_itself(page: Page, other: str) -> None:
     assert reached(page, other) == []
 
 
+# --- on a page of another origin -----------------------------------------------------------------
+
+
+def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_path: Path) -> None:
+    """A starting point is shown at once; a program is read first, and gets out no more."""
+    page.get_by_role("button", name="Embed").click()
+    line = page.get_by_role("textbox", name="HTML")
+    expect(line).to_have_value(re.compile("embed.html#f="))
+    before = line.input_value()
+    write(page, f"{trying(other)}\n{OPEN}")
+    expect(line).not_to_have_value(before)
+    program = line.input_value()
+    page.get_by_label("Starting points").select_option("Two additions")
+    show(page, "graph")
+    page.get_by_label("Colours").select_option("dark")
+    expect(line).to_have_value(re.compile("#s=two-additions&amp;view=graph&amp;theme=dark"))
+    expect(page.locator(".bench-panel")).to_contain_text("your own computer")
+    start = line.input_value()
+    page.get_by_role("button", name="Embed").click()
+    closed = program.replace("<iframe", '<iframe sandbox="allow-scripts"')  # without storage
+    (tmp_path / "index.html").write_text(
+        f'<!doctype html><html lang="en"><title>Host</title>{start}{program}{closed}'
+    )
+    with serve(tmp_path) as host:
+        page = browser.new_page()
+        page.goto(host)
+        first, *programs = (page.locator("iframe").nth(i).content_frame for i in range(3))
+        still = first.locator('iframe[title="graph"]:not(.bench-new)').content_frame
+        expect(still.locator("body")).to_contain_text("grad 4.0")
+        expect(first.locator("html")).to_have_attribute("data-theme", "dark")
+        for place, frame in enumerate(programs, 1):
+            page.locator("iframe").nth(place).scroll_into_view_if_needed()
+            expect(frame.locator(".bench-from")).to_contain_text("Somebody else wrote this")
+            expect(frame.locator(".cm-content")).to_contain_text("import js")
+            assert frame.locator(".bench-stage iframe").count() == 0
+            frame.get_by_role("button", name="Run").click()
+            view = frame.locator(".bench-stage iframe:not(.bench-new)").content_frame
+            expect(view.locator("body")).to_contain_text("grad 6.0", timeout=COLD)
+            printed = frame.locator(".bench-printed").inner_text()
+            assert {row.split()[0] for row in printed.splitlines()} >= set(TRIES)
+            assert "rtc made" not in printed
+        assert reached(page, other) == []
+        page.close()
+
+
 # --- for every reader -----------------------------------------------------------------------------
 
 
@@ -431,7 +486,7 @@ def test_by_keyboard_alone(browser: Browser, address: str) -> None:
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("x = Node(5.0)\nx * x")
     page.keyboard.press("Shift+Enter")
-    assert "25.0" in shown(page, "graph").locator("body").inner_text()
+    page.locator('.bench-stage iframe[srcdoc*="25.0"]:not(.bench-new)').wait_for(timeout=COLD)
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.textContent") == "graph"
     page.keyboard.press("Tab")
@@ -443,6 +498,7 @@ def test_by_keyboard_alone(browser: Browser, address: str) -> None:
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_it_fits(page: Page, theme: str, width: int) -> None:
+    page.bring_to_front()  # a window behind others draws no frames, and what is new waits for one
     page.set_viewport_size({"width": width, "height": 844})
     page.evaluate("(theme) => { document.documentElement.dataset.theme = theme; }", theme)
     write(page, OPEN)

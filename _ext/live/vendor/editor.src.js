@@ -81,8 +81,8 @@ export function openEditor(parent, text, run, leave, change = () => {}, label = 
       ],
     }),
   });
-  view.focus();
   return {
+    focus: () => view.focus(),
     text: () => view.state.doc.toString(),
     put: (insert) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } }),
     mark: (problems) =>

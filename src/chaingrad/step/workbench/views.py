@@ -49,6 +49,8 @@ def graph(root: Node) -> Shown:
         root.backward()
     try:
         drawing = draw_graph(root, max_nodes=MOST_DRAWN)
+        if not drawing.fits:
+            drawing = draw_graph(root, max_nodes=MOST_DRAWN, direction="TB")
         html = drawing._repr_mimebundle_()["text/html"]
     except ValueError as error:
         raise ValueError(

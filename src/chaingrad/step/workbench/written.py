@@ -39,14 +39,15 @@ def written(root: Node, typeset: Typeset = as_code) -> Shown:
     count = len(replay.leaves)
     argnums = 0 if count == 1 else range(count)
     trace = program(replay.function, argnums).trace(*replay.values)
-    drawing = draw_graph(root, max_nodes=MOST_DRAWN)
+    drawing = draw_graph(root, direction="TB", max_nodes=MOST_DRAWN)
+    drawn = drawing._repr_mimebundle_()["text/html"]
     ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
     nodes = {new: ids[old] for new, old in replay.made.items()}
     rows = "".join(_rows(trace, nodes, typeset))
     inside = (
-        f'<div class="cg-graph">{drawing._repr_mimebundle_()["text/html"]}</div>'
+        f'<div class="cg-pair"><div class="cg-graph">{drawn}</div>'
         f'<div class="cg-scroll"><table class="cg-lines"><thead><tr><th scope="col">NumPy</th>'
-        f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
     )
     alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
     view = piece(
