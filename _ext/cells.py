@@ -14,6 +14,11 @@ def is_code(node: nodes.Node) -> TypeGuard[nodes.container]:
     return is_part(node, "cell_code")
 
 
+def is_check(cell: nodes.Element) -> bool:
+    """Whether a cell is folded behind a claim: what it prints says no more than that it holds."""
+    return str(cell.get("prompt_show", "")).startswith("Checked")
+
+
 def code_cells(document: nodes.document) -> list[nodes.container]:
     return list(filter(is_code, document.findall(nodes.container)))
 

@@ -2,7 +2,7 @@
 
 What the cell shows tells it (a figure, a table, lines), or else what it defines or computes. A line
 of the page's own is `mystnb: {code_prompt_show: …}`; one that begins with "Checked" makes a claim,
-which the cell under it holds.
+which the cell behind it held when it ran: a mark ✓, with code and output in it.
 
 Code that is folded stands below what it shows, for the eye and for the keyboard.
 """
@@ -15,6 +15,11 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+from cells import is_check
+
+logger = logging.getLogger(__name__)
 
 UNWORDED = "{type}"  # in MyST-NB's own lines, where it puts "source" or "output"
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -77,8 +82,11 @@ class WordPrompts(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for cell in self.document.findall(nodes.container):
             line = cell.get("prompt_show", "")
-            if line.startswith("Checked"):
+            if is_check(cell):
                 cell["classes"].append("checked")
+                cell["hide_mode"] = "all"
+                if not cell["exec_count"] or "tag_raises-exception" in cell["classes"]:
+                    logger.warning("“%s”: this cell has not run, or may fail", line, location=cell)
             if line and UNWORDED not in line:
                 cell["prompt_hide"] = line
             elif line and cell.get("hide_mode") == "input":

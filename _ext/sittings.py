@@ -27,7 +27,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
 
-from cells import is_code, is_part
+from cells import is_check, is_code, is_part
 from folds import is_folded
 
 LOG = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ class Reader:
                     self.code(part.astext())
             elif hides_output:
                 self.down(BAR)
-            elif "hide-cell" not in tags:
+            elif "hide-cell" not in tags and not is_check(cell):
                 self.outputs(part)
 
     def outputs(self, output: nodes.Node) -> None:

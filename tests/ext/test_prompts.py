@@ -1,5 +1,7 @@
 """What the lines say that unfold hidden code."""
 
+from typing import Any
+
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
@@ -70,11 +72,26 @@ def test_a_line_of_the_pages_own_stays_when_it_has_unfolded() -> None:
     assert worded(own) == own["prompt_hide"] == "The file common.py"
 
 
-def test_a_cell_folded_behind_a_claim_is_marked() -> None:
-    cells = [cell(line=words) for words in ("Checked: yes", OWN)]
+def test_a_cell_behind_a_claim_is_a_mark_with_all_in_it(caplog: pytest.LogCaptureFixture) -> None:
+    cells = [cell("assert True", line=words) for words in ("Checked: yes", OWN)]
     for each in cells:
+        each["exec_count"] = 1
         worded(each)
     assert [each["classes"] for each in cells] == [["checked"], []]
+    assert [each["hide_mode"] for each in cells] == ["all", "input"]
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    "other", [{"exec_count": None}, {"exec_count": 1, "classes": ["tag_raises-exception"]}]
+)
+def test_a_claim_wants_a_cell_that_ran_and_did_not_fail(
+    caplog: pytest.LogCaptureFixture, other: dict[str, Any]
+) -> None:
+    claim = cell("assert True", line="Checked: yes")
+    claim.attributes |= other
+    worded(claim)
+    assert "“Checked: yes”" in caplog.text
 
 
 def folded(cell: nodes.container) -> list[str]:

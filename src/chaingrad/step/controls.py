@@ -72,7 +72,7 @@ def vary(
             f"{MOST_NUMBERS:,} that a page should carry: take fewer values, or shorter lines"
         )
     at = settings.index(first)
-    words = rows[at][1]
+    words, longest = rows[at][1], max((words for _, words in rows), key=len)
     setting = ", ".join(f"{name} {value}" for name, value in zip(controls, first, strict=True))
     picture, axes = _picture(rows, at, x, y, log, ylim, f"{setting}. {words}")
     chosen = [values.index(value) for values, value in zip(options, first, strict=True)]
@@ -80,7 +80,8 @@ def vary(
     body = (
         f'<div class="cg-side"><div class="cg-said"><div class="cg-controls" hidden>{sides}</div>'
         f'<p class="cg-setting">{escaped(setting)}</p>'
-        f'<p class="cg-words" aria-live="polite">{escaped(words)}</p></div>{picture}</div>'
+        f'<p class="cg-words" aria-live="polite" data-longest="{escaped(longest)}">'
+        f"{escaped(words)}</p></div>{picture}</div>"
     )
     data = {
         "names": list(controls),
