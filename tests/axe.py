@@ -54,6 +54,12 @@ LOOKS = """() => {
         for (const marked of [e, e.closest('a')]) marked?.setAttribute('data-look', '');
     }
 }"""
+# Axe lays a grid over every element: what no look needs goes first, which halves the time.
+THIN = """() => {
+    for (const formula of document.querySelectorAll('.katex')) formula.replaceChildren();
+    for (const token of document.querySelectorAll('.highlight span:not([data-look])'))
+        if (!token.querySelector('[data-look]')) token.replaceWith(...token.childNodes);
+}"""
 # The rules that take most of the time, and what they look at: every element, or one of each look.
 EVERY = {"color-contrast": "*", "link-in-text-block": "a[href], [role=link]"}
 LOOK = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
@@ -65,8 +71,9 @@ def severe(page: Page, *, within: str = "html", colours: bool = False) -> list[d
 
 
 def severe_by_look(page: Page, *, colours: bool = False) -> list[dict[str, Any]]:
-    """The same, with the colours of each look of text tried once."""
+    """The same, with the colours of each look of text tried once; formulas are lost in this."""
     page.evaluate(LOOKS)
+    page.evaluate(THIN)
     return run(page, LOOK, colours, "html")
 
 

@@ -99,7 +99,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.definition.get_closest_marker("fonts"):
         chosen = metafunc.config.getoption("font")
-        metafunc.parametrize("font", [chosen] if chosen else fonts.TWO)
+        one, *others = [chosen] if chosen else fonts.TWO
+        weekly = [pytest.param(font, marks=pytest.mark.full) for font in others]
+        metafunc.parametrize("font", [one, *weekly])
 
 
 @pytest.fixture

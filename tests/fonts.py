@@ -8,7 +8,7 @@ from playwright.sync_api import Browser
 
 from tests.support import lacking
 
-TWO = ("DejaVu Sans", "Noto Sans")  # the widest in use; one that lacks ∂, as on most desktops
+TWO = ("Noto Sans", "DejaVu Sans")  # one that lacks ∂, as on most desktops; the widest in use
 # What the pages' style sheets ask for, and what Chromium makes of system-ui.
 ASKED_FOR = ("sans-serif", "system-ui", "Helvetica", "Arial")
 CHOICE = """<match target="pattern"><test name="family"><string>{}</string></test>

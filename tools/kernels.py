@@ -45,7 +45,8 @@ def features() -> tuple[list[str], list[str]]:
 
 def old() -> dict[str, str]:
     """The environment that gives a new process the kernels of an old processor."""
-    return OLD | {"NPY_DISABLE_CPU_FEATURES": " ".join(features()[0])}
+    name = "NPY_DISABLE_CPU_FEATURES"
+    return OLD | {name: " ".join([*os.environ.get(name, "").split(), *features()[0]])}
 
 
 def can_be_old() -> bool:

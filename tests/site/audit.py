@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutE
 from tests.axe import severe, severe_by_look
 from tests.support import PATIENCE
 
-PHONE, TABLET, DESKTOP = 390, 1024, 1440
+PHONE, TABLET, LAPTOP, DESKTOP = 390, 1024, 1280, 1440
 OWN, EVERYTHING = 1.0e6, 2.5e6  # bytes of a page, and of all that it loads, unpacked
 LEGIBLE = 11  # pixels
 
@@ -115,13 +115,17 @@ DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
         if (box && !box.getAttribute("aria-label")) wrong.push("is not named");
         return wrong.length ? [wrong, svg.outerHTML.slice(0, 200)] : [];
     }).filter((wrong) => wrong.length)"""
+# What of a figure a reader would have to scroll to.
+CUT = """() => [...document.querySelectorAll('article :is(.chaingrad-drawing, .chaingrad-plot)')]
+    .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth)
+    .map((e) => `${e.scrollWidth} of ${e.clientWidth}: ${e.textContent.slice(0, 40)}`)"""
 # What is observed has been looked at: before a frame is drawn.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Half a second and what else the page has to do, by its own clock: what it asks for late is asked
 # for by then. (Playwright's "networkidle" waits for ever where the end of a request got lost, and
 # so does an idle callback without a limit in a window that draws no more frames.)
 IDLE = """new Promise((done) => setTimeout(
-    () => requestIdleCallback(done, { timeout: 5000 }), 500))"""
+    () => requestIdleCallback(done, { timeout: 1000 }), 500))"""
 # What all that is loaded takes, unpacked, once the images that wait have come.
 WEIGHTS = """async () => {
     for (const image of document.images) image.loading = "eager";
@@ -129,6 +133,50 @@ WEIGHTS = """async () => {
     return [...performance.getEntriesByType("navigation"),
             ...performance.getEntriesByType("resource")]
         .map((entry) => [entry.name, entry.decodedBodySize]);
+}"""
+# The lower edge of the first picture, once it has its size, and how far down it may be.
+PICTURE = """() => [...document.querySelectorAll(
+        'article :is(svg.chaingrad, .chaingrad-player, .chaingrad-moving, .chaingrad-lookup)')]
+    .find((e) => e.checkVisibility()).getBoundingClientRect().bottom + scrollY"""
+LOWEST = {DESKTOP: 700, PHONE: 2 * 844}
+LESSONS = ("/foundations/", "/mlp/", "/frameworks/", "/cost/")
+# Take back that a test reader has nothing veiled, once: what is kept later stays.
+VEILED = """try {
+    if (!sessionStorage.veiled) localStorage.setItem("backpropagation-course/reading", "{}");
+    sessionStorage.veiled = 1;
+} catch {}  // in a frame without an origin"""
+ASKED = """[...document.querySelectorAll('section > .predict')]
+    .filter((box) => !box.closest('.exercise, details')).length"""
+# The texts that one sees between a question and the next heading, the questions left out.
+SEEN = """() => {
+    const around = document.querySelector("article");
+    const after = (one, other) => one.compareDocumentPosition(other) & 4;
+    const headings = [...around.querySelectorAll("h1, h2, h3, h4")];
+    return [...around.querySelectorAll(".predict")]
+        .filter((box) => !box.closest(".exercise, details"))
+        .flatMap((box) => {
+            const end = headings.find((heading) => after(box, heading));
+            const walker = document.createTreeWalker(around, NodeFilter.SHOW_TEXT);
+            const seen = [];
+            while (walker.nextNode()) {
+                const { currentNode: text, currentNode: { parentElement: place } } = walker;
+                if (!text.data.trim() || !after(box, text) || (end && !after(text, end))) continue;
+                if (place.closest(".predict, .veil-note, script, style, .work")) continue;
+                if (place.checkVisibility({ visibilityProperty: true })) seen.push(text.data);
+            }
+            return seen;
+        });
+}"""
+PLACES = """() => [...document.querySelectorAll("article :is(p, pre, svg, table, h2, h3)")]
+    .filter((each) => each.getClientRects().length && !each.closest(".veil-note"))
+    .map((each) => Math.round(each.getBoundingClientRect().top + scrollY))"""
+SKIP = """() => {
+    for (;;) {
+        const skip = [...document.querySelectorAll("article .veil-note button")].find(
+            (button) => button.textContent === "Skip the question" && button.checkVisibility());
+        if (!skip) return document.querySelectorAll(".veiled").length;
+        skip.click();
+    }
 }"""
 PRESSES = 25  # between two looks at whether the walk has come round
 FOLLOWS = "theme => document.documentElement.dataset.theme === theme"
@@ -165,13 +213,15 @@ class Reading:
 
 @contextmanager
 def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[Reading]:
-    """A window to open a page of the site in."""
+    """A window to open a page of the site in; on a phone, that of a reader who wants veils."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=theme,  # type: ignore[arg-type]
         reduced_motion="reduce",
         service_workers="block",
     )
+    if width == PHONE:
+        context.add_init_script(VEILED)
     yield Reading(context.new_page(), origin)
     context.close()
 
@@ -183,6 +233,11 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     """
     page = reading.page
     wide = width(page) >= DESKTOP
+    if any(part in page.url for part in LESSONS):
+        low = page.evaluate(PICTURE)
+        yield "opens with its picture", [f"{low} px"] if low > LOWEST[width(page)] else []
+    if not wide:
+        yield from veils(page)
     yield "is complete", page.evaluate(MISSING)
     yield "fits the window", overflow(page)
     if wide:
@@ -196,11 +251,13 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     yield "what scrolls takes the focus", page.evaluate(OUT_OF_REACH)
     yield from layout(page)
     if wide:
-        look = severe if every_element else severe_by_look
-        yield "axe", look(page)
+        page.set_viewport_size({"width": LAPTOP, "height": 900})
+        yield "no figure is cut at 1280 px", page.evaluate(CUT)
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
+        look = severe if every_element else severe_by_look
+        yield "axe", look(page)
     yield "the theme follows the system", switch(page)
     yield "fits the window in the other theme", overflow(page)
     if wide:
@@ -208,6 +265,18 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     page.evaluate(IDLE)
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors
+
+
+def veils(page: Page) -> Iterator[tuple[str, list[object]]]:
+    """What is seen of answers before one has predicted or skipped; nothing moves as they appear."""
+    asked, veiled = page.evaluate(ASKED), page.locator(".veil.veiled").count()
+    yield "answers are veiled", page.evaluate(SEEN) + ["no veil"] * bool(asked and not veiled)
+    if not veiled:
+        return
+    before = page.evaluate(PLACES)
+    yield "questions can be skipped", ["a veil"] * page.evaluate(SKIP)
+    yield "skipping moves nothing", [] if page.evaluate(PLACES) == before else [f"{veiled} veils"]
+    yield "what was veiled is seen", [] if len(page.evaluate(SEEN)) > 10 else ["nothing"]
 
 
 def layout(page: Page) -> Iterator[tuple[str, list[object]]]:

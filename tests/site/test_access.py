@@ -1,5 +1,7 @@
 """The site for readers without a mouse or with a screen reader; its chapters: `test_audit`."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser
 
@@ -30,4 +32,14 @@ def test_folded_parts_open_by_keyboard(browser: Browser, address: str) -> None:
         assert summary.evaluate("e => e.parentElement.open") != before
         page.keyboard.press("Space")
         assert summary.evaluate("e => e.parentElement.open") == before
+    page.close()
+
+
+def test_without_scripts_code_is_as_light_as_its_page(browser: Browser, address: str) -> None:
+    page = browser.new_page(java_script_enabled=False, color_scheme="dark")
+    page.goto(f"{address}/chapters/intro.html")
+    for part in ("body", ".cell_input .highlight pre", ".cell_input"):
+        ground = page.locator(part).first.evaluate("e => getComputedStyle(e).backgroundColor")
+        levels = [float(level) for level in re.findall(r"[\d.]+", ground)]
+        assert min(levels[:3]) > 200 or levels[3:] == [0], (part, ground)
     page.close()

@@ -41,7 +41,10 @@ print(json.dumps({
 ONE_THREAD = CELL % "import os\nassert os.environ['OMP_NUM_THREADS'] == '1'"
 NOISY = CELL % "import sys\n_ = sys.stderr.write('careful')"
 MEANT = NOISY.replace("import sys", "---\nmystnb: {output_stderr: show}\n---\nimport sys")
-ASKED = [setting for setting in SETTINGS[1:3] if kernels.can_be_old() or not setting.old]
+ASKED = [
+    SETTINGS[1] if kernels.can_be_old() else SETTINGS[3],
+    pytest.param(SETTINGS[2], marks=pytest.mark.full),
+]
 
 
 RUN = """\
@@ -95,6 +98,7 @@ def test_a_page_sees_its_setting(tmp_path: Path, setting: Setting) -> None:
         assert used["NumPy"] == (", ".join(kernels.features()[0]) or "baseline")
 
 
+@pytest.mark.full
 def test_a_failure_names_page_cell_and_setting(tmp_path: Path) -> None:
     book = make_book(tmp_path)
     write(book, page=PAGE + ONE_THREAD, quiet=PAGE + MEANT, noisy=PAGE + NOISY)
@@ -115,6 +119,7 @@ def test_any_two_settings_meet() -> None:
     assert len({setting.number for setting in SETTINGS}) == len(SETTINGS) == 4
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not kernels.can_be_old(), reason="the processor has none that are old")
 def test_kernels_that_were_not_asked_for_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

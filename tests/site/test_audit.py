@@ -70,6 +70,8 @@ FAULTS = {
     f"<p>{FORMULA}, and on</p>": "punctuation stays with its formula at 1440 px",
     f"<style>.eqno {{ margin-left: -1.5rem }}</style><div class='math'>{NUMBER}{FORMULA}</div>":
         "numbers stand beside their formulas at 1440 px",
+    f"<div class=chaingrad-drawing tabindex=0 style='overflow: auto'>{'x' * 200}</div>":
+        "no figure is cut at 1280 px",
     f"<p>{DRAWING}</p>": "drawings can be read at 1440 px",
     f"<style>@media (max-width: 1100px) {{ {MARKED} {{ width: 50px }} }}</style>{MARK}":
         "drawings can be read at 1024 px",
@@ -84,9 +86,18 @@ FAULTS = {
     "<script>fetch('http://elsewhere.example/').catch(() => 0)</script>": "asks the site alone",
     "<script>throw Error('of its own')</script>": "no error",
 }  # fmt: skip
-ON_A_PHONE = {WIDE: "fits the window", STUCK: "what scrolls takes the focus"}
+ASKS = """<section><h2>Asked</h2><div class="predict" data-name="x" data-asked="y"></div>
+    <p>The answer.</p>{}</section>"""
+ON_A_PHONE = {
+    WIDE: "fits the window",
+    STUCK: "what scrolls takes the focus",
+    ASKS.format("<style>.veil.veiled > p:not(.x) { visibility: visible !important }</style>"):
+        "answers are veiled",
+    ASKS.format("<style>.veil:not(.veiled) { padding-top: 9px }</style>"): "skipping moves nothing",
+}  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("width", "fault", "found"),
     [(DESKTOP, *fault) for fault in FAULTS.items()]

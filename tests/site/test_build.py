@@ -186,6 +186,7 @@ def check_plain(book: Path, result: subprocess.CompletedProcess[str]) -> None:
     assert "of a library" in (book / "_build" / "book.log").read_text()
 
 
+@pytest.mark.full
 def test_pages_that_time_things_run_alone(book: Path) -> None:
     """Such a page counts the pages that are running while it runs."""
     mark = (
@@ -218,7 +219,9 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
+)
 def test_an_interrupted_build_leaves_no_process_behind(book: Path, number: signal.Signals) -> None:
     sleeper = "subprocess.run([sys.executable, '-c', 'import time; time.sleep(600)'])"
     waiting = f"import subprocess, sys\nopen({str(book / 'started')!r}, 'w')\n{sleeper}"
@@ -248,6 +251,7 @@ def test_an_interrupted_build_leaves_no_process_behind(book: Path, number: signa
     assert ran(book) == "page "
 
 
+@pytest.mark.full
 def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
@@ -273,6 +277,7 @@ def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
     assert serves == "To run its cells in the pages, too: make serve"
 
 
+@pytest.mark.full
 def test_a_broken_configuration_is_shown(book: Path) -> None:
     (book / "_config.yml").write_text(CONFIG + "sphinx: {config: {extensions: [no_such_thing]}}\n")
     result = run(book)

@@ -2,21 +2,17 @@
 
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.site.built import toc_documents
+from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
 
 LESSONS = [
     name for name in toc_documents() if name.split("/")[1] not in ("intro", "practice", "reference")
 ]
-WINDOWS = {(1440, 900): 700, (390, 844): 2 * 844}
-# The lower edge of the first picture, once it has its size.
-PICTURE = """() => [...document.querySelectorAll(
-        'article :is(svg.chaingrad, .chaingrad-player, .chaingrad-moving, .chaingrad-lookup)')]
-    .find((e) => e.checkVisibility()).getBoundingClientRect().bottom + scrollY"""
 # How far to the right the children of sections reach, boxes left aside.
 RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section > ${choice}`)]
     .filter((e) => e.checkVisibility() && !e.parentElement.closest('.admonition'))
@@ -32,13 +28,51 @@ def test_a_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
     assert then.startswith("```{code-cell}")
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_opens_with_its_picture(browser: Browser, address: str, lesson: str) -> None:
-    for (width, height), within in WINDOWS.items():
-        page = browser.new_page(viewport={"width": width, "height": height})
-        page.goto(f"{address}/{lesson}.html", wait_until="domcontentloaded")
-        assert page.evaluate(PICTURE) <= within, width
-        page.close()
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+def test_the_first_screen_of_the_course_moves(
+    browser: Browser, address: str, width: int, height: int, theme: Literal["light", "dark"]
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=theme)
+    page.route("**/worker.js", lambda route: route.abort())
+    page.goto(f"{address}/chapters/intro.html")
+    cell = page.locator("div.cell").first
+    figure = cell.locator(".chaingrad-moving[data-ready]")
+    drawing = figure.locator(".cg-live svg.chaingrad:visible")
+    for part in (cell.locator(".cell_input"), drawing):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["y"] > 0
+        assert box["y"] + box["height"] <= height
+        assert box["x"] + box["width"] <= width
+    words = figure.locator(".cg-words")
+    expect(words).to_contain_text("w = −0.8: y = −0.8337")
+    drawing.locator("g[data-node=n0]").hover()
+    page.mouse.down()
+    page.mouse.move(width * 0.6, height / 2)
+    page.mouse.up()
+    expect(words).not_to_contain_text("−0.8:")
+    slider = figure.get_by_role("slider", name="x")
+    slider.press("ArrowRight")
+    expect(words).to_contain_text("x = 1.52")
+    bench = page.locator("#workbench")
+    slider.press("End")
+    page.mouse.wheel(0, height)
+    bench.get_by_role("button", name="A skip connection").press("Enter")
+    expect(bench.locator(".cm-content")).to_contain_text("y = x + h")
+    bench.get_by_role("button", name="nudge").press("Enter")
+    view = bench.locator('iframe[title="nudge"]:not(.bench-new)').content_frame
+    view.get_by_role("slider", name="w").press("End")
+    expect(view.locator(".cg-words")).to_contain_text("w = 0.6")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.close()
+
+
+def test_plots_leave_the_colours_of_graphs_alone(site: Site) -> None:
+    """Yellow is a leaf, violet what the sort has visited, red a local gradient, blue an adjoint."""
+    for document in toc_documents():
+        for plot in site.document(document).select(".chaingrad-plot"):
+            assert not re.findall(r"--cg-(?:leaf|visited|local|global)\b", str(plot)), document
 
 
 @pytest.mark.fonts

@@ -111,6 +111,18 @@ def test_controls_by_keyboard(show: Show) -> None:
     assert page.locator(".cg-words").get_attribute("aria-live") == "polite"
 
 
+@pytest.mark.fonts
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_no_setting_moves_what_follows(show: Show, width: int) -> None:
+    told = vary(lambda k: ([1.0], "four words and one " * k), {"k": [1, 3, 9]}, x="x", y="y")
+    page = show(told.html, viewport={"width": width, "height": 800})
+    tall = set()
+    for place in "021":
+        page.get_by_role("slider").fill(place)
+        tall.add((page.locator(".chaingrad-lookup").bounding_box() or {})["height"])
+    assert len(tall) == 1
+
+
 def check_entry(page: Page | Locator, name: str, row: int, column: int) -> None:
     """The chosen entry is the engine's, and what is lit adds up to it."""
     X, W, _ = product()

@@ -1,14 +1,12 @@
 """The notebooks read well in plain Jupyter, and run where there is no copy of the course."""
 
 import ast
-import functools
 import json
 import re
 import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +27,8 @@ from tools import build, environment, foreign
 
 PAGE_NAME = "chapters/intro"
 WITH_CODE = [name for name in toc_documents() if build.code_cells(ROOT / f"{name}.md")]
-# Run whole each time: the first page, one of another framework, one that looks for the course's own
-# files and puts results into its text.
-WHOLE = {
-    "chapters/intro",
-    "chapters/reference/kinks",
-    "chapters/cost/time-and-flops",
-}
+# Run whole each time: the first page, and one of other frameworks.
+WHOLE = {"chapters/intro", "chapters/reference/kinks"}
 RAW = re.compile(
     r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
     re.MULTILINE,
@@ -601,6 +594,13 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def asked(content: dict[str, Any]) -> dict[str, str]:
+    """What a notebook's first cell asks pip for, by the names that are imported."""
+    (found,) = NEEDED.findall("".join(content["cells"][0]["source"]))
+    needed: dict[str, str] = ast.literal_eval(found)
+    return needed
+
+
 def imports(content: dict[str, Any]) -> str:
     """Code that imports what a notebook does of the course, and finds all else that it imports.
 
@@ -614,31 +614,24 @@ def imports(content: dict[str, Any]) -> str:
     return "\n".join([*ours, f"missing = {missing}", "assert not missing, missing"])
 
 
-@pytest.fixture(scope="module")
-def equipped(carried: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
-    """A Python with what Colab carries, one for all pages that ask pip for the same packages."""
-
-    @functools.cache
-    def make(asked: frozenset[str]) -> Path:
-        return foreign.overlay(tmp_path_factory.mktemp("equipped"), sys.executable, carried)
-
-    def of_page(content: dict[str, Any]) -> Path:
-        needed = ast.literal_eval(NEEDED.findall("".join(content["cells"][0]["source"]))[0])
-        lacking = (what for name, what in needed.items() if not (carried / name).exists())
-        return make(frozenset(lacking))
-
-    return of_page
-
-
 @pytest.mark.usefixtures("index")
-def test_what_it_imports_is_there(
-    site: Site, page: str, engine: Path, equipped: Callable[..., Path], tmp_path: Path
+def test_what_notebooks_import_is_there(
+    site: Site, engine: Path, carried: Path, tmp_path: Path
 ) -> None:
-    content = json.loads((site.folder / notebooks.notebook_path(page)).read_text())
+    """By one run for all that ask pip for the same packages, beside what Colab carries."""
+    alike: dict[frozenset[str], list[dict[str, Any]]] = {}
+    for name in WITH_CODE:
+        content = json.loads((site.folder / notebooks.notebook_path(name)).read_text())
+        packages = {what for name, what in asked(content).items() if not (carried / name).exists()}
+        alike.setdefault(frozenset(packages), []).append(content)
+    assert len(alike) > 1
     shutil.copy(engine, tmp_path)
-    source = "".join(content["cells"][0]["source"]) + "\n" + imports(content)
-    printed = start(source, equipped(content), tmp_path, PIP_NO_INDEX="")
-    assert "\nengine " in f"\n{printed}", printed[-3000:]
+    for number, group in enumerate(alike.values()):
+        python = foreign.overlay(tmp_path / str(number), sys.executable, carried)
+        first = "".join(max(group, key=lambda content: len(asked(content)))["cells"][0]["source"])
+        source = "\n".join([first, *dict.fromkeys(map(imports, group))])
+        printed = start(source, python, tmp_path, PIP_NO_INDEX="")
+        assert "\nengine " in f"\n{printed}", printed[-3000:]
 
 
 @pytest.mark.usefixtures("index")

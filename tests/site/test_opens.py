@@ -42,7 +42,7 @@ def test_what_a_cell_hands_over_shows_its_view(site: Site) -> None:
 def test_the_link_of_a_cell_opens_it(browser: Browser, site: Site, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/chapters/intro.html")
-    page.get_by_role("link", name="Open in the workbench").nth(1).click()
+    page.locator(".live-bar").get_by_role("link", name="Open in the workbench").nth(1).click()
     assert Path(page.url).stem == Path(workbench.HERE).name
     expect(page.locator(".cm-content")).to_contain_text("play(loss)")
     expect(page.get_by_role("button", name="play", pressed=True)).to_have_count(1)

@@ -98,6 +98,11 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
     assert solved == exercises
     levels = re.findall(r"^`{3,}\{exercise-start\} (★{1,3}) \S", text, re.MULTILINE)
     assert len(levels) == len(exercises)
+    boxes = re.findall(r"^`{3,}\{exercise-start\}.*?\{exercise-end\}", text, re.M | re.S)
+    answers = re.findall(r"^`{3,}\{solution-start\}.*?\{solution-end\}", text, re.M | re.S)
+    for box, answer in zip(boxes, answers, strict=True):
+        here = "{predict}" in box or "role: check" in answer or "own-engine.md" in box
+        assert here != ("*For paper or a notebook. A full answer has* " in box), box
 
 
 def test_a_box_at_the_top_says_what_its_page_ran_with(

@@ -13,7 +13,7 @@ from tests.site.built import Site
 from tests.support import ROOT
 
 SHOWN = {  # colours of the palette, and pixels that have them
-    "page": {"leaf": 20_000, "constant": 10_000, "global": 200},
+    "page": {"leaf": 20_000, "global": 4_000, "ink": 2_000},
     "player": {"leaf": 10_000, "visited-line": 2_000, "global": 2_000, "local": 100},
 }
 THEMES = ("light", "dark")

@@ -1,4 +1,7 @@
-"""What follows a question of a main line is veiled until one has predicted, or skipped it."""
+"""What follows a question of a main line is veiled until one has predicted, or skipped it.
+
+That nothing of an answer is seen, and nothing moves, is looked at on every page by `test_audit`.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import product
@@ -7,42 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe
-from tests.site.audit import DESKTOP, PHONE
-from tests.site.built import toc_documents
-from tests.support import ROOT
+from tests.site.audit import DESKTOP, PHONE, SEEN, VEILED
 
-ASKING = [name for name in toc_documents() if "{predict}" in (ROOT / f"{name}.md").read_text()]
 GRAPHS = "chapters/foundations/computational-graph"
 Open = Callable[..., Page]
-
-# Take back that a test reader has nothing veiled, once: what is kept later stays.
-VEILED = """if (!sessionStorage.veiled) {
-    sessionStorage.veiled = 1;
-    localStorage.setItem("backpropagation-course/reading", "{}");
-}"""
-# The texts that one sees between a question and the next heading, the questions left out.
-SEEN = """() => {
-    const around = document.querySelector("article");
-    const after = (one, other) => one.compareDocumentPosition(other) & 4;
-    const headings = [...around.querySelectorAll("h1, h2, h3, h4")];
-    return [...around.querySelectorAll(".predict")]
-        .filter((box) => !box.closest(".exercise, details"))
-        .flatMap((box) => {
-            const end = headings.find((heading) => after(box, heading));
-            const walker = document.createTreeWalker(around, NodeFilter.SHOW_TEXT);
-            const seen = [];
-            while (walker.nextNode()) {
-                const { currentNode: text, currentNode: { parentElement: place } } = walker;
-                if (!text.data.trim() || !after(box, text) || (end && !after(text, end))) continue;
-                if (place.closest(".predict, .veil-note, script, style, .work")) continue;
-                if (place.checkVisibility({ visibilityProperty: true })) seen.push(text.data);
-            }
-            return seen;
-        });
-}"""
-PLACES = """() => [...document.querySelectorAll("article :is(p, pre, svg, table, h2, h3)")]
-    .filter((each) => each.getClientRects().length && !each.closest(".veil-note"))
-    .map((each) => Math.round(each.getBoundingClientRect().top + scrollY))"""
 
 
 @pytest.fixture
@@ -60,20 +31,6 @@ def opened(browser: Browser, address: str) -> Iterator[Open]:
     yield open_page
     for context in contexts:
         context.close()
-
-
-@pytest.mark.parametrize("asking", ASKING)
-def test_no_answer_is_seen_before_one_has_predicted(opened: Open, asking: str) -> None:
-    page = opened(asking)
-    veils = page.locator(".veil").count()
-    assert page.locator(".veiled").count() == veils > 0
-    assert page.evaluate(SEEN) == []
-    before = page.evaluate(PLACES)
-    for _ in range(veils):
-        page.get_by_role("button", name="Skip the question").first.click()
-    expect(page.locator(".veiled")).to_have_count(0)
-    assert len(page.evaluate(SEEN)) > 10
-    assert page.evaluate(PLACES) == before
 
 
 def test_a_prediction_lifts_the_veil_and_asking_again_lowers_it(opened: Open) -> None:

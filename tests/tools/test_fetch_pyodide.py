@@ -73,6 +73,7 @@ def test_a_wrong_file_is_refused(
     assert not (tmp_path / "1.0").exists()
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_moving_to_the_version_of_today_changes_no_byte(tmp_path: Path) -> None:
     """In a process of its own: this one may have a browser open, for other tests."""

@@ -75,7 +75,7 @@ def test_it_stands_as_it_is_to_begin_with():
     moving = figure(start=(3, 0.5, "down"))
     assert moving.alt == "size against k. depth 3, gain 0.5, shape down. 3 & 0.5"
     assert '<p class="cg-setting">depth 3, gain 0.5, shape down</p>' in moving.html
-    assert 'aria-live="polite">3 &amp; 0.5</p>' in moving.html
+    assert ">3 &amp; 0.5</p>" in moving.html
     assert "hidden" in re.search(r'<div class="cg-controls"([^>]*)>', moving.html)[1]
     assert moving._repr_mimebundle_() == {"text/html": moving.html, "text/plain": moving.alt}
     assert repr(moving) == f"<Figure: {moving.alt}>"
