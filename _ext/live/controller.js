@@ -155,10 +155,12 @@ class Page {
     );
   }
 
-  /** Have Python start before something is run. */
+  /** Have Python start and import what cells will, before something is run. */
   async begin() {
-    const { base, python } = this;
-    if (await mayComeEarly(base).catch(() => false)) python.started().catch(() => {});
+    const { base, cells, python } = this;
+    const sources = cells.filter((cell) => cell.runs).map((cell) => cell.original);
+    const importing = sources.filter((source) => /^(from|import) /m.test(source));
+    if (await mayComeEarly(base).catch(() => false)) python.warm(importing).catch(() => {});
   }
 
   /** Open the editor; who writes will run it, so that Python may start meanwhile. */

@@ -28,15 +28,29 @@ export class Python {
     this.worker = null;
     this.waiting = null; // the message that is being answered
     this.starting = null; // a promise, once it was asked for
-    this.isReady = false;
   }
 
   /** Resolves when Python is there; until then `cell`, if any, says how far it is. */
   started(cell) {
-    if (!this.isReady) cell?.doing(DOES.start);
     this.starting ??= this.start();
-    if (cell && this.waiting && !this.isReady) this.waiting.cell = cell;
+    if (cell && this.waiting) {
+      this.waiting.cell = cell;
+      cell.doing(DOES.start);
+    }
     return this.starting;
+  }
+
+  /** Start, and import what these sources do, one after the other, until somebody waits. */
+  async warm(sources) {
+    if (this.starting) return;
+    let step = this.started();
+    for (const source of sources) {
+      const { waiting } = this;
+      await step;
+      if (waiting.cell) return;
+      step = this.starting = this.ask(null, { type: "warm", source });
+    }
+    await step;
   }
 
   async start() {
@@ -44,7 +58,6 @@ export class Python {
     this.worker.onmessage = ({ data }) => this.receive(data);
     this.worker.onerror = (event) => this.fail(event.message ?? "the worker did not start");
     await this.ask(null, { type: "start", root: this.base.href, early: this.early });
-    this.isReady = true;
   }
 
   ask(cell, message) {
@@ -79,6 +92,5 @@ export class Python {
   stop() {
     this.worker?.terminate();
     this.worker = this.waiting = this.starting = null;
-    this.isReady = false;
   }
 }

@@ -281,6 +281,15 @@ def imported(nodes: Iterable[ast.AST]) -> set[str]:
     return names | {f"{n.module}.{a.name}" for n in froms for a in n.names}
 
 
+def warm(source: str) -> None:
+    """Import what a cell will, as far as it is there."""
+    with contextlib.suppress(Exception):
+        prepare(source)
+    for name in imported(parsed(source)):
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+
+
 def run_cell(source: str, name: str) -> str:
     """Run a cell called ``name``; JSON of its traceback and of what the browser lacks for it."""
     error = run(source, name)

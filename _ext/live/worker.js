@@ -132,13 +132,19 @@ async function run({ source, name }) {
   return JSON.parse(runner.run_cell(source, name));
 }
 
+/** Import what a cell will. */
+async function warm({ source }) {
+  await prepare(source);
+  runner.warm(source);
+}
+
 async function check({ exercise, answer }) {
   const sources = [exercise.given, answer, ...exercise.checks.map((part) => part.source)];
   for (const source of sources) await prepare(source);
   return JSON.parse(runner.check_answer(JSON.stringify(exercise), answer));
 }
 
-const ACTS = { run, check };
+const ACTS = { run, warm, check };
 
 onmessage = async ({ data }) => {
   try {

@@ -88,8 +88,10 @@ def test_python_comes_to_who_rests_on_a_button_or_has_run_something(
         cell(page, "six").locator(".live-edit").focus()
     run(page, "six")
     page.mouse.move(0, 0)
-    with page.expect_worker():
+    with page.expect_worker(), page.expect_request("**/matplotlib*"):
         page.reload()
+    write(page, "six", "import sys\n'matplotlib.pyplot' in sys.modules, 'plt' in globals()")
+    expect(run(page, "six")).to_have_text("(True, False)")  # imported, and no name is taken
     saving = context.new_page()
     saving.add_init_script(SAVES)
     saving.goto(page_address)
