@@ -40,11 +40,11 @@ export class Python {
     return this.starting;
   }
 
-  /** Start, and import what these sources do, one after the other, until somebody waits. */
-  async warm(sources) {
+  /** Start, and import what these cells do, one after the other, until somebody waits. */
+  async warm(cells) {
     if (this.starting) return;
     let step = this.started();
-    for (const source of sources) {
+    for (const source of cells) {
       const { waiting } = this;
       await step;
       if (waiting.cell) return;
