@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 from chaingrad.doctor.probe import Probe
 from chaingrad.doctor.probes import MILESTONES, PROBES
 from chaingrad.doctor.scalars import ROOTS
 
 ENDLESS = "no end in time"
+WIDTH = 79
 _SHOWN = 6  # expressions that fail with the one that shows a bug
 
 
@@ -98,7 +100,7 @@ class Report:
         bugs, missing = len(self.findings), len(self.outcomes) - len(self.tried)
         at = self.milestone
         told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
-        head = f"{told}: {sound} of {len(self.tried)} probes tried are sound"
+        head = f"{told}:\n{sound} of {len(self.tried)} probes tried are sound"
         head += f", {missing} not tried" * bool(missing)
         head += f"; {bugs} bug{'s' * (bugs > 1)} found" if bugs else "; no bug found"
         if self.lacking:
@@ -111,10 +113,16 @@ class Report:
             ("Still to write", self.lacking),
             ("Not tried, the engine lacks it", others),
         ]:
-            parts += [f"{what}: {'; '.join(texts)}"] * bool(texts)
+            parts += [_folded(f"{what}: ", texts)] * bool(texts)
         return "\n\n".join(parts)
 
     __repr__ = __str__
+
+
+def _folded(what: str, texts: Iterable[str]) -> str:
+    """Lines that end between two texts, never within one."""
+    whole = "; ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
+    return fill(what + whole, WIDTH).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def expression(text: str) -> str:
