@@ -188,8 +188,9 @@ class Workbench {
     this.line.replaceChildren(...parts);
   }
 
-  doing(what) {
-    if (!this.isReady) this.status(`${what} …`);
+  /** What runs before Python is ready is no program of anybody's. */
+  doing() {
+    if (!this.isReady) this.status("Starting Python …");
   }
 
   // --- the text -----------------------------------------------------------------------------------
