@@ -32,7 +32,7 @@ else
 	$(BIN)/oxfmt --check '**/*.js'
 	$(BIN)/zizmor --offline --strict-collection --quiet .github
 	@$(MAKE) --no-print-directory $(BROWSER) book
-	$(PYTEST) $(if $(FULL),-m "not browsers")
+	$(PYTEST) $(if $(FULL),-m "not browsers" --hypothesis-profile=whole)
 endif
 
 $(BROWSER): $(READY)

@@ -122,7 +122,7 @@ def rnn_written_out(p, x):
 KEPT = [name for name in CASES if name not in ("rnn", "backward scan")]
 
 
-@pytest.mark.parametrize("argnums", [0, (0, 1)])
+@pytest.mark.parametrize("argnums", [0, pytest.param((0, 1), marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", KEPT)
 def test_kept_bytes_are_those_of_the_pullback(name, argnums):
     f, p, x = made(name)
