@@ -56,7 +56,7 @@ def entry(kind: str, level: int, number: int) -> Entry:
     found = {
         **program,
         "domains": [form.domains.get(name, DOMAINS[level - 1]) for name in form.leaves],
-        "most": MOST[level - 1],
+        "most": task.most or MOST[level - 1],
         "kinks": [place for name, place in places.items() if name.startswith("kink")],
         "shown": [
             [item.id, places[f"data {item.id}"], "" if is_bare(item) else "data "]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chaingrad.step.drills import forms, keep, mlp, tiles
+from chaingrad.step.drills import costs, forms, keep, mlp, tiles
 from chaingrad.step.drills.orders import drawn
 from chaingrad.step.drills.recording import Recording
 from chaingrad.step.drills.tasks import (
@@ -29,6 +29,7 @@ class Kind:
         boxes: what numbers are asked of a graph.
         steps: how the engine fills the boxes.
         given, looks: what stands in the drawing, and its nodes, where these are not the engine's.
+        most: the largest number that is asked for, where that is not of the level.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Kind:
     steps: Callable[[Recording], Iterator[Words]] = adjoint_steps
     given: Callable[[Recording], list[list[str]]] | None = None
     looks: Callable[[Recording], list[Look]] | None = None
+    most: float | None = None
 
 
 LEVELS = (1, 2, 3)
@@ -107,5 +109,18 @@ KINDS = {
         "slope from its result, as exp, has it from there.",
         keep.drawn,
         sheet="keep",
+    ),
+    "costs": Kind(
+        "FLOPs and bytes",
+        "On levels 1 and 2, count the FLOPs of every matrix product: of the forward pass in the "
+        "node that it makes, of the backward pass in the node whose adjoint it gives. On level 3, "
+        "count the bytes of every computed value that the backward pass reads. Write 0 for what is "
+        "not made, or not read. Leaves in yellow need a gradient, grey ones need none.",
+        costs.forms,
+        boxes=costs.boxes,
+        steps=costs.steps,
+        given=costs.given,
+        looks=costs.looks,
+        most=costs.MOST,
     ),
 }

@@ -50,6 +50,14 @@ LESSONS = {  # of each mistake: the page and the section
         ),
         "cost/memory-and-rematerialization#what-is-kept-and-why",
     ),
+    **dict.fromkeys(
+        ("multiply-add", "an entry", "entries added", "both products", "no product", "not asked"),
+        "cost/time-and-flops#two-products-back-for-each-one-forward",
+    ),
+    **dict.fromkeys(
+        ("unread", "no bytes", "entries", "itemsize", "one example"),
+        "cost/memory-and-rematerialization#what-is-kept-and-why",
+    ),
     "term": f"{MLP}#the-forward-pass",
     "linear": f"{MLP}#the-forward-pass",
     "before": f"{MLP}#the-forward-pass",

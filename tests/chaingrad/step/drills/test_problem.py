@@ -2,15 +2,18 @@
 
 import json
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from py_mini_racer import MiniRacer
 
+from chaingrad.account import Ledger
 from chaingrad.backward import local_gradients
 from chaingrad.draw.reading import read
 from chaingrad.functional import value_and_grad, vjp
-from chaingrad.step.drills import KINDS, keep, problem, tiles
+from chaingrad.node import Node
+from chaingrad.step.drills import KINDS, costs, keep, problem, tiles
 from chaingrad.step.drills.bank import entry
 from chaingrad.step.drills.fit import is_small, names_of
 from chaingrad.step.drills.forms import Form
@@ -26,7 +29,8 @@ PARTS = ("series", "problem", "matrices", "progress")
 LOGIC = ("program", "reading", *(f"drills/{part}" for part in PARTS))
 MANY = 1000
 CASES = [(kind, level) for kind in KINDS for level in LEVELS]
-NUMBERS = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
+BOXES = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
+NUMBERS = [(kind, level) for kind, level in BOXES if kind != "costs"]
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +114,43 @@ def test_leaves_agree_with_differences(kind, level):
             assert adjoints[name] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-6)
 
 
-@pytest.mark.parametrize(("kind", "level"), NUMBERS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_costs_are_those_of_the_ledger(level):
+    """Of the same lines, computed on arrays of the sizes that were drawn."""
+    for seed in seeds("costs", level):
+        drawn = problem("costs", level, seed)
+        *sizes, which, itemsize = drawn.leaves
+        lines, shapes, frozen = costs.ALL[int(which)]
+        leaves = [leaf.split() for leaf in shapes.split(",")]
+        names = dict.fromkeys(letter for _, *of in leaves for letter in of)
+        letters, known = dict(zip(names, sizes, strict=True)), {}
+        for name, *of in leaves:
+            data = np.zeros([int(letters[x]) for x in of], f"f{int(itemsize)}")
+            known[name] = Node(data, name, requires_grad=name not in frozen)
+        for line in lines.split("; "):
+            name, text = line.split(" = ")
+            known[name] = eval(text, {"np": np}, known)
+        account = Ledger(known[name].sum())
+        found = Counter()
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            found[box["slot"]] += right
+        if level < 3:
+            assert found["forward"] == account.forward_flops["matmul"]
+            assert found["backward"] == account.backward_flops["matmul"]
+            assert not found["bytes"]
+        else:
+            assert found == {"bytes": account.needed_bytes}
+            kept = {row.node: row.bytes for row in account.rows if row.needed}
+            names = (box["name"] for box in drawn.entry["boxes"])
+            assert [kept.get(known[name], 0) for name in names] == drawn.right
+
+
+@pytest.mark.parametrize(("kind", "level"), BOXES)
 def test_numbers_are_small_and_mistakes_show(kind, level):
     for seed in seeds(kind, level):
         drawn = problem(kind, level, seed)
-        assert all(is_small(number, 99) for number in [*drawn.leaves, *drawn.right])
+        most = KINDS[kind].most or 99
+        assert all(is_small(number, most) for number in [*drawn.leaves, *drawn.right])
         assert len(names_of(drawn.entry)) >= 4
         shown = set()
         for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
