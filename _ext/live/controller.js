@@ -2,15 +2,13 @@
 import { Answer } from "./answer.js";
 import { Cell } from "./cell.js";
 import { Drafts } from "./drafts.js";
-import { mayComeEarly, Python } from "./python.js";
+import { mayComeEarly, Python, UNREACHABLE } from "./python.js";
 import { Turns } from "./turns.js";
 
 const TOO_DEEP = /call stack|recursion/i;
 const WHY_NOT = {
   stopped: "Stopped. Python starts afresh: what cells had computed is gone.",
-  unreachable:
-    "Python could not be loaded: this site does not carry it, and the network has none. " +
-    "Go online, or in a copy of the course run: make live",
+  unreachable: UNREACHABLE,
 };
 
 function whyNot(message) {

@@ -1,7 +1,11 @@
 // Starts Python, asks it to run things, and ends it.
 
-const DOES = { start: "Starting Python", run: "Running", check: "Checking" };
+const DOES = { start: "Starting Python", run: "Running", check: "Checking", typed: "Checking" };
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+export const UNREACHABLE =
+  "Python could not be loaded: this site does not carry it, and the network has none. " +
+  "Go online, or in a copy of the course run: make live";
 
 const OWN = "runtime/"; // where a site carries Python
 

@@ -1,5 +1,5 @@
-"""Runs the cells of a page as Jupyter would, inside Pyodide; `worker.js` calls `run_cell`
-and `check_answer`.
+"""Runs the cells of a page as Jupyter would, inside Pyodide; `worker.js` calls `run_cell`,
+`check_answer` and `check_typed`.
 
 What a cell shows goes to the page through the functions of ``live_page``, which the worker gives.
 """
@@ -353,6 +353,13 @@ def check_answer(exercise: str, answer: str) -> str:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+
+
+def check_typed(name: str, lines: str) -> str:
+    """The verdict on lines of NumPy that were typed for a problem, as JSON."""
+    from chaingrad.step.drills import typed
+
+    return json.dumps(vars(typed.check(name, json.loads(lines))))
 
 
 def write_file(magic: str, text: str) -> None:

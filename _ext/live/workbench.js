@@ -3,7 +3,7 @@
 // that others show in a frame, which keeps nothing.
 import { jailed } from "./jail.js";
 import { packed, unpacked } from "./link.js";
-import { mayComeEarly, Python, sources } from "./python.js";
+import { mayComeEarly, Python, sources, UNREACHABLE } from "./python.js";
 
 const PAUSE = 400; // ms without a key, after which a text runs
 const REST = 300; // ms of the pointer or the focus, after which Python starts
@@ -11,9 +11,7 @@ const LONGEST = 5000; // ms that a run may take
 const READY = "x = Node(2.0)\nx * x"; // run once, so that what it imports is there
 const WHY_NOT = {
   slow: `Ended: it ran for more than ${LONGEST / 1000} s. The text stays; Python starts afresh.`,
-  unreachable:
-    "Python could not be loaded: this site does not carry it, and the network has none. " +
-    "Go online, or in a copy of the course run: make live",
+  unreachable: UNREACHABLE,
   closed:
     "This cannot run here: the site has to allow its files to a frame without an origin " +
     "(Access-Control-Allow-Origin: *). In a copy of the course: make serve",

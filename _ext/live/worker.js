@@ -144,7 +144,9 @@ async function check({ exercise, answer }) {
   return JSON.parse(runner.check_answer(JSON.stringify(exercise), answer));
 }
 
-const ACTS = { run, warm, check };
+const typed = ({ name, lines }) => JSON.parse(runner.check_typed(name, JSON.stringify(lines)));
+
+const ACTS = { run, warm, check, typed };
 
 onmessage = async ({ data }) => {
   try {

@@ -196,6 +196,21 @@ def _tiles(level: int, seed: int) -> Question:
     return Question(_drawing(problem) + said + blanks, key, problem.name)
 
 
+def _typed(level: int, seed: int) -> Question:
+    problem = _problem("equations", level, seed)
+    entry = problem.entry
+    lines = [
+        (line["label"], problem.filled(line["shape"]), line["right"]) for line in entry["typed"]
+    ]
+    forward = [f"{line}  # {problem.filled(shape)}" for line, shape in entry["forward"]]
+    given = [f"{name} {problem.filled(is_)}" for name, is_ in entry["names"] if is_]
+    said = Markup("<p>Names: np, {}.</p>").format(", ".join(given))
+    blank = Markup('<p class="blanks">{} {} = <i class="wide"></i></p>')
+    blanks = Markup().join(blank.format(label, size) for label, size, _ in lines)
+    key = tuple(f"{label} = {right}" for label, _, right in lines)
+    return Question(_drawing(problem) + _pre(forward) + said + blanks, key, problem.name)
+
+
 def _drawing(
     problem: drills.Problem,
     more: Mapping[tuple[str, str], str] | None = None,
@@ -312,6 +327,9 @@ KEPT = (
     "again. <i>x</i> is an input, and needs no gradient. Whatever can have its slope from its "
     "result, as exp, has it from there."
 )
+EQUATIONS = (
+    "Write every adjoint as one line of NumPy, made of the names given, and of the lines before it."
+)
 GRAPH = (
     "Find the value of each node, and then its adjoint, from <i>z</i> down: how fast <i>z</i> "
     "grows with that node. Where a node is used twice, a share comes along each edge."
@@ -340,6 +358,7 @@ KINDS = {
     "shapes": _drill("shapes", 2, _tiles, SHAPES),
     "mlp": _drill("mlp", 2),
     "keep": _drill("keep", 3, _kept, KEPT),
+    "equations": _drill("equations", 2, _typed, EQUATIONS),
     "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
     "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),
     "fault": Kind("A fault in a backward pass", FAULT, 2, _fault),

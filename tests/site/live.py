@@ -152,12 +152,17 @@ def build(book: Path) -> Path:
         text=True,
     )
     assert build.returncode == 0, build.stderr
+    put_python(book / "_build" / "html")
+    return book / "_build" / "html"
+
+
+def put_python(site: Path) -> None:
+    """Put the runtime of live cells into a site."""
     try:
         fetch_pyodide.assemble()
     except SystemExit:
         lacking("the runtime of live cells, from PyPI")
-    fetch_pyodide.publish(book / "_build" / "html" / "_live")
-    return book / "_build" / "html"
+    fetch_pyodide.publish(site / "_live")
 
 
 def cell(page: Page, name: str) -> Locator:

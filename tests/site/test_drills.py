@@ -9,13 +9,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from chaingrad.step import drill
-from chaingrad.step.drills import KINDS, problem
+from chaingrad.step.drills import KINDS, equations, problem
 from chaingrad.step.drills.drill import bank, practice
 from chaingrad.step.drills.kinds import LEVELS
 from chaingrad.step.drills.problem import Problem, exact
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
+from tests.site.live import COLD, put_python
 from tests.support import ROOT, serve
 
 PAGE = "chapters/practice/drills"
@@ -31,6 +32,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (folder / Path(script).name).write_text((ROOT / script).read_text())
     for kind in KINDS:
         (folder / f"{kind}.json").write_text(bank(kind))
+    put_python(folder)
     scripts = "".join(f'<script defer src="{Path(script).name}"></script>' for script in SCRIPTS)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">'
@@ -62,6 +64,13 @@ def said(page: Page) -> str:
 
 def check(page: Page) -> str:
     page.get_by_role("button", name="Check").click()
+    return judged(page)
+
+
+def judged(page: Page) -> str:
+    """What is said when Python, where it is asked, has answered."""
+    for line in page.locator(".cg-asks[role=status]").all():
+        expect(line).to_have_text("", timeout=COLD)
     return said(page)
 
 
@@ -186,7 +195,36 @@ def right_tiles(page: Page, drawn: Problem) -> None:
     lay(page, [line["right"] for line in drawn.entry["lines"]])
 
 
+def type_lines(page: Page, lines: list[str]) -> None:
+    for i, field in enumerate(page.locator(".cg-line input").all()):
+        field.fill(lines[i] if i < len(lines) else "")
+
+
+def wrong_lines(page: Page, drawn: Problem) -> list[str]:
+    """Of each line one mistake of each name."""
+    made: list[str] = []
+    lines = drawn.entry["typed"]
+    right = [line["right"] for line in lines]
+    slips = equations.form(KINDS[drawn.kind].forms(drawn.level)[drawn.number]).slips
+    for i, found in enumerate(slips):
+        for slip in {slip.name: slip for slip in found if slip.name not in made}.values():
+            type_lines(page, [*right[:i], slip.text])
+            words = check(page)
+            assert f"Line {i + 1}, {lines[i]['label']}: " in words
+            assert slip.says in words
+            marked = page.locator(".cg-line input[aria-invalid]")
+            expect(marked).to_have_count(1)
+            expect(marked).to_be_focused()
+            made.append(slip.name)
+    return made
+
+
+def right_lines(page: Page, drawn: Problem) -> None:
+    type_lines(page, [line["right"] for line in drawn.entry["typed"]])
+
+
 WAYS = {
+    "typed": (wrong_lines, right_lines),
     "keep": (wrong_values, right_values),
     "tiles": (wrong_tiles, right_tiles),
     "boxes": (wrong_numbers, right_numbers),
@@ -209,6 +247,96 @@ def test_problems_are_solved_right_and_wrong(page: Page, kind: str, count: int) 
         assert "✓ Right." in check(page)
     print(kind, dict(made))
     assert len(made) >= 4
+
+
+# --- lines that Python judges --------------------------------------------------------------------
+
+
+def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    opened(page, problem("equations", 2, 1))
+    assert check(page) == "Type a line first."
+    type_lines(page, ["dH * (1 - H ** 2)"])
+    page.locator(".cg-line input").nth(1).hover()
+    assert not any("_live" in address for address in asked)
+    assert check(page) == "1 of 4 are right so far. Type the others."
+    assert any("_live/runtime/" in address for address in asked)
+    assert not any("graphviz" in address or "matplotlib" in address for address in asked)
+    assert page.locator(".cg-mark").all_text_contents() == ["✓", "", "", ""]
+    expect(page.locator(".cg-line input").nth(1)).to_be_focused()
+    workers = len(page.workers)
+    for lines, words in [
+        (["dH * (1 - H ** 2)", "dZ.sum(axis=1)"], "it has the shape "),
+        (["dH * (1 - h ** 2)"], "there is no h. There are np, X, W, b, Z, H, dH."),
+        (["dH * (1 - H ** 2"], "was never closed"),
+        (["dH * <b>"], "Python cannot read dH * <b>"),
+        (["dH + Z"], "its entries are not: dZ[0, 0] is "),
+        (["", "dZ"], "every row uses b"),
+    ]:
+        type_lines(page, lines)
+        assert words in check(page)
+    assert len(page.workers) == workers == 1
+    lesson = page.get_by_role("link", name="The lesson")
+    assert "#why-the-gradient" in (lesson.get_attribute("href") or "")
+
+
+def test_lines_are_typed_by_keyboard_alone(page: Page) -> None:
+    drawn = problem("equations", 1, 2)
+    opened(page, drawn)
+    page.locator(".cg-line input").first.focus()
+    for line in drawn.entry["typed"]:
+        page.keyboard.type(line["right"])
+        page.keyboard.press("Tab")
+    page.locator(".cg-line input").last.focus()
+    page.keyboard.press("Enter")
+    assert "✓ Right." in judged(page)
+    expect(page.get_by_role("button", name="Next")).to_be_focused()
+    page.get_by_role("button", name="Show me").press("Enter")
+    player = page.locator(".cg-task .chaingrad-player")
+    player.get_by_role("slider").press("End")
+    for line in drawn.entry["typed"]:
+        expect(player).to_contain_text(f"{line['label']} = {line['right']}")
+
+
+def test_lines_stay_where_python_cannot_be_loaded_or_takes_too_long(page: Page) -> None:
+    drawn = problem("equations", 1, 1)
+    opened(page, drawn)
+    page.context.route("**/pyodide.mjs", lambda route: route.abort())
+    right_lines(page, drawn)
+    typed = [line["right"] for line in drawn.entry["typed"]]
+    assert "Python could not be loaded" in check(page)
+    assert [field.input_value() for field in page.locator(".cg-line input").all()] == typed
+    page.context.unroute_all()
+    type_lines(page, ["9 ** 9 ** 9 ** 9"])
+    assert "it ran for more than 5 s" in check(page)
+    right_lines(page, drawn)
+    assert "✓ Right." in check(page)
+    assert page.evaluate(f"kept.read('{PAGE}').drills.equations.row") == 1
+
+
+def test_an_answer_of_python_is_for_the_problem_and_the_lines_it_was_asked_for(page: Page) -> None:
+    drawn = problem("equations", 1, 1)
+    opened(page, drawn)
+    right_lines(page, drawn)
+    page.get_by_role("button", name="Check").click()
+    page.locator(".cg-line input").first.fill("X")
+    assert "have changed meanwhile" in judged(page)
+    right_lines(page, drawn)
+    page.get_by_role("button", name="Check").click()
+    opened(page, problem("equations", 1, 2))
+    page.wait_for_timeout(1000)
+    assert said(page) == ""
+    assert page.evaluate(f"kept.read('{PAGE}').drills") is None
+
+
+def test_a_notebook_says_what_judges_lines(show: Show) -> None:
+    shown = drill("equations", 2, 1)
+    page = show(shown.html)
+    type_lines(page, ["dH", 'np.tanh("Z")'])
+    cell = 'drill("equations", 2, 1).check(dZ="dH", db="np.tanh(\\"Z\\")")'
+    assert check(page) == f"Python runs in this notebook: {cell}"
+    assert eval(cell, {"drill": drill}).at == 0
 
 
 # --- the way through them -----------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
 from chaingrad.draw.words import describe
-from chaingrad.step.drills import keep, messages, orders, tiles
+from chaingrad.step.drills import equations, keep, messages, orders, tiles
 from chaingrad.step.drills.fit import Entry, settle
 from chaingrad.step.drills.forms import DOMAINS, Form
 from chaingrad.step.drills.kinds import KINDS
@@ -39,6 +39,8 @@ def entry(kind: str, level: int, number: int) -> Entry:
         return {**EMPTY, **keep.described(keep.Graph(task.forms(level)[number]))}
     if task.sheet == "tiles":
         return {**EMPTY, **tiles.described(task.forms(level)[number], level)}
+    if task.sheet == "typed":
+        return {**EMPTY, **equations.described(task.forms(level)[number])}
     form = Form.parse(task.forms(level)[number])
     rec = _recording(form)
     boxes = task.boxes(rec) if task.sheet == "boxes" else []
@@ -143,6 +145,9 @@ def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
     elif task.sheet == "tiles":
         items = tiles.layer(lines).nodes
         looks = [_sized_look(Names(items), item) for item in items]
+    elif task.sheet == "typed":
+        looks = equations.looks(equations.form(lines))
+        items = [look.item for look in looks]
     elif task.looks:
         looks = task.looks(_recording(Form.parse(lines)))
         items = [look.item for look in looks]

@@ -8,13 +8,14 @@ from chaingrad.step.drills.bank import entry, pictures
 from chaingrad.step.drills.kinds import KINDS, LEVELS
 from chaingrad.step.drills.problem import Problem, problem
 from chaingrad.step.drills.slips import LESSONS
+from chaingrad.step.drills.typed import Verdict, judge
 from chaingrad.step.piece import Piece, piece
 from chaingrad.step.player import SCRIPTS
 
 PARTS = (
     "program", "reading", "drills/series", "drills/problem", "drills/matrices", "drills/sheet",
     "drills/boxes", "drills/arrows", "drills/choice", "drills/sequence", "drills/keep",
-    "drills/tiles", "drills/task",
+    "drills/tiles", "drills/typed", "drills/task",
 )  # fmt: skip
 
 
@@ -31,6 +32,21 @@ class Drill(Piece):
 
     def __repr__(self) -> str:
         return f"<Drill: {self.alt}>"
+
+    def check(self, **lines: str) -> Verdict:
+        """Judge lines of NumPy, each under the name of its adjoint.
+
+        >>> drill("equations", 1, 2).check(db="dZ.mean(axis=0)")
+        ✗ Line 1, `db`: shares are added up, and not averaged.
+
+        Raises:
+            ValueError: a name is none of those asked for.
+        """
+        asked = [line["label"] for line in self.problem.entry.get("typed", [])]
+        for name in lines:
+            if name not in asked:
+                raise ValueError(f"there is no line for {name}; {self.problem.name} asks {asked}")
+        return judge(self.problem, [lines.get(name, "") for name in asked])
 
     @cached_property
     def html(self) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from chaingrad.step.drills import costs, forms, keep, mlp, tiles
+from chaingrad.step.drills import costs, equations, forms, keep, mlp, tiles
 from chaingrad.step.drills.orders import drawn
 from chaingrad.step.drills.recording import Recording
 from chaingrad.step.drills.tasks import (
@@ -25,7 +25,7 @@ class Kind:
         title: what it is called.
         asks: what the reader is to do, as HTML.
         forms: gives the graphs of a level, 1, 2 or 3.
-        sheet: how it is answered: "boxes", "messages", "order", "tiles" or "keep".
+        sheet: how it is answered: "boxes", "messages", "order", "tiles", "keep" or "typed".
         boxes: what numbers are asked of a graph.
         steps: how the engine fills the boxes.
         given, looks: what stands in the drawing, and its nodes, where these are not the engine's.
@@ -122,5 +122,13 @@ KINDS = {
         given=costs.given,
         looks=costs.looks,
         most=costs.MOST,
+    ),
+    "equations": Kind(
+        "The equations, in NumPy",
+        "Type every adjoint as one line of NumPy. It may use the names below, and the lines before "
+        "it. Each line is judged as if those before it were right. "
+        "<i>Check</i> loads Python when it is first used.",
+        lambda level: equations.FORMS[level - 1],
+        sheet="typed",
     ),
 }

@@ -47,6 +47,12 @@ const shuffled = (letters, dice) => {
   return Object.fromEntries(Object.keys(letters).map((node, i) => [node, names[i]]));
 };
 
+// A size for each letter, no two of them the same, as equations.py draws them.
+const drawSizes = ({ sizes }, dice) => {
+  const left = [3, 4, 5, 6, 7];
+  return Array.from({ length: sizes }, () => left.splice(dice.below(left.length), 1)[0]);
+};
+
 const draw = (kind, level, seed, entries) => {
   const number = (seed - 1) % entries.length;
   const entry = entries[number];
@@ -54,6 +60,7 @@ const draw = (kind, level, seed, entries) => {
   const names = shuffled(entry.letters ?? {}, dice);
   const found = { kind, level, seed, number, entry, names };
   if (entry.lines) return { ...found, ...drawMatrices(entry, dice) };
+  if (entry.typed) return { ...found, leaves: [], values: drawSizes(entry, dice) };
   const variant = entry.variants && dice.choose(entry.variants);
   for (let i = 0; i < TRIES; i++) {
     const leaves = entry.domains.map(dice.choose);

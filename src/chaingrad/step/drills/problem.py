@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from chaingrad.step.drills import tiles
+from chaingrad.step.drills import equations, tiles
 from chaingrad.step.drills.bank import entry
 from chaingrad.step.drills.fit import EXACT, Entry, is_fit, is_found
 from chaingrad.step.drills.formulas import Matrix
@@ -30,7 +30,7 @@ class Problem:
         values: the numbers at every place of the program.
         names: what nodes are called here, where that is drawn, too.
         variant: the backward pass with a wrong message that is shown.
-        known: the matrices of tiles, by name; ``values`` are their sizes then.
+        known: the matrices of tiles, by name; ``values`` are their sizes then, as of typed lines.
     """
 
     kind: str
@@ -90,6 +90,10 @@ def problem(kind: str, level: int, seed: int) -> Problem:
         form = KINDS[kind].forms(level)[number]
         sizes, known = tiles.draw(form, level, dice)
         return Problem(kind, level, seed, number, found, [], sizes, names, None, known)
+    if "typed" in found:
+        of = equations.form(KINDS[kind].forms(level)[number])
+        sizes = equations.draw_sizes(of, dice)
+        return Problem(kind, level, seed, number, found, [], sizes, names, None)
     for _ in range(TRIES):
         leaves = [dice.choose(domain) for domain in found["domains"]]
         values = list(map(float, program.run(leaves)))

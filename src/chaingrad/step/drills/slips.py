@@ -61,6 +61,7 @@ LESSONS = {  # of each mistake: the page and the section
     "term": f"{MLP}#the-forward-pass",
     "linear": f"{MLP}#the-forward-pass",
     "before": f"{MLP}#the-forward-pass",
+    "early adjoint": f"{MLP}#before-the-activation",
     "slope": f"{MLP}#before-the-activation",
     "half": f"{MLP}#loss-and-penalty",
     "unsquared": f"{MLP}#loss-and-penalty",

@@ -1,4 +1,11 @@
-const SHEETS = { boxes: Boxes, messages: Arrows, order: Sequence, tiles: Tiles, keep: Keep };
+const SHEETS = {
+  boxes: Boxes,
+  messages: Arrows,
+  order: Sequence,
+  tiles: Tiles,
+  keep: Keep,
+  typed: Typed,
+};
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 class Task {
@@ -6,7 +13,7 @@ class Task {
     Object.assign(this, { problem, pictures, lessons, root, outcome });
     this.clean = true; // nothing was wrong, and nothing shown
     this.solved = false;
-    this.sheet = new SHEETS[sheet](problem, pictures, () => this.check());
+    this.sheet = new SHEETS[sheet](problem, pictures, () => this.check(), root);
     this.said = make("p", { class: "cg-words", "aria-live": "polite" });
     this.bar = make("div", { class: "cg-bar" });
     this.show = button("Show me", () => this.play());
@@ -30,7 +37,13 @@ class Task {
   }
 
   check() {
-    const { right, wrong, words = "", at } = this.sheet.check();
+    const found = this.sheet.check();
+    if (found instanceof Promise) found.then((verdict) => this.tell(verdict));
+    else this.tell(found);
+  }
+
+  tell({ right, wrong, words = "", at }) {
+    if (this.element.isConnected === false) return; // another problem was opened meanwhile
     if (wrong) {
       this.clean = false;
       this.say(`✗ ${words} ${this.links(wrong)}`);

@@ -13,8 +13,9 @@ from chaingrad.backward import local_gradients
 from chaingrad.draw.reading import read
 from chaingrad.functional import value_and_grad, vjp
 from chaingrad.node import Node
-from chaingrad.step.drills import KINDS, costs, keep, problem, tiles
+from chaingrad.step.drills import KINDS, costs, equations, keep, problem, tiles, typed
 from chaingrad.step.drills.bank import entry
+from chaingrad.step.drills.drill import drill
 from chaingrad.step.drills.fit import is_small, names_of
 from chaingrad.step.drills.forms import Form
 from chaingrad.step.drills.formulas import BAR
@@ -47,6 +48,12 @@ def page():
     return engine
 
 
+def typed_slips(kind, level, number):
+    """The mistakes of each line of NumPy."""
+    text = KINDS[kind].forms(level)[number]
+    return equations.form(text).slips if KINDS[kind].sheet == "typed" else []
+
+
 def called(page, code):
     return json.loads(page.eval(f"JSON.stringify({code})"))
 
@@ -69,7 +76,8 @@ def test_a_problem_is_the_same_in_both_languages(page, kind, level):
         f"Array.from({{length: {len(seeds(kind, level))}}}, (_, i) => "
         f"draw('{kind}', {level}, i + 1, {kind}[{level - 1}]))"
         ".map(({number, leaves, values, entry, names, variant, known = {}}) =>"
-        " [number, leaves, entry.boxes.map(({right}) => exact(values[right])), names,"
+        " [number, entry.typed ? values : leaves,"
+        " entry.boxes.map(({right}) => exact(values[right])), names,"
         " variant?.sent.map((place) => exact(values[place])), known])"
     )
     for seed, theirs in zip(seeds(kind, level), called(page, code), strict=True):
@@ -77,7 +85,8 @@ def test_a_problem_is_the_same_in_both_languages(page, kind, level):
         right = list(map(exact, ours.right))
         sent = ours.variant and [exact(ours.values[place]) for place in ours.variant["sent"]]
         known = {name: matrix.tolist() for name, matrix in ours.known.items()}
-        assert [ours.number, list(ours.leaves), right, ours.names, sent, known] == theirs
+        leaves = list(ours.values if "typed" in ours.entry else ours.leaves)
+        assert [ours.number, leaves, right, ours.names, sent, known] == theirs
 
 
 @pytest.mark.parametrize(("kind", "level"), NUMBERS)
@@ -173,6 +182,7 @@ def test_every_mistake_has_a_lesson_that_is_there():
             *names_of(found),
             *(slip[0] for line in found.get("lines", []) for slip in line["slips"]),
             *(slip[0] for slip in found.get("wrong", []) if kind == "keep"),
+            *(slip.name for slips in typed_slips(kind, level, number) for slip in slips),
         ]
     }
     assert made <= LESSONS.keys()
@@ -422,3 +432,104 @@ def test_an_order_is_judged_by_who_uses_whom(page, level):
         names = [name for name, *_ in found["wrong"]]
         assert [v["name"] for v in verdicts[2 : 2 + len(names)]] == names
         assert len(names) >= 4
+
+
+# --- lines of NumPy -------------------------------------------------------------------------------
+
+
+def typed_problem(level, seed):
+    """A problem, its form, and its arrays."""
+    drawn = problem("equations", level, seed)
+    of = equations.form(KINDS["equations"].forms(level)[drawn.number])
+    sizes = dict(zip(of.letters, map(int, drawn.values), strict=True))
+    return drawn, of, sizes, equations.draw(of, list(sizes.values()), f"{drawn.name} once")
+
+
+def right_lines(drawn):
+    return [line["right"] for line in drawn.entry["typed"]]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_lines_of_numpy_give_what_vjp_gives(level):
+    """For leaves by `vjp`, and by differences of the forward lines, which are plain NumPy."""
+    for seed in seeds("equations", level):
+        drawn, of, sizes, known = typed_problem(level, seed)
+        names = [name for name in of.leaves if "d" + name in known]
+        seeded = known.get("d" + of.root, 1.0)
+        given = {name: known[name] for name in of.leaves}
+
+        def last(*leaves, of=of, sizes=sizes, names=names, given=given):
+            return of.forward(given | dict(zip(names, leaves, strict=True)), sizes)[of.root]
+
+        shares = vjp(last, *(known[name] for name in names))[1](seeded)
+        rights = dict(zip((line.made for line in of.asked), right_lines(drawn), strict=True))
+        direction = Series(drawn.name)
+        for name, share in zip(names, shares, strict=True):
+            right = equations.computed(rights["d" + name], known)
+            np.testing.assert_allclose(right, share, rtol=1e-9, atol=1e-11)
+            way = np.reshape([direction.below(9) - 4 for _ in range(right.size)], right.shape)
+            ends = [of.forward({**given, name: given[name] + step * way}, sizes)[of.root]
+                    for step in (1e-6, -1e-6)]  # fmt: skip
+            slope = np.sum((ends[0] - ends[1]) / 2e-6 * seeded)
+            assert slope == pytest.approx(np.sum(right * way), rel=1e-4, abs=1e-6)
+        assert typed.judge(drawn, right_lines(drawn)).marks == ("right",) * len(of.asked)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_mistakes_in_lines_differ_from_what_is_right_and_from_each_other(level):
+    for seed in seeds("equations", level):
+        _, of, _, known = typed_problem(level, seed)
+        assert sum(map(len, of.slips)) >= 4
+        for (name, _), slips in zip(of.asked, of.slips, strict=True):
+            values = [equations.computed(slip.text, known) for slip in slips]
+            found = [known[name], *(value for value in values if value is not None)]
+            assert not any(equations.alike(a, b) for i, a in enumerate(found) for b in found[:i])
+            assert len({slip.text for slip in slips}) == len(slips)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_mistakes_in_lines_are_named(level):
+    for seed in range(1, len(KINDS["equations"].forms(level)) + 1):
+        drawn, of, *_ = typed_problem(level, seed)
+        right = right_lines(drawn)
+        for place, slips in enumerate(of.slips):
+            for slip in slips:
+                verdict = typed.judge(drawn, [*right[:place], slip.text, *right[place + 1 :]])
+                assert (verdict.at, verdict.wrong) == (place, (slip.name,))
+                assert slip.says in verdict.words
+                assert verdict.marks.count("wrong") == 1  # those after it are right by themselves
+
+
+# Z = X @ W.T + b; H = np.tanh(Z): dZ, db, dW, dX
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["dH * (1 - H ** 2"], "Python cannot read `dH * (1 - H ** 2`: '(' was never closed"),
+        (["dH * (1 - h ** 2)"], "there is no `h`. There are `np`, `X`, `W`, `b`, `Z`, `H`, `dH`."),
+        (["tanh(Z)"], "NumPy’s functions begin with np: `np.tanh`"),
+        (["open('x')"], "there is no `open`"),
+        (["dX"], "`dX` is itself still to be found"),
+        (["db = dH"], "it begins with `db =`, and is to give `dZ`"),
+        (["np.tan2(Z)"], "Python stops at `np.tan2`: module 'numpy' has no attribute 'tan2'"),
+        (["np.tanh"], "`np.tanh` is no array of numbers: it is a ufunc"),
+        (["dH.sort()"], "read-only"),
+        (["dH @ H"], "there is no product of `dH` "),
+        (["dH * X"], " do not fit"),
+        (["dH[:, 0]"], "it has the shape "),
+        (["dH + Z"], "its entries are not: `dZ[0, 0]` is "),
+        (["", "dZ.sum(axis=5)"], "axis 5 is out of bounds"),
+        (["", "", "dZ.T @ X"], "1 of 4 are right so far. Type the others."),
+    ],
+)
+def test_lines_that_give_nothing_are_told_in_words(lines, words):
+    verdict = typed.check("equations-2-1", [*lines, *[""] * (4 - len(lines))])
+    assert words in verdict.words
+
+
+def test_lines_are_read_as_people_type_them():
+    lines = ["dZ = dH * (1 − H**2)", "np.sum(dZ, 0)", "(X.T@dZ).T", " np.dot(dZ, W)\u00a0"]
+    assert repr(typed.check("equations-2-1", lines)) == "✓ Right."
+    shown = drill("equations", 2, 1)
+    assert shown.check(db="dZ.sum(axis=0)").marks == ("empty", "right", "empty", "empty")
+    with pytest.raises(ValueError, match="there is no line for dQ"):
+        shown.check(dQ="dZ")

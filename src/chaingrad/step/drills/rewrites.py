@@ -1,0 +1,229 @@
+"""Mistakes in a line of NumPy, made by rewriting the line that is right in one place."""
+
+import ast
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Mistake(NamedTuple):
+    """A line that people type instead.
+
+    Attributes:
+        name: what it is called; see ``slips.LESSONS``.
+        text: the line, as `normal` writes it.
+        says: what is said of it.
+    """
+
+    name: str
+    text: str
+    says: str
+
+
+Change = tuple[str, ast.expr, str]  # a mistake's name, what stands there instead, what is said
+
+
+def names_in(text: str) -> list[str]:
+    """The names in a line, each once, but for NumPy's."""
+    found = [node for node in ast.walk(_read(text)) if isinstance(node, ast.Name)]
+    found.sort(key=lambda node: node.col_offset)
+    return list(dict.fromkeys(node.id for node in found if node.id != "np"))
+
+
+def normal(text: str) -> str:
+    """A line as Python writes it.
+
+    >>> normal("(X.T)@dZ")
+    'X.T @ dZ'
+    """
+    return ast.unparse(_read(text))
+
+
+def _read(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def mistakes(
+    name: str, right: str, users: Sequence[Any], known: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[Mistake]:
+    """What people type instead of a line.
+
+    Args:
+        name: of the adjoint.
+        right: the line that is right.
+        users: the lines forward that use the value.
+        known: arrays, by name.
+        names: those that may be typed.
+    """
+    tree, value = _read(right), name[1:]
+    for i, node in enumerate(ast.walk(tree)):
+        if isinstance(node, ast.expr):
+            for called, other, says in _of_node(node, value, known):
+                yield Mistake(called, ast.unparse(_replaced(tree, i, other)), says)
+    yield Mistake("sign", normal(f"-({right})"), "the sign is the other one")
+    for line in users:
+        yield from _of_function(right, value, line)
+    for read in names_in(right):
+        yield from _of_name(right, read, value, known, names)
+    for line in users:
+        says = "only a sum passes on unchanged what it receives"
+        yield Mistake("unchanged", "d" + line.made, says)
+    yield Mistake("value", value, f"that is the value of {value}, and not its adjoint")
+
+
+# --- one place ------------------------------------------------------------------------------------
+
+
+def _of_node(node: ast.expr, value: str, known: Mapping[str, Any]) -> Iterator[Change]:
+    match node:
+        case ast.BinOp(a, ast.MatMult(), b):
+            yield from _of_product(node, a, b, value, known)
+        case ast.Attribute(ast.Name(x) as inner, "T"):
+            yield "untransposed", inner, f"{x} is to be transposed"
+        case ast.BinOp(a, ast.Mult(), b):
+            yield from _without(a, b, known)
+            yield from _without(b, a, known)
+            if _has_arrays(a, known) and _has_arrays(b, known):
+                says = "what was multiplied entry by entry sends so, too: with *"
+                yield "entry", ast.BinOp(a, ast.MatMult(), b), says
+        case ast.BinOp(a, ast.Div(), b):
+            says = f"the factor 1 / {_bracketed(b)} is missing"
+            yield "scale", a, says
+        case ast.BinOp(a, ast.Add() | ast.Sub() as sign, b):
+            yield from _of_sum(a, sign, b)
+        case ast.UnaryOp(ast.USub(), inner):
+            yield "sign", inner, "the minus is missing"
+        case ast.Call(ast.Attribute(inner, "sum" | "mean" as what)) as call:
+            yield from _of_reduced(call, inner, what, value)
+        case ast.Call(ast.Attribute(_, "outer") as outer, [a, b]):
+            says = f"that is the transpose: d{value} has the shape of {value}"
+            yield "transposed", ast.Call(outer, [b, a], []), says
+            says = "one number for each row and each column: np.outer makes the matrix"
+            yield "entry", ast.BinOp(a, ast.MatMult(), b), says
+        case ast.Compare(x):
+            says = "the slope of max(…, 0) is 1 or 0, and not the value"
+            yield "operand", x, says
+            turned = ast.Compare(x, [ast.Lt()], node.comparators)
+            yield "sign", turned, "that passes on where the value is negative, and not positive"
+        case ast.BinOp(x, ast.Pow(), _):
+            yield "slope", x, f"{_bracketed(x)} stands there without its power"
+
+
+def _of_product(
+    node: ast.expr, a: ast.expr, b: ast.expr, value: str, known: Mapping[str, Any]
+) -> Iterator[Change]:
+    says = f"that is the transpose: d{value} has the shape of {value}"
+    yield "transposed", ast.Attribute(node, "T", ast.Load()), says
+    yield "order", ast.BinOp(b, ast.MatMult(), a), "the factors are in the wrong order"
+    says = "* multiplies entry by entry; a matrix product sends a matrix product"
+    yield "entry", ast.BinOp(a, ast.Mult(), b), says
+    for side, other in ((a, b), (b, a)):
+        if isinstance(side, ast.Name) and np.ndim(known[side.id]) == 2:
+            turned = ast.Attribute(side, "T", ast.Load())
+            pair = (turned, other) if side is a else (other, turned)
+            changed = ast.BinOp(pair[0], ast.MatMult(), pair[1])
+            yield "untransposed", changed, f"{side.id} is not transposed here"
+        yield from _without(side, other, known)
+
+
+def _without(gone: ast.expr, rest: ast.expr, known: Mapping[str, Any]) -> Iterator[Change]:
+    text = ast.unparse(gone)
+    names = names_in(text)
+    if any(_is_adjoint(name) for name in names):
+        says = f"that has the local gradient alone: it is multiplied by {text}"
+        yield "local", rest, says
+    else:
+        called = "unchanged" if _has_arrays(gone, known) else "scale"
+        yield called, rest, f"the factor {text} is missing"
+
+
+def _of_sum(a: ast.expr, sign: ast.operator, b: ast.expr) -> Iterator[Change]:
+    is_plus = isinstance(sign, ast.Add)
+    other = ast.Sub() if is_plus else ast.Add()
+    yield "sign", ast.BinOp(a, other, b), f"the sign in front of {_bracketed(b)} is the other one"
+    parts = [any(map(_is_adjoint, names_in(ast.unparse(x)))) for x in (a, b)]
+    if any(parts):
+        says = "{} is missing: a share comes along every path"
+        yield "forgotten", a, says.format(ast.unparse(b))
+        rest = b if is_plus else ast.UnaryOp(ast.USub(), b)
+        yield "forgotten", rest, says.format(ast.unparse(a))
+
+
+def _of_reduced(node: ast.Call, inner: ast.expr, what: str, value: str) -> Iterator[Change]:
+    over = 1 if "axis=1" in ast.unparse(node) else 0
+    says = f"the {what} over axis={over} is missing"
+    if what == "sum" and over == 0:
+        says = f"every row uses {value}: the shares of the rows are still to be added up"
+    yield "batch", inner, says
+    axis = ast.keyword("axis", ast.Constant(1 - over))
+    changed = ast.Call(node.func, node.args, [axis, *node.keywords[1:]])
+    yield "axis", changed, f"that is over the wrong axis: here it is axis={over}"
+    other = {"mean": "sum", "sum": "mean"}[what]
+    changed = ast.Call(ast.Attribute(inner, other, ast.Load()), node.args, node.keywords)
+    told = {"mean": "shares are added up, and not averaged", "sum": "here it is the mean"}
+    yield "mean", changed, told[other]
+
+
+# --- one name -------------------------------------------------------------------------------------
+
+
+def _of_function(right: str, value: str, line: Any) -> Iterator[Mistake]:
+    """The slope at another place, where a function is applied entry by entry."""
+    reduces = re.search(r"@|sum|mean", line.text)
+    if line.reads != [value] or line.made not in names_in(right) or reduces:
+        return
+    says = f"this slope is made of the result {line.made}, and that has {value} in its place"
+    yield Mistake("operand", _renamed(right, line.made, value), says)
+    again = _renamed(line.text, value, line.made)
+    says = f"that is the slope at the output {line.made}: it belongs to the input {value}"
+    yield Mistake("result", _renamed(right, line.made, again), says)
+
+
+def _of_name(
+    right: str, other: str, value: str, known: Mapping[str, Any], names: Sequence[str]
+) -> Iterator[Mistake]:
+    if _is_adjoint(other):
+        for early in names[: names.index(other)]:
+            if _is_adjoint(early) and np.shape(known[early]) == np.shape(known[other]):
+                says = f"it is {other} that arrives there, and not {early}"
+                yield Mistake("early adjoint", _renamed(right, other, early), says)
+    elif other != value and np.ndim(known[other]):
+        says = f"that has {value} itself in the place of {other}"
+        yield Mistake("factor", _renamed(right, other, value), says)
+
+
+def _renamed(text: str, name: str, by: str) -> str:
+    class Rename(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return _read(by) if node.id == name else node
+
+    return ast.unparse(Rename().visit(_read(text)))
+
+
+def _replaced(tree: ast.expr, place: int, by: ast.expr) -> ast.expr:
+    """A tree with another node at a place, counted as `ast.walk` goes."""
+    whole = copy.deepcopy(tree)
+    target = list(ast.walk(whole))[place]
+
+    class Replace(ast.NodeTransformer):
+        def visit(self, node: ast.AST) -> Any:
+            return by if node is target else self.generic_visit(node)
+
+    found: ast.expr = Replace().visit(whole)
+    return found
+
+
+def _is_adjoint(name: str) -> bool:
+    return len(name) > 1 and name.startswith("d")
+
+
+def _has_arrays(node: ast.expr, known: Mapping[str, Any]) -> bool:
+    return any(np.ndim(known[name]) for name in names_in(ast.unparse(node)))
+
+
+def _bracketed(node: ast.expr) -> str:
+    text = ast.unparse(node)
+    return f"({text})" if isinstance(node, ast.BinOp) else text
