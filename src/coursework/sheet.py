@@ -358,6 +358,7 @@ KINDS = {
     "shapes": _drill("shapes", 2, _tiles, SHAPES),
     "mlp": _drill("mlp", 2),
     "keep": _drill("keep", 3, _kept, KEPT),
+    "costs": _drill("costs", 3),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
     "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
     "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),

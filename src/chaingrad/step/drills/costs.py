@@ -13,8 +13,9 @@ from chaingrad.account import Ledger
 from chaingrad.draw.items import Item
 from chaingrad.draw.reading import read
 from chaingrad.node import Node
+from chaingrad.rules import RESULT
 from chaingrad.step.drills.formulas import BAR
-from chaingrad.step.drills.recording import Number, Recording
+from chaingrad.step.drills.recording import Number, Recording, total
 from chaingrad.step.drills.slips import Slip
 from chaingrad.step.drills.tasks import Box, Words
 from chaingrad.step.names import Names, is_bare
@@ -67,6 +68,7 @@ class Net:
         drawn = {item.label: item for item in rec.items}
         which = int(drawn["which"].node.data)
         self.counts_bytes = which >= len(ALL) - len(NETS[-1])
+        self.compares = which >= len(NETS[0]) and not self.counts_bytes
         lines, sizes, frozen = ALL[which]
         letters = dict(zip(_letters(sizes), TRIAL, strict=False))
         self.size = {size: rec.value(drawn[letter]) for letter, size in letters.items()}
@@ -105,6 +107,19 @@ class Net:
             text = text.replace(python, written)
         return f"{item.label} = {text}"
 
+    def product(self, what: str, node: Item, item: Item) -> tuple[str, list[Number]]:
+        """The product that is counted, and its three sizes: that of an adjoint, if backward."""
+        (a, b), (left, right) = self.operands(item), self.names.parents(item)
+        (n, k), m = self.shape(left), self.shape(right)[1]
+        if what == "forward":
+            return self.formula(item), [n, k, m]
+        bar, flips = item.label + BAR, right.op == "transpose"
+        if node is a:
+            return f"{a.label}{BAR} = {bar} {b.label}{'ᵀ' * (not flips)}", [n, m, k]
+        if flips:
+            return f"{b.label}{BAR} = {bar}ᵀ {a.label}", [m, n, k]
+        return f"{b.label}{BAR} = {a.label}ᵀ {bar}", [k, n, m]
+
     def operands(self, item: Item) -> list[Item]:
         """What is multiplied, behind transposes."""
         found = self.names.parents(item)
@@ -131,7 +146,25 @@ class Net:
             for item in reversed(self.products)
             for operand in reversed(self.operands(item))
         ]
-        return [*forward, *back]
+        root = self.items[-1]
+        return [*forward, *back, *[("ratio", root, root)] * self.compares]
+
+    def parts(self, what: str) -> list[Number]:
+        """The FLOPs of the products of a pass."""
+        return [self.right(*asked) for asked in self.asked if asked[0] == what]
+
+    def readers(self, value: Item) -> str:
+        """The adjoints whose formulas read a value."""
+        found = [
+            operand.label + BAR
+            for item in self.values
+            for operand, places in zip(
+                self.names.parents(item), item.node.rule.facts.reads or (), strict=False
+            )
+            if operand.node.requires_grad
+            and value in [item if i == RESULT else self.names.parents(item)[i] for i in places]
+        ]
+        return " and ".join(found)
 
     def flops(self, item: Item) -> Number:
         """Of a product of (a, b) and (b, c), and of each of the two that its adjoints take."""
@@ -141,22 +174,27 @@ class Net:
     def right(self, what: str, node: Item, item: Item) -> Number:
         if what == "bytes":
             return _all(self.shape(node)) * self.itemsize if node.node in self.needed else 0.0
+        if what == "ratio":
+            return total(self.parts("backward")) / total(self.parts("forward"))
         return self.flops(item) if what == "forward" or node.node.requires_grad else 0.0
 
     def why(self, what: str, node: Item, item: Item) -> str:
         """Where a number comes from, as HTML."""
         if what == "bytes":
             if node.node not in self.needed:
-                return f"no formula of the backward pass reads {node.label}"
+                return "no formula of the backward pass reads it"
             entries = " · ".join(map(self.rec.tell, self.shape(node)))
-            return (
-                f"{node.label} is read: {entries} entries of {self.rec.tell(self.itemsize)} bytes"
+            bytes_ = self.rec.tell(self.itemsize)
+            return f"it is read for {self.readers(node)}: {entries} entries of {bytes_} bytes"
+        if what == "ratio":
+            back, forward = (
+                " + ".join(map(self.rec.tell, self.parts(x))) for x in ("backward", "forward")
             )
+            return f"({back}) / ({forward})"
         if what == "backward" and not node.node.requires_grad:
             return f"{node.label} needs no gradient, so no product is made for one"
-        left, right = self.names.parents(item)
-        sizes = [*self.shape(left), self.shape(right)[1]]
-        return f"{self.formula(item)}: 2 · " + " · ".join(map(self.rec.tell, sizes))
+        formula, sizes = self.product(what, node, item)
+        return f"{formula}: 2 · " + " · ".join(map(self.rec.tell, sizes))
 
 
 def _all(numbers: Sequence[Number]) -> Number:
@@ -166,16 +204,28 @@ def _all(numbers: Sequence[Number]) -> Number:
     return first
 
 
-UNITS = {"forward": "FLOPs", "backward": "FLOPs", "bytes": "bytes"}
+PHASES = {"forward": "Forward", "backward": "Backward", "ratio": "Both", "bytes": "Kept"}
+UNITS = {"forward": "FLOPs", "backward": "FLOPs", "ratio": "× forward", "bytes": "bytes"}
 HINTS = {
-    "forward": "a product of (a, b) and (b, c) takes 2 a b c",
-    "backward": "it is a product of three sizes again, those of the product that went forward",
-    "bytes": "entries, times the bytes of each, if a formula of the pass reads it",
+    "forward": "A product of (a, b) and (b, c) takes 2 a b c",
+    "backward": "It is a product of three sizes again, those of the product that went forward",
+    "ratio": "Add up the FLOPs of each pass",
+    "bytes": "It is the entries times the bytes of each, where a formula of the pass reads them",
 }
+RATIO = "backward / forward"
 
 
 def _label(what: str, node: Item) -> str:
+    if what == "ratio":
+        return RATIO
     return f"{UNITS[what]} of {node.label}{BAR * (what == 'backward')}"
+
+
+def _says(net: Net, what: str, node: Item, item: Item) -> str:
+    if what == "ratio":
+        return "FLOPs of the backward pass over those of the forward pass"
+    adjoint = "the adjoint of " * (what == "backward")
+    return f"{UNITS[what]} of {adjoint}{node.label}, where {net.formula(item)}"
 
 
 def boxes(rec: Recording) -> list[Box]:
@@ -186,7 +236,7 @@ def boxes(rec: Recording) -> list[Box]:
             node,
             what,
             _label(what, node),
-            f"{_label(what, node)}, where {net.formula(item)}",
+            _says(net, what, node, item),
             net.right(what, node, item),
             HINTS[what],
             tuple(_slips(net, what, node, item)),
@@ -199,6 +249,9 @@ def _slips(net: Net, what: str, node: Item, item: Item) -> Iterator[Slip]:
     if what == "bytes":
         yield from _of_bytes(net, node)
         return
+    if what == "ratio":
+        yield from _of_ratio(net)
+        return
     whole = net.flops(item)
     left, right = net.names.parents(item)
     rows, inner, columns = *net.shape(left), net.shape(right)[1]
@@ -207,10 +260,12 @@ def _slips(net: Net, what: str, node: Item, item: Item) -> Iterator[Slip]:
         yield Slip("not asked", whole, says)
         return
     yield Slip("multiply-add", whole * 0.5, "a multiply-add is two operations: that counts one")
-    says = "that is two for each entry of the result, which adds up more than one product"
+    says = f"that is for one row of {item.label}: each of the others takes as many"
+    yield Slip("one row", 2.0 * (inner * columns), says)
+    says = "that is two for each entry of the result: each entry adds up several products"
     made = {"forward": (rows, columns), "backward": net.shape(node)}[what]
     yield Slip("an entry", 2.0 * _all(made), says)
-    says = "that adds up the entries of the factors: every one of the one meets a row of the other"
+    says = "that adds up the entries of the factors: each of them is used more than once"
     yield Slip("entries added", 2.0 * (rows * inner + inner * columns), says)
     if what == "backward":
         says = "that is both products: each adjoint has one of its own"
@@ -218,6 +273,20 @@ def _slips(net: Net, what: str, node: Item, item: Item) -> Iterator[Slip]:
         yield Slip(
             "no product", 0.0 * whole, f"{node.label} needs a gradient, which takes a product"
         )
+
+
+def _of_ratio(net: Net) -> Iterator[Slip]:
+    back, forward = net.parts("backward"), net.parts("forward")
+    ratio = total(back) / total(forward)
+    operands = [x for item in net.products for x in net.operands(item)]
+    spared = " and ".join(sorted(x.label for x in operands if not x.node.requires_grad))
+    says = f"that is two products back for each one forward: there is none for {spared}"
+    yield Slip("two back", 2.0, says)  # which is right if none is spared
+    made = sum(x.node.requires_grad for x in operands)
+    says = "that is the number of products, and they are not equally large"
+    yield Slip("products", made / len(forward), says)
+    yield Slip("both passes", ratio + 1.0, "that has the forward pass in it, too")
+    yield Slip("inverse", 1.0 / ratio, "that is forward over backward")
 
 
 def _of_bytes(net: Net, node: Item) -> Iterator[Slip]:
@@ -238,9 +307,9 @@ def _of_bytes(net: Net, node: Item) -> Iterator[Slip]:
 
 
 def given(rec: Recording) -> list[list[str]]:
-    """What stands in the drawing: shapes, and what an entry takes where bytes are asked."""
+    """What stands in the drawing: shapes, and the dtype where bytes are asked."""
     net = Net(rec)
-    unit = f" × {rec.tell(net.itemsize)} B" if net.counts_bytes else ""
+    unit = f" float{rec.tell(net.itemsize * 8.0)}" if net.counts_bytes else ""
     return [[x.id, "data", net.told(x) + unit] for x in net.items if x.node.ndim]
 
 
@@ -249,9 +318,8 @@ def steps(rec: Recording) -> Iterator[Words]:
     net = Net(rec)
     for what, node, item in net.asked:
         number = rec.tell(net.right(what, node, item))
-        words = f"{_label(what, node)}. {net.why(what, node, item)} = <b>{number}</b>"
-        phase = {"forward": "Forward", "backward": "Backward", "bytes": "Kept"}[what]
-        yield phase, words, (node.id,), None, ((node.id, what, f"{number} {UNITS[what]}"),)
+        words = f"{_label(what, node)}: {net.why(what, node, item)} = <b>{number}</b>"
+        yield PHASES[what], words, (node.id,), None, ((node.id, what, f"{number} {UNITS[what]}"),)
 
 
 def looks(rec: Recording) -> list[Look]:
@@ -262,8 +330,9 @@ def looks(rec: Recording) -> list[Look]:
         for what, node, _ in net.asked:
             if node is item:
                 lines += [(what,), ()]
-        title = "" if is_bare(item) else net.names.whole(item)
+        title = f"{item.node.data:g}" if is_bare(item) else net.names.whole(item)
         color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
         note = "" if item.op == "transpose" else {"matmul": "product"}.get(item.op, item.op)
-        found.append(Look(item, title, note, tuple(lines), ("(00, 00) × 8 B",), color))
+        room = f"{RATIO} 00" if net.compares and item is net.items[-1] else "(00, 00) float00"
+        found.append(Look(item, title, note, tuple(lines), (room,), color))
     return found

@@ -113,9 +113,10 @@ KINDS = {
     "costs": Kind(
         "FLOPs and bytes",
         "On levels 1 and 2, count the FLOPs of every matrix product: of the forward pass in the "
-        "node that it makes, of the backward pass in the node whose adjoint it gives. On level 3, "
-        "count the bytes of every computed value that the backward pass reads. Write 0 for what is "
-        "not made, or not read. Leaves in yellow need a gradient, grey ones need none.",
+        "node that it makes, of the backward pass in the node whose adjoint it gives; on level 2 "
+        "say in <i>L</i> how many times those of the forward pass the backward pass has. On level "
+        "3, count the bytes of every computed value that the backward pass reads. Write 0 for what "
+        "is not made, or not read. Leaves in yellow need a gradient, grey ones need none.",
         costs.forms,
         boxes=costs.boxes,
         steps=costs.steps,

@@ -51,7 +51,10 @@ LESSONS = {  # of each mistake: the page and the section
         "cost/memory-and-rematerialization#what-is-kept-and-why",
     ),
     **dict.fromkeys(
-        ("multiply-add", "an entry", "entries added", "both products", "no product", "not asked"),
+        (
+            *("multiply-add", "an entry", "entries added", "one row", "both products"),
+            *("no product", "not asked", "two back", "products", "both passes", "inverse"),
+        ),
         "cost/time-and-flops#two-products-back-for-each-one-forward",
     ),
     **dict.fromkeys(

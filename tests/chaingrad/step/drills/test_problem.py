@@ -143,15 +143,28 @@ def test_costs_are_those_of_the_ledger(level):
         found = Counter()
         for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
             found[box["slot"]] += right
-        if level < 3:
-            assert found["forward"] == account.forward_flops["matmul"]
-            assert found["backward"] == account.backward_flops["matmul"]
-            assert not found["bytes"]
-        else:
-            assert found == {"bytes": account.needed_bytes}
-            kept = {row.node: row.bytes for row in account.rows if row.needed}
-            names = (box["name"] for box in drawn.entry["boxes"])
-            assert [kept.get(known[name], 0) for name in names] == drawn.right
+            [row] = [row for row in account.rows if row.node is known.get(box["name"])] or [None]
+            if box["slot"] == "forward":
+                assert right == row.flops
+            elif box["slot"] == "backward":
+                assert bool(right) == row.node.requires_grad
+            elif box["slot"] == "bytes":
+                assert right == row.bytes * row.needed
+        forward, backward = (
+            flops["matmul"] for flops in (account.forward_flops, account.backward_flops)
+        )
+        assert (
+            found
+            == [
+                {"forward": forward, "backward": backward},
+                {
+                    "forward": forward,
+                    "backward": backward,
+                    "ratio": pytest.approx(backward / forward),
+                },
+                {"bytes": account.needed_bytes},
+            ][level - 1]
+        )
 
 
 @pytest.mark.parametrize(("kind", "level"), BOXES)
