@@ -3,7 +3,6 @@ class Choice extends Sheet {
   constructor(...given) {
     super(...given);
     this.chosen = [];
-    for (const { svg } of this.drawings) svg.setAttribute("role", "group"); // no mere picture
     for (const node of Object.keys(this.problem.entry.says)) {
       for (const box of this.groups(node)) {
         box.setAttribute("role", "button");

@@ -33,8 +33,7 @@ NETS = (
      ("S = Q @ K.T; Y = S @ V", "Q n d, K m d, V m q", "")),
     (("Z = X @ W; H = np.tanh(Z); O = H @ V", LAYER, "X"),
      ("Z = X @ W; H = Z.relu(); O = H @ V", LAYER, "XV"),
-     ("Z = X @ W; A = Z + b; H = np.tanh(A); O = H @ V; D = O - T; S = D ** 2",
-      f"{LAYER}, b h, T n q", "XT"),
+     ("Z = X @ W; A = Z + b; H = np.tanh(A); O = H @ V; S = O * O", f"{LAYER}, b h", "X"),
      ("Z = X @ W; H = Z ** 2; O = H @ V; P = np.exp(O)", LAYER, "X"),
      ("Z = X @ W; H = np.tanh(Z); O = H @ V; R = O + X", "X n d, W d h, V h d", "X"),
      ("Z = X @ W; H = np.exp(Z); G = H * M; O = G @ V", f"{LAYER}, M n h", "XM")),
@@ -164,7 +163,7 @@ class Net:
             if operand.node.requires_grad
             and value in [item if i == RESULT else self.names.parents(item)[i] for i in places]
         ]
-        return " and ".join(found)
+        return " and ".join(dict.fromkeys(found))
 
     def flops(self, item: Item) -> Number:
         """Of a product of (a, b) and (b, c), and of each of the two that its adjoints take."""
@@ -331,8 +330,10 @@ def looks(rec: Recording) -> list[Look]:
             if node is item:
                 lines += [(what,), ()]
         title = f"{item.node.data:g}" if is_bare(item) else net.names.whole(item)
+        is_spared = not item.node.requires_grad and item.node.ndim > 0
         color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
-        note = "" if item.op == "transpose" else {"matmul": "product"}.get(item.op, item.op)
+        note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)
+        note = "no gradient" if is_spared else note
         room = f"{RATIO} 00" if net.compares and item is net.items[-1] else "(00, 00) float00"
         found.append(Look(item, title, note, tuple(lines), (room,), color))
     return found

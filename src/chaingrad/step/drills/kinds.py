@@ -116,7 +116,7 @@ KINDS = {
         "node that it makes, of the backward pass in the node whose adjoint it gives; on level 2 "
         "say in <i>L</i> how many times those of the forward pass the backward pass has. On level "
         "3, count the bytes of every computed value that the backward pass reads. Write 0 for what "
-        "is not made, or not read. Leaves in yellow need a gradient, grey ones need none.",
+        "is not made, or not read.",
         costs.forms,
         boxes=costs.boxes,
         steps=costs.steps,

@@ -6,6 +6,7 @@ class Sheet {
     const parsed = new DOMParser().parseFromString(pictures.join(""), "text/html");
     this.drawings = [...parsed.querySelectorAll("svg")].map((svg) => {
       svg.style.cssText = "";
+      svg.setAttribute("role", "group"); // no mere picture: its texts are read, its nodes chosen
       return Object.assign(new Drawing(svg), { width: +svg.getAttribute("width") });
     });
     for (const change of this.written()) {
