@@ -202,13 +202,12 @@ def _typed(level: int, seed: int) -> Question:
     lines = [
         (line["label"], problem.filled(line["shape"]), line["right"]) for line in entry["typed"]
     ]
-    forward = [f"{line}  # {problem.filled(shape)}" for line, shape in entry["forward"]]
     given = [f"{name} {problem.filled(is_)}" for name, is_ in entry["names"] if is_]
     said = Markup("<p>Names: np, {}.</p>").format(", ".join(given))
     blank = Markup('<p class="blanks">{} {} = <i class="wide"></i></p>')
     blanks = Markup().join(blank.format(label, size) for label, size, _ in lines)
     key = tuple(f"{label} = {right}" for label, _, right in lines)
-    return Question(_drawing(problem) + _pre(forward) + said + blanks, key, problem.name)
+    return Question(_drawing(problem) + _pre(entry["forward"]) + said + blanks, key, problem.name)
 
 
 def _drawing(
@@ -328,7 +327,8 @@ KEPT = (
     "result, as exp, has it from there."
 )
 EQUATIONS = (
-    "Write every adjoint as one line of NumPy, made of the names given, and of the lines before it."
+    "Write every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. It is "
+    "made of the names given, and of the lines before it."
 )
 GRAPH = (
     "Find the value of each node, and then its adjoint, from <i>z</i> down: how fast <i>z</i> "

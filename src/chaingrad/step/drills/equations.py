@@ -282,7 +282,7 @@ def described(text: str) -> dict[str, Any]:
     return {
         "sizes": len(of.letters),
         "given": [[ids[name], "data", shape(of, name)] for name in of.dims],
-        "forward": [[str(line), shape(of, line.made)] for line in of.lines],
+        "forward": [str(line) for line in of.lines],
         "names": [_sized(of, name) for name in of.names_at(0)],
         "typed": [
             {"node": ids[line.made[1:]], "label": line.made, "shape": shape(of, line.made),

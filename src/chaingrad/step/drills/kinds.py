@@ -126,8 +126,8 @@ KINDS = {
     ),
     "equations": Kind(
         "The equations, in NumPy",
-        "Type every adjoint as one line of NumPy. It may use the names below, and the lines before "
-        "it. Each line is judged as if those before it were right. "
+        "Type every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. It "
+        "is made of the names below, and of the lines before it, which are taken to be right. "
         "<i>Check</i> loads Python when it is first used.",
         lambda level: equations.FORMS[level - 1],
         sheet="typed",

@@ -175,7 +175,7 @@ def _of_function(right: str, value: str, line: Any) -> Iterator[Mistake]:
     reduces = re.search(r"@|sum|mean", line.text)
     if line.reads != [value] or line.made not in names_in(right) or reduces:
         return
-    says = f"this slope is made of the result {line.made}, and that has {value} in its place"
+    says = f"it has {value} where the result {line.made} belongs"
     yield Mistake("operand", _renamed(right, line.made, value), says)
     again = _renamed(line.text, value, line.made)
     says = f"that is the slope at the output {line.made}: it belongs to the input {value}"
@@ -191,7 +191,7 @@ def _of_name(
                 says = f"it is {other} that arrives there, and not {early}"
                 yield Mistake("early adjoint", _renamed(right, other, early), says)
     elif other != value and np.ndim(known[other]):
-        says = f"that has {value} itself in the place of {other}"
+        says = f"it has {value} itself where {other} belongs"
         yield Mistake("factor", _renamed(right, other, value), says)
 
 

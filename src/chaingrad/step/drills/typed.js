@@ -13,18 +13,18 @@ class Typed extends Sheet {
     this.root = root;
     const { entry, values } = problem;
     const sized = (text) => filled(text, values);
-    const forward = entry.forward.map(([line, shape]) => `${line}  # ${sized(shape)}`);
-    const names = entry.names.map(([name, is]) => `<code>${name}</code> ${sized(is)}`.trim());
+    const whole = (text) => text && `\u00a0${sized(text).replaceAll(" ", "\u00a0")}`;
+    const names = entry.names.map(([name, is]) => `<code>${name}</code>${whole(is)}`);
     const graph = this.element;
     this.rows = entry.typed.map((line) => this.row(line, sized(line.shape)));
-    this.line = make("p", { class: "cg-asks", role: "status" });
+    this.line = make("p", { class: "cg-asks cg-status", role: "status" });
     this.element = make("div", { role: "group", "aria-label": "The graph and your lines" });
     this.element.append(
       graph,
       make(
         "pre",
-        { class: "cg-code", tabindex: "0", "aria-label": "Forward" },
-        escaped(forward.join("\n")),
+        { class: "cg-code", tabindex: "0", role: "group", "aria-label": "Forward" },
+        escaped(entry.forward.join("\n")),
       ),
       make("p", { class: "cg-asks" }, `Names: ${names.join(", ")}.`),
       ...this.rows.map(({ element }) => element),
@@ -44,7 +44,7 @@ class Typed extends Sheet {
       "aria-label": `${label}, of shape ${size}, in NumPy`,
     });
     const mark = make("span", { class: "cg-mark", "aria-hidden": "true" });
-    element.append(make("code", {}, `${label} =`), field, make("span", {}, `${size}`), mark);
+    element.append(make("code", {}, `${label} =`), field, make("span", {}, size), mark);
     field.addEventListener("input", () => this.mark({ field, mark }, ""));
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
