@@ -28,7 +28,9 @@ COMMUTE = {"add", "multiply", "maximum", "minimum", "equal", "not_equal", "bitwi
 # Functions whose result may show the memory of their first operand.
 VIEWS = {"transpose", "reshape", "broadcast_to", "getitem", "einsum", "astype", "float"}
 ELEMENTWISE = {
-    name for name in dir(np) if isinstance(getattr(np, name), np.ufunc) and name != "matmul"
+    name
+    for name, found in vars(np).items()  # not dir, whose names bring modules
+    if isinstance(found, np.ufunc) and name != "matmul"
 } | {"where"}
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
