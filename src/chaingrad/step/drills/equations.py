@@ -304,7 +304,8 @@ def _sized(of: Form, name: str) -> list[str]:
     """A name that may be typed, and what it is."""
     if name in of.sizes_named:
         return [name, f"= {{{of.letters.index(name)}}}"]
-    return [name, "" if name == "np" else shape(of, name)]
+    labels = " with a single 1 in each row" * of.leaves.get(name, "").endswith(LABELS)
+    return [name, "" if name == "np" else shape(of, name) + labels]
 
 
 def _steps(of: Form, ids: Mapping[str, str]) -> Iterator[list[Any]]:
