@@ -98,6 +98,10 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
     assert solved == exercises
     levels = re.findall(r"^`{3,}\{exercise-start\} (★{1,3}) \S", text, re.MULTILINE)
     assert len(levels) == len(exercises)
+
+
+def test_an_exercise_is_answered_here_or_says_what_an_answer_has(root: Path, document: str) -> None:
+    text = re.sub(r"^````text$.*?^````$", "", source(root, document), flags=re.M | re.S)
     boxes = re.findall(r"^`{3,}\{exercise-start\}.*?\{exercise-end\}", text, re.M | re.S)
     answers = re.findall(r"^`{3,}\{solution-start\}.*?\{solution-end\}", text, re.M | re.S)
     for box, answer in zip(boxes, answers, strict=True):
