@@ -28,6 +28,7 @@ from coursework.trusted import ProblemError, run
 
 TRIES = 10  # for each problem, before a level is said to have no more
 LEVEL = 2
+WIDEST = 870.0  # of a drawing with boxes, whose labels are the smallest type there is
 LAST = 10**9 - 1  # seed of the drills
 TAG = re.compile(r"<[^>]*>")
 
@@ -221,7 +222,10 @@ def _drawing(
     texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
     texts |= {(node, slot): problem.filled(text) for node, slot, text in entry["given"]}
     texts |= more or {}
-    root = ET.fromstring(pictures(problem.kind, problem.level, problem.number)[0])
+    root, tall = map(ET.fromstring, pictures(problem.kind, problem.level, problem.number))
+    if blank and float(root.attrib["width"]) > WIDEST:
+        root = tall
+        root.attrib["class"] = "tall"
     del root.attrib["style"]
     seen = Counter[tuple[str, str]]()
     for group in root.iter("g"):
@@ -358,7 +362,7 @@ KINDS = {
     "shapes": _drill("shapes", 2, _tiles, SHAPES),
     "mlp": _drill("mlp", 2),
     "keep": _drill("keep", 3, _kept, KEPT),
-    "costs": _drill("costs", 3),
+    "costs": _drill("costs", 2),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
     "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
     "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),
