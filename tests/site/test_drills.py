@@ -414,6 +414,13 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(page.locator(".cg-words").first).to_contain_text("✓ Right.")
 
 
+def test_what_stands_in_the_graph_is_heard(page: Page) -> None:
+    opened(page, problem("costs", 1, 1))
+    heard = page.locator(".cg-canvas").aria_snapshot()
+    for words in ("X no gradient (8, 3)", "W (3, 5)", "FLOPs of the adjoint of W, where Z = X W"):
+        assert words in heard
+
+
 def test_large_fills_the_screen_and_fills_in_one_box_after_the_other(page: Page) -> None:
     drawn = problem("chain", 1, 3)
     opened(page, drawn)

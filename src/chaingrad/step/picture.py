@@ -168,9 +168,11 @@ def _draw_node(group: ET.Element, look: Look) -> None:
         y -= 2 * look.is_ruled
         head = ET.SubElement(group, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **anchor})
         if look.title:
-            ET.SubElement(head, "tspan", {"class": "cg-name"}).text = look.shown_title
+            title = ET.SubElement(head, "tspan", {"class": "cg-name"})
+            title.text = look.shown_title
+            title.tail = " " if look.note else ""
         if look.note:
-            gap = {"dx": "6"} if look.title else {}
+            gap = {"dx": "2"} if look.title else {}
             ET.SubElement(head, "tspan", {"class": "cg-note", **gap}).text = look.note
         if look.is_ruled:
             rule = f"M{left:.1f} {y + 5:.1f}H{right:.1f}"
