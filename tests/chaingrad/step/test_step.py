@@ -428,6 +428,48 @@ def test_an_engine_that_overwrites_is_caught_at_it():
     assert any("the 9.0 that was there is lost" in text for text in told)
 
 
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [(Plain, ", added to what was there"), (Overwrites, ": what was there is lost")],
+)
+def test_of_arrays_that_meet_it_is_said_what_becomes_of_the_first(engine, says):
+    x, y = engine(np.array([3.0, 2.0]), label="x"), engine(np.array([1.0, 4.0]), label="y")
+    _, second = [text for text in words(play(x * x * y, local_gradient=local)) if "x.grad" in text][
+        :2
+    ]
+    assert says in second
+
+
+def test_an_edge_carries_what_is_multiplied_where_that_is_known():
+    _, _, y = cube(Plain)
+
+    def carried(**how):
+        back = [step for step in play(y, **how).steps if step.phase == BACKWARD]
+        return [step.edge[3:] for step in back if step.edge]
+
+    known = [("1.0", "3.0"), ("1.0", "9.0"), ("3.0", "3.0"), ("3.0", "3.0")]
+    assert carried(local_gradient=local) == known
+    assert carried() == [("", "")] * 4
+
+
+def test_the_steps_that_tell_most_are_those_where_shares_meet():
+    def told(root, **how):
+        return [step.accumulates for step in play(root, **how).steps if " += " in step.words]
+
+    a = Node(2.0, "a")
+    u = a * 3.0
+    assert told(u * u) == [0, 1, 0]
+    x, _, y = cube(Plain)
+    assert told(y, local_gradient=local) == [0, 0, 2, 2]
+
+    def twice():
+        y.backward()
+        x.grad = 0.0
+        y.backward()
+
+    assert told(y, backward=twice, local_gradient=local)[4:] == [3, 0, 2, 2]
+
+
 def test_without_local_gradients_the_share_is_what_was_added():
     _, _, y = cube(Plain)
     nodes = [item.node for item in read(y, "play", 9)]
