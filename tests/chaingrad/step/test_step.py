@@ -14,6 +14,7 @@ from chaingrad.step import play, play_toposort
 from chaingrad.step.names import entries_of, plain
 from chaingrad.step.piece import script
 from chaingrad.step.player import SCRIPTS
+from chaingrad.step.steps import BACKWARD
 from chaingrad.step.watch import Message, Written, backward_events, foreign_events, sort_events
 
 
