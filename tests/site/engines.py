@@ -24,7 +24,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from tests.support import PATIENCE, Quiet, lacking
 
 WIDE, HIGH = 1280, 900
-COLD = 5 * PATIENCE  # WebKit takes long to start Python
+COLD = 2 * PATIENCE  # WebKit takes long to start Python
 Found = TypeVar("Found")
 
 # The first thing in each page: it notes what scripts complain of and what does not load.
@@ -131,17 +131,19 @@ class Reader:
         """What a function in JavaScript says."""
         return self.driver.execute_script(f"return ({function})(...arguments)", *given)
 
-    def wait(self, found: Callable[[], Found]) -> Found:
+    def wait(self, found: Callable[[], Found], what: str = "") -> Found:
         """What is found, as soon as it is there."""
         passing = (NoSuchElementException, StaleElementReferenceException)
-        return WebDriverWait(self.driver, COLD, 0.1, passing).until(lambda _: found())
+        return WebDriverWait(self.driver, COLD, 0.1, passing).until(lambda _: found(), what)
 
     def all(self, choice: str) -> list[WebElement]:
         return self.driver.find_elements("css selector", choice)
 
     def one(self, choice: str) -> WebElement:
         """The first that can be seen."""
-        return self.wait(lambda: next((e for e in self.all(choice) if e.is_displayed()), None))
+        return self.wait(
+            lambda: next((e for e in self.all(choice) if e.is_displayed()), None), choice
+        )
 
     def text(self, choice: str) -> str:
         return " ".join(self.one(choice).get_attribute("textContent").split())

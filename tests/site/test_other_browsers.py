@@ -114,10 +114,12 @@ def test_an_edit_is_kept(page: Reader) -> None:
 def progress(page: Reader, anchor: str) -> None:
     """Wait until the page of progress says that it is right."""
     page.open("chapters/reference/progress.html")
+    page.click(f".progress-page:has([href$='#{anchor}']) summary")
     page.reads(f"main .to-try li:has([href$='#{anchor}'])", "✓ right")
 
 
 def test_an_answer_is_checked_and_kept(page: Reader) -> None:
+    page.click(".veil-note button")  # it stands below questions, and is veiled
     for code, verdict in [("return 3 * x", "Not right yet"), ("return x + x", "Right")]:
         if not page.all(f"{PLACE} .cm-content"):
             page.click(f"{PLACE} .live-edit")
