@@ -196,7 +196,7 @@ class Reader:
         """Put other code into an editor."""
         self.click(choice)
         self.press("a", held=Keys.CONTROL)
-        self.press(code)
+        self.press(code.replace("\n", Keys.ENTER))
 
     def complaints(self) -> list[str]:
         """What the pages, the server and the browser found wrong."""

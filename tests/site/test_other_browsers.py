@@ -8,10 +8,11 @@ import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
+from chaingrad.step.drills.problem import exact, problem
 from tests.site.audit import MISSING, OVERFLOW, SETTLED, UNFOLD
 from tests.site.built import Site
 from tests.site.engines import ENGINES, Reader, Watched, started
-from tests.site.live import CELLS, PAGE
+from tests.site.live import CELLS, PAGE, put_python
 from tests.support import serve
 
 pytestmark = [
@@ -138,7 +139,53 @@ def test_a_prediction_is_compared_and_kept(page: Reader) -> None:
     progress(page, "predict-doubled")
 
 
+def test_a_problem_is_answered_wrong_and_right(course: Reader) -> None:
+    drill = problem("adjoints", 1, 7)
+    course.open(f"chapters/practice/drills.html#{drill.name}")
+    course.click(".cg-canvas input")
+    course.press("99", Keys.ENTER)
+    course.reads(".cg-words", "is not 99")
+    course.press("a", held=Keys.CONTROL)
+    course.press(Keys.TAB.join(map(exact, drill.right)), Keys.ENTER)
+    course.reads(".cg-words", "✓ Right.")
+
+
+# --- functions of one's own ---------------------------------------------------------------------
+
+
+def drawn(page: Reader, words: str) -> None:
+    """Wait for a graph that says these words, in a frame without an origin."""
+    page.driver.switch_to.frame(page.one(f".bench-stage [srcdoc*='{words}']:not(.bench-new)"))
+    assert words in page.text("svg.chaingrad")
+    assert page.ask("() => origin") == "null"
+    page.driver.switch_to.default_content()
+
+
+def test_the_workbench_draws_and_answers(course: Reader, site: Site) -> None:
+    put_python(site.folder)
+    course.open("chapters/practice/workbench.html")
+    course.write(".cm-content", "import torch\nx = torch.tensor(2.0, requires_grad=True)\nx * x")
+    course.reads(".bench-wrong li:last-child", "Line 2")
+    course.reads(".bench-wrong li:last-child", "Write Node(2.0)")
+    course.one(".cm-line:nth-child(2) .cm-lintRange-error")
+    course.write(".cm-content", "import js\nx = Node(3.0, js.origin)\nx * x")
+    drawn(course, "null, leaf: data 3.0, grad 6.0")  # that of Python is named, too
+
+
+def test_an_embedded_starting_point_is_drawn(course: Reader) -> None:
+    course.open("_static/embed.html#s=a-skip-connection")
+    drawn(course, "x, leaf: data 0.5, grad ")
+
+
 # --- figures that move --------------------------------------------------------------------------
+
+
+def test_the_course_opens_with_a_leaf_that_moves(course: Reader) -> None:
+    course.open("chapters/intro.html")
+    figure = "[data-kind=nudge]"
+    course.click(f"{figure} input[type=range]")
+    course.press(Keys.HOME)
+    course.reads(f"{figure} .cg-words", "w = −2.0: y = −0.9951, ∂y/∂w = 0.0148.")
 
 
 def test_the_player_plays(course: Reader) -> None:
