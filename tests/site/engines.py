@@ -34,8 +34,10 @@ LISTEN = b"""<script>{
         const say = console[kind];
         console[kind] = (...said) => { note(said.join(" ")); say.apply(console, said); };
     }
-    addEventListener("error", (event) =>
-        note(event.message ?? `not loaded: ${event.target.src ?? event.target.href}`), true);
+    addEventListener("error", ({ message, target }) => {
+        if (target.rel !== "next") // which Firefox fetches ahead until one leaves
+            note(message ?? `not loaded: ${target.src ?? target.href}`);
+    }, true);
     addEventListener("unhandledrejection", (event) => note(event.reason));
 }</script>"""
 # What Firefox itself calls an error in the pages of an address, in markup, too; but for formulas
