@@ -9,7 +9,7 @@ AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 # Formulas are drawn in the colour of the text around them: looking at each of their pieces costs
 # most of the time.
 # What slides in after a window has changed its width is waited for, up to two seconds.
-CHECK = """async ([selectors, within]) => {
+CHECK = """async ([options, selectors, within]) => {
     const wait = () => new Promise((done) => setTimeout(done, 50));
     const moves = () => document.getAnimations().some(({ playState }) => playState === 'running');
     await wait();
@@ -17,7 +17,7 @@ CHECK = """async ([selectors, within]) => {
     await wait();
     axe.configure({ rules: Object.entries(selectors).map(([id, selector]) => ({ id, selector })) });
     // Style sheets that others import would be looked for beside the page.
-    const options = { resultTypes: ['violations'], preload: false };
+    Object.assign(options, { resultTypes: ['violations'], preload: false });
     const result = await axe.run({ include: [[within]], exclude: [['.katex']] }, options);
     return result.violations
         .filter((v) => ['serious', 'critical'].includes(v.impact))
@@ -65,19 +65,20 @@ EVERY = {"color-contrast": "*", "link-in-text-block": "a[href], [role=link]"}
 LOOK = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
 
 
-def severe(page: Page, *, within: str = "html") -> list[dict[str, Any]]:
-    """The serious violations at any element."""
-    return run(page, EVERY, within)
+def severe(page: Page, *, within: str = "html", colours: bool = False) -> list[dict[str, Any]]:
+    """The serious violations at any element; with `colours`, those of its colours alone."""
+    return run(page, EVERY, colours, within)
 
 
-def severe_by_look(page: Page) -> list[dict[str, Any]]:
+def severe_by_look(page: Page, *, colours: bool = False) -> list[dict[str, Any]]:
     """The same, with the colours of each look of text tried once; formulas are lost in this."""
     page.evaluate(LOOKS)
     page.evaluate(THIN)
-    return run(page, LOOK, "html")
+    return run(page, LOOK, colours, "html")
 
 
-def run(page: Page, selectors: dict[str, str], within: str) -> list[dict[str, Any]]:
+def run(page: Page, selectors: dict[str, str], colours: bool, within: str) -> list[dict[str, Any]]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return list(page.evaluate(CHECK, [selectors, within]))
+    options = {"runOnly": list(selectors)} if colours else {}
+    return list(page.evaluate(CHECK, [options, selectors, within]))

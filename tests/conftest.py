@@ -20,7 +20,7 @@ from tools.browser import find
 
 # Deadlines measure the machine, not the code; the same examples each time make a red run
 # repeatable.
-for profile, examples in {"quick": 20, "chaingrad": 40, "whole": 200}.items():
+for profile, examples in {"quick": 20, "chaingrad": 100, "whole": 200}.items():
     settings.register_profile(profile, deadline=None, derandomize=True, max_examples=examples)
 settings.load_profile("chaingrad")
 

@@ -256,9 +256,12 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
-        yield "axe", (severe if every_element else severe_by_look)(page)
+        look = severe if every_element else severe_by_look
+        yield "axe", look(page)
     yield "the theme follows the system", switch(page)
     yield "fits the window in the other theme", overflow(page)
+    if wide:
+        yield "axe in the other theme", look(page, colours=True)
     page.evaluate(IDLE)
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors
