@@ -1,7 +1,7 @@
 """What a network costs: the FLOPs of its matrix products, and the bytes that are kept.
 
-The engine's ledger says which values are read again and what the products are; the sizes, which
-are drawn, are the leaves of the form.
+The engine's ledger says which values are read again, and counts 2abc FLOPs for a product of (a, b)
+and (b, c), as is done here with sizes that are drawn: they are the leaves of the form.
 """
 
 from collections.abc import Iterator, Sequence
