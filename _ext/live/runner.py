@@ -194,8 +194,8 @@ def provide_graphviz() -> None:
     def lay_out(source: str, format: str) -> bytes:
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
-        # Of lists of fonts this Graphviz knows no widths.
-        svg: str = graphviz(source.replace(dot.FONTS, "Arial"))
+        # This Graphviz knows the widths of a few fonts; the other's are those of Verdana.
+        svg: str = graphviz(source.replace(dot.MEASURED, "Verdana"))
         return svg.encode()
 
     dot._dot_program = lay_out

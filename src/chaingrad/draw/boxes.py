@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from chaingrad.draw.dot import FONTS, Digraph, Markup, escape, font, row
+from chaingrad.draw.dot import MEASURED, Digraph, Markup, escape, font, row
 from chaingrad.draw.items import Item
 from chaingrad.draw.palette import LIGHT
 from chaingrad.rules import facts_of
@@ -24,7 +24,7 @@ def check_option(name: str, value: str, known: tuple[str, ...]) -> None:
 
 def new_graph(direction: str) -> Digraph:
     check_option("direction", direction, tuple(BACK))
-    text = {"fontname": FONTS, "fontcolor": LIGHT["ink"]}
+    text = {"fontname": MEASURED, "fontcolor": LIGHT["ink"]}
     graph = Digraph(
         rankdir=direction,
         bgcolor=LIGHT["paper"],
@@ -93,7 +93,7 @@ def _operand_order(item: Item) -> dict[str, str]:
 
 def draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
     """Draw variables as squares and operators as circles, an operator before its result."""
-    graph.defaults("node", style="filled", margin="0.05")
+    graph.defaults("node", style="filled", margin="0.02")
     used = {parent for item in items for parent in item.parents}
     for item in items:
         has_square = item.is_leaf or item.label or item.id not in used

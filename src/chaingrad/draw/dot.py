@@ -2,18 +2,24 @@
 
 Two ways to Graphviz: the ``dot`` program where it is on PATH, and otherwise `pygraphviz`, whose
 wheels carry Graphviz as a library. Both are imported only when a drawing is laid out.
+
+Text is measured in a font that comes with matplotlib, so that a drawing is the same wherever it is
+made. It is as wide as any in common use: in what a reader's system shows, the text fits.
 """
 
 import html
+import importlib.util
 import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import cast
 
-FONTS = "Helvetica,Arial,Liberation Sans,Arimo,sans-serif"  # one set of widths, many systems
+MEASURED = "DejaVu Sans"
+SHOWN = "Helvetica,Arial,Liberation Sans,Arimo,sans-serif"  # one set of widths, many systems
 
 
 class GraphvizMissingError(RuntimeError):
@@ -40,10 +46,9 @@ def escape(text: str) -> str:
 
 
 def row(markup: str, ground: str = "") -> str:
-    """One row of a table, aligned to the left, with room on the right for a browser's text."""
-    room = '<FONT POINT-SIZE="8">&#160;&#160;</FONT>'
+    """One row of a table, aligned to the left."""
     color = f' BGCOLOR="{ground}"' if ground else ""
-    return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT"{color}>{markup}{room}</TD></TR>'
+    return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT"{color}>{markup}</TD></TR>'
 
 
 def font(markup: str, color: str, size: int | None = None) -> str:
@@ -106,15 +111,20 @@ def layout(source: str, format: str) -> bytes:
     Raises:
         GraphvizMissingError: there is no Graphviz of either kind.
     """
-    for backend in (_dot_program, _dot_library):
-        picture = backend(source, format)
-        if picture is not None:
-            return picture
+    with _one_at_a_time, _own_font():
+        for backend in (_dot_program, _dot_library):
+            picture = backend(source, format)
+            if picture is not None:
+                return picture
     raise GraphvizMissingError(
         "a drawing needs Graphviz to lay it out, and found neither the `dot` program on PATH "
         "(with the Python package `graphviz`) nor the Python package `pygraphviz`, which carries "
         'Graphviz inside. Install them with: pip install "chaingrad[figures]"'
     )
+
+
+# Graphviz keeps its state in global variables, and where to find fonts stands in the environment.
+_one_at_a_time = threading.Lock()
 
 
 def _dot_program(source: str, format: str) -> bytes | None:
@@ -127,20 +137,45 @@ def _dot_program(source: str, format: str) -> bytes | None:
     return cast(bytes, graphviz.pipe("dot", format, source.encode(), quiet=True))
 
 
-_one_at_a_time = threading.Lock()  # Graphviz keeps its state in global variables
-
-
 def _dot_library(source: str, format: str) -> bytes | None:
     try:
         import pygraphviz
     except ImportError:
         return None
-    with _one_at_a_time, _without_font_warnings():
+    with _without_font_warnings():
         graph = pygraphviz.AGraph(string=source)
         try:
             return cast(bytes, graph.draw(format=format, prog="dot"))
         finally:
             graph.close()
+
+
+@contextmanager
+def _own_font() -> Iterator[None]:
+    """Let Graphviz find the font that matplotlib carries, whatever the system has."""
+    matplotlib = importlib.util.find_spec("matplotlib")
+    if matplotlib is None or matplotlib.origin is None:
+        yield
+        return
+    before = os.environ.get("FONTCONFIG_FILE")
+    fonts = Path(matplotlib.origin).parent / "mpl-data" / "fonts" / "ttf"
+    system = before or "/etc/fonts/fonts.conf"
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "fonts.conf")
+        file.write_text(_CONFIG.format(*map(html.escape, (str(fonts), system))), encoding="utf-8")
+        os.environ["FONTCONFIG_FILE"] = str(file)
+        try:
+            yield
+        finally:
+            os.environ.pop("FONTCONFIG_FILE") if before is None else os.environ.update(
+                FONTCONFIG_FILE=before
+            )
+
+
+_CONFIG = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig><dir>{}</dir><include ignore_missing="yes">{}</include></fontconfig>
+"""
 
 
 @contextmanager

@@ -139,7 +139,8 @@ class _Flow:
         if self._passed:
             above, local, product = self._passed
             above, local = font(above, LIGHT["global"]), font(local, LIGHT["local"])
-            rows += row(f"{arrow} {above} × {local} = {product}")
+            thin = "\N{THIN SPACE}"  # as wide as a space in what most readers have
+            rows += row(f"{arrow}{thin}{above}{thin}×{thin}{local}{thin}= {product}")
         return {"label": Markup(f"{BARE}{rows}</TABLE>")}
 
     @property

@@ -32,7 +32,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, NullLocator
 
-from chaingrad.draw.dot import FONTS, printable
+from chaingrad.draw.dot import SHOWN, printable
 from chaingrad.draw.palette import NAME, color, style, themed
 from chaingrad.draw.svg import write
 
@@ -304,7 +304,7 @@ def _panel(figure: Figure, alt: str) -> ET.Element:
         "width": f"{float(width):.0f}",
         "height": f"{float(height):.0f}",
         "viewBox": f"0 0 {float(width):g} {float(height):g}",
-        "font-family": FONTS,
+        "font-family": SHOWN,
         "stroke-linejoin": "round",
     }
     return root

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from chaingrad.draw.dot import FONTS, layout, printable
+from chaingrad.draw.dot import SHOWN, layout, printable
 from chaingrad.draw.palette import NAME, style, themed
 
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
@@ -165,8 +165,8 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
         "width": f"{float(width):.0f}",  # one point of Graphviz is one pixel here
         "height": f"{float(height):.0f}",
         "viewBox": f"0 0 {float(width):g} {float(height):g}",
-        "font-family": FONTS,
-        "text-rendering": "geometricPrecision",  # widths as Graphviz measured them
+        "font-family": SHOWN,
+        "text-rendering": "geometricPrecision",  # the same widths at every size
     }
     return root
 
@@ -179,6 +179,7 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
     tail, _, head = (node.removesuffix("_op") for node in name.partition("->"))
     if group.get("class") == "node":
         group.set("data-node", tail)
+        _centre(group)
         if tail in titles:
             tooltip = ET.Element("title")
             tooltip.text = printable(titles[tail])
@@ -186,6 +187,20 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
     elif group.get("class") == "edge":
         group.set("data-from", tail)
         group.set("data-to", head)
+
+
+def _centre(group: ET.Element) -> None:
+    """Put the lines in the middle of the one shape around them, however wide they are shown."""
+    shapes = [element for element in group if element.tag in ("polygon", "path", "ellipse")]
+    texts = group.findall("text")
+    if len(shapes) != 1 or len({text.get("y") for text in texts}) < len(texts):
+        return
+    place = shapes[0].attrib
+    outline = place.get("cx") or place.get("points") or place["d"]
+    across = [float(x) for x in re.findall(r"-?[\d.]+", outline)[::2]]
+    for text in texts:
+        text.set("x", f"{(min(across) + max(across)) / 2:.2f}")
+        text.set("text-anchor", "middle")
 
 
 def write(root: ET.Element) -> str:

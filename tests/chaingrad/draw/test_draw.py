@@ -1,6 +1,7 @@
 """Drawings: what they show, how they fit a page, and what they refuse."""
 
 import builtins
+import os
 import re
 import subprocess
 import sys
@@ -697,6 +698,23 @@ def test_the_same_graph_gives_the_same_bytes():
     first, second = draw_graph(neuron()), draw_graph(neuron())
     assert first.source == second.source
     assert first.svg() == second.svg()
+
+
+def test_fonts_of_the_machine_change_no_byte(tmp_path):
+    config = tmp_path / "fonts.conf"
+    config.write_text("<fontconfig></fontconfig>")
+    code = (
+        "from chaingrad import Node; from chaingrad.draw import draw_graph; "
+        "print(draw_graph(Node(0.123456, 'a long label') * 2).svg())"
+    )
+    one, other = (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, check=True, text=True, env=env
+        ).stdout
+        for env in (dict(os.environ), {**os.environ, "FONTCONFIG_FILE": str(config)})
+    )
+    assert "a long label" in one
+    assert one == other
 
 
 @pytest.mark.parametrize(
