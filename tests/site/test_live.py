@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe
+from tests.chaingrad.draw.test_in_browser import OVERFLOWS
 from tests.site.audit import IDLE
 from tests.site.live import (
     COLD,
@@ -272,6 +273,19 @@ def test_drawings_are_laid_out_in_the_page(page: Page) -> None:
     drawing = run(page, "drawing").locator("svg")
     expect(drawing).to_be_visible()
     assert drawing.locator("text").count() >= 3
+
+
+def test_text_of_drawings_fits_in_the_widest_font(page: Page) -> None:
+    write(
+        page,
+        "six",
+        "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+        "x = Node(0.123456, 'the mean over all images of a batch')\ndraw_graph((x * 3).tanh())",
+    )
+    drawing = run(page, "six").locator("svg")
+    drawing.evaluate("svg => svg.style.fontFamily = 'DejaVu Sans'")
+    assert drawing.locator("text").count() >= 6
+    assert page.evaluate(OVERFLOWS) == []
 
 
 def test_plots_are_drawn_in_the_page(page: Page) -> None:
