@@ -30,8 +30,9 @@
   const pages = lists.map((list) => {
     const title = list.previousElementSibling;
     const bar = make("progress", { max: list.querySelectorAll("a").length });
-    const count = make("span", { className: "progress-count" });
-    const head = make("summary", {}, title.textContent, " ", bar, count);
+    const count = make("span");
+    const end = make("span", { className: "progress-count" }, bar, count);
+    const head = make("summary", {}, title.textContent, " ", end);
     bar.ariaLabel = title.textContent;
     const fold = make("details", { className: "progress-page" }, head);
     title.replaceWith(fold);
