@@ -30,7 +30,8 @@ from chaingrad.step.workbench import VIEWS, respond
 
 SMALL = "x = Node(2.0)\ny = x * x"
 SHEET = (
-    "body{margin:0}:root{color-scheme:light}html[data-theme=dark]{color-scheme:dark;color:#e9ecf0}"
+    "body{margin:0}:root{color-scheme:light}html[data-theme=dark]{"
+    "color-scheme:dark;color:#e9ecf0;background:#121417}"
     "main{display:flow-root}main>.chaingrad-drawing{text-align:center}"
 )
 # The frame tells the page its height.
