@@ -29,9 +29,10 @@ from chaingrad.step.export import document, hashes
 from chaingrad.step.workbench import VIEWS, respond
 
 SMALL = "x = Node(2.0)\ny = x * x"
+GROUND = "light-dark(#fff,#121417)"  # of a page of the book
 SHEET = (
-    "body{margin:0}:root{color-scheme:light}html[data-theme=dark]{"
-    "color-scheme:dark;color:#e9ecf0;background:#121417}"
+    f"body{{margin:0}}:root{{color-scheme:light;background:{GROUND}}}"
+    "html[data-theme=dark]{color-scheme:dark;color:#e9ecf0}"
     "main{display:flow-root}main>.chaingrad-drawing{text-align:center}"
 )
 # The frame tells the page its height.
@@ -52,7 +53,7 @@ POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'
 
 # What the theme gives to the pages of the book.
 EMBEDDED = (
-    "html{color-scheme:light;--pst-color-background:light-dark(#fff,#121417);"
+    f"html{{color-scheme:light;--pst-color-background:{GROUND};"
     "--pst-color-surface:light-dark(#f3f4f5,#1c2128);--pst-color-border:light-dark(#c9ced4,#48566b);"
     "--pst-color-text-base:light-dark(#222832,#ced6dd);--pst-color-warning:#f3960a;"
     "--pst-color-text-muted:light-dark(#48566b,#9ca4af);"

@@ -31,7 +31,7 @@
     const title = list.previousElementSibling;
     const bar = make("progress", { max: list.querySelectorAll("a").length });
     const count = make("span");
-    const end = make("span", { className: "progress-count" }, bar, count);
+    const end = make("span", { className: "progress-end" }, bar, count);
     const head = make("summary", {}, title.textContent, " ", end);
     bar.ariaLabel = title.textContent;
     const fold = make("details", { className: "progress-page" }, head);
