@@ -34,7 +34,7 @@ class Workbench {
   constructor() {
     this.view = told.views[0];
     this.isTrusted = true; // the text is the reader's own, or was read
-    this.isRunning = this.isWanted = false;
+    this.isWanted = false;
     this.shown = ""; // the document in the frame
     this.build();
     this.python = null;
@@ -286,13 +286,13 @@ class Workbench {
     this.isTrusted = true;
     this.from.hidden = true;
     this.isWanted = true;
-    if (this.isRunning) return;
-    this.isRunning = true;
+    if (this.stage.ariaBusy) return;
+    this.stage.ariaBusy = "true";
     while (this.isWanted) {
       this.isWanted = false;
       await this.once().catch(() => {});
     }
-    this.isRunning = false;
+    this.stage.ariaBusy = null;
   }
 
   async once() {
@@ -364,7 +364,7 @@ class Workbench {
   }
 
   /** Put a document into a frame of its own, and that in the place of the last when it is there. */
-  show(text, view = this.frame?.title) {
+  show(text, view = (this.next ?? this.frame)?.title) {
     if (!text) return;
     this.shown = text;
     this.save.hidden = false;

@@ -71,8 +71,8 @@ def show(page: Page, view: str) -> None:
 
 
 def shown(page: Page, view: str) -> FrameLocator:
-    """The frame of a view, once it stands there."""
-    frame = f'.bench-stage iframe:not(.bench-new)[title="{view}"]'
+    """The frame of a view, once it stands there and no other is to come."""
+    frame = f'.bench-stage:not([aria-busy], :has(.bench-new)) iframe[title="{view}"]'
     expect(page.locator(frame)).to_have_count(1, timeout=COLD)
     return page.frame_locator(frame)
 
@@ -495,6 +495,22 @@ def test_by_keyboard_alone(browser: Browser, address: str) -> None:
     reader.close()
 
 
+def test_another_theme_while_a_view_comes_shows_that_view(page: Page) -> None:
+    run(page, OPEN)
+    page.evaluate(
+        """() => new MutationObserver((_, watch) => {
+            if (document.querySelector(".bench-new")) {
+                watch.disconnect();
+                document.documentElement.dataset.theme = "dark";
+            }
+        }).observe(document.querySelector(".bench-stage"), { childList: true })"""
+    )
+    show(page, "play")
+    frame = shown(page, "play")
+    expect(frame.locator("html")).to_have_attribute("data-theme", "dark")
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_it_fits(page: Page, theme: str, width: int) -> None:
@@ -507,6 +523,8 @@ def test_axe_finds_nothing_serious_and_it_fits(page: Page, theme: str, width: in
         frame = shown(page, view)
         expect(page.locator(f"iframe[srcdoc*='data-theme=\"{theme}\"']")).to_have_count(1)
         assert inside(frame, "document.documentElement.scrollWidth <= innerWidth"), view
+        ground = "getComputedStyle(document.documentElement).backgroundColor"
+        assert inside(frame, ground) == page.evaluate(ground.replace("documentElement", "body"))
     assert severe(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.set_viewport_size({"width": 1280, "height": 720})
