@@ -101,6 +101,15 @@ def test_what_it_shows_is_what_the_engine_computes(show: Show) -> None:
         value, slope = re.search(r"y = (\S+), ∂y/∂\w = (\S+)\.", words(page)).groups()  # type: ignore[union-attr]
         np.testing.assert_allclose(parsed(value), root.data, rtol=6e-3)
         np.testing.assert_allclose(parsed(slope), grads[leaf["text"]], rtol=6e-3)
+        rises = re.search(
+            r"by 0\.1, the tangent rises by (\S+), the curve by (\S+)\.$", words(page)
+        )
+        assert rises
+        step = graph(**at | {leaf["text"]: at[leaf["text"]] + 0.1}).data - root.data
+        np.testing.assert_allclose(
+            [*map(parsed, rises.groups())], [0.1 * grads[leaf["text"]], step], rtol=6e-3
+        )
+        expect(page.locator("label.cg-on")).to_contain_text(leaf["text"])
 
 
 def run_backward(root: Node) -> list:
@@ -122,6 +131,8 @@ def test_the_plot_is_of_the_engines_numbers(show: Show) -> None:
         return low + 2 * float(x) / wide, most - (most - least) * float(y) / high_
 
     line = page.locator(".cg-curve").get_attribute("d") or ""
+    across = [float(x) for x in re.findall(r"[ML](\S+)", line)]
+    np.testing.assert_allclose(across, np.linspace(0, wide, 91), atol=1e-9)
     room = 0.005 * (most - least)
     for x, y in re.findall(r"[ML](\S+?) (-?[\d.]+)", line):
         b, value = read_off(x, y)
@@ -198,6 +209,21 @@ def test_where_there_is_no_number_there_is_no_curve(show: Show) -> None:
     path = page.locator(".cg-curve").get_attribute("d") or ""
     assert path.startswith("M")
     assert "NaN" not in path
+    assert "NaN" not in (page.locator(".cg-tangent").get_attribute("d") or "NaN")
+
+
+NUMBERS = {
+    0.0: "0.0", 2.0: "2.0", -3.0: "−3.0", 1.99999: "2.000", -0.0012344: "−0.001234",
+    0.00012345: "1.23e−4", 123456.0: "1.235e+5", 2.5e7: "2.50e+7", 1e6: "1.00e+6",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("value", NUMBERS)
+def test_numbers_have_four_digits_and_room(show: Show, value: float) -> None:
+    x = Node(value, "x")
+    y = x * 1.0
+    y.label = "y"
+    assert f": y = {NUMBERS[value]}, " in words(show(nudge(y).html))
 
 
 # --- order --------------------------------------------------------------------------------------
@@ -209,12 +235,14 @@ def node(page: Where, name: str) -> Locator:
 
 @pytest.mark.parametrize("key", ["", "Enter", " "])
 def test_two_additions_in_any_order(show: Show, key: str) -> None:
-    page = show(order(additions()).html)
+    page = show(order(additions()).html, '<p style="height: 3000px"></p>')
     for clicks, verdict in {
         "c b b c": r"Wrong: a has 2.0 instead of 4.0. b was too early: 1 of its 2 shares had come.",
         "c b b c b b": "Wrong: a has 6.0 instead of 4.0. b was too early.*b passed on 2 times",
         "c b c b": "Wrong: a has 3.0 instead of 4.0. b was too early",
         "c c b b": r"which now holds 4.0. Right: a has 4.0.$",
+        "c b b c b": "Right, by luck: a has 4.0. b was too early: 1 of its 2.*b passed on 2 times",
+        "b c b c": "Wrong: a has 1.0 instead of 4.0. b was too early: 0 of its 2 shares",
         "b b c c": "Wrong: a has 0.0 instead of 4.0. b was too early: 0 of its 2 shares",
     }.items():
         for name in clicks.split():
@@ -223,6 +251,9 @@ def test_two_additions_in_any_order(show: Show, key: str) -> None:
             else:
                 node(page, name).click()
         assert re.search(verdict, words(page).strip()), words(page)
+        early = page.locator(".cg-live .cg-early").locator("visible=true")
+        assert early.count() == verdict.count("too early")
+        assert not page.evaluate("scrollY")
         page.get_by_role("button", name="Start again").click()
         assert words(page).startswith("c holds 1.")
 
@@ -236,6 +267,12 @@ def test_a_node_without_news_passes_nothing_on_and_clicks_are_undone(show: Show)
     assert words(page).strip() == "c passes 1.0 × 1.0 = 1.0 to b, which now holds 1.0."
     node(page, "c").click()
     assert "which now holds 2.0" in words(page)
+    edges = page.locator(".cg-live g.edge").locator("visible=true")
+    lit = edges.and_(page.locator(".cg-on"))
+    assert edges.locator("text").all_text_contents() == ["", "", "1", "1"]
+    assert lit.count() == 1
+    page.get_by_role("button", name="Undo").click()
+    assert lit.locator("text").text_content() == "1"
 
 
 def test_any_graph_in_any_order(show: Show) -> None:
@@ -262,6 +299,12 @@ def test_any_graph_in_any_order(show: Show) -> None:
             turns[name] += 1
             holds[to] += holds[name] * local
             page.locator(f".cg-live g[data-node={name}]").click()
+            said = re.search(
+                r"passes (\S+) × (\S+) = (\S+) to .* now holds (\S+?)\.( |$)", words(page)
+            )
+            assert said
+            passed = [holds[name], local, holds[name] * local, holds[to]]
+            np.testing.assert_allclose([*map(parsed, said.groups()[:4])], passed, rtol=6e-3)
         for name, (_, *shown_grad) in shown(page).items():
             np.testing.assert_allclose(shown_grad, [holds[name]] * len(shown_grad), rtol=6e-3)
         leaves = [item.id for item in items if item.is_leaf and item.label]
