@@ -147,6 +147,63 @@ def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
 
 
+def test_keys_that_belong_to_others(show: Show) -> None:
+    page = show(scalar().html, '<p style="height: 3000px"></p>', reduced_motion="reduce")
+    count, last = page.locator(".cg-count"), len(scalar().steps)
+    playing = page.get_by_role("button", name="Pause")
+    forward = page.get_by_role("button", name="One step forward")
+    forward.press(" ")  # a button's own key
+    expect(count).to_have_text(f"2 / {last}")
+    expect(playing).to_have_count(0)
+    stage = page.locator(".cg-live .cg-scroll")
+    for modifier in ("Control", "Alt", "Meta"):
+        stage.press(f"{modifier}+ArrowRight")
+    expect(count).to_have_text(f"2 / {last}")
+    for element in (page.get_by_role("slider", name="Step"), stage):
+        element.press(" ")
+        expect(playing).to_be_visible()
+        element.press(" ")
+        expect(playing).to_have_count(0)
+    expect(count).to_have_text(f"2 / {last}")  # it goes on from where it is
+    stage.press("End")
+    assert page.evaluate("scrollY") == 0  # and no key scrolls the page
+
+
+def test_the_ends_have_one_way_on(show: Show) -> None:
+    page = show(scalar().html, reduced_motion="reduce")
+    back = page.get_by_role("button", name="One step back")
+    forward = page.get_by_role("button", name="One step forward")
+    stage, last = page.locator(".cg-live .cg-scroll"), len(scalar().steps)
+    for key, ends in {
+        "ArrowRight": (True, True),
+        "End": (True, False),
+        "Home": (False, True),
+    }.items():
+        stage.press(key)
+        assert (back.is_enabled(), forward.is_enabled()) == ends
+    stage.press("End")
+    page.get_by_role("button", name="Play").click()
+    expect(page.locator(".cg-count")).to_have_text(f"1 / {last}")
+
+
+def test_a_player_that_is_taken_away_stops(show: Show) -> None:
+    page = paused(show(scalar().html))
+    page.get_by_role("button", name="Play").click()
+    page.evaluate("""() => {
+        window.count = document.querySelector(".cg-count");
+        document.querySelector(".chaingrad-player").remove();
+    }""")
+    page.clock.run_for(9000)
+    assert page.evaluate("count.textContent").startswith("1 /")
+
+
+def paused(page: Page) -> Page:
+    """The page, whose time a test has in its hand."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    return page
+
+
 @pytest.mark.parametrize("make", [scalar, lambda: play(Node(2.0, "x"))], ids=["scalar", "leaf"])
 def test_going_back_shows_what_was_shown(show: Show, make: Callable[[], Player]) -> None:
     page = show(make().html, reduced_motion="reduce")
@@ -293,15 +350,25 @@ def test_what_is_too_large_for_a_phone_scrolls_and_not_the_page(show: Show) -> N
     page = show(wide().html, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     for stage in page.locator(".cg-live .cg-scroll").all():
         stage.focus()
-        for _ in range(4):
+        for _ in range(30):
             page.keyboard.press("ArrowRight")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert smallest_type(page.locator(".chaingrad-player")) >= 11
-        box, view = stage.locator("g.node.cg-on").last.bounding_box(), stage.bounding_box()
-        assert box
-        assert view
-        assert view["x"] <= box["x"]
-        assert box["x"] + box["width"] <= view["x"] + view["width"] + 1
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+            assert smallest_type(page.locator(".chaingrad-player")) >= 11
+            off = stage.evaluate(OFF)
+            assert max(off) <= 1, off
+
+
+# How far the marked nodes lie outside their place, to each side, where it has room for all.
+OFF = """stage => {
+    const view = stage.getBoundingClientRect();
+    const marked = [...stage.querySelectorAll("g.node.cg-on")].map(e => e.getBoundingClientRect());
+    const off = (low, high, size) => {
+        const from = Math.min(...marked.map(box => box[low]));
+        const to = Math.max(...marked.map(box => box[high]));
+        return [view[low] - from, to - from > view[size] - 24 ? 0 : to - view[high]];
+    };
+    return [...off("left", "right", "width"), ...off("top", "bottom", "height")];
+}"""
 
 
 def test_it_moves_only_for_those_who_like_that(show: Show) -> None:
@@ -310,6 +377,32 @@ def test_it_moves_only_for_those_who_like_that(show: Show) -> None:
         page.get_by_role("button", name="Backward").click()
         page.get_by_role("button", name="One step forward").click()
         assert page.locator(".cg-dot").count() == dots
+
+
+DOT = "dot => [dot.cx.baseVal.value, dot.cy.baseVal.value]"
+ENDS = """path => [1, 0].map(part => path.getPointAtLength(part * path.getTotalLength()))
+    .map(({ x, y }) => [x, y])"""
+
+
+def test_the_dot_runs_from_the_child_to_its_parent(show: Show) -> None:
+    page = paused(show(scalar().html))
+    page.get_by_role("button", name="Backward").click()
+    forward, dot = page.get_by_role("button", name="One step forward"), page.locator(".cg-dot")
+    forward.click()
+    child, parent = page.locator(".cg-live g.edge.cg-on path").evaluate(ENDS)
+    assert dot.evaluate(DOT) == pytest.approx(child, abs=0.1)
+    page.clock.run_for(690)
+    assert dot.evaluate(DOT) == pytest.approx(parent, abs=3)
+    page.clock.run_for(30)
+    assert not dot.count()
+    page.get_by_label("Speed").select_option("4")
+    forward.click()
+    assert dot.count()
+    page.clock.run_for(230)
+    assert not dot.count()
+    forward.click()
+    page.get_by_role("button", name="Forward", exact=True).click()  # no edge passes anything on
+    assert not dot.count()
 
 
 def test_two_hundred_nodes_play(show: Show) -> None:
@@ -504,6 +597,19 @@ def test_nothing_moves_after_a_change_of_type(show: Show, later: str) -> None:
     assert steps[0]["bottom"] - steps[0]["top"] <= 844
 
 
+def test_a_drawing_fills_its_place_and_no_more(show: Show) -> None:
+    small, view = play(Node(2.0, "x") * Node(3.0, "w")), {"width": 1600, "height": 1200}
+    drawing = show(small.html, viewport=view).locator(".cg-live svg.chaingrad")
+    wide, own = drawing.evaluate("svg => [svg.clientWidth, svg.viewBox.baseVal.width]")
+    assert wide == pytest.approx(1.5 * own, abs=1)
+    for height in (450, 500, 600):
+        page = show(scalar().html, viewport={"width": 1600, "height": height})
+        player = page.locator(".chaingrad-player")
+        assert {(*step["hidden"], step["inside"]) for step in player.evaluate(STANDS)} == {
+            (0, 0, True)
+        }
+
+
 def test_it_fits_again_when_the_window_turns(show: Show) -> None:
     page = show(arrays().html, viewport={"width": 844, "height": 390}, reduced_motion="reduce")
     stage = page.locator(".cg-live .cg-scroll")
@@ -577,6 +683,10 @@ def test_the_sum_is_shown_by_keyboard(show: Show) -> None:
     page = show(play(y).html, reduced_motion="reduce")
     page.locator(".cg-live .cg-scroll").focus()
     page.keyboard.press("End")
+    page.locator("summary").click()
+    expect(page.locator(".cg-entries")).to_have_text("The line above says all of this step.")
+    page.locator("summary").click()
+    page.locator(".cg-live .cg-scroll").focus()
     while "message 2 of 2 to x" not in words(page).inner_text():
         page.keyboard.press("ArrowLeft")
     while page.evaluate("document.activeElement.tagName") != "SUMMARY":

@@ -33,7 +33,7 @@ class Player {
     root.querySelector("script").before(live);
   }
 
-  // What stood where a step writes, for each step, the last first.
+  // What stood where a step writes, for each step.
   before(start) {
     const now = Object.fromEntries(start.map(([node, slot, text]) => [node + slot, text]));
     const note = ([node, slot, text]) => {
@@ -41,7 +41,7 @@ class Player {
       now[node + slot] = text;
       return [node, slot, known];
     };
-    return this.steps.map(({ changes }) => changes.map(note).reverse());
+    return this.steps.map(({ changes }) => changes.map(note));
   }
 
   begin() {

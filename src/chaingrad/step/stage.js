@@ -85,7 +85,6 @@ class Stage {
   // Keep what happens in sight where the drawing is wider than its place.
   reveal({ nodes }) {
     const { place, shown } = this;
-    if (place.scrollWidth <= place.clientWidth && place.scrollHeight <= place.clientHeight) return;
     const view = place.getBoundingClientRect();
     const boxes = nodes.map((node) => shown.nodes[node].group.getBoundingClientRect());
     const off = (low, high, size) => {
