@@ -1,21 +1,37 @@
 """Words for the messages of errors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from chaingrad.rules import Rule, Symbol, Traced, TracingError
 
+_NAMES: ContextVar[Mapping[str, Any]] = ContextVar("names")
+
+
+@contextmanager
+def calling(names: Mapping[str, Any]) -> Iterator[None]:
+    """Let messages call a node without a label what these names call it."""
+    token = _NAMES.set(names)
+    try:
+        yield
+    finally:
+        _NAMES.reset(token)
+
 
 def describe(node: Any) -> str:
-    """Name a node by its label, else by its operation, and give its shape."""
+    """Name a node as ``name_of`` does, and give its shape."""
     return f"{name_of(node)} of shape {np.shape(node.data)}"
 
 
 def name_of(node: Any) -> str:
-    """Name a node by its label, else by its operation."""
-    return f"node {node.label!r}" if node.label is not None else f"node {node.op or '(a leaf)'}"
+    """Name a node by its label, else by a variable that holds it, else by its operation."""
+    variables = (name for name, x in _NAMES.get({}).items() if x is node)
+    label = node.label if node.label is not None else next(variables, None)
+    return f"node {label!r}" if label is not None else f"node {node.op or '(a leaf)'}"
 
 
 def kind(x: Any) -> str:

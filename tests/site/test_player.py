@@ -135,6 +135,7 @@ def test_keys_and_buttons(show: Show) -> None:
 
 def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     page = show(play_toposort(SORTED, "d").html)
+    assert not page.locator(".cg-top").count()  # it has one phase
     page.get_by_label("Speed").select_option("4")
     page.locator(".cg-live .cg-scroll").focus()
     page.keyboard.press(" ")
@@ -302,8 +303,13 @@ def test_a_player_that_is_inserted_later_starts(show: Show) -> None:
 def test_in_a_sandboxed_frame(show: Show) -> None:
     """As in Colab, which isolates each output; only scripts are allowed there."""
     source = html.escape(f"<!doctype html><html><body>{scalar().html}</body></html>")
-    page = show(f'<iframe sandbox="allow-scripts" width=800 height=600 srcdoc="{source}"></iframe>')
-    frame = page.frame_locator("iframe")
+    heights = set()
+    for room in (300, 900):  # which may grow with what it holds
+        size = f"width=800 height={room}"
+        page = show(f'<iframe sandbox="allow-scripts" {size} srcdoc="{source}"></iframe>')
+        frame = page.frame_locator("iframe")
+        heights.add(frame.locator(".cg-live svg.chaingrad").evaluate("svg => svg.clientHeight"))
+    assert len(heights) == 1
     frame.locator(".cg-live .cg-scroll").focus()
     assert read_off(play_by_keyboard(page, frame)) == expected()
 

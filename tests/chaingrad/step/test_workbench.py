@@ -63,6 +63,11 @@ def test_names_become_labels_and_labels_stay() -> None:
     assert [node.label for node in root.sorted_graph()[::-1]] == ["own", "X", None, "y"]
 
 
+def test_what_is_printed_has_the_labels_that_the_text_gives() -> None:
+    answer = respond("x = Node(2.0)\nprint(x, Node(3.0, 'own'))\nx * x", "graph")
+    assert answer.printed == "Node(2.0) Node(3.0, label='own')\n"
+
+
 def test_each_run_starts_anew() -> None:
     assert respond("x = Node(2.0)\nx * x", "graph").html
     assert problem("x * x")[0] == 1
@@ -84,7 +89,11 @@ def test_what_is_printed_is_told() -> None:
         ("x = Node(2.0)\ny = x * z", 2, "NameError: name 'z'"),
         ("x = Node(2.0)\ny = exp(x)", 2, "Write np.exp"),
         ("def f(x):\n    return x.clamp(0)\n\nf(Node(2.0))", 2, "say x.clip(0, 1)"),
-        ("A = Node(np.ones((2, 3)))\nB = Node(np.ones((2, 3)))\nA @ B", 3, "(2, 3)"),
+        (
+            "A = Node(np.ones((2, 3)))\nB = 2 * A\nA @ B",
+            3,
+            "node 'A' of shape (2, 3) and node 'B' of shape (2, 3)",
+        ),
         ("x = Node(2.0)\nprint(x)", 2, "End with what is to be shown, as in: x"),
         ("x = Node(2.0)\n[x, x * x]", 2, "several values"),
         ("2.0 + 2.0", 1, "x = Node(2.0)"),

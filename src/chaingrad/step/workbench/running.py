@@ -13,6 +13,7 @@ import numpy as np
 
 import chaingrad
 from chaingrad import losses, nn
+from chaingrad._messages import calling
 from chaingrad.node import Node
 from chaingrad.step.workbench.hints import hint_for, pasted
 
@@ -69,7 +70,8 @@ def run(text: str) -> Ran:
     ):
         warnings.simplefilter("always")
         try:
-            value = _execute(tree, names)
+            with calling(names):
+                value = _execute(tree, names)
             wrong = [] if isinstance(value, Node) else [_no_root(tree, names, value)]
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
