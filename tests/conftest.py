@@ -65,6 +65,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group(group))
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """A test is named by the start of a long text: its name travels between processes."""
+    return ascii(val[:60]) if isinstance(val, str | bytes) and len(val) > 60 else None
+
+
 def pytest_collection_finish() -> None:
     settle()
 
