@@ -1,12 +1,13 @@
 """The data that come with the package are those of scikit-learn."""
 
 import numpy as np
-from sklearn.datasets import load_digits
 
 from chaingrad.data import digits, moons
 
 
 def test_digits_are_scikit_learns() -> None:
+    from sklearn.datasets import load_digits  # it takes a second, and one worker is enough
+
     pixels, labels = digits()
     theirs = load_digits()
     assert np.array_equal(pixels, theirs.data / 16)

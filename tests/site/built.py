@@ -17,6 +17,11 @@ def toc_documents(root: Path = ROOT) -> list[str]:
     return [toc["root"], *chapters]
 
 
+def with_code() -> list[str]:
+    """Those that are notebooks, by their first line: to read their cells takes long."""
+    return [name for name in toc_documents() if (ROOT / f"{name}.md").read_text()[:3] == "---"]
+
+
 @dataclass(frozen=True)
 class Site:
     """The folder of the built site; pages parsed once each."""

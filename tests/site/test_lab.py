@@ -13,13 +13,13 @@ import pytest
 from jupyter_cache import get_cache
 from playwright.sync_api import Page, expect
 
-from tests.site.built import Site, toc_documents
+from tests.site.built import Site, toc_documents, with_code
 from tests.site.jupyterlab import SETTINGS, Lab
 from tests.support import ROOT
 from tools import build
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
-WITH_CODE = [page for page in PAGES if build.code_cells(ROOT / f"chapters/{page}.md")]
+WITH_CODE = [name.removeprefix("chapters/") for name in with_code()]
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 

@@ -19,14 +19,14 @@ import chaingrad
 import notebooks
 from coursework.engine import repository
 from notebooks import first_cell, wheel
-from tests.site.built import Site, toc_documents
+from tests.site.built import Site, toc_documents, with_code
 from tests.site.colab import carry
 from tests.site.jupyterlab import Lab, ran
 from tests.support import PATIENCE, ROOT, git, lacking
 from tools import build, environment, foreign
 
 PAGE_NAME = "chapters/intro"
-WITH_CODE = [name for name in toc_documents() if build.code_cells(ROOT / f"{name}.md")]
+WITH_CODE = with_code()
 # Run whole each time: the first page, and one of other frameworks.
 WHOLE = {"chapters/intro", "chapters/reference/kinks"}
 RAW = re.compile(
