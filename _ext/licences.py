@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from html import escape
 from importlib.metadata import distribution
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,6 @@ def texts(work: Work) -> list[str]:
 def version(work: Work) -> str:
     if work["name"] == "Pyodide":
         return str(PYODIDE["version"])
-    if work.get("pyodide"):
-        return str(PYODIDE["lock"]["packages"][work["package"]]["version"])
     if "package" in work and "version" not in work:
         return distribution(work["package"]).version
     return str(work.get("version", ""))
@@ -89,8 +88,21 @@ def notice(work: Work) -> str:
     return f"<h3>{head}</h3><p>For {escape(work['use'])}.{where}</p>{terms}{fold}"
 
 
+def in_the_browser(name: str, source: str) -> Work:
+    """A Python package that Pyodide brings, at Pyodide's version and under the text of ours."""
+    package = name.lower()
+    return {
+        "name": name,
+        "use": "Python packages in live cells",
+        "source": source,
+        "package": package,
+        "version": PYODIDE["lock"]["packages"][package]["version"],
+    }
+
+
 def body() -> str:
     listed = tomllib.loads(LIST.read_text())
+    listed["runtime"] += starmap(in_the_browser, listed["pyodide"].items())
     parts = [INTRODUCTION]
     for key, heading in HEADINGS.items():
         parts += [f"<h2>{heading}</h2>", *map(notice, listed[key])]
