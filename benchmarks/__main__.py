@@ -57,6 +57,15 @@ PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, wh
 }
 
 
+def compared(
+    work: str, peer: str, ours: list[float], theirs: list[float], bound: float | None, **more: Any
+) -> dict[str, Any]:
+    """A row of the table: our figures over theirs, round by round."""
+    first, median, third = ratio(ours, theirs)
+    figures = {"ratio": median, "quartiles": [first, third], "bound": bound}
+    return {"work": work, "peer": peer, **figures, **more}
+
+
 def row(
     work: str,
     peer: str,
@@ -66,18 +75,9 @@ def row(
     theirs: str | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    theirs = theirs or peer
-    first, median, third = ratio(times[ours], times[theirs])
-    return {
-        "work": work,
-        "peer": peer,
-        "ratio": median,
-        "quartiles": [first, third],
-        "bound": bound,
-        "seconds": statistics.median(times[ours]),
-        "peer_seconds": statistics.median(times[theirs]),
-        **more,
-    }
+    mine, other = times[ours], times[theirs or peer]
+    seconds = {"seconds": statistics.median(mine), "peer_seconds": statistics.median(other)}
+    return compared(work, peer, mine, other, bound, **seconds, **more)
 
 
 def over_products(
@@ -89,16 +89,9 @@ def over_products(
         name: [a / b for a, b in zip(times[engine], times[bare], strict=True)]
         for name, (engine, bare) in pairs.items()
     }
-    first, median, third = ratio(over["ours"], over["theirs"])
     bound = 1.0 if is_bounded and peer == "pytorch" else None
-    return {
-        "work": work,
-        "peer": peer,
-        "ratio": median,
-        "quartiles": [first, third],
-        "bound": bound,
-        "over": {name: statistics.median(found) for name, found in over.items()},
-    }
+    medians = {name: statistics.median(found) for name, found in over.items()}
+    return compared(work, peer, over["ours"], over["theirs"], bound, over=medians)
 
 
 def rows(quick: bool) -> Iterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 Each takes value and gradients; values and gradients are compared before they are timed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -95,15 +95,8 @@ def our_own() -> Iterator[tuple[str, str, float | None, dict[str, Contender]]]:
         with no_grad():
             return net(x)
 
-    yield (
-        "value under no_grad, MLP(16, [16, 16, 1])",
-        "recording",
-        1.0,
-        {
-            "chaingrad": Contender(value),
-            "recording": Contender(lambda _: net(x)),
-        },
-    )
+    pair = {"chaingrad": Contender(value), "recording": Contender(lambda _: net(x))}
+    yield "value under no_grad, MLP(16, [16, 16, 1])", "recording", 1.0, pair
     numbers = np.random.default_rng(2).uniform(-1, 1, 200).tolist()
 
     def polynomial(*points: Any) -> Any:
@@ -113,13 +106,8 @@ def our_own() -> Iterator[tuple[str, str, float | None, dict[str, Contender]]]:
         return total
 
     gradient = grad(polynomial, argnums=range(200))
-    slopes: Callable[[Any], Any] = lambda _: gradient(*numbers)  # noqa: E731
-    yield (
-        "grad of a scalar graph of 200 leaves",
-        "backward",
-        None,
-        {
-            "chaingrad": Contender(slopes),
-            "backward": Contender(lambda _: polynomial(*[Node(v) for v in numbers]).backward()),
-        },
-    )
+    pair = {
+        "chaingrad": Contender(lambda _: gradient(*numbers)),
+        "backward": Contender(lambda _: polynomial(*map(Node, numbers)).backward()),
+    }
+    yield "grad of a scalar graph of 200 leaves", "backward", None, pair
