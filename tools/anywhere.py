@@ -88,7 +88,7 @@ def run(book: Path, setting: Setting, progress: Progress) -> list[str]:
     # What slows a page down here is meant: a time limit would catch nothing else.
     timeout = config["nb_execution_timeout"] * (1 + setting.busy)
     jobs = workers() * (2 if setting.busy else 1)  # so that pages get about half of the cores
-    runner = Runner(cache, len(stale), timeout, progress, jobs)
+    runner = Runner(cache, timeout, progress, jobs)
     with busy(setting.busy if stale else 0):
         runner.run(stale, setting.environment)
     return [f"{failure}\n    under setting {setting.number}: {setting}"

@@ -33,10 +33,6 @@ def code_cells(page: Path) -> list[str]:
     return Page(ROOT, page).cells
 
 
-def failed_cells(failures: list[str]) -> list[str]:
-    return ["", f"Cells that failed ({len(failures)}):", *failures]
-
-
 def troubles(output: list[str]) -> list[str]:
     """The warnings that Sphinx gave, or what broke it off."""
     warnings = [line for line in dict.fromkeys(output) if WARNING.search(line)]
@@ -90,7 +86,7 @@ def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:
 
     failures = execute(book, configuration(book), progress, jobs)
     if failures:
-        return failed_cells([str(failure) for failure in failures])
+        return ["", f"Cells that failed ({len(failures)}):", *map(str, failures)]
     forget_pages(book)
     unfinished = book / "_build" / "unfinished"
     unfinished.touch()

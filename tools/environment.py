@@ -42,11 +42,8 @@ NO_WHEEL = re.compile(r"No matching distribution found for (\S+)|requires a diff
 
 def newer_python() -> "str | None":
     """The name of a Python on PATH that is new enough, or None."""
-    for minor in range(MINIMUM[1] + 4, MINIMUM[1] - 1, -1):
-        name = f"python{MINIMUM[0]}.{minor}"
-        if shutil.which(name):
-            return name
-    return None
+    minors = range(MINIMUM[1] + 4, MINIMUM[1] - 1, -1)
+    return next(filter(shutil.which, (f"python{MINIMUM[0]}.{minor}" for minor in minors)), None)
 
 
 def check_version(version: "tuple[int, ...]" = tuple(sys.version_info[:3])) -> None:
@@ -54,11 +51,9 @@ def check_version(version: "tuple[int, ...]" = tuple(sys.version_info[:3])) -> N
     if tuple(version[:2]) >= MINIMUM:
         return
     found = newer_python()
-    advice = (
-        f"This machine has one: run make PYTHON={found} …"
-        if found
-        else "Install a newer Python, or name one that you have: make PYTHON=/path/to/python3 …"
-    )
+    advice = "Install a newer Python, or name one that you have: make PYTHON=/path/to/python3 …"
+    if found:
+        advice = f"This machine has one: run make PYTHON={found} …"
     raise SystemExit(
         f"Python {MINIMUM[0]}.{MINIMUM[1]} or newer is needed; "
         f"{sys.executable} is {version[0]}.{version[1]}.\n{advice}"

@@ -89,12 +89,9 @@ class Page:
     @cached_property
     def notebook(self) -> NotebookNode:
         """The page as Sphinx will read it; a page that is no notebook has no cells."""
-        names = {field.name for field in dataclasses.fields(MdParserConfig)}
-        settings = {
-            name.removeprefix("myst_"): value
-            for name, value in self.config.items()
-            if name.startswith("myst_") and name.removeprefix("myst_") in names
-        }
+        names = {f"myst_{field.name}" for field in dataclasses.fields(MdParserConfig)}
+        given = names & self.config.keys()
+        settings = {name.removeprefix("myst_"): self.config[name] for name in given}
         text, config = self.path.read_text(), MdParserConfig(**settings)
         reader = create_nb_reader(str(self.path), config, NbParserConfig(), text)
         notebook: NotebookNode = reader.read(text) if reader else new_notebook()
@@ -263,16 +260,11 @@ class Runner:
     """Runs pages, tells how it goes, and keeps what succeeded in the cache."""
 
     def __init__(
-        self,
-        cache: JupyterCacheAbstract,
-        total: int,
-        timeout: int,
-        progress: Progress,
-        jobs: int | None = None,
+        self, cache: JupyterCacheAbstract, timeout: int, progress: Progress, jobs: int | None = None
     ) -> None:
-        self.cache, self.total, self.timeout, self.progress = cache, total, timeout, progress
+        self.cache, self.timeout, self.progress = cache, timeout, progress
         self.jobs = jobs or workers()
-        self.done = 0
+        self.done = self.total = 0
         self.failures: list[Failure] = []
 
     def keep(self, page: Page, seconds: float) -> None:
@@ -301,6 +293,7 @@ class Runner:
         With an environment, all of them run in that. Without one, pages that run beside each
         other leave the cores to each other.
         """
+        self.total = len(pages)
         if pages:  # Matplotlib's list of fonts, of which its first user is told on stderr
             subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"])
         beside = [page for page in pages if page.name not in ALONE]
@@ -351,6 +344,6 @@ def execute(
         (book / "_build" / ".doctrees" / f"{page.name}.doctree").unlink(missing_ok=True)
     if stale:
         progress.say(f"Running pages that are new or changed: {len(stale)}")
-    runner = Runner(cache, len(stale), config["nb_execution_timeout"], progress, jobs)
+    runner = Runner(cache, config["nb_execution_timeout"], progress, jobs)
     runner.run(stale)
     return runner.failures

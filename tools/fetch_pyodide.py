@@ -153,7 +153,7 @@ def facts_of(version: str, carrier: str) -> Facts:
 
 def newest_carrier() -> str:
     pip = [sys.executable, "-m", "pip", "index", "versions", CARRIER]
-    found = subprocess.run(pip, stdout=subprocess.PIPE, text=True, check=True).stdout
+    found = subprocess.check_output(pip, text=True)
     return f"{CARRIER}=={found.split()[1].strip('()')}"
 
 

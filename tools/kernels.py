@@ -95,14 +95,8 @@ def found() -> dict[str, str]:
 
 def of_process(environment: dict[str, str]) -> dict[str, str]:
     """The kernels of a new process with this environment besides our own."""
-    asked = subprocess.run(
-        [sys.executable, __file__],
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return dict(json.loads(asked.stdout))
+    command = [sys.executable, __file__]
+    return dict(json.loads(subprocess.check_output(command, env=os.environ | environment)))
 
 
 def not_old(kernels: dict[str, str]) -> dict[str, str]:

@@ -106,17 +106,12 @@ def newest(folder: Path, make: Callable[[Path, list[str]], Path] = environment) 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     python = make(folder / "venv", unpinned(project["optional-dependencies"]))
     install(python, ["--no-deps", "-e", str(book)])
-    versions = subprocess.run(
-        [str(python), "-m", "pip", "freeze"], capture_output=True, text=True, check=True
-    ).stdout
+    versions = subprocess.check_output([str(python), "-m", "pip", "freeze"], text=True)
     (folder / "versions.txt").write_text(versions)
     print("Trying", *re.findall(r"(?im)^(?:sphinx|myst|docutils)[\w-]*==\S+", versions))
     build = [str(python), str(book / "tools" / "build.py"), str(book)]
-    return subprocess.run(build, env=os.environ | {"PATH": path_of(python)}).returncode
-
-
-def path_of(python: Path) -> str:
-    return f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(build, env=os.environ | {"PATH": path}).returncode
 
 
 def fetch(source: str) -> str:
