@@ -7,9 +7,11 @@ The repairs are needed up to docutils 0.22 and Sphinx 9.0, the newest that were 
 `tests/ext/test_assets.py` has each beside its fault.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
@@ -37,6 +39,18 @@ def serve(app: Sphinx, *files: Path, priority: int = 500) -> None:
             app.add_css_file(file.name)
         else:
             app.add_js_file(file.name, loading_method="defer", priority=priority)
+
+
+def on_page(app: Sphinx, act: Callable[..., None], priority: int = 500) -> None:
+    """Have ``act(app, page, context, document)`` called for each page of the book, when written."""
+
+    def each(
+        app: Sphinx, page: str, _: str, context: dict[str, Any], document: nodes.document | None
+    ) -> None:
+        if document is not None:  # as of the search and of licences
+            act(app, page, context, document)
+
+    app.connect("html-page-context", each, priority=priority)
 
 
 def link_repository(app: Sphinx, config: Config) -> None:

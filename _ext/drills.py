@@ -5,6 +5,7 @@ Drawing them takes seconds, so they are kept beside the site until the code that
 """
 
 import re
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads the
 
 
 def digest() -> str:
-    """Of all that banks are made by."""
+    """Of the engine, and of all that shows what it does."""
     files = sorted(path for path in CODE.rglob("*") if path.suffix in (".py", ".js", ".css"))
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
@@ -76,12 +77,10 @@ def publish(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
     target = Path(app.outdir) / PAGE
-    target.mkdir(parents=True, exist_ok=True)
-    found = banks(app).values()
-    for old in set(target.iterdir()) - {target / path.name for path in found}:
-        old.unlink()
-    for path in found:
-        (target / path.name).write_bytes(path.read_bytes())
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for path in banks(app).values():
+        shutil.copy(path, target)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinxext import opengraph
 
+from assets import on_page
 from search.sections import plain, squeezed
 
 PICTURE = Path(__file__).resolve().parent.parent / "img" / "page-light.png"
@@ -65,21 +66,18 @@ def is_prose(paragraph: nodes.paragraph) -> bool:
     return isinstance(paragraph.parent, nodes.section) and not asks
 
 
-def describe(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
+def describe(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     """Give the library a description, and browsers too."""
-    if document is None or not (said := escape(description(document))):
-        return
-    context["meta"] = (context["meta"] or {}) | {"og:description": said}
-    context["metatags"] += f'<meta name="description" content="{said}">\n'
+    if said := escape(description(document)):
+        context["meta"] = (context["meta"] or {}) | {"og:description": said}
+        context["metatags"] += f'<meta name="description" content="{said}">\n'
 
 
 def forget_address(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
+    app: Sphinx, page: str, context: dict[str, Any], document: nodes.document
 ) -> None:
     """An address without a host is none."""
-    if document is not None and not app.config.html_baseurl:
+    if not app.config.html_baseurl:
         context["metatags"] = ADDRESS.sub("", context["metatags"])
 
 
@@ -97,7 +95,7 @@ def show_first_page(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension(opengraph.__name__)
     app.connect("config-inited", configure)
-    app.connect("html-page-context", describe, priority=BEFORE)
-    app.connect("html-page-context", forget_address, priority=AFTER)
+    on_page(app, describe, priority=BEFORE)
+    on_page(app, forget_address, priority=AFTER)
     app.connect("build-finished", show_first_page, priority=AFTER)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

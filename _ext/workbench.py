@@ -23,10 +23,11 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import chaingrad
+from assets import on_page
 from cells import code_cells, source_of
 from chaingrad.step.export import document, hashes
 from chaingrad.step.workbench import VIEWS, respond
+from drills import digest
 
 SMALL = "x = Node(2.0)\ny = x * x"
 GROUND = "light-dark(#fff,#121417)"  # of a page of the book
@@ -88,11 +89,10 @@ def frame() -> str:
 
 def start(source: str) -> str:
     """A cell as a starting point, ending with what it draws; "" where it draws nothing."""
-    last = ast.parse(source).body[-1]
-    call = last.value if isinstance(last, ast.Expr) else None
-    if not (isinstance(call, ast.Call) and ast.unparse(call.func) == "draw_graph"):
+    name, call = _last_call(source)
+    if call is None or name != "draw_graph":
         return ""
-    kept = source.splitlines()[: last.lineno - 1]
+    kept = source.splitlines()[: call.lineno - 1]
     return "\n".join([*kept, ast.unparse(call.args[0])])
 
 
@@ -137,15 +137,20 @@ def _within(place: int, cells: Sequence[dict[str, Any]]) -> set[int]:
 
 def _view(source: str) -> str:
     """The view that a cell shows of a node; "" of any other cell."""
+    name, call = _last_call(source)
+    takes_node = call and len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.BinOp)
+    return SHOWS.get(name, "") if takes_node else ""
+
+
+def _last_call(source: str) -> tuple[str, ast.Call | None]:
+    """The function that a cell calls last, to show something, and the call."""
     try:
-        last = ast.parse(source).body[-1]
-    except (SyntaxError, IndexError):
-        return ""
-    call = last.value if isinstance(last, ast.Expr) else None
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-        return ""
-    takes_node = len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.BinOp)
-    return SHOWS.get(call.func.id, "") if takes_node else ""
+        match ast.parse(source).body:
+            case [*_, ast.Expr(ast.Call(ast.Name(name)) as call)]:
+                return name, call
+    except SyntaxError:  # a magic command
+        pass
+    return "", None
 
 
 def element(told: dict[str, Any]) -> str:
@@ -179,9 +184,7 @@ def embed(told: dict[str, Any], static: str) -> str:
 
 def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
     """What the engine makes of each starting point, in a file for each view."""
-    engine = Path(chaingrad.__file__).parent
-    sources = [path.read_bytes() for path in sorted(engine.rglob("*")) if path.is_file()]
-    stamp = sha256(json.dumps(found).encode() + b"".join(sources)).hexdigest()
+    stamp = sha256(f"{json.dumps(found)} {digest()}".encode()).hexdigest()
     if (folder / stamp).exists():
         return
     shutil.rmtree(folder, ignore_errors=True)
@@ -193,11 +196,8 @@ def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
     (folder / stamp).touch()
 
 
-def add_to_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
-    found = document.findall(nodes.raw) if document is not None else ()
-    place = next((node for node in found if "offers" in node), None)
+def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
+    place = next((node for node in document.findall(nodes.raw) if "offers" in node), None)
     if place is None:
         return
     known = {start["name"]: start for start in starts(app.env.get_doctree(HERE))}
@@ -228,6 +228,6 @@ def write_with_site(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("workbench", Workbench)
-    app.connect("html-page-context", add_to_page)
+    on_page(app, add_to_page)
     app.connect("build-finished", write_with_site)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,7 +16,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator
 from hashlib import sha256
-from importlib.util import find_spec
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
 import workbench
-from assets import serve
+from assets import on_page, serve
 from cells import code_cells, source_of
 from live import answers, done
 from live.judge import CARRIED, asserts, dependencies, idle, judge, written
@@ -75,11 +75,14 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
     for cell, source, verdict, uses, option, takes_here in zip(
         cells, sources, verdicts, dependencies(sources), options, takes, strict=True
     ):
-        raises = "raises-exception" in option.get("tags", ())
-        about = vars(verdict) | {"uses": uses, "within": answer_around(cell), "raises": raises}
-        about["takes"] = takes_here
         module = written(source)[0]
-        about["file"] = f"{module}.py" if module else ""
+        about = vars(verdict) | {
+            "uses": uses,
+            "within": answer_around(cell),
+            "raises": "raises-exception" in option.get("tags", ()),
+            "takes": takes_here,
+            "file": f"{module}.py" if module else "",
+        }
         told.append({key: value for key, value in about.items() if value})
     shows = [
         "why" not in about and (has_output(cell) or asserts(source))
@@ -105,11 +108,7 @@ def answer_around(cell: nodes.Element) -> str:
     return node["ids"][0] if isinstance(node, nodes.Element) and node["ids"] else ""
 
 
-def add_to_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
-    if app.builder.format != "html" or document is None:
-        return
+def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     cells = describe(document, seconds_of(app, page))
     exercises = answers.describe(app, document, page)
     if exercises or any("why" not in cell for cell in cells):
@@ -128,25 +127,19 @@ def add_to_page(
         context["body"] += f'<script type="application/json" id="live-cells">{data}</script>'
 
 
-def name_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
+def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     """Tell scripts what the page is called, wherever the site lies."""
-    if document is not None:
-        tags = [f'<meta name="course-page" content="{page}">']
-        if done.HERE in app.env.found_docs:
-            address = context["pathto"](done.HERE)
-            tags.append(f'<meta name="course-progress" content="{address}">')
-        context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
+    tags = [f'<meta name="course-page" content="{page}">']
+    if done.HERE in app.env.found_docs:
+        address = context["pathto"](done.HERE)
+        tags.append(f'<meta name="course-progress" content="{address}">')
+    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
 
 
 def carried_files() -> Iterator[tuple[str, bytes]]:
     """The packages that the site carries to the browser, file by file."""
     for name in CARRIED:
-        spec = find_spec(name)
-        if spec is None or spec.origin is None:
-            raise ModuleNotFoundError(f"{name} is missing: run `make book`")
-        folder = Path(spec.origin).parent
+        folder = Path(str(files(name)))
         for path in sorted(folder.rglob("*")):
             if path.is_file() and path.suffix in (".py", ".js", ".css", ".npz"):
                 yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
@@ -154,11 +147,11 @@ def carried_files() -> Iterator[tuple[str, bytes]]:
 
 def pack(target: Path) -> str:
     """Write the carried packages into one archive, named by its content; returns the name."""
-    files = list(carried_files())
-    digest = sha256(b"".join(name.encode() + content for name, content in files)).hexdigest()
+    carried = list(carried_files())
+    digest = sha256(b"".join(name.encode() + content for name, content in carried)).hexdigest()
     name = f"packages-{digest[:12]}.zip"
     with zipfile.ZipFile(target / name, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in files:
+        for path, content in carried:
             archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
     return name
 
@@ -189,9 +182,9 @@ def publish_with_site(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     answers.setup(app)
     done.setup(app)
-    app.connect("html-page-context", add_to_page)
+    on_page(app, add_to_page)
+    on_page(app, name_page)
     app.connect("build-finished", publish_with_site)
-    app.connect("html-page-context", name_page)
     serve(app, PARTS / "kept.js", priority=400)  # before those that ask it, predictions too
     serve(app, PARTS / "buttons.js", PARTS / "work.js", PARTS / "live.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

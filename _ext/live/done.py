@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from assets import copy
+from assets import copy, on_page
 from chaingrad.step.drills import KINDS
 from drills import PAGE as PRACTICE
 from live.answers import problems
@@ -47,7 +47,7 @@ def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
 
 
 def link(app: Sphinx, here: str, page: str, anchor: str, words: str) -> nodes.paragraph:
-    address = f"{app.builder.get_relative_uri(here, page)}{'#' if anchor else ''}{anchor}"
+    address = f"{app.builder.get_relative_uri(here, page)}#{anchor}"
     return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
 
 
@@ -66,9 +66,7 @@ def fill(app: Sphinx, document: nodes.document, page: str) -> None:
         mark.replace_self(list(listing(app, page)))
 
 
-def add_script(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: object
-) -> None:
+def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     if page == HERE:
         app.add_js_file("done.js", loading_method="defer")
 
@@ -77,5 +75,5 @@ def setup(app: Sphinx) -> None:
     app.add_node(progress)
     app.add_directive("progress", Progress)
     app.connect("doctree-resolved", fill)
-    app.connect("html-page-context", add_script)
+    on_page(app, add_script)
     copy(app, Path(__file__).with_suffix(".js"))

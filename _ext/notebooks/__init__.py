@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
+from assets import on_page
 from cells import code_cells
 from coursework.engine import is_hosted, repository
 from notebooks.first_cell import Notebook, publish, write
@@ -30,13 +31,12 @@ def code_cell(cell: Cell) -> dict[str, Any]:
     metadata: dict[str, Any] = {"tags": cell.tags} if cell.tags else {}
     if cell.folded:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
-    lines = cell.source.splitlines(keepends=True)
     return {
         "cell_type": "code",
         "execution_count": None,
         "metadata": metadata,
         "outputs": [],
-        "source": lines,
+        "source": cell.source.splitlines(keepends=True),
     }
 
 
@@ -66,12 +66,8 @@ def notebook_path(page: str) -> str:
     return f"{FOLDER}/{page.removeprefix('chapters/')}.ipynb"
 
 
-def has_code(document: nodes.document | None) -> bool:
-    return document is not None and bool(code_cells(document))
-
-
 def write_notebook(app: Sphinx, document: nodes.document, name: str) -> None:
-    if app.builder.format == "html" and has_code(document):
+    if app.builder.format == "html" and code_cells(document):
         write(notebook(Markdown(app, document, name)), Path(app.outdir) / notebook_path(name))
 
 
@@ -88,11 +84,9 @@ def button(address: str, name: str, icon: str, says: str) -> dict[str, str]:
     return {"type": "link", "url": address, "label": name, "icon": f"fas {icon}", "tooltip": says}
 
 
-def add_links(
-    app: Sphinx, name: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
+def add_links(app: Sphinx, name: str, context: dict[str, Any], document: nodes.document) -> None:
     """The buttons of a page, and the same addresses in its head for scripts."""
-    if not has_code(document):
+    if not code_cells(document):
         return
     path = notebook_path(name)
     here = context["pathto"](path, 1)
@@ -119,6 +113,6 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", write_notebook, priority=900)
-    app.connect("html-page-context", add_links, priority=600)
+    on_page(app, add_links, priority=600)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from assets import copy, serve
+from assets import copy, on_page, serve
 from search.sections import sections
 
 PARTS = Path(__file__).parent
@@ -36,12 +36,8 @@ def add_page(app: Sphinx, config: Config) -> None:
     config.html_additional_pages["search"] = "search.html"
 
 
-def note_page(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], document: nodes.document | None
-) -> None:
+def note_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     """Write down what the sections of a page say."""
-    if app.builder.format != "html" or document is None:
-        return
     number = app.env.toc_secnumbers.get(page, {}).get("")
     found = [section.entry() for section in sections(document)]
     name = found[0]["title"] if found else page
@@ -82,7 +78,7 @@ def write_index(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", take_over)
     app.connect("config-inited", add_page)
-    app.connect("html-page-context", note_page)
+    on_page(app, note_page)
     app.connect("build-finished", write_index)
     copy(app, PARTS / "vendor" / "minisearch.js")
     serve(app, PARTS / "search.js", PARTS / "search.css")

@@ -61,8 +61,9 @@ def head(baseurl: str) -> str:
     app = SimpleNamespace(config=config, builder=builder, srcdir="", outdir="", env=None)
     context = {"meta": None, "metatags": "", "title": "A page", "pagename": "a/page"}
     document = page(nodes.paragraph("", 'About "<" & more.'))
-    for step in (previews.describe, previews.opengraph.html_page_context, previews.forget_address):
-        step(app, "a/page", "page.html", context, document)  # type: ignore[arg-type]
+    previews.describe(app, "a/page", context, document)  # type: ignore[arg-type]
+    previews.opengraph.html_page_context(app, "a/page", "page.html", context, document)  # type: ignore[arg-type]
+    previews.forget_address(app, "a/page", context, document)  # type: ignore[arg-type]
     return str(context["metatags"])
 
 
