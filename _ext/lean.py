@@ -23,8 +23,7 @@ from sphinx.highlighting import PygmentsBridge
 
 TEMPLATES = Path(__file__).parent / "templates"
 # By file name: of extensions of which the pages use the style sheet alone, or nothing.
-UNUSED_SCRIPTS = {"design-tabs.js"}
-UNUSED_SHEETS = {"proof.css"}
+UNUSED = {"design-tabs.js", "proof.css"}
 UNUSED_FILES = (
     "**/*.map",
     "**/*.ttf",
@@ -99,16 +98,16 @@ def cut_icons(static: Path) -> None:
         cut_font(font, points)
 
 
-def is_named(address: object, names: set[str]) -> bool:
-    return Path(str(address).partition("?")[0]).name in names
+def is_used(file: object) -> bool:
+    address = str(getattr(file, "filename", file)).partition("?")[0]
+    return Path(address).name not in UNUSED
 
 
 def drop_from_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], document: object
 ) -> None:
-    for key, names in (("script_files", UNUSED_SCRIPTS), ("css_files", UNUSED_SHEETS)):
-        files = context.get(key, [])
-        context[key] = [f for f in files if not is_named(getattr(f, "filename", f), names)]
+    for key in ("script_files", "css_files"):
+        context[key] = list(filter(is_used, context.get(key, [])))
 
 
 def drop_unused(app: Sphinx, error: Exception | None) -> None:

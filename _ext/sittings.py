@@ -262,6 +262,11 @@ def state_time(document: nodes.document, sitting: Sitting) -> None:
         line[place:place] = time
 
 
+def emptiness(sitting: Sitting) -> Iterator[str]:
+    if sitting.empty_bars:
+        yield f"{sitting.empty_bars} bars unfold to nothing: take them out, or put them around code"
+
+
 def misses(sitting: Sitting) -> Iterator[str]:
     """What a chapter misses, and by how much."""
     if sitting.main.minutes > MAIN_MINUTES:
@@ -275,22 +280,11 @@ def misses(sitting: Sitting) -> Iterator[str]:
             "fold plumbing (hide-input), and cells that prove a side claim"
         )
     if not sitting.shows_early:
-        yield (
-            f"the first figure has to begin within {PICTURE_BY} pixels and above any code: "
-            f"{where_the_first_figure_is(sitting)}"
-        )
-
-
-def where_the_first_figure_is(sitting: Sitting) -> str:
-    if sitting.picture_at is None:
-        return "there is none"
-    above = sitting.code_above_picture
-    return f"it begins at {sitting.picture_at:.0f} pixels, below {above} lines of code"
-
-
-def emptiness(sitting: Sitting) -> Iterator[str]:
-    if sitting.empty_bars:
-        yield f"{sitting.empty_bars} bars unfold to nothing: take them out, or put them around code"
+        at, above = sitting.picture_at, sitting.code_above_picture
+        where = "there is none"
+        if at is not None:
+            where = f"it begins at {at:.0f} pixels, below {above} lines of code"
+        yield f"the first figure has to begin within {PICTURE_BY} pixels, above any code: {where}"
 
 
 def read_page(app: Sphinx, document: nodes.document) -> None:

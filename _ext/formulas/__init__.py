@@ -23,7 +23,6 @@ from sphinx.writers.html5 import HTML5Translator
 from chaingrad.draw.palette import COLORS
 
 VENDOR = Path(__file__).parent / "vendor"
-SERVED = ("katex.min.css", "copy-tex.min.js", "fonts/*.woff2")
 # A box around a formula is a word to the browser: what closes a clause may not start a line,
 # and what opens one may not end it.
 CLOSING = re.compile(r"^[.,;:!?)\]}’”…'\"-]+[\w’]{0,2}(?=\s|$|[.,;:!?)\]}’”…])|^[.,;:!?)\]}’”…]+")
@@ -144,10 +143,9 @@ def copy_library(app: Sphinx) -> None:
         return
     target = Path(app.outdir) / "_static" / "katex"
     shutil.rmtree(target, ignore_errors=True)
-    for source in (path for part in SERVED for path in VENDOR.glob(part)):
-        copy = target / source.relative_to(VENDOR)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, copy)
+    shutil.copytree(VENDOR / "fonts", target / "fonts")
+    for name in ("katex.min.css", "copy-tex.min.js"):
+        shutil.copyfile(VENDOR / name, target / name)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

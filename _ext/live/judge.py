@@ -16,6 +16,7 @@ NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or s
     "_thread", "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver",
     "subprocess", "threading",
 }  # fmt: skip
+OF_CONSTANTS = ast.Assign | ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store
 AVAILABLE = ({*PYODIDE["modules"]} - NEEDS_A_SYSTEM) | PROVIDED
 
 
@@ -44,12 +45,10 @@ class Names(ast.NodeVisitor):
 
     # in the order of evaluation, so that a name given before its use is not one that is needed
 
-    def visit_Import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            self.given.add(alias.asname or alias.name.partition(".")[0])
+    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
+        self.given |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
 
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        self.given |= {alias.asname or alias.name for alias in node.names}
+    visit_ImportFrom = visit_Import  # noqa: N815
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for part in (node.value, *node.targets):
@@ -62,7 +61,7 @@ class Names(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
         if isinstance(node.target, ast.Name):
-            self.visit(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
+            self.visit(ast.Name(node.target.id, ast.Load()))
         self.visit(node.target)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> None:
@@ -232,13 +231,8 @@ def files(constants: Iterable[Any]) -> set[str]:
 
 def asserts(source: str) -> bool:
     """Whether a cell asserts something when it runs: changed, it may show an error."""
-    statements = ast.parse(written(source)[1]).body
-    return any(
-        isinstance(part, ast.Assert)
-        for statement in statements
-        if not is_definition(statement)
-        for part in ast.walk(statement)
-    )
+    acts = [part for part in ast.parse(written(source)[1]).body if not is_definition(part)]
+    return any(isinstance(part, ast.Assert) for act in acts for part in ast.walk(act))
 
 
 def idle(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
@@ -273,11 +267,7 @@ def builds_on(why: str) -> str:
 def is_definition(statement: ast.stmt) -> bool:
     """Whether a statement does nothing but give names to modules, functions, classes, constants."""
     if isinstance(statement, ast.Assign):
-        return all(
-            isinstance(part, ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store)
-            for part in ast.walk(statement)
-            if not isinstance(part, ast.Assign)
-        )
+        return all(isinstance(part, OF_CONSTANTS) for part in ast.walk(statement))
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
 
 

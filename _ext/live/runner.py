@@ -96,15 +96,16 @@ def _module(name: str, **contents: Any) -> types.ModuleType:
     return module
 
 
-def _shown_as(kind: str) -> type:
-    class Shown:
-        def __init__(self, data: Any = None, **options: Any) -> None:
-            self.data = data
+class Shown:
+    """What IPython's HTML, SVG and Markdown are made of."""
 
-        def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-            return {kind: self.data, "text/plain": f"<{type(self).__name__} object>"}
+    kind: str
 
-    return Shown
+    def __init__(self, data: Any = None, **options: Any) -> None:
+        self.data = data
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        return {self.kind: self.data, "text/plain": f"<{type(self).__name__} object>"}
 
 
 def clear_output(wait: bool = False) -> None:
@@ -113,7 +114,7 @@ def clear_output(wait: bool = False) -> None:
 
 def provide_modules() -> None:
     kinds = {"HTML": "text/html", "SVG": "image/svg+xml", "Markdown": "text/markdown"}
-    shown = {name: type(name, (_shown_as(kind),), {}) for name, kind in kinds.items()}
+    shown = {name: type(name, (Shown,), {"kind": kind}) for name, kind in kinds.items()}
     ways = _module(
         "IPython.display",
         display=display,

@@ -100,9 +100,7 @@ def head(book: Path, engine: str) -> str:
     return START.format(wheel=engine, site=address, repository=engine_source(book))
 
 
-@functools.cache
-def distributions() -> dict[str, list[str]]:
-    return dict(packages_distributions())
+distributions = functools.cache(packages_distributions)
 
 
 def used(code: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
@@ -117,14 +118,11 @@ class Markdown:
 
     def attachments(self) -> dict[str, dict[str, str]]:
         """The images of the page, by name, as a notebook holds them."""
-        return {
-            name: {
-                mimetypes.guess_type(name)[0] or "image/png": base64.b64encode(
-                    path.read_bytes()
-                ).decode()
-            }
-            for name, path in self.images.items()
-        }
+        found = {}
+        for name, path in self.images.items():
+            kind = mimetypes.guess_type(name)[0] or "image/png"
+            found[name] = {kind: base64.b64encode(path.read_bytes()).decode()}
+        return found
 
     def method(self, prefix: str, node: nodes.Node) -> Callable[..., Any] | None:
         """The method for a node's class, or for the nearest class that it derives from."""
@@ -138,7 +136,7 @@ class Markdown:
             yield from self.block(child, level)
 
     def block(self, node: nodes.Node, level: int) -> Iterator[Item]:
-        if isinstance(node, nodes.title | nodes.Invisible):
+        if isinstance(node, nodes.title | nodes.Invisible | addnodes.toctree):
             return
         if is_code(node):
             yield self.cell(node)
@@ -184,9 +182,6 @@ class Markdown:
             yield from self.blocks(node, level)
 
     block_compound = block_figure = block_legend = block_glossary = block_container
-
-    def block_toctree(self, node: nodes.Element, level: int) -> Iterator[Item]:
-        yield from ()
 
     def block_TextElement(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
         text = self.inline(node).strip()

@@ -44,14 +44,10 @@ def version(root: Path) -> str:
     return f"{chaingrad.__version__}+{'.'.join(marks)}"
 
 
-def name_of(version: str) -> str:
-    return f"chaingrad-{version}-py3-none-any.whl"
-
-
 def build(folder: Path, root: Path | None = None) -> Path:
     """The wheel of the engine as it is now, alone of its kind in the folder."""
     root = root or checkout()
-    target = folder / name_of(version(root))
+    target = folder / f"chaingrad-{version(root)}-py3-none-any.whl"
     if not target.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory() as work:

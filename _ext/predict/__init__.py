@@ -123,7 +123,8 @@ class Predict(SphinxDirective):
 
 
 def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
-    items = (nodes.list_item("", nodes.paragraph("", "", *copies(item[0]))) for item in known)
+    texts = (nodes.paragraph("", "", *item[0].deepcopy().children) for item in known)
+    items = (nodes.list_item("", text) for text in texts)
     return nodes.bullet_list("", *items, classes=["predict-choices"])
 
 
@@ -132,10 +133,6 @@ def answer(value: str, known: list[nodes.definition_list_item]) -> predict_answe
     if known:
         box += nodes.definition_list("", *known)
     return box
-
-
-def copies(node: nodes.Node) -> list[nodes.Node]:
-    return [child.deepcopy() for child in node.children]
 
 
 def visit_predict(self: HTML5Translator, node: predict) -> None:

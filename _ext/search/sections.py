@@ -98,9 +98,8 @@ def plain(node: nodes.Node) -> str:
 
 def has_title(node: nodes.Node) -> bool:
     """Whether a node is a section of its own: the boxes of exercises are made as untitled ones."""
-    return isinstance(node, nodes.section) and any(
-        isinstance(child, nodes.title) for child in node.children
-    )
+    is_section = isinstance(node, nodes.section)
+    return is_section and any(isinstance(child, nodes.title) for child in node.children)
 
 
 def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.Element, bool]]:
