@@ -2,16 +2,10 @@
 
 Reading goes at 200 words a minute; a visible line of code takes 5 s, a figure 20 s, a displayed
 formula 30 s. What a reader has to unfold counts apart, and the code under a bar of its own not at
-all. Exercises are done and not read: one with a star takes 5 minutes, with two 15, with three 30.
-Both times stand in the box at the top of the page.
+all. Exercises are done and not read. Both times stand in the box at the top of the page.
 
-Heights are those of a desktop screen, in pixels, as measured in Chromium: a line of text has 26
-and holds 12.5 words, a line of code 17.5 and its cell 65 more for the buttons, a row of a formula
-34, and 25 lie between two blocks.
-
-Bounds of a chapter: a main line of 45 minutes (of the whole course: 10 hours); at most 40 % of its
-height is code; the first figure begins within three screens of 900 pixels, above any code. On
-every page, no bar unfolds to nothing.
+A chapter has bounds: of the minutes of its main line, of how much of the height is code, and of
+where the first figure begins, which is above any code. On every page, no bar unfolds to nothing.
 """
 
 import json
@@ -33,7 +27,9 @@ from folds import is_folded
 LOG = logging.getLogger(__name__)
 
 STARS = {1: 5, 2: 15, 3: 30}  # minutes that an exercise takes
-MAIN_MINUTES, COURSE_MINUTES, CODE_PERCENT, PICTURE_BY = 45, 600, 40, 3 * 900
+MAIN_MINUTES, COURSE_MINUTES, CODE_PERCENT, PICTURE_BY = 45, 600, 40, 3 * 900  # at most
+# Pixels of a desktop screen, as measured in Chromium, where 12.5 words fill a line of text; a gap
+# lies between two blocks, and a cell has room for its buttons.
 WIDTH, GAP, BAR = 912, 25, 26
 TEXT_LINE, CODE_LINE, BUTTONS, ROW, FORMULA_ROW, PLAYER, FIGURE = 26, 17.5, 65, 44, 34, 520, 300
 
