@@ -4,9 +4,7 @@
   const found = document.getElementById("live-cells");
   if (!found) return;
   const told = JSON.parse(found.textContent);
-  const boxes = [...document.querySelectorAll("div.cell")].filter((cell) =>
-    cell.querySelector(".cell_input"),
-  );
+  const boxes = [...document.querySelectorAll("div.cell:has(.cell_input)")];
   const places = [...document.querySelectorAll("div.live-answer")];
   if (boxes.length !== told.cells.length || places.length !== told.answers.length) {
     console.error(
@@ -22,9 +20,6 @@
     (controller ??= import(new URL("controller.js", base).href).then((module) =>
       module.start(boxes, places, told, base),
     ));
-
-  const button = (name, label, title, act) =>
-    make("button", { type: "button", className: `live-${name}`, title, onclick: act }, label);
 
   const VERBS = {
     cells: [
@@ -62,7 +57,8 @@
         }
     };
     const verbs = kind === "cells" && told.cells[i].file ? [...VERBS.cells, ...FILE] : VERBS[kind];
-    line.before(...verbs.map(([what, label, title]) => button(what, label, title, act(what))));
+    for (const [what, label, title] of verbs)
+      line.before(makeButton(label, act(what), { className: `live-${what}`, title }));
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
       event.preventDefault();
@@ -84,14 +80,13 @@
       "Cells run in pages that come from a web server. In a copy of the course: make serve.";
   }
 
-  /** Where cells run that cannot run here. */
-  function notebook() {
-    const colab = document.querySelector('meta[name="colab"]')?.content;
-    const here = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
-    const textContent = colab ? "Run it in Colab" : "Download the notebook";
-    return { href: colab ?? here ?? "#", textContent };
-  }
-  told.elsewhere = notebook();
+  // Where cells run that cannot run here.
+  const colab = document.querySelector('meta[name="colab"]')?.content;
+  const notebook = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
+  told.elsewhere = {
+    href: colab ?? notebook ?? "#",
+    textContent: colab ? "Run it in Colab" : "Download the notebook",
+  };
 
   function elsewhere(why) {
     const says = why.includes("need") ? `This cell ${why}.` : `Not run in the page: ${why}.`;
@@ -109,15 +104,15 @@
 
   boxes.forEach((box, i) => {
     const made = toolbar(`Cell ${i + 1}`);
-    made.append(make("span", { className: "live-number", textContent: `cell ${i + 1}` }));
+    made.append(make("span", { className: "live-number" }, `cell ${i + 1}`));
     box.querySelector(".cell_input").append(made);
-    if (told.cells[i].why)
-      made.querySelector(".live-status").append(...elsewhere(told.cells[i].why));
-    else if (!told.cells[i].idle) {
+    const line = made.querySelector(".live-status");
+    const { why, idle, takes, opens } = told.cells[i];
+    if (why) line.append(...elsewhere(why));
+    else if (!idle) {
       equip(box, made, "cells", i);
-      made.querySelector(".live-status").textContent = told.cells[i].takes ?? "";
-      const { opens } = told.cells[i];
-      if (opens && told.workbench) made.querySelector(".live-status").after(opening(opens));
+      line.textContent = takes ?? "";
+      if (opens && told.workbench) line.after(opening(opens));
     }
   });
 

@@ -29,10 +29,8 @@ class Page {
     this.answers = places.map((place, i) => new Answer(place, told.answers[i]));
     this.python = new Python(base);
     this.turns = new Turns();
-    this.drafts = new Drafts(told.page, [
-      ...this.cells.filter((cell) => cell.runs),
-      ...this.answers,
-    ]);
+    const written = [...this.cells.filter((cell) => cell.runs), ...this.answers];
+    this.drafts = new Drafts(told.page, written);
   }
 
   // --- running ------------------------------------------------------------------------------------
@@ -121,14 +119,10 @@ class Page {
     const uses = this.builtOn(cell);
     const isWanted = (other) =>
       !other.about.within || other.about.within === cell.about.within || uses.has(other);
+    const isDue = (other) => !other.hasRun || (uses.has(other) && other.isUnsaved);
     return this.cells
       .slice(0, this.cells.indexOf(cell))
-      .filter(
-        (other) =>
-          (!other.hasRun || (uses.has(other) && other.isUnsaved)) &&
-          (other.runs || other.about.kept) &&
-          isWanted(other),
-      );
+      .filter((other) => isDue(other) && (other.runs || other.about.kept) && isWanted(other));
   }
 
   /** Run the checks of an answer: with what it needs, and apart from the cells of the page. */

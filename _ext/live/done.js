@@ -62,7 +62,6 @@
   // --- saved, and brought back --------------------------------------------------------------------
 
   const says = make("p", { role: "status" });
-  const button = (text, onclick) => make("button", { type: "button", textContent: text, onclick });
 
   function save() {
     const text = JSON.stringify({ course: COURSE, kept: kept.all() }, null, 1);
@@ -100,7 +99,7 @@
           record[kind] = { ...here[kind], ...entries };
         kept.replace(page, record);
       }
-      const undo = button("Undo", () => {
+      const undo = makeButton("Undo", () => {
         before.forEach(([page, here]) => kept.replace(page, here));
         says.replaceChildren("What you had here is back.");
         show();
@@ -119,14 +118,10 @@
     type: "checkbox",
     onchange: () => kept.put("reading", "veil", "off", veil.checked ? undefined : true),
   });
+  const saving = makeButton("Save all in a file", save);
+  const bringing = makeButton("Bring back from a file", () => chosen.click());
   acts.append(
-    make(
-      "div",
-      { className: "work-acts" },
-      button("Save all in a file", save),
-      button("Bring back from a file", () => chosen.click()),
-      chosen,
-    ),
+    make("div", { className: "work-acts" }, saving, bringing, chosen),
     says,
     make("label", {}, veil, " Veil what follows a question until I have predicted or skipped it"),
   );

@@ -18,10 +18,8 @@ export class Drafts {
   /** Keep a cell's text soon. */
   soon(cell) {
     clearTimeout(this.timers.get(cell));
-    this.timers.set(
-      cell,
-      setTimeout(() => this.keep(cell), PAUSE),
-    );
+    const timer = setTimeout(() => this.keep(cell), PAUSE);
+    this.timers.set(cell, timer);
   }
 
   /** Keep a text that waits: later it would be back after "Forget it". */
@@ -74,14 +72,12 @@ export class Drafts {
 
   async bringBack(cell, before, open) {
     await open(cell, before.now);
-    const changed = before.was !== cell.original;
-    cell.note(
-      changed
-        ? "Your text, from before the book changed this code: Reset shows the new one."
-        : "Your text, as this browser kept it.",
-    );
-    cell.mark("right", Boolean(before.right) && !changed);
-    if (before.right && !changed) cell.status("Right, when it was last checked.");
+    const isCurrent = before.was === cell.original;
+    const older = "Your text, from before the book changed this code: Reset shows the new one.";
+    cell.note(isCurrent ? "Your text, as this browser kept it." : older);
+    const isRight = isCurrent && Boolean(before.right);
+    cell.mark("right", isRight);
+    if (isRight) cell.status("Right, when it was last checked.");
   }
 
   /** Undo a reset. */

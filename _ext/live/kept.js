@@ -28,11 +28,11 @@ window.kept = (() => {
     return !trouble;
   }
 
-  function sizeOfStorage() {
+  function stored() {
     try {
-      return localStorage.length;
+      return Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
     } catch {
-      return 0;
+      return []; // it allows no storage
     }
   }
 
@@ -86,9 +86,7 @@ window.kept = (() => {
     },
     /** All that is kept, {page: record}. */
     all() {
-      const names = Array.from({ length: sizeOfStorage() }, (_, i) => localStorage.key(i));
-      const stored = names.filter((name) => name.startsWith(PREFIX));
-      const pages = [...stored.map((name) => name.slice(PREFIX.length)), ...inMemory.keys()];
+      const pages = [...stored().map((name) => name.slice(PREFIX.length)), ...inMemory.keys()];
       return Object.fromEntries(pages.map((page) => [page, read(page)]));
     },
     /** Give the reader a file. */

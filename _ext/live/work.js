@@ -9,7 +9,6 @@
   let panel;
   let forgotten;
 
-  const button = (text, act) => make("button", { type: "button", textContent: text, onclick: act });
   const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
   const keysHere = new Set([
@@ -52,7 +51,7 @@
     for (const [key, { now }] of lost) {
       const text = make("pre", { textContent: now, tabIndex: 0 });
       const remove = () => kept.put(page, "code", key, undefined);
-      list.append(text, button("Remove this text", remove));
+      list.append(text, makeButton("Remove this text", remove));
     }
     return list;
   }
@@ -63,16 +62,19 @@
     const found = work();
     const any = Object.values(found).some((list) => list.length);
     if (!any && !forgotten) return;
-    panel = make("section", { className: "work", ariaLabel: "Your work on this page" });
+    panel = make("section", {
+      className: "work",
+      ariaLabel: "Your work on this page",
+    });
     const line = make("div", { className: "work-acts" });
     if (any) {
       panel.append(make("p", {}, summary(found)));
       if (found.lost.length) panel.append(changed(found.lost));
-      if (notebookAt) line.append(button("Download as a notebook", () => download(found)));
-      line.append(button("Forget it", forget));
+      if (notebookAt) line.append(makeButton("Download as a notebook", () => download(found)));
+      line.append(makeButton("Forget it", forget));
     } else {
       panel.append(make("p", {}, "What you did on this page is forgotten once you leave it."));
-      line.append(button("Undo", undo));
+      line.append(makeButton("Undo", undo));
     }
     if (progressAt) line.append(make("a", { href: progressAt, textContent: "Your progress" }));
     panel.append(line);

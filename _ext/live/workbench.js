@@ -16,13 +16,14 @@ const WHY_NOT = {
     "This cannot run here: the site has to allow its files to a frame without an origin " +
     "(Access-Control-Allow-Origin: *). In a copy of the course: make serve",
 };
+const whyNot = ({ message }) => WHY_NOT[message] ?? `This ended Python: ${message}`;
 
 const COLOURS = { "": "the reader’s", light: "light", dark: "dark" };
 
 const told = JSON.parse(document.getElementById("workbench-told").textContent);
 const base = new URL(told.root, location.href);
 const root = document.getElementById("workbench");
-const button = (label, title, onclick) => make("button", { type: "button", title, onclick }, label);
+const button = (label, title, act) => makeButton(label, act, { title });
 
 /** What Python is asked: the text goes as one string. */
 const question = (text, view) =>
@@ -132,22 +133,15 @@ class Workbench {
     const take = button("Copy HTML", "Copy this line", () =>
       this.copy(this.html.value, "The line is copied.", this.html),
     );
-    const here = /^(localhost|127\.|\[::1\])/.test(location.hostname)
-      ? "This address is one of your own computer: nobody else can open it. "
-      : "";
-    return (this.offered = make(
-      "div",
-      { className: "bench-panel", hidden: true },
-      make("label", {}, "Colours ", this.colours),
-      make("label", {}, "Height ", this.height),
-      take,
-      this.html,
-      make(
-        "p",
-        {},
-        `${here}Whoever opens your page runs the program by a click, in a closed frame.`,
-      ),
-    ));
+    const says = "Whoever opens your page runs the program by a click, in a closed frame.";
+    const words = make("p", {}, says);
+    if (/^(localhost|127\.|\[::1\])/.test(location.hostname))
+      words.prepend("This address is one of your own computer: nobody else can open it. ");
+    const colours = make("label", {}, "Colours ", this.colours);
+    const height = make("label", {}, "Height ", this.height);
+    this.offered = make("div", { className: "bench-panel", hidden: true });
+    this.offered.append(colours, height, take, this.html, words);
+    return this.offered;
   }
 
   offer() {
@@ -164,13 +158,12 @@ class Workbench {
   async tellHtml() {
     const text = this.editor.text();
     const start = told.starts.find((each) => each.text === text);
-    const program = start
-      ? { s: start.key, view: this.view }
-      : { f: await packed(text, this.view) };
+    const { view } = this;
+    const program = start ? { s: start.key, view } : { f: await packed(text, view) };
     const theme = this.colours.value ? { theme: this.colours.value } : {};
     const at = new URL(told.embed, location.href);
     at.hash = new URLSearchParams({ ...program, ...theme });
-    const title = `${start?.name ?? "A function"}: ${this.view}`;
+    const title = `${start?.name ?? "A function"}: ${view}`;
     this.html.value =
       `<iframe src="${at.href.replaceAll("&", "&amp;")}" title="${title}" width="100%" ` +
       `height="${Number(this.height.value)}" style="border:0" loading="lazy"></iframe>`;
@@ -224,14 +217,9 @@ class Workbench {
       const leave = () => this.views[0].focus();
       const passOn = (event) => event.key === "Tab" && event.stopPropagation();
       this.desk.addEventListener("keydown", passOn, true); // Tab goes on; lines indent by themselves
-      this.editor = openEditor(
-        this.desk,
-        text,
-        () => this.run(),
-        leave,
-        () => this.changed(),
-        label,
-      );
+      const run = () => this.run();
+      const change = () => this.changed();
+      this.editor = openEditor(this.desk, text, run, leave, change, label);
     }
     this.isWriting = false;
     this.point();
@@ -274,7 +262,7 @@ class Workbench {
       this.status("");
     })().catch((error) => {
       this.starting = null;
-      this.status(WHY_NOT[error.message] ?? `This ended Python: ${error.message}`);
+      this.status(whyNot(error));
       throw error;
     });
     return this.starting;
@@ -311,8 +299,8 @@ class Workbench {
       this.starting = null;
       this.start()
         .catch(() => {})
-        .finally(() => this.status(WHY_NOT[error.message] ?? error.message));
-      this.status(WHY_NOT[error.message] ?? `This ended Python: ${error.message}`);
+        .finally(() => this.status(whyNot(error)));
+      this.status(whyNot(error));
     } finally {
       clearTimeout(slow);
     }
@@ -343,24 +331,20 @@ class Workbench {
         message: [message, hint].filter(Boolean).join(" "),
       })),
     );
-    this.wrong.replaceChildren(
-      ...problems.map(({ line, message, hint }) => {
-        const item = make("li", {}, make("b", {}, `Line ${line}`), ` ${message}`);
-        if (hint) item.append(" ", make("em", {}, `${hint}.`));
-        return item;
-      }),
-    );
+    this.wrong.replaceChildren();
+    for (const { line, message, hint } of problems) {
+      const item = make("li", {}, make("b", {}, `Line ${line}`), ` ${message}`);
+      if (hint) item.append(" ", make("em", {}, `${hint}.`));
+      this.wrong.append(item);
+    }
     this.printed.hidden = !printed;
     this.printed.textContent = printed;
     this.code = String(code);
     this.copyCode.hidden = !code;
     this.status(html || problems.length ? "" : alt || "Type a function.");
     this.stage.classList.toggle("bench-old", !html);
-    if (html)
-      this.show(
-        told.frame.replace("<!-- view -->", () => html),
-        view,
-      );
+    const text = told.frame.replace("<!-- view -->", () => html);
+    if (html) this.show(text, view);
   }
 
   /** Put a document into a frame of its own, and that in the place of the last when it is there. */
@@ -374,20 +358,21 @@ class Workbench {
     frame.srcdoc = text.replace("<html", `<html data-theme="${theme}"`);
     this.next?.remove();
     this.next = frame;
-    addEventListener("message", function size({ source, data }) {
+    const size = ({ source, data }) => {
       if (!frame.isConnected) removeEventListener("message", size);
       if (source !== frame.contentWindow || !Number.isFinite(data?.height)) return;
       frame.style.height = `${Math.min(data.height, 20_000)}px`;
-      frame.dispatchEvent(new Event("sized"));
-    });
-    const take = () => {
-      this.frame?.remove();
-      this.frame = frame;
-      this.next = null;
-      frame.classList.remove("bench-new");
+      if (frame === this.next) this.take(frame);
     };
-    frame.addEventListener("sized", take, { once: true });
+    addEventListener("message", size);
     this.stage.append(frame);
+  }
+
+  take(frame) {
+    this.frame?.remove();
+    this.frame = frame;
+    this.next = null;
+    frame.classList.remove("bench-new");
   }
 
   // --- taking it along ----------------------------------------------------------------------------
@@ -406,20 +391,15 @@ class Workbench {
       await navigator.clipboard.writeText(text);
       this.status(said);
     } catch {
-      const field =
-        there ?? make("textarea", { value: text, readOnly: true, ariaLabel: "To be copied" });
-      this.status(
-        "This browser copies nothing by itself: ",
-        ...(there ? ["it is marked."] : [field]),
-      );
+      const own = { value: text, readOnly: true, ariaLabel: "To be copied" };
+      const field = there ?? make("textarea", own);
+      this.status("This browser copies nothing by itself: ", there ? "it is marked." : field);
       field.select();
     }
   }
 
   download() {
-    const href = URL.createObjectURL(new Blob([this.shown], { type: "text/html" }));
-    make("a", { href, download: `${this.frame.title}.html` }).click();
-    setTimeout(() => URL.revokeObjectURL(href), 10_000);
+    kept.download(`${this.frame.title}.html`, "text/html", this.shown);
   }
 }
 

@@ -21,8 +21,7 @@
 
     build() {
       this.says = make("div", { className: "predict-says", role: "status" });
-      this.again = make("button", { type: "button", hidden: true }, "Ask me again");
-      this.again.addEventListener("click", () => this.forget());
+      this.again = makeButton("Ask me again", () => this.forget(), { hidden: true });
       const look = make("button", { type: "submit" }, "Look");
       this.form = make("form", { noValidate: true }, this.field(), look, this.again, this.says);
       this.form.ariaLabel = `Your prediction: ${this.asked}`;
@@ -90,10 +89,11 @@
         (this.input ?? this.radios[0]).focus();
         return;
       }
-      const { right } = this.show(value);
+      const right = this.show(value);
       kept.put(page, "guesses", this.name, { asked: this.asked, value, right });
     }
 
+    /** Show what there is to say of a guess; whether it is right. */
     show(value) {
       const { right, says } = this.judge(value);
       const verdict = make("strong", {}, right ? "✓ Right." : "✗ Not this.");
@@ -102,7 +102,7 @@
       this.box.classList.toggle("predict-right", right);
       this.answer.hidden = false;
       this.again.hidden = false;
-      return { right };
+      return right;
     }
 
     restore() {

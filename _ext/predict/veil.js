@@ -5,25 +5,16 @@
   const EVERYWHERE = "reading"; // what is kept for all pages
   const ENDS = "section, h1, h2, h3, h4, h5, h6, .predict";
 
-  const button = (text, onclick) => make("button", { type: "button", textContent: text, onclick });
-
   class Veil {
     constructor(boxes, rest) {
       this.boxes = boxes;
       this.place = make("div", { className: "veil", tabIndex: -1 });
       rest[0].before(this.place);
       this.place.append(...rest);
-      this.note = make(
-        "div",
-        { className: "veil-note" },
-        make(
-          "p",
-          {},
-          "What follows holds the answer. ",
-          button("Skip the question", () => this.skip()),
-          button("Never veil", () => this.never()),
-        ),
-      );
+      const skip = makeButton("Skip the question", () => this.skip());
+      const never = makeButton("Never veil", () => this.never());
+      const says = make("p", {}, "What follows holds the answer. ", skip, never);
+      this.note = make("div", { className: "veil-note" }, says);
       this.place.addEventListener("reveal", () => this.lift());
       addEventListener("kept", () => this.look());
       this.look();

@@ -230,7 +230,7 @@
 
   function offerToHide(count, question) {
     const says = `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`;
-    const button = make("button", { type: "button", className: "hide-hits" }, says);
+    const button = makeButton(says, hide, { className: "hide-hits" });
     function hide() {
       CSS.highlights.delete("found");
       button.remove();
@@ -240,7 +240,6 @@
       history.replaceState(null, "", address);
     }
     const onEscape = (event) => event.key === "Escape" && hide();
-    button.addEventListener("click", hide);
     addEventListener("keydown", onEscape);
     document.querySelector("main").append(button);
   }

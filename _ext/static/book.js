@@ -4,6 +4,9 @@ window.make = (name, properties = {}, ...inside) => {
   element.append(...inside);
   return element;
 };
+// And a button, by what it says and does.
+window.makeButton = (text, onclick, properties = {}) =>
+  make("button", { type: "button", onclick, ...properties }, text);
 
 // Paper is white and cannot be clicked: print in the light theme, with all unfolded but the answers
 // and the checks that the reader has left folded.
@@ -28,9 +31,8 @@ window.make = (name, properties = {}, ...inside) => {
   });
 
   const unfold = () => answers.forEach((details) => (details.open = true));
-  const textContent = "Unfold all answers";
   const title = "Also for paper: what is folded is not printed";
-  const button = make("button", { type: "button", textContent, title, onclick: unfold });
+  const button = makeButton("Unfold all answers", unfold, { title });
   if (answers.length)
     document.querySelector("article")?.append(make("p", { className: "answers" }, button));
 })();
