@@ -69,7 +69,8 @@
   function toolbar(name) {
     const line = make("span", { className: "live-status", role: "status" });
     const note = make("span", { className: "live-note" });
-    return make("div", { className: "live-bar", role: "group", ariaLabel: name }, line, note);
+    const bar = { className: "live-bar d-print-none", role: "group", ariaLabel: name };
+    return make("div", bar, line, note);
   }
 
   function withoutServer(line) {

@@ -23,7 +23,7 @@
   }
 
   const line = make("p", { className: "progress-sum", role: "status" });
-  const acts = make("div", { className: "work" });
+  const acts = make("div", { className: "work d-print-none" });
   lists[0].previousElementSibling.before(line, acts);
 
   // Each page's list is folded under a bar of its own.

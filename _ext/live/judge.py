@@ -65,9 +65,8 @@ class Names(ast.NodeVisitor):
         self.visit(node.target)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> None:
-        inner = {id(part) for part in node.body}
         for part in ast.iter_child_nodes(node):
-            if id(part) not in inner and not isinstance(part, ast.arguments):
+            if part not in node.body and not isinstance(part, ast.arguments):
                 self.visit(part)
         self.given.add(node.name)
 

@@ -63,7 +63,7 @@
     const any = Object.values(found).some((list) => list.length);
     if (!any && !forgotten) return;
     panel = make("section", {
-      className: "work",
+      className: "work d-print-none",
       ariaLabel: "Your work on this page",
     });
     const line = make("div", { className: "work-acts" });

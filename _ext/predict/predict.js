@@ -45,7 +45,8 @@
         return make("label", {}, radio, make("span", {}, ...text.childNodes));
       });
       this.list.remove();
-      const set = make("fieldset", {}, make("legend", {}, "Your prediction"), ...items);
+      const legend = make("legend", { className: "visually-hidden" }, "Your prediction");
+      const set = make("fieldset", {}, legend, ...items);
       this.radios = [...set.querySelectorAll("input")];
       return set;
     }

@@ -14,7 +14,7 @@
       const skip = makeButton("Skip the question", () => this.skip());
       const never = makeButton("Never veil", () => this.never());
       const says = make("p", {}, "What follows holds the answer. ", skip, never);
-      this.note = make("div", { className: "veil-note" }, says);
+      this.note = make("div", { className: "veil-note d-print-none" }, says);
       this.place.addEventListener("reveal", () => this.lift());
       addEventListener("kept", () => this.look());
       this.look();

@@ -230,7 +230,7 @@
 
   function offerToHide(count, question) {
     const says = `Hide ${count} ${count === 1 ? "match" : "matches"} of “${question}”`;
-    const button = makeButton(says, hide, { className: "hide-hits" });
+    const button = makeButton(says, hide, { className: "hide-hits d-print-none" });
     function hide() {
       CSS.highlights.delete("found");
       button.remove();
