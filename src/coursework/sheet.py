@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -44,7 +45,7 @@ class Question:
     """
 
     shown: Markup
-    key: tuple[str, ...]
+    key: Sequence[str]
     name: str = ""
 
 
@@ -56,7 +57,8 @@ class Sheet:
     student: Student | None = None
 
 
-Draw = Callable[[int, int], Question]
+Printed = tuple[Markup, *tuple[str, ...]]  # a problem on paper, and the lines of its key
+Draw = Callable[[Any], Printed]  # of a problem of the drills, or a generator
 
 
 @dataclass(frozen=True)
@@ -66,9 +68,9 @@ class Kind:
     Attributes:
         asks: what is to be done, as HTML.
         number: how many problems fill a page.
-        draw: one problem, given the level (0 where there is none) and a seed.
-        room: the least height of a problem, with room to work it out, in CSS pixels.
+        draw: one problem, made of one of the drills, or of a generator where there are no levels.
         leveled: whether there are levels; else all problems are equally hard.
+        room: the least height of a problem, with room to work it out, in CSS pixels.
     """
 
     title: str
@@ -107,11 +109,13 @@ def write(
         raise ProblemError(f"{kind} has no levels: all its problems are equally hard")
     level = (level or LEVEL) if asked.leveled else 0
     name = "-".join(map(str, [kind, *[level] * (level > 0), seed]))
-    firsts = {student: student_seed(secret, student.id, f"sheet {name}") for student in students}
+    firsts: Mapping[Student | None, int] = {
+        student: student_seed(secret, student.id, f"sheet {name}") for student in students
+    }
     sheets = [
         Sheet(_questions(kind, level, first, number or asked.number), student)
-        for student, first in firsts.items()
-    ] or [Sheet(_questions(kind, level, seed, number or asked.number))]
+        for student, first in (firsts or {None: seed}).items()
+    ]
     paths = folder / f"{name}.html", folder / f"{name}-key.html"
     folder.mkdir(parents=True, exist_ok=True)
     for path, template in zip(paths, ("sheet.html", "key.html"), strict=True):
@@ -123,8 +127,9 @@ def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Quest
     """The problems from a seed on, no two of them the same."""
     found = dict[Markup, Question]()
     for seed in islice(count(first), TRIES * number):
-        question = KINDS[kind].draw(level, seed)
-        found.setdefault(question.shown, question)
+        drill = drills.problem(kind, level, 1 + (seed - 1) % LAST) if level else None
+        shown, *key = KINDS[kind].draw(drill or np.random.default_rng(seed))
+        found.setdefault(shown, Question(shown, key, drill.name if drill else ""))
         if len(found) == number:
             return list(found.values())
     raise ProblemError(f"level {level} of {kind} has no {number} different problems")
@@ -133,43 +138,30 @@ def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Quest
 # --- graphs of the drills -----------------------------------------------------------------------
 
 
-def _problem(kind: str, level: int, seed: int) -> drills.Problem:
-    return drills.problem(kind, level, 1 + (seed - 1) % LAST)
+def _boxes(problem: drills.Problem) -> Printed:
+    boxes = problem.entry["boxes"]
+    labels = [TAG.sub("", box["label"]) for box in boxes]
+    blank: dict[tuple[str, str], list[str]] = {}
+    for box, label in zip(boxes, labels, strict=True):
+        blank.setdefault((box["node"], box["slot"]), []).append(label)
+    key = (f"{label} = {exact(x)}" for label, x in zip(labels, problem.right, strict=True))
+    return _drawing(problem, blank=blank), *key
 
 
-def _boxes(kind: str) -> Draw:
-    def draw(level: int, seed: int) -> Question:
-        problem = _problem(kind, level, seed)
-        labels = [TAG.sub("", box["label"]) for box in problem.entry["boxes"]]
-        places = [(box["node"], box["slot"]) for box in problem.entry["boxes"]]
-        pairs = zip(labels, problem.right, strict=True)
-        key = tuple(f"{label} = {exact(right)}" for label, right in pairs)
-        blank: dict[tuple[str, str], list[str]] = {}
-        for place, label in zip(places, labels, strict=True):
-            blank.setdefault(place, []).append(label)
-        shown = _drawing(problem, blank=blank)
-        return Question(shown, key, problem.name)
-
-    return draw
-
-
-def _order(level: int, seed: int) -> Question:
-    problem = _problem("orders", level, seed)
+def _order(problem: drills.Problem) -> Printed:
     order = [problem.names[node] for node in problem.entry["order"]]
     blanks = Markup('<p class="blanks">{}</p>').format(Markup("<i></i>") * len(order))
-    return Question(_drawing(problem) + blanks, (", ".join(order),), problem.name)
+    return _drawing(problem) + blanks, ", ".join(order)
 
 
-def _kept(level: int, seed: int) -> Question:
-    problem = _problem("keep", level, seed)
+def _kept(problem: drills.Problem) -> Printed:
     says, names = problem.entry["says"], problem.names
     right = (names.get(node) or says[node].partition(",")[0] for node in problem.entry["right"])
     blank = Markup('<p class="blanks">Read: <i class="wide"></i></p>')
-    return Question(_drawing(problem) + blank, (", ".join(right),), problem.name)
+    return _drawing(problem) + blank, ", ".join(right)
 
 
-def _message(level: int, seed: int) -> Question:
-    problem = _problem("messages", level, seed)
+def _message(problem: drills.Problem) -> Printed:
     variant, edges = problem.variant or {}, problem.entry["edges"]
     sent = [exact(problem.values[place]) for place in variant["sent"]]
     sums = {
@@ -181,47 +173,47 @@ def _message(level: int, seed: int) -> Question:
     right = exact(problem.values[wrong["right"]])
     key = f"{wrong['says']}: {right}, and not {sent[variant['fault']]}"
     blank = Markup('<p class="blanks">It should be <i></i></p>')
-    return Question(_drawing(problem, sums, said=said) + blank, (key,), problem.name)
+    return _drawing(problem, sums, said=said) + blank, key
 
 
-def _tiles(level: int, seed: int) -> Question:
-    problem = _problem("shapes", level, seed)
-    entry = problem.entry
-    lines = [(f"{line['label']} {problem.filled(line['shape'])}", line) for line in entry["lines"]]
-    blank = Markup('<p class="blanks">{} = <i class="wide"></i></p>')
-    said = Markup("<p><b>{}</b> Given: {}.</p>").format(
-        entry["text"], problem.filled(entry["seed"])
+def _tiles(problem: drills.Problem) -> Printed:
+    entry, filled = problem.entry, problem.filled
+    said = Markup("<p><b>{}</b> Given: {}.</p>").format(entry["text"], filled(entry["seed"]))
+    key = (
+        f"{line['label']} {filled(line['shape'])} = {' '.join(line['right'])}"
+        for line in entry["lines"]
     )
-    blanks = Markup().join(blank.format(label) for label, _ in lines)
-    key = tuple(f"{label} = {' '.join(line['right'])}" for label, line in lines)
-    return Question(_drawing(problem) + said + blanks, key, problem.name)
+    return _drawing(problem) + said + _lines(problem, entry["lines"]), *key
 
 
-def _typed(level: int, seed: int) -> Question:
-    problem = _problem("equations", level, seed)
+def _typed(problem: drills.Problem) -> Printed:
     entry = problem.entry
-    lines = [
-        (line["label"], problem.filled(line["shape"]), line["right"]) for line in entry["typed"]
-    ]
     given = [f"{name} {problem.filled(is_)}" for name, is_ in entry["names"] if is_]
     said = Markup("<p>Names: np, {}.</p>").format(", ".join(given))
+    key = (f"{line['label']} = {line['right']}" for line in entry["typed"])
+    lines = _lines(problem, entry["typed"])
+    return _drawing(problem) + _pre(entry["forward"]) + said + lines, *key
+
+
+def _lines(problem: drills.Problem, lines: Iterable[Mapping[str, Any]]) -> Markup:
+    """A line to fill in for each adjoint, with its name and shape."""
     blank = Markup('<p class="blanks">{} {} = <i class="wide"></i></p>')
-    blanks = Markup().join(blank.format(label, size) for label, size, _ in lines)
-    key = tuple(f"{label} = {right}" for label, _, right in lines)
-    return Question(_drawing(problem) + _pre(entry["forward"]) + said + blanks, key, problem.name)
+    return Markup().join(
+        blank.format(line["label"], problem.filled(line["shape"])) for line in lines
+    )
 
 
 def _drawing(
     problem: drills.Problem,
-    more: Mapping[tuple[str, str], str] | None = None,
-    blank: Mapping[tuple[str, str], Sequence[str]] | None = None,
-    said: Mapping[tuple[str, str, int], str] | None = None,
+    more: Mapping[tuple[str, str], str] = {},
+    blank: Mapping[tuple[str, str], Sequence[str]] = {},
+    said: Mapping[tuple[str, str, int], str] = {},
 ) -> Markup:
     """The graph with its numbers and `more`; boxes for what is asked; what its edges carry."""
     entry = problem.entry
     texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
     texts |= {(node, slot): problem.filled(text) for node, slot, text in entry["given"]}
-    texts |= more or {}
+    texts |= more
     root, tall = map(ET.fromstring, pictures(problem.kind, problem.level, problem.number))
     if blank and float(root.attrib["width"]) > WIDEST:
         root = tall
@@ -235,10 +227,10 @@ def _drawing(
         seen[ends] += 1
         for text in group.findall("text"):
             slot = node, text.get("data-slot", "")
-            if slot in (blank or {}):
-                _ask(group, text, (blank or {})[slot])
+            if slot in blank:
+                _ask(group, text, blank[slot])
             elif any(ends):
-                text.text = (said or {}).get(edge, "")
+                text.text = said.get(edge, "")
             elif slot[1]:
                 text.text = texts.get(slot, "")
             elif node in problem.names:
@@ -264,8 +256,8 @@ def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
 # --- problems that are all equally hard ----------------------------------------------------------
 
 
-def _graph(level: int, seed: int) -> Question:
-    graph = draw_graph(np.random.default_rng(seed))
+def _graph(rng: np.random.Generator) -> Printed:
+    graph = draw_graph(rng)
     names = [*graph.leaves, *(line[0] for line in graph.lines)]
     values, adjoints = graph.values, graph.adjoints()
     rows = {
@@ -276,29 +268,28 @@ def _graph(level: int, seed: int) -> Question:
     formulas = (f"{z} = {x} {SIGNS[sign]} {y}" for z, x, sign, y in graph.lines)
     made = ", ".join(f"{z} {exact(values[z])}" for z, *_ in graph.lines)
     found = ", ".join(f"{name} {exact(number)}" for name, number in adjoints.items())
-    key = (f"values: {made}", f"adjoints: {found}")
-    return Question(_pre(formulas) + _table(rows), key)
+    return _pre(formulas) + _table(rows), f"values: {made}", f"adjoints: {found}"
 
 
-def _fault(level: int, seed: int) -> Question:
-    graph, faulty = draw_fault(np.random.default_rng(seed))
+def _fault(rng: np.random.Generator) -> Printed:
+    graph, faulty = draw_fault(rng)
     lines = faulty.splitlines()
     pairs = enumerate(zip(lines, written(graph).splitlines(), strict=True), start=1)
     [(number, right)] = [(k, right.strip()) for k, (line, right) in pairs if line != right]
     numbered = [f"{k:>2}  {line}" if line else "" for k, line in enumerate(lines, start=1)]
     shown = _pre([*graph.source("graph").splitlines(), "", *numbered])
     blanks = Markup('<p class="blanks">Line <i></i> should be <i class="wide"></i></p>')
-    return Question(shown + blanks, (f"line {number}: {right}",))
+    return shown + blanks, f"line {number}: {right}"
 
 
-def _layer(level: int, seed: int) -> Question:
-    layer = draw_layer(np.random.default_rng(seed))
+def _layer(rng: np.random.Generator) -> Printed:
+    layer = draw_layer(rng)
     n, d, m = layer.n, layer.d, layer.m
     sizes = f"# X ({n}, {d}), W ({m}, {d}), b ({m},), T ({n}, {m})"
     loss = run("import numpy as np", layer.source)["layer_loss"]
     step = program(loss, argnums=(0, 1, 2))
     step(*(np.ones(shape) for shape in [(n, d), (m, d), m, (n, m)]))
-    return Question(_pre([sizes, layer.source]), tuple(step.source.splitlines()))
+    return _pre([sizes, layer.source]), *step.source.splitlines()
 
 
 def _pre(lines: Iterable[str]) -> Markup:
@@ -348,9 +339,9 @@ FAULT = (
 )
 
 
-def _drill(kind: str, number: int, draw: Draw | None = None, asks: str = "") -> Kind:
+def _drill(kind: str, number: int, draw: Draw = _boxes, asks: str = "") -> Kind:
     known = drills.KINDS[kind]
-    return Kind(known.title, asks or known.asks, number, draw or _boxes(kind), leveled=True)
+    return Kind(known.title, asks or known.asks, number, draw, leveled=True)
 
 
 KINDS = {
