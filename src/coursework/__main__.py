@@ -19,7 +19,7 @@ from coursework.assignments import Assignment, load
 from coursework.files import write_first
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
-from coursework.roster import ListError, Roster, Student
+from coursework.roster import ListError, Roster
 from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
@@ -61,30 +61,19 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="also try wrong and right answers under so many secrets: none may be marked by luck",
     )
-    check.add_argument(
-        "--answers",
-        type=Path,
-        metavar="FOLDER",
-        help=f"holds EXERCISE.toml, the answers to try (default: {ANSWERS} of the book)",
-    )
+    what = f"holds EXERCISE.toml, the answers to try (default: {ANSWERS} of the book)"
+    _add_path(check, "--answers", "FOLDER", what)
     check.set_defaults(command=_check)
 
     made = commands.add_parser("release", help="write the notebooks of the assignments")
     _add_settings(made)
-    made.add_argument(
-        "--to",
-        type=Path,
-        default=Path("_build/assignments"),
-        metavar="FOLDER",
-        help="gets release/NAME/NAME.ipynb, for students (default: %(default)s)",
+    what = "gets release/NAME/NAME.ipynb, for students (default: %(default)s)"
+    _add_path(made, "--to", "FOLDER", what, Path("_build/assignments"))
+    what = (
+        "a table of id, name, mail; each gets students/ID/NAME.ipynb of an assignment whose "
+        "problems are drawn for each student"
     )
-    made.add_argument(
-        "--roster",
-        type=Path,
-        metavar="FILE",
-        help="a table of id, name, mail; each gets students/ID/NAME.ipynb of an assignment whose "
-        "problems are drawn for each student",
-    )
+    _add_path(made, "--roster", "FILE", what)
     made.add_argument(
         "--source",
         action="store_true",
@@ -108,76 +97,54 @@ def _parser() -> argparse.ArgumentParser:
 def _add_sheet(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("kind", choices=sheet.KINDS, help="what is asked: %(choices)s", metavar="KIND")
-    add(
-        "--level",
-        type=int,
-        choices=LEVELS,
-        help=f"of a kind that has levels (default: {sheet.LEVEL})",
-    )
+    what = f"of a kind that has levels (default: {sheet.LEVEL})"
+    add("--level", type=int, choices=LEVELS, help=what)
     add("--seed", type=grade.positive, default=1, help="another gives other problems (default: 1)")
-    add(
-        "--count",
-        type=grade.positive,
-        metavar="N",
-        help="problems on a sheet (default: a page full)",
-    )
-    add(
-        "--to",
-        type=Path,
-        default=Path("_build/sheets"),
-        metavar="FOLDER",
-        help="gets KIND-LEVEL-SEED.html and KIND-LEVEL-SEED-key.html (default: %(default)s)",
-    )
-    add(
-        "--roster",
-        type=Path,
-        metavar="FILE",
-        help="a table of id, name, mail: each gets a sheet of their own, drawn from the secret",
-    )
+    what = "problems on a sheet (default: a page full)"
+    add("--count", type=grade.positive, metavar="N", help=what)
+    what = "gets KIND-LEVEL-SEED.html and KIND-LEVEL-SEED-key.html (default: %(default)s)"
+    _add_path(parser, "--to", "FOLDER", what, Path("_build/sheets"))
+    what = "a table of id, name, mail: each gets a sheet of their own, drawn from the secret"
+    _add_path(parser, "--roster", "FILE", what)
     _add_book(parser)
     _add_secret(parser, "what each student's problems are drawn from")
 
 
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    _add_book(parser)
+    what = "the assignments (default: assignments.toml of the book)"
+    _add_path(parser, "--assignments", "FILE", what)
+    what = f"exercises and checks that are not in the book (default: ${PRIVATE})"
+    _add_path(parser, "--private", "FOLDER", what, os.environ.get(PRIVATE) or None)
+
+
+def _add_choice(parser: argparse.ArgumentParser) -> None:
+    what = "this assignment; may be given several times (default: all)"
+    parser.add_argument("--only", action="append", metavar="NAME", help=what)
+    _add_secret(parser, "what the inputs of the checks that count are drawn from")
+
+
 def _add_book(parser: argparse.ArgumentParser) -> None:
-    what = "the book (default: here)"
-    parser.add_argument("--book", type=Path, default=Path(), metavar="FOLDER", help=what)
+    _add_path(parser, "--book", "FOLDER", "the book (default: here)", Path())
 
 
 def _add_secret(parser: argparse.ArgumentParser, what: str) -> None:
     where = f"(default: {SECRET} in the folder of the book)"
-    parser.add_argument("--secret", type=Path, metavar="FILE", help=f"{what} {where}")
+    _add_path(parser, "--secret", "FILE", f"{what} {where}")
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    _add_book(parser)
-    add = parser.add_argument
-    add(
-        "--assignments",
-        type=Path,
-        metavar="FILE",
-        help="the assignments (default: assignments.toml of the book)",
-    )
-    add(
-        "--private",
-        type=Path,
-        default=os.environ.get(PRIVATE) or None,
-        metavar="FOLDER",
-        help=f"exercises and checks that are not in the book (default: ${PRIVATE})",
-    )
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--only",
-        action="append",
-        metavar="NAME",
-        help="this assignment; may be given several times (default: all)",
-    )
-    _add_secret(parser, "what the inputs of the checks that count are drawn from")
+def _add_path(
+    parser: argparse.ArgumentParser,
+    name: str,
+    metavar: str,
+    what: str,
+    default: Path | str | None = None,
+) -> None:
+    parser.add_argument(name, type=Path, default=default, metavar=metavar, help=what)
 
 
 def _check(options: argparse.Namespace) -> int:
-    problems = read_problems(_pages(options), _private(options))
+    problems = read_problems(_pages(options), options.private)
     wrong = 0
     for problem in problems.values():
         print(f"{problem.id:28} {problem.level:4} {problem.points:4g}  {problem.title}")
@@ -216,34 +183,33 @@ def _complaints(problem: Problem, draws: int | None) -> list[str]:
 def _release(options: argparse.Namespace) -> int:
     chosen = _chosen(options)
     students = list(Roster(options.roster).students.values())
-    secret = _secret(options) if options.source or students else None
-    for assignment in chosen.values():
-        if assignment.is_drawn:
-            _release_drawn(assignment, students, secret or "", options)
-            continue
-        path = release.write(
-            assignment, options.to, options.book, secret if options.source else None
-        )
-        print(f"{path}: {len(assignment.problems)} exercises, {assignment.points:g} points")
+    secret = _secret(options) if options.source or students else ""
+    for name, assignment in chosen.items():
+        what = f"{len(assignment.problems)} exercises, {assignment.points:g} points"
+        if not assignment.is_drawn:
+            print(f"{release.write(assignment, options.to, options.book)}: {what}")
+        elif students:
+            for student in tqdm(students, name):
+                release.write_for(student, assignment, options.to, options.book, secret)
+            where = f"{options.to / 'students'}: {name}.ipynb"
+            print(f"{where} for {len(students)} students, each of {what}")
+        else:
+            print(
+                f"{name} is not written: its problems are drawn for each student; say --roster FILE"
+            )
+        if options.source:
+            _write_source(assignment, secret, options)
     return 0
 
 
-def _release_drawn(
-    assignment: Assignment, students: Sequence[Student], secret: str, options: argparse.Namespace
-) -> None:
-    name, to = assignment.name, options.to
-    for student in tqdm(students, name):
-        release.write_for(student, assignment, to, options.book, secret)
-    if students:
-        what = f"{len(assignment.problems)} exercises, {assignment.points:g} points"
-        print(f"{to / 'students'}: {name}.ipynb for {len(students)} students, each of {what}")
-    else:
-        print(f"{name} is not written: its problems are drawn for each student; say --roster FILE")
-    if options.source:
-        drawn = ", ".join(problem.id for problem in assignment.problems if problem.drawing)
-        print(f"{name}: left out of nbgrader's source, which is the same for everybody: {drawn}")
-        if common := tuple(problem for problem in assignment.problems if not problem.drawing):
-            release.write_source(replace(assignment, problems=common), to, options.book, secret)
+def _write_source(assignment: Assignment, secret: str, options: argparse.Namespace) -> None:
+    """The source that nbgrader grades by, which is the same for everybody."""
+    if drawn := [problem.id for problem in assignment.problems if problem.drawing]:
+        what = "left out of nbgrader's source, which is the same for everybody"
+        print(f"{assignment.name}: {what}: {', '.join(drawn)}")
+    common = tuple(problem for problem in assignment.problems if not problem.drawing)
+    if common and not assignment.is_alone:
+        release.write_source(replace(assignment, problems=common), options.to, options.book, secret)
 
 
 def _sheet(options: argparse.Namespace) -> int:
@@ -261,7 +227,7 @@ def _grade(options: argparse.Namespace) -> int:
     known = list(_load(options))
     secret = _secret(options)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
-    hidden += [path for path in (_private(options), options.assignments) if path]
+    hidden += [path for path in (options.private, options.assignments) if path]
     return grade.run(options, _chosen(options), secret, known, hidden)
 
 
@@ -283,7 +249,7 @@ def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
 
 def _load(options: argparse.Namespace) -> Mapping[str, Assignment]:
     file = options.assignments or options.book / "assignments.toml"
-    return load(file, _pages(options), _private(options))
+    return load(file, _pages(options), options.private)
 
 
 def _pages(options: argparse.Namespace) -> Path:
@@ -293,10 +259,6 @@ def _pages(options: argparse.Namespace) -> Path:
             f"there is no book in {options.book.resolve()}: no chapters/; say --book"
         )
     return pages
-
-
-def _private(options: argparse.Namespace) -> Path | None:
-    return Path(options.private) if options.private else None
 
 
 def _secret(options: argparse.Namespace) -> str:

@@ -71,20 +71,16 @@ if find_spec("chaingrad") is None:
     )"""
 
 
-def write(assignment: Assignment, folder: Path, book: Path, secret: str | None = None) -> Path:
-    """Write the student's notebook, and with a secret the source; returns the student's path.
-
-    Both lie where nbgrader looks for them: ``release/NAME/NAME.ipynb`` and ``source/…``. What runs
-    alone has no source, for nbgrader would let answers import everything.
-    """
-    path = _write(student_notebook(assignment, book), folder / "release", assignment.name)
-    if secret is not None and not assignment.is_alone:
-        write_source(assignment, folder, book, secret)
-    return path
+def write(assignment: Assignment, folder: Path, book: Path) -> Path:
+    """Write the notebook of all students where nbgrader looks for it; returns its path."""
+    return _write(student_notebook(assignment, book), folder / "release", assignment.name)
 
 
 def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
-    """Write the source that nbgrader makes the students' version from; returns its path."""
+    """Write the source that nbgrader makes the students' version from; returns its path.
+
+    Of an assignment that runs alone there is none: nbgrader would let answers import everything.
+    """
     return _write(source_notebook(assignment, book, secret), folder / "source", assignment.name)
 
 
