@@ -22,9 +22,9 @@ import stat
 import threading
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from coursework import names
 
@@ -39,6 +39,7 @@ TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}"
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
 # What systems and programs leave behind, which is nobody's work.
 DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"}
+NBGRADER = ("metadata", "nbgrader")  # where its words on a cell stand
 EXPECTED = {"timestamp.txt", names.GRADESCOPE, "roster.csv"}
 _PARSING = threading.Lock()  # one notebook at a time is in memory as a whole
 
@@ -98,8 +99,8 @@ class Notebook:
 class Collection:
     """What a folder holds."""
 
-    submissions: list[Submission] = field(default_factory=list)
-    strays: list[Stray] = field(default_factory=list)
+    submissions: list[Submission]
+    strays: list[Stray]
 
 
 class _Place(NamedTuple):
@@ -346,8 +347,8 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     if notebook["nbformat"] == 4:
         cells = _list(notebook.get("cells"))
     elif notebook["nbformat"] == 3:
-        sheets = filter(_is_mapping, _list(notebook.get("worksheets")))
-        cells = [cell for sheet in sheets for cell in _list(sheet.get("cells"))]
+        sheets = _list(notebook.get("worksheets"))
+        cells = [cell for sheet in sheets for cell in _list(_within(sheet, "cells"))]
     else:
         number = notebook["nbformat"]
         named = f" {number}" if type(number) is int and abs(number) < 1000 else ""
@@ -359,12 +360,11 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     words: list[tuple[str, str]] = []
     last = ""
     for number, cell in enumerate(cells, 1):
-        if not _is_mapping(cell):
-            continue
-        last = _grade_id(cell) or last
-        if cell.get("cell_type") == "code":
+        name, kind = _text(cell, *NBGRADER, "grade_id")[:100], _within(cell, "cell_type")
+        last = name or last
+        if kind == "code":
             code.append(Cell(number, _source(cell), _is_check(cell)))
-        elif cell.get("cell_type") == "markdown" and not _grade_id(cell):
+        elif kind == "markdown" and not name:
             words.append((last, _source(cell).strip()[:WORDS_CHARACTERS]))
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
@@ -401,11 +401,8 @@ def _claim(path: Path) -> str:
     return ""
 
 
-def _said(notebook: Mapping[str, object], name: str) -> str:
-    own = notebook.get("metadata")
-    given = own.get("coursework") if _is_mapping(own) else None
-    text = given.get(name) if _is_mapping(given) else None
-    return printable(text)[:100] if isinstance(text, str) else ""
+def _said(notebook: object, name: str) -> str:
+    return printable(_text(notebook, "metadata", "coursework", name))[:100]
 
 
 def _student(name: str) -> str:
@@ -422,32 +419,29 @@ def _timestamp(folder: Path) -> str:
     return text.removesuffix(" UTC") if TIMESTAMP.fullmatch(text) else ""
 
 
-def _source(cell: Mapping[str, object]) -> str:
-    source = cell.get("source", cell.get("input", ""))
-    if isinstance(source, list):
-        source = "".join(line for line in source if isinstance(line, str))
-    return writable(source) if isinstance(source, str) else ""
+def _source(cell: object) -> str:
+    old = not (isinstance(cell, dict) and "source" in cell)
+    source = _within(cell, "input" if old else "source")
+    lines = source if isinstance(source, list) else [source]
+    return writable("".join(line for line in lines if isinstance(line, str)))
 
 
-def _nbgrader(cell: Mapping[str, object]) -> Mapping[str, object]:
-    metadata = cell.get("metadata")
-    own = metadata.get("nbgrader") if _is_mapping(metadata) else None
-    return own if _is_mapping(own) else {}
+def _is_check(cell: object) -> bool:
+    graded, solution = (_within(cell, *NBGRADER, name) for name in ("grade", "solution"))
+    return graded is True and solution is not True
 
 
-def _grade_id(cell: Mapping[str, object]) -> str:
-    name = _nbgrader(cell).get("grade_id")
-    return name[:100] if isinstance(name, str) else ""
+def _text(data: object, *path: str) -> str:
+    found = _within(data, *path)
+    return found if isinstance(found, str) else ""
 
 
-def _is_check(cell: Mapping[str, object]) -> bool:
-    own = _nbgrader(cell)
-    return own.get("grade") is True and own.get("solution") is not True
+def _within(data: object, *path: str) -> object:
+    """What stands in dicts within dicts, by these names; None where anything else is."""
+    for name in path:
+        data = data.get(name) if isinstance(data, dict) else None
+    return data
 
 
 def _list(value: object) -> Iterable[object]:
     return value if isinstance(value, list) else []
-
-
-def _is_mapping(value: object) -> TypeGuard[Mapping[str, object]]:
-    return isinstance(value, dict)
