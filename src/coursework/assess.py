@@ -134,10 +134,8 @@ class _Assessment:
     """The state that outlives the processes a submission loses."""
 
     def __init__(self, notebook: Notebook, key: Key, sandbox: Sandbox) -> None:
+        self._notebook = notebook
         self._cells = notebook.cells
-        self._words = notebook.words
-        self._claim = notebook.claim
-        self._made_for = notebook.student
         self._key = key
         self._sandbox = sandbox
         self._failed: dict[int, str] = {}  # cells that raised, by number
@@ -171,7 +169,7 @@ class _Assessment:
                 for part in problem.parts
             )
             code = self._code.get(problem.id, "")
-            words = tuple(text for name, text in self._words if _belongs(name, problem.id))
+            words = tuple(text for name, text in self._notebook.words if _belongs(name, problem.id))
             problems.append(ProblemMark(problem.id, problem.title, parts, code, words))
         return Mark(tuple(problems), tuple(self._remarks()), round(self._seconds, 3))
 
@@ -260,10 +258,11 @@ class _Assessment:
         more = len(remarks) - REMARKS
         remarks = remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
         missing = any(part.verdict == "missing" for part in self._answers.values())
-        if missing and self._claim not in ("", name := self._key.assignment.name):
-            remarks.insert(0, f"The notebook says inside that it is {self._claim}, not {name}.")
-        if self._key.assignment.is_drawn and self._made_for not in ("", self._key.student):
-            whose = f"The notebook was made for {self._made_for}; this is marked for"
+        claim, made_for = self._notebook.claim, self._notebook.student
+        if missing and claim not in ("", name := self._key.assignment.name):
+            remarks.insert(0, f"The notebook says inside that it is {claim}, not {name}.")
+        if self._key.assignment.is_drawn and made_for not in ("", self._key.student):
+            whose = f"The notebook was made for {made_for}; this is marked for"
             remarks.insert(0, f"{whose} the problems of {self._key.student}.")
         return remarks
 

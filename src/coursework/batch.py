@@ -12,8 +12,8 @@ import queue
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -30,7 +30,6 @@ from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
 from coursework.submissions import (
-    Notebook,
     Submission,
     UnreadableError,
     read_bytes,
@@ -38,7 +37,7 @@ from coursework.submissions import (
     read_notebook,
 )
 
-Reader = Callable[[bytes], Notebook]
+Content = bytes | UnreadableError
 # What of the grader decides a mark.
 DECIDING = ("assess.py", "drawing.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
 
@@ -127,11 +126,11 @@ class _Store:
         except (OSError, ValueError):
             return None
 
-    def keep(self, submission: Submission, content: bytes | UnreadableError, mark: Mark) -> None:
+    def keep(self, submission: Submission, content: Content, mark: Mark) -> None:
         """Write the mark of a submission with this content."""
         write_whole(self._path(submission, content), to_json(mark))
 
-    def _path(self, submission: Submission, content: bytes | UnreadableError) -> Path:
+    def _path(self, submission: Submission, content: Content) -> Path:
         data = content if isinstance(content, bytes) else str(content).encode()
         key = self.keys[submission.assignment].fingerprint
         # The student, too: a mark is told to one.
@@ -205,9 +204,7 @@ class _Pool:
         self, submissions: Sequence[Submission], store: _Store
     ) -> Iterator[tuple[Submission, Mark]]:
         """Each submission with its mark, as they come."""
-        futures: dict[Future[Mark], Submission] = {}
-        for submission in submissions:
-            futures[self._threads.submit(self._grade_one, submission, store)] = submission
+        futures = {self._threads.submit(self._grade_one, each, store): each for each in submissions}
         for future in as_completed(futures):
             yield futures[future], future.result()
 
@@ -216,8 +213,7 @@ class _Pool:
         key = store.keys[submission.assignment].drawn_for(submission.student)
         sandbox = self._free.get()
         try:
-            read = read_file if submission.path.suffix.lower() == ".py" else read_notebook
-            mark, sandbox = self._try_twice(content, read, key, sandbox)
+            mark, sandbox = self._try_twice(submission, content, key, sandbox)
         finally:
             self._free.put(sandbox)
         if not mark.fault:
@@ -225,37 +221,38 @@ class _Pool:
         return mark
 
     def _try_twice(
-        self, content: bytes | UnreadableError, read: Reader, key: Key, sandbox: Sandbox
+        self, submission: Submission, content: Content, key: Key, sandbox: Sandbox
     ) -> tuple[Mark, Sandbox]:
         """The mark, and the sandbox for the next: where grading fails, it starts over in a new one.
 
         If it fails again, that is the mark of this submission and of no other.
         """
         try:
-            return _mark(content, read, key, sandbox), sandbox
+            return _mark(submission, content, key, sandbox), sandbox
         except Exception as error:
             first = error
         try:
             sandbox.close()
             sandbox = self._open()
-            return _mark(content, read, key, sandbox), sandbox
+            return _mark(submission, content, key, sandbox), sandbox
         except Exception:
             if self._closed:
                 raise
             return assess.ungraded(key, first), sandbox
 
 
-def _mark(content: bytes | UnreadableError, read: Reader, key: Key, sandbox: Sandbox) -> Mark:
+def _mark(submission: Submission, content: Content, key: Key, sandbox: Sandbox) -> Mark:
     try:
         if isinstance(content, UnreadableError):
             raise content
-        notebook = read(content)
+        is_file = submission.path.suffix.lower() == ".py"
+        notebook = read_file(content) if is_file else read_notebook(content)
     except UnreadableError as error:
         return assess.unreadable(key, str(error))
     return assess.assess(notebook, key, sandbox)
 
 
-def _read(submission: Submission) -> bytes | UnreadableError:
+def _read(submission: Submission) -> Content:
     try:
         return read_bytes(submission.path)
     except UnreadableError as error:

@@ -11,8 +11,6 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-VERDICTS = {"right": ("good", "✓"), "wrong": ("bad", "✗"), "failed": ("bad", "✗")}
-
 
 def render(template: str, **values: Any) -> str:
     """The page that a template makes of the values."""
@@ -36,7 +34,7 @@ def markdown(text: str) -> Markup:
 
 def verdict(word: str) -> Markup:
     """Right or not, in a word, a sign and a colour."""
-    colour, sign = VERDICTS.get(word, ("bad", "✗"))
+    colour, sign = ("good", "✓") if word == "right" else ("bad", "✗")
     return Markup('<span class="{}">{} {}</span>').format(colour, sign, word)
 
 

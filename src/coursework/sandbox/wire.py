@@ -103,7 +103,7 @@ def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
 
 
 def _flatten_pair(key: Any, item: Any, arrays: list[bytes], depth: int, most: int) -> list[Any]:
-    if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < KEY_BOUND):
+    if not _is_key(key):
         raise WireError(f"the key {key!r:.50} is neither a string nor a small integer")
     return [_flatten(key, arrays, depth, most), _flatten(item, arrays, depth, most)]
 
@@ -144,13 +144,17 @@ def _build(node: Any, arrays: memoryview, used: int, depth: int) -> tuple[Any, i
     return sequence(values), used
 
 
+def _is_key(key: Any) -> bool:
+    """Larger numbers could be chosen to share a hash, and then cost time without end."""
+    return isinstance(key, str) or (isinstance(key, int) and abs(key) < KEY_BOUND)
+
+
 def _build_dict(
     items: list[Any], arrays: memoryview, used: int, depth: int
 ) -> tuple[dict[Any, Any], int]:
     pairs = {}
     for key, item in items:
-        # Larger numbers could be chosen to share a hash, and then cost time without end.
-        if not isinstance(key, str) and not (isinstance(key, int) and abs(key) < KEY_BOUND):
+        if not _is_key(key):
             raise WireError("a key that is neither a string nor a small integer")
         name, used = _build(key, arrays, used, depth + 1)
         pairs[name], used = _build(item, arrays, used, depth + 1)
