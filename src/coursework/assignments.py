@@ -41,12 +41,7 @@ class Assignment:
 
 
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:
-    """The assignments of a file, by name, with their problems from the pages.
-
-    Args:
-        assignments: the TOML file.
-        pages: the folder of the book's pages.
-        private: a folder of pages that are not in the book, or None.
+    """The assignments of a TOML file, by name, with their problems from the folders of pages.
 
     Raises:
         ProblemError: the file or a page is wrong; the message says where, and what to do.

@@ -71,10 +71,7 @@ def grade_all(
     """Grade submissions; each mark is kept in `output` as soon as it is known.
 
     Args:
-        submissions: what `coursework.submissions` has found in a folder, or a part of it.
-        output: where the marks are kept.
-        assignments: what may have been handed in, by name.
-        secret: the teacher's own words, from which the inputs of the checks are drawn.
+        submissions: of those that a folder holds, all or a part.
         limits: what one submission may use.
         jobs: how many to grade at a time; by default one for each core.
         isolate: False runs submissions with all the rights of whoever grades.

@@ -123,14 +123,13 @@ from coursework.trusted import ProblemError, at
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 LABEL = re.compile(r"^:label: *(\S+)", re.MULTILINE)
 OWN = re.compile(r"own *=")
-LEVEL = re.compile(r"^(★{1,3}) +")
+LEVEL = re.compile(r"^(?:(★{1,3}) +)?(.*)")
 OPTIONS = {
     "draws": int, "rtol": float, "atol": float, "hints": dict, "visible": bool, "form": bool
 }  # fmt: skip
 KNOWN = {"role", "part", "points", *OPTIONS}
 PAGE_ONLY = "chaingrad.checks"
 Cell = tuple[dict[str, Any], str]  # its options, its source
-NO_CELL: Cell = {}, ""
 
 
 def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
@@ -215,70 +214,70 @@ def _problem(
     cells = [cell for cell in map(_cell, blocks) if cell[0]]
     if not cells:
         return None
-    title, statement, drawing, start = _exercise(text, label)
+    exercise = _exercise(text, label)
     for role in (options.get("role") for options, _ in cells):
         if role not in ("answer", "check"):
             raise ProblemError(
                 f"a cell of the solution has the role {role!r}; it must be answer or check"
             )
     answers = [source for options, source in cells if options["role"] == "answer"]
-    if len(answers) > 1 or (statement and not answers):
+    if len(answers) > 1 or (exercise and not answers):
         raise ProblemError(f"{len(answers)} answers; there must be one")
-    checks = [cell for cell in cells if cell[0]["role"] == "check"]
-    level = LEVEL.match(title)
     problem = Problem(
         id=label,
-        title=LEVEL.sub("", title),
-        level=level[1] if level else "",
-        statement=statement,
         answer="".join(answers),
-        parts=tuple(_part(label, options, source, private) for options, source in checks),
+        parts=tuple(
+            _part(label, options, source, private)
+            for options, source in cells
+            if options["role"] == "check"
+        ),
         private=private,
         where=where,
-        drawing=drawing[1],
-        like=str(drawing[0].get("like", "")),
         alone=any(options.get("alone") is True for options, _ in cells),
-        start=start,
+        **exercise,
     )
     return problem.drawn(BOOK) if problem.drawing else problem
 
 
-def _exercise(text: str, label: str) -> tuple[str, tuple[tuple[str, str], ...], Cell, str]:
-    """The title and the cells of the exercise with this label; none if the page lacks it.
+def _exercise(text: str, label: str) -> dict[str, Any]:
+    """The fields of a problem that its exercise settles; none if the page lacks it.
 
-    The cell that draws an instance is apart, and ("own", "") stands in its place. What students
-    start from is the last, without a line that writes it to a file.
+    ("own", "") stands in the statement where a cell draws an instance. What students start from is
+    without a line that writes it to a file.
     """
-    head, start, cells, drawing = "", -1, list[tuple[str, str]](), NO_CELL
-    begin = ""
-    for fence in FENCE.finditer(text):
-        name, _, rest = fence[2].partition("}")
-        found = LABEL.search(fence[3])
-        if name == "{exercise-start" and found and found[1] == label:
-            head, start = rest.strip(), fence.end()
-        elif start >= 0 and name in ("{exercise-end", "{code-cell"):
-            cells.append(("markdown", text[start : fence.start()].strip()))
-            start = fence.end()
-            if name == "{exercise-end":
-                shown = tuple(cell for cell in cells if cell[1] or cell[0] == "own")
-                return head, shown, drawing, begin
-            options, source = _cell(fence)
-            if options.get("role") == "start":
-                begin = re.sub(r"\A%%.*\n", "", source)
-                continue
-            if options.get("role") == "draw":
-                drawing = options, _drawing(source)
-            cells.append(("own", "") if options.get("role") == "draw" else ("code", source))
-        elif start >= 0 and name in ("{exercise-start", "{solution-start"):
+    fences = FENCE.finditer(text)
+    starts = (fence for fence in fences if fence[2].startswith("{exercise-start}"))
+    head = next((start for start in starts if LABEL.findall(start[3])[:1] == [label]), None)
+    if head is None:
+        return {}
+    level, title = LEVEL.findall(head[2].partition("}")[2].strip())[0]
+    fields: dict[str, Any] = {"title": title, "level": level}
+    cells, end = list[tuple[str, str]](), head.end()
+    for fence in fences:
+        name, _, _ = fence[2].partition("}")
+        if name in ("{exercise-start", "{solution-start"):
             break
-        elif start >= 0 and name.startswith("{"):
+        if not name.startswith("{"):
+            continue
+        if name not in ("{exercise-end", "{code-cell"):
             raise ProblemError(
                 f"the statement holds the directive {name}}}, which a notebook does not know; "
                 f"write plain Markdown"
             )
-    if start >= 0:
-        raise ProblemError("the exercise has no exercise-end")
-    return "", (), NO_CELL, ""
+        cells.append(("markdown", text[end : fence.start()].strip()))
+        end = fence.end()
+        if name == "{exercise-end":
+            shown = tuple(cell for cell in cells if cell[1] or cell[0] == "own")
+            return fields | {"statement": shown}
+        options, source = _cell(fence)
+        if options.get("role") == "start":
+            fields["start"] = re.sub(r"\A%%.*\n", "", source)
+        elif options.get("role") == "draw":
+            fields |= {"drawing": _drawing(source), "like": str(options.get("like", ""))}
+            cells.append(("own", ""))
+        else:
+            cells.append(("code", source))
+    raise ProblemError("the exercise has no exercise-end")
 
 
 def _cell(fence: re.Match[str]) -> Cell:

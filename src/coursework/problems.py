@@ -91,11 +91,11 @@ class Problem:
     """
 
     id: str
-    title: str
-    level: str
-    statement: tuple[tuple[str, str], ...]
     answer: str
     parts: tuple[Part, ...]
+    title: str = ""
+    level: str = ""
+    statement: tuple[tuple[str, str], ...] = ()
     private: bool = False
     where: str = ""
     drawing: str = ""
@@ -139,10 +139,6 @@ class Problem:
         """What the student starts from: the answer with its bodies taken out, if nothing else."""
         return self.instance.start or self.start or make_stub(self.answer)
 
-    def reference(self) -> SimpleNamespace:
-        """The names of the given code and of the answer, as a driver's ``student``."""
-        return SimpleNamespace(**run(self.given, self.answer, own=self.instance.own))
-
     def expected(self, part: Part, inputs: Any) -> dict[str, Any]:
         """The results of the reference answer, which leaves the inputs as they are.
 
@@ -150,8 +146,9 @@ class Problem:
             ProblemError: it fails, takes too long, or gives something else than plain data.
         """
         with named(f"{self.id}, {part.name!r}: the reference answer"):
+            student = SimpleNamespace(**run(self.given, self.answer, own=self.instance.own))
             driver = run(part.driver)["driver"]
-            results = dict(checks.plain(driver(self.reference(), copy.deepcopy(inputs))))
+            results = dict(checks.plain(driver(student, copy.deepcopy(inputs))))
             wire.encode(results)
         return results
 

@@ -73,7 +73,8 @@ if find_spec("chaingrad") is None:
 
 def write(assignment: Assignment, folder: Path, book: Path) -> Path:
     """Write the notebook of all students where nbgrader looks for it; returns its path."""
-    return _write(student_notebook(assignment, book), folder / "release", assignment.name)
+    name = assignment.name
+    return _write(student_notebook(assignment, book), folder / "release" / name, name)
 
 
 def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
@@ -81,7 +82,8 @@ def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) 
 
     Of an assignment that runs alone there is none: nbgrader would let answers import everything.
     """
-    return _write(source_notebook(assignment, book, secret), folder / "source", assignment.name)
+    name = assignment.name
+    return _write(source_notebook(assignment, book, secret), folder / "source" / name, name)
 
 
 def write_for(
@@ -94,7 +96,7 @@ def write_for(
             f"an id has letters, digits, '.', '-', '_', '@' and '+', and no '.' in front"
         )
     notebook = _notebook(assignment.drawn_for(secret, student.id), book, None, student)
-    return _write(notebook, folder / "students", assignment.name, student.id)
+    return _write(notebook, folder / "students" / student.id, assignment.name)
 
 
 def student_notebook(assignment: Assignment, book: Path) -> Notebook:
@@ -107,9 +109,9 @@ def source_notebook(assignment: Assignment, book: Path, secret: str) -> Notebook
     return _notebook(assignment, book, secret)
 
 
-def _write(notebook: Notebook, folder: Path, name: str, inside: str = "") -> Path:
-    path = folder / (inside or name) / f"{name}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _write(notebook: Notebook, folder: Path, name: str) -> Path:
+    path = folder / f"{name}.ipynb"
+    folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     return path
 

@@ -14,20 +14,14 @@ NOT_LISTED = "Not on the roster."
 
 @dataclass(frozen=True)
 class Row:
-    """A student and an assignment.
-
-    Attributes:
-        graded: what was graded, or None.
-        remarks: all that the teacher should know beside the points, in sentences.
-        listed: whether the student is on the roster.
-    """
+    """A student and an assignment; in `remarks` all that the teacher should know beside points."""
 
     student: Student
     assignment: Assignment
     mark: Mark
     graded: Graded | None
     remarks: tuple[str, ...]
-    listed: bool
+    listed: bool  # on the roster
 
     @property
     def submission(self) -> Submission | None:

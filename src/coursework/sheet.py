@@ -93,7 +93,6 @@ def write(
     """Write a sheet of problems, or one for each student, and the key to all; returns both paths.
 
     Args:
-        folder: where they go.
         kind: what is asked, a name in `KINDS`.
         seed: of the first problem; those that follow have the next ones.
         number: of problems on a sheet; a page full of them, if None.

@@ -37,11 +37,7 @@ def write_reports(
 ) -> None:
     """Write the tables, `summary.html` and `feedback/STUDENT.html`; pages of earlier runs go.
 
-    Args:
-        output: the folder.
-        rows: every student with every assignment.
-        strays: what was not graded, and why; the summary lists it.
-        isolated: whether submissions were; if not, every page says so.
+    Each page says so where submissions were not `isolated`; the summary lists the `strays`.
     """
     output.mkdir(parents=True, exist_ok=True)
     for name, table in TABLES.items():

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from coursework.names import canvas_id
@@ -54,7 +54,7 @@ def moodle(rows: Sequence[Row]) -> str:
     student of the row above, and refuses the whole file for a number that it does not know.
     """
     listed = [row for row in rows if row.listed]
-    return _wide(listed or rows, ["ID number", "Full name", "Email address"], _moodle, [])
+    return _wide(listed or rows, ["ID number", "Full name", "Email address"], _moodle)
 
 
 def canvas(rows: Sequence[Row]) -> str:
@@ -63,30 +63,33 @@ def canvas(rows: Sequence[Row]) -> str:
     return _wide(rows, head, _canvas, ["    Points Possible", "", "", "", ""])
 
 
-def _moodle(rows: Iterable[Row]) -> list[str]:
-    row = next(iter(rows))
+def _moodle(rows: Sequence[Row]) -> list[str]:
     # Without a roster, what Moodle names a folder by is the student's full name.
-    number, student = row.student.id if row.listed else "", row.student
+    number, student = rows[0].student.id if rows[0].listed else "", rows[0].student
     return [number, student.name or student.id, student.mail]
 
 
-def _canvas(rows: Iterable[Row]) -> list[str]:
-    rows = list(rows)
+def _canvas(rows: Sequence[Row]) -> list[str]:
     student, files = rows[0].student, (row.submission for row in rows if row.submission)
     number = next(filter(None, (canvas_id(file.path.name) for file in files)), "")
     return [student.name or student.id, number, student.id, student.mail, ""]
 
 
-def _wide(rows: Sequence[Row], head: list[str], who: Any, second: list[str]) -> str:
+def _wide(
+    rows: Sequence[Row],
+    head: list[str],
+    who: Callable[[Sequence[Row]], list[str]],
+    second: Sequence[str] = (),
+) -> str:
+    """A row for each student, who is told by their rows; `second` comes before the points."""
     assignments = {row.assignment.name: row.assignment for row in rows}
     lines = [[*head, *(a.title for a in assignments.values())]]
     if second:
         lines.append([*second, *(f"{a.points:g}" for a in assignments.values())])
     for student in dict.fromkeys(row.student for row in rows):
-        own = {row.assignment.name: row for row in rows if row.student == student}
-        there = {name: row for name, row in own.items() if row.counts}
-        scores = (f"{there[name].mark.points:g}" if name in there else "" for name in assignments)
-        lines.append([*who(own.values()), *scores])
+        own = [row for row in rows if row.student == student]
+        there = {row.assignment.name: f"{row.mark.points:g}" for row in own if row.counts}
+        lines.append([*who(own), *(there.get(name, "") for name in assignments)])
     return _csv(lines)
 
 

@@ -9,7 +9,7 @@ none, and "" where all are right.
 
 import tomllib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -69,34 +69,28 @@ def try_all(
 
 
 def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
-    problem = problem.drawn_for(secret, "a student")
-    return list(surprises(problem, trials, secret_draws(problem, [secret])))
+    return list(surprises(problem.drawn_for(secret, "a student"), trials, secret))
 
 
-def surprises(
-    problem: Problem, trials: Sequence[Trial], draws: Iterable[tuple[str, Sequence[Sequence[Any]]]]
+def surprises(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterator[str]:
+    """What the checks find under the secret that they should not, or do not find."""
+    drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
+    return surprises_of(problem, trials, drawn, f"the secret {secret!r}")
+
+
+def surprises_of(
+    problem: Problem, trials: Sequence[Trial], inputs: Sequence[Sequence[Any]], name: str
 ) -> Iterator[str]:
-    """What the checks find in the answers that they should not, or do not find.
-
-    `draws` are pairs of a name, such as that of a secret, and the inputs for each check.
-    """
-    for name, inputs in draws:
-        for part, drawn, k in zip(problem.parts, inputs, range(len(inputs)), strict=True):
-            expected = [problem.expected(part, each) for each in drawn]
-            for trial in (trial for trial in trials if k < len(trial.finds)):
-                found = first_wrong(problem, part, trial.code, drawn, expected)
-                if not any(fnmatchcase(found, wanted) for wanted in trial.finds[k].split("|")):
-                    yield (
-                        f"{problem.id}, {part.name!r}, {name}: in {trial.why!r} it finds "
-                        f"{found!r}, not {trial.finds[k]!r}"
-                    )
-
-
-def secret_draws(problem: Problem, secrets: Iterable[str]) -> Iterator[tuple[str, list[list[Any]]]]:
-    """What each check draws from each secret."""
-    for secret in secrets:
-        drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
-        yield f"the secret {secret!r}", drawn
+    """The same of inputs for each check that have a name."""
+    for k, (part, drawn) in enumerate(zip(problem.parts, inputs, strict=True)):
+        expected = [problem.expected(part, each) for each in drawn]
+        for trial in (trial for trial in trials if k < len(trial.finds)):
+            found = first_wrong(problem, part, trial.code, drawn, expected)
+            if not any(fnmatchcase(found, wanted) for wanted in trial.finds[k].split("|")):
+                yield (
+                    f"{problem.id}, {part.name!r}, {name}: in {trial.why!r} it finds "
+                    f"{found!r}, not {trial.finds[k]!r}"
+                )
 
 
 def first_wrong(

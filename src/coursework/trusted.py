@@ -42,24 +42,23 @@ def at(place: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def named(what: str, seconds: float | None = None) -> Iterator[None]:
+def named(what: str) -> Iterator[None]:
     """Turn whatever the block raises into a `ProblemError` that starts with `what`.
 
-    A block that takes longer than `seconds`, by default `PATIENCE`, is ended in the same way,
-    where Python can: in the main thread, and not on Windows.
+    A block that takes longer than `PATIENCE` is ended in the same way, where Python can: in the
+    main thread, and not on Windows.
     """
-    seconds = PATIENCE if seconds is None else seconds
     try:
-        with _ringing(seconds):
+        with _ringing():
             yield
     except _TooLongError:
-        raise ProblemError(f"{what} did not finish within {seconds:g} s") from None
+        raise ProblemError(f"{what} did not finish within {PATIENCE:g} s") from None
     except (Exception, SystemExit) as error:
         raise ProblemError(f"{what} raised {type(error).__name__}: {error}") from error
 
 
 @contextlib.contextmanager
-def _ringing(seconds: float) -> Iterator[None]:
+def _ringing() -> Iterator[None]:
     """Raise `_TooLongError` in the block when the time is up, and again until it ends."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield
@@ -69,7 +68,7 @@ def _ringing(seconds: float) -> Iterator[None]:
         raise _TooLongError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE, 1.0)
     try:
         yield
     finally:

@@ -14,7 +14,7 @@ from coursework.pages import parse, read_problems
 from coursework.problems import verify
 from coursework.release import VISIBLE_SEEDS
 from coursework.stubs import make_stub
-from coursework.trials import read_trials, secret_draws, surprises
+from coursework.trials import read_trials, surprises, surprises_of
 from coursework.trusted import ProblemError
 from tests.support import ROOT
 
@@ -401,14 +401,14 @@ def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
     problem = BOOK[name]
     for secret in (f"secret {k}" for k in secrets):
         own = problem.drawn_for(secret, "a student")
-        assert list(surprises(own, TRIALS[name], secret_draws(own, [secret]))) == []
+        assert list(surprises(own, TRIALS[name], secret)) == []
 
 
 @pytest.mark.parametrize("name", BOOK)
 def test_the_visible_checks_find_what_the_hidden_ones_find(name: str) -> None:
     problem = BOOK[name]
     shown = [[part.inputs_from(seed) for seed in VISIBLE_SEEDS] for part in problem.parts]
-    assert list(surprises(problem, TRIALS[name], [("the visible inputs", shown)])) == []
+    assert list(surprises_of(problem, TRIALS[name], shown, "as shown")) == []
 
 
 WRONG_TRIAL = """\

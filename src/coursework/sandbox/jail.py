@@ -191,11 +191,6 @@ def end_orphans(own: Collection[int] = ()) -> None:
             return
 
 
-def die_with_parent() -> None:
-    """Ask the kernel to kill this process when its parent ends."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def visible_paths(packages: Sequence[str]) -> list[str]:
     """What of the file system a shut-in process may read: libraries, and nothing else.
 
@@ -319,7 +314,7 @@ def lock_down(memory: int, cpu: int) -> None:
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
     _call("capset", header, bytes(24))
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
-    die_with_parent()
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # it ends when its parent does
     _filter_calls()
 
 
