@@ -16,11 +16,10 @@ from coursework import batch as batch_module
 from coursework.batch import Graded, grade_all
 from coursework.results import rows
 from coursework.roster import Roster
-from coursework.sandbox.host import Limits, why_not_isolated
+from coursework.sandbox.host import Limits
 from coursework.submissions import Notebook, collect
 from coursework.summary import write_reports
 from tests.coursework.attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
-from tests.support import lacking
 
 pytestmark = pytest.mark.slow
 
@@ -54,9 +53,7 @@ def hand_in(path: Path, case: Case) -> None:
 
 
 @pytest.fixture(scope="module")
-def batch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
+def batch(isolated: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
     os.environ["COURSEWORK_TEST"] = "x"
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield Batch(tmp_path_factory.mktemp("batch"), server.getsockname()[1])
@@ -118,10 +115,9 @@ def test_the_attempts_are_real(batch: Batch, tmp_path: Path) -> None:
     assert {g.submission.student: g.mark.points for g in graded} == dict.fromkeys(tried, 5.0)
 
 
+@pytest.mark.usefixtures("isolated")
 def test_a_sleeper_does_not_hold_up_the_others(tmp_path: Path) -> None:
     """It sleeps less in each cell than a cell may, and uses no processor time."""
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     hand_in(tmp_path / "in" / "sleeper" / "a1.ipynb", Case(notebook(*GOOD, *SLEEPS), 0))
     hand_in(tmp_path / "in" / "zoe" / "a1.ipynb", Case(notebook(*GOOD), 5))
     sleeper, zoe = grade(tmp_path, jobs=1, limits=replace(LIMITS, life=2))
@@ -138,11 +134,10 @@ def test_a_signal_of_any_number_stops_nothing(tmp_path: Path, number: int) -> No
     assert [g.mark.points for g in grade(tmp_path, isolate=False)] == [2, 5]
 
 
+@pytest.mark.usefixtures("isolated")
 def test_a_failure_of_the_grader_is_one_students(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     for student in ("ann", "bob", "zoe"):
         hand_in(tmp_path / "in" / student / "a1.ipynb", Case(notebook(*GOOD, f"# {student}"), 5))
     honestly = batch_module.assess.assess

@@ -13,22 +13,15 @@ from coursework.assignments import load
 from coursework.batch import grade_all
 from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import wire
-from coursework.sandbox.host import why_not_isolated
 from coursework.submissions import collect
 from tests.coursework.classes import complete_answer
-from tests.support import ROOT, lacking
+from tests.support import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
 ANSWERS = {p.id: complete_answer(p) for a in ASSIGNMENTS.values() for p in a.problems}
 Notebook = dict[str, Any]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _isolated() -> None:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
 
 
 def answered(notebook: Notebook) -> Notebook:

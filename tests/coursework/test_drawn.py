@@ -12,10 +12,9 @@ from coursework.drawing import student_seed
 from coursework.pages import parse, read_problems
 from coursework.problems import Problem
 from coursework.roster import Student
-from coursework.sandbox.host import why_not_isolated
 from coursework.trusted import ProblemError
 from tests.coursework.classes import SECRET, YOURS, Class, hand_in, notebook_of, roster, slipped
-from tests.support import ROOT, lacking
+from tests.support import ROOT
 
 CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chaingrad/step/test_drawn.py
 PAGE = """
@@ -224,9 +223,7 @@ def test_a_name_is_shown_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Class:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
+def small(isolated: None, tmp_path_factory: pytest.TempPathFactory) -> Class:
     found = Class(tmp_path_factory.mktemp("class"), 7)
     found.answer(0)
     found.answer(1, slipped)
@@ -292,12 +289,11 @@ def test_a_drawn_assignment_needs_a_roster(
     assert "name the roster that its notebooks were written from" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("isolated")
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_class_of_sixty_from_release_to_feedback(tmp_path: Path) -> None:
     """Right, slipped, swapped with a neighbour, as released, not handed in; then mended."""
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     found = Class(tmp_path, 60)
     assert len({text_of(notebook) for notebook in found.notebooks}) == 60
     for k in range(0, 60, 6):

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from coursework.sandbox.host import why_not_isolated
 from tests.coursework.classes import (
     YOURS,
     Class,
@@ -15,7 +14,6 @@ from tests.coursework.classes import (
     hand_in,
     right,
 )
-from tests.support import lacking
 
 pytestmark = pytest.mark.slow
 
@@ -205,9 +203,7 @@ CASES: dict[str, Case] = {
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory: pytest.TempPathFactory) -> Class:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
+def graded(isolated: None, tmp_path_factory: pytest.TempPathFactory) -> Class:
     found = Class(tmp_path_factory.mktemp("attacked"), 1 + len(CASES))
     hand_in(found.folder / "in", "u000", "yours", solved(found, VICTIM))
     for k, (made, _, _) in enumerate(CASES.values(), 1):

@@ -24,7 +24,6 @@ from coursework.assignments import Assignment
 from coursework.pages import parse
 from coursework.problems import Problem
 from coursework.sandbox import jail
-from coursework.sandbox.host import why_not_isolated
 from tests.coursework.attacks import (
     ASSIGNMENT,
     GOOD,
@@ -38,18 +37,11 @@ from tests.coursework.attacks import (
     WRONG_LAYER,
     notebook,
 )
-from tests.support import lacking
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 OTHER = Assignment("a2", "Layers", ASSIGNMENT.problems[1:])
 ASSIGNMENTS = {"a1": ASSIGNMENT, "a2": OTHER}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _isolated() -> None:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
 
 
 @pytest.fixture

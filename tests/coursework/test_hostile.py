@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, given, settings
 
-from coursework.sandbox.host import why_not_isolated
 from tests.coursework.attacks import GOOD, notebook
 from tests.coursework.hostile import SCRIPTS, Scripts, liar
-from tests.support import ROOT, lacking
+from tests.support import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 HONEST = ("aaa", "liar-05-a", "zoe")
 PEAK = 512  # MiB
@@ -39,12 +38,6 @@ def hand_in(folder: Path, student: str, text: str) -> None:
     path = folder / "in" / student / "a1.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="utf-8")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _isolated() -> None:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
 
 
 @settings(max_examples=3, phases=[Phase.generate])  # each grades a class

@@ -10,13 +10,13 @@ import pytest
 from coursework.assignments import load
 from coursework.batch import grade_all
 from coursework.marks import Mark
-from coursework.sandbox import host, jail
+from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 from coursework.submissions import UnreadableError, collect, read_file
 from tests.chaingrad import patients
-from tests.support import ROOT, lacking
+from tests.support import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 NAME = "own-engine"
 OWN = load(ROOT / "assignments.toml", ROOT / "chapters")[NAME]
@@ -45,12 +45,6 @@ class Equal(float):
     def __eq__(self, other): return True
     __hash__ = None
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _isolated() -> None:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
 
 
 def graded(folder: Path, files: dict[str, str]) -> dict[str, Mark]:

@@ -21,10 +21,9 @@ from coursework.__main__ import main
 from coursework.assignments import Assignment, load
 from coursework.imports import imported
 from coursework.pages import read_problems
-from coursework.sandbox.host import why_not_isolated
 from coursework.stubs import function_bodies
 from tests.coursework.classes import complete_answer
-from tests.support import ROOT, git, lacking
+from tests.support import ROOT, git
 
 ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
 COMMON = [a for a in ASSIGNMENTS.values() if not (a.is_drawn or a.is_alone)]
@@ -413,9 +412,8 @@ def test_what_cannot_be_done_is_said(arguments: list[str], message: str) -> None
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.usefixtures("isolated")
 def test_what_is_released_can_be_graded(tmp_path: Path) -> None:
-    if reason := why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     settings = ["--book", str(ROOT), "--only", "layers", "--secret", str(tmp_path / "secret")]
     assert main(["release", *settings, "--to", str(tmp_path / "out")]) == 0
     released = tmp_path / "out" / "release" / "layers" / "layers.ipynb"

@@ -25,7 +25,7 @@ from coursework.sandbox.host import (
     Session,
     SessionLostError,
 )
-from tests.support import ROOT, lacking
+from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -33,9 +33,7 @@ LIMITS = Limits(memory=1 << 30, cpu=1, wall=60, total=4)
 
 
 @pytest.fixture(scope="module")
-def box() -> Iterator[Sandbox]:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
+def box(isolated: None) -> Iterator[Sandbox]:
     with Sandbox(LIMITS) as opened:
         yield opened
 
@@ -174,9 +172,8 @@ def test_it_cannot_write(session: Session, path: str) -> None:
     ],
     ids=["torch", "jax", "matplotlib"],
 )
+@pytest.mark.usefixtures("isolated")
 def test_the_frameworks_work_in_it(source: str) -> None:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     with Sandbox(Limits()) as box, box.session() as session:
         assert run(session, source) is None
 
@@ -303,9 +300,8 @@ def test_a_loop_is_ended(box: Sandbox) -> None:
         run(session, "while True:\n    try:\n        while True: pass\n    except BaseException: 0")
 
 
+@pytest.mark.usefixtures("isolated")
 def test_a_sleeper_is_ended() -> None:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     with (
         Sandbox(Limits(cpu=1, wall=0.5)) as box,
         box.session() as session,
@@ -314,9 +310,8 @@ def test_a_sleeper_is_ended() -> None:
         run(session, "import time; time.sleep(99)")
 
 
+@pytest.mark.usefixtures("isolated")
 def test_an_answer_in_drops_is_ended() -> None:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     drops = """
 import os, sys, time
 os.write(3, sys.modules['coursework.sandbox.wire'].PREFIX.pack(2**13, 0))
@@ -466,9 +461,8 @@ def test_random_numbers_repeat(box: Sandbox) -> None:
     assert draws[0] == draws[1]
 
 
+@pytest.mark.usefixtures("isolated")
 def test_nothing_outlives_the_grader() -> None:
-    if reason := host.why_not_isolated():
-        lacking(f"user namespaces ({reason})")
     program = """
 import sys
 from coursework.sandbox.host import *
