@@ -19,7 +19,7 @@ from coursework.assignments import Assignment, load
 from coursework.files import write_first
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
-from coursework.roster import ListError, Roster
+from coursework.roster import Roster
 from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         status: int = options.command(options)
-    except (ProblemError, ListError) as error:
+    except ProblemError as error:
         print(error, file=sys.stderr)
         return 2
     return status

@@ -215,11 +215,10 @@ def _literal(value: Any, digits: int, indent: int) -> str:
     """Plain data as Python source."""
     inner = " " * (indent + 4)
     if isinstance(value, dict):
-        pairs = [
-            (json.dumps(key, ensure_ascii=False), _literal(v, digits, indent + 4))
-            for key, v in value.items()
-        ]
-        lines = (f"{inner}{key}: {text},\n" for key, text in pairs)
+        lines = (
+            f"{inner}{_literal(key, digits, 0)}: {_literal(item, digits, indent + 4)},\n"
+            for key, item in value.items()
+        )
         return "{\n" + "".join(lines) + " " * indent + "}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(_literal(item, digits, indent) for item in value)}]"

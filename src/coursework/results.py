@@ -1,5 +1,6 @@
 """Every student with every assignment: what was graded, what was not, what was given by hand."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,14 +51,13 @@ def rows(
     Assignments that nobody has touched are left out.
     """
     done = {(roster.find(g.submission.student), g.submission.assignment): g for g in graded}
-    stray: dict[tuple[Student, str], list[Stray]] = {}
+    stray: defaultdict[tuple[Student, str], list[Stray]] = defaultdict(list)
     for item in strays:
         if item.student:
-            stray.setdefault((roster.find(item.student), item.assignment), []).append(item)
-    by_hand: dict[tuple[Student, str], dict[str, Change]] = {}
+            stray[roster.find(item.student), item.assignment].append(item)
+    by_hand: defaultdict[tuple[Student, str], dict[str, Change]] = defaultdict(dict)
     for change in changes:
-        place = roster.find(change.student), change.assignment
-        by_hand.setdefault(place, {})[change.exercise] = change
+        by_hand[roster.find(change.student), change.assignment][change.exercise] = change
     places = [*done, *stray, *by_hand]
     students = sorted({*roster.students.values(), *(s for s, _ in places)}, key=lambda s: s.id)
     touched = {name for _, name in places}
@@ -65,9 +65,8 @@ def rows(
     for assignment in (a for name, a in assignments.items() if name in touched):
         for student in students:
             place = (student, assignment.name)
-            lost = stray.get(place, []) + stray.get((student, ""), [])
-            own = by_hand.get(place, {})
-            found.append(_row(student, assignment, done.get(place), lost, own, roster))
+            lost = stray[place] + stray[student, ""]
+            found.append(_row(student, assignment, done.get(place), lost, by_hand[place], roster))
     return found
 
 

@@ -15,13 +15,10 @@ from pathlib import Path
 
 from coursework.assignments import Assignment
 from coursework.files import write_first
+from coursework.trusted import ProblemError, at
 
 ROSTER = ("id", "name", "mail")
 CHANGES = ("student", "assignment", "exercise", "points", "why")
-
-
-class ListError(ValueError):
-    """A list is not what it should be; says which, where, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +54,10 @@ class Roster:
         if path is None:
             return
         for line, row in _rows(path, ROSTER):
-            student = Student(*(row[column] for column in ROSTER))
+            student = Student(**row)
             if not student.id or student.id in self.students:
                 what = "no id" if not student.id else f"the id {student.id} for the second time"
-                raise ListError(f"{path}, line {line}: {what}")
+                raise ProblemError(f"{line}: {what}")
             self.students[student.id] = student
             local, _, _ = student.mail.partition("@")
             for name in {student.id, student.mail, local, *_turned(student.name)}:
@@ -104,44 +101,50 @@ def read_changes(
         write_first(path, ",".join(CHANGES) + "\n")
     changes: dict[tuple[str, ...], Change] = {}
     for line, row in _rows(path, CHANGES):
-        if row["assignment"] not in assignments:
-            if row["assignment"] in known:
-                continue
-            names = ", ".join(dict.fromkeys([*assignments, *known]))
-            raise ListError(
-                f"{path}, line {line}: no assignment {row['assignment']!r}; there are {names}"
-            )
-        ids = [problem.id for problem in assignments[row["assignment"]].problems]
-        if row["exercise"] not in ids:
-            known = ", ".join(ids)
-            raise ListError(
-                f"{path}, line {line}: {row['assignment']} has no exercise {row['exercise']!r}; "
-                f"it has {known}"
-            )
-        try:
-            points = float(row["points"].replace(",", "."))
-        except ValueError:
-            points = math.nan
-        if not math.isfinite(points):
-            raise ListError(f"{path}, line {line}: {row['points']!r} is no number")
-        place = who(row["student"]), row["assignment"], row["exercise"]
-        if place in changes:
-            raise ListError(f"{path}, line {line}: {', '.join(place)} for the second time")
-        changes[place] = Change(**{**row, "points": points})  # type: ignore[arg-type]
+        if row["assignment"] in known and row["assignment"] not in assignments:
+            continue
+        with at(line):
+            change = _change(row, assignments, known)
+            place = who(change.student), change.assignment, change.exercise
+            if place in changes:
+                raise ProblemError(f"{', '.join(place)} for the second time")
+            changes[place] = change
     return list(changes.values())
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a table with these columns, in any order, after commas or semicolons."""
+def _change(
+    row: dict[str, str], assignments: Mapping[str, Assignment], known: Sequence[str]
+) -> Change:
+    name, exercise = row["assignment"], row["exercise"]
+    if name not in assignments:
+        names = ", ".join(dict.fromkeys([*assignments, *known]))
+        raise ProblemError(f"no assignment {name!r}; there are {names}")
+    ids = [problem.id for problem in assignments[name].problems]
+    if exercise not in ids:
+        raise ProblemError(f"{name} has no exercise {exercise!r}; it has {', '.join(ids)}")
+    try:
+        points = float(row["points"].replace(",", "."))
+    except ValueError:
+        points = math.nan
+    if not math.isfinite(points):
+        raise ProblemError(f"{row['points']!r} is no number")
+    return Change(row["student"], name, exercise, points, row["why"])
+
+
+def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The rows of a table with these columns, in any order, after commas or semicolons.
+
+    With each comes the place where it stands.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ListError(f"{path} cannot be read: {error}") from None
+        raise ProblemError(f"{path} cannot be read: {error}") from None
     first, _, _ = text.partition("\n")
     reader = csv.DictReader(text.splitlines(), delimiter=";" if ";" in first else ",")
     found = [name.strip().lower() for name in reader.fieldnames or ()]
     if missing := [name for name in columns if name not in found]:
-        raise ListError(
+        raise ProblemError(
             f"{path} has no column {missing[0]!r}; its first line must be {','.join(columns)}"
         )
     for values in reader:
@@ -149,7 +152,7 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[int, dict[str,
             name: (value or "").strip() for name, value in zip(found, values.values(), strict=False)
         }
         if any(row.values()):
-            yield reader.line_num, {name: row[name] for name in columns}
+            yield f"{path}, line {reader.line_num}", {name: row[name] for name in columns}
 
 
 def _plain(name: str) -> str:

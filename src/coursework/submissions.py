@@ -22,7 +22,7 @@ import stat
 import threading
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,7 +124,8 @@ def collect(
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
-    scan = _Scan(folder, [*dict.fromkeys([*assignments, *known])], who, files)
+    names_of_all = [*dict.fromkeys([*assignments, *known])]
+    scan = _Scan(folder, names_of_all, who, files, names.gradescope(folder))
     scan.folder(folder, 0)
     kept = {place for place in scan.found if place[1] in assignments}
     submissions = [_newest(folder, *place, scan.found[place]) for place in sorted(kept)]
@@ -142,24 +143,18 @@ def _newest(
     return Submission(student, assignment, chosen, stamp, left)
 
 
+@dataclass
 class _Scan:
     """A walk through a folder, which gives every file and folder to somebody or says why not."""
 
-    def __init__(
-        self,
-        root: Path,
-        known: Sequence[str],
-        who: Callable[[str], str],
-        files: Container[str],
-    ) -> None:
-        self._root = root
-        self._known = known
-        self._who = who
-        self._files = files
-        self._platform = names.gradescope(root)
-        self._numbers: dict[tuple[str, str], set[str]] = {}
-        self.found: dict[tuple[str, str], list[tuple[int, Path]]] = {}
-        self.strays: list[Stray] = []
+    root: Path
+    known: Sequence[str]
+    who: Callable[[str], str]
+    files: Container[str]
+    platform: Mapping[str, str]
+    numbers: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    found: dict[tuple[str, str], list[tuple[int, Path]]] = field(default_factory=dict)
+    strays: list[Stray] = field(default_factory=list)
 
     def folder(self, folder: Path, depth: int) -> bool:
         """Look through a folder; whether it holds a notebook."""
@@ -193,7 +188,7 @@ class _Scan:
         if not entry.name.lower().endswith(".py") or entry.is_dir(follow_symlinks=False):
             return False
         place = self._place(Path(entry.path), look_inside=False)
-        return place is not None and place.rank == 2 and place.assignment in self._files
+        return place is not None and place.rank == 2 and place.assignment in self.files
 
     def _subfolder(self, folder: Path, depth: int) -> bool:
         if folder.name.startswith("."):
@@ -211,16 +206,16 @@ class _Scan:
         place = self._place(path, look_inside=True)
         if place is None:
             claim = _claim(path)
-            right = " or ".join(f"{name}.ipynb" for name in self._known)
+            right = " or ".join(f"{name}.ipynb" for name in self.known)
             unknown = f"of no assignment: name it {right}"
             self._leave(path, f"of the assignment {claim}" if claim else unknown)
             return
-        student = self._who(self._apart(place))
+        student = self.who(self._apart(place))
         self.found.setdefault((student, place.assignment), []).append((place.rank, path))
 
     def _apart(self, place: _Place) -> str:
         """Two students who share a name keep the platform's numbers."""
-        numbers = self._numbers.setdefault((place.student, place.assignment), set())
+        numbers = self.numbers.setdefault((place.student, place.assignment), set())
         numbers.add(place.number)
         if len(numbers) == 1 or not place.number:
             return place.student
@@ -229,23 +224,23 @@ class _Scan:
     def _leave(self, path: Path, why: str) -> None:
         place = self._place(path, look_inside=False)
         student, assignment = (place.student, place.assignment) if place else ("", "")
-        name = printable(str(path.relative_to(self._root)))
+        name = printable(str(path.relative_to(self.root)))
         self.strays.append(Stray(name, why, student, assignment))
 
     def _place(self, path: Path, *, look_inside: bool) -> _Place | None:
         """Who handed in what, from the path inside the folder, or else from the notebook."""
-        *folders, last = path.relative_to(self._root).parts
+        *folders, last = path.relative_to(self.root).parts
         stem = names.stem(last)
-        folders = [self._platform.get(name, name) for name in folders]
-        by_name = self._named(stem) or _ending(stem, self._known)
+        folders = [self.platform.get(name, name) for name in folders]
+        by_name = self._named(stem) or _ending(stem, self.known)
         if not folders and self._named(stem) and not look_inside:
             return _Place("", self._named(stem), 0)
-        if folders and folders[0] in self._known and folders[1:2] != folders[:1]:
+        if folders and folders[0] in self.known and folders[1:2] != folders[:1]:
             inside = folders[1] if len(folders) > 1 else _before(stem, [folders[0]])
             owner, right = names.owner(inside), len(folders) == 1 or by_name == folders[0]
             return _Place(_student(owner.name), folders[0], 2 * right, owner.number)
-        owner = names.owner(folders[0] if folders else _before(stem, self._known))
-        for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self._known)):
+        owner = names.owner(folders[0] if folders else _before(stem, self.known))
+        for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self.known)):
             if assignment := self._named(name):
                 right = by_name == assignment
                 return _Place(_student(owner.name), assignment, 2 * right, owner.number)
@@ -253,15 +248,15 @@ class _Scan:
             known = bool(folders) or path.is_dir()
             return _Place(_student(owner.name), "", 0, owner.number) if known else None
         claim = _claim(path)
-        if claim in self._known:
+        if claim in self.known:
             return _Place(_student(owner.name), claim, 1, owner.number)
-        if len(self._known) == 1 and not claim:
-            return _Place(_student(owner.name), self._known[0], 0, owner.number)
+        if len(self.known) == 1 and not claim:
+            return _Place(_student(owner.name), self.known[0], 0, owner.number)
         return None
 
     def _named(self, name: str) -> str:
         """The assignment with this name, written in whatever case; or ""."""
-        found = [known for known in self._known if known.casefold() == name.casefold()]
+        found = [known for known in self.known if known.casefold() == name.casefold()]
         return found[0] if found else ""
 
 

@@ -4,7 +4,7 @@ import hashlib
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +13,7 @@ from coursework import html, tables
 from coursework.alike import alike
 from coursework.assignments import Assignment
 from coursework.files import write_whole
-from coursework.marks import PartMark, ProblemMark
+from coursework.marks import PartMark
 from coursework.problems import Problem
 from coursework.results import Row
 from coursework.roster import Student
@@ -89,7 +89,7 @@ def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool
         assignments=parts,
         alike=any(problem["alike"] for part in parts for problem in part["problems"]),
         names=list(assignments),
-        students=[_student(student, rows, assignments) for student in _students(rows)],
+        students=[_student(student, rows) for student in _students(rows)],
         strays=strays,
         isolated=isolated,
     )
@@ -114,7 +114,8 @@ def _problem(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
     marks = [(row, p) for row in rows for p in row.mark.problems if p.id == problem.id]
     full = sum(mark.points == mark.max_points for _, mark in marks)
     mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
-    failures = Counter(failure for _, mark in marks for failure in _failures(mark))
+    parts = (part for _, mark in marks for part in mark.parts)
+    failures = Counter((p.name, _kind(p)) for p in parts if p.verdict != "right")
     commonest = sorted(failures.items(), key=lambda f: (-f[1], f[0]))[:FAILURES]
     return {
         "title": problem.title,
@@ -125,15 +126,8 @@ def _problem(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _failures(mark: ProblemMark) -> Iterator[tuple[str, str]]:
-    """Each part that earned nothing, and why, in words that others' failures share."""
-    for part in mark.parts:
-        if part.verdict != "right":
-            yield part.name, _kind(part)
-
-
 def _kind(part: PartMark) -> str:
-    """What is wrong, without the numbers and places of one submission.
+    """What is wrong, without the numbers and places of one submission, so that others share it.
 
     >>> _kind(PartMark("a", 0, 1, "failed", problem="KeyError: 7 (cell 3, line 4: f(7))"))
     'KeyError: n'
@@ -165,19 +159,15 @@ def _histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
     return {"bars": bars, "ticks": ticks, "label": label}
 
 
-def _student(student: Student, rows: Sequence[Row], assignments: Iterable[str]) -> dict[str, Any]:
-    own = {row.assignment.name: row for row in rows if row.student == student}
-    scores = []
-    for name in assignments:
-        row = own.get(name)
-        mark = row.mark if row and row.counts else None
-        scores.append(html.points(mark.points, mark.max_points) if mark else "–")
-    remarks = dict.fromkeys(line for row in own.values() for line in row.remarks)
+def _student(student: Student, rows: Sequence[Row]) -> dict[str, Any]:
+    own = [row for row in rows if row.student == student]
+    marks = (row.mark if row.counts else None for row in own)
+    remarks = dict.fromkeys(line for row in own for line in row.remarks)
     link = f"feedback/{quote(_file_name(student.id))}"
     return {
         "name": student.shown,
-        "link": link if any(row.counts for row in own.values()) else "",
-        "scores": scores,
+        "link": link if any(row.counts for row in own) else "",
+        "scores": [html.points(m.points, m.max_points) if m else "–" for m in marks],
         "remarks": tables.cell(" ".join(remarks)),
     }
 

@@ -87,9 +87,8 @@ def _wide(
     if second:
         lines.append([*second, *(f"{a.points:g}" for a in assignments.values())])
     for student in dict.fromkeys(row.student for row in rows):
-        own = [row for row in rows if row.student == student]
-        there = {row.assignment.name: f"{row.mark.points:g}" for row in own if row.counts}
-        lines.append([*who(own), *(there.get(name, "") for name in assignments)])
+        own = [row for row in rows if row.student == student]  # of each assignment one
+        lines.append([*who(own), *(f"{row.mark.points:g}" if row.counts else "" for row in own)])
     return _csv(lines)
 
 

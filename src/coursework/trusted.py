@@ -12,7 +12,7 @@ PATIENCE = 60.0  # seconds by the clock for one call
 
 
 class ProblemError(ValueError):
-    """A page, an assignment file or a teacher's code is not what it should be; says where."""
+    """A page, a list or code of the teacher's is not what it should be; says where."""
 
 
 class _TooLongError(BaseException):
