@@ -664,9 +664,6 @@ def test_a_second_run_grades_only_what_has_changed(folder: Path) -> None:
 def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
     run(folder)
     first = times(folder)
-    changed = parse(Path(__file__).with_name("attacks.py").read_text().split("'''")[1])
-    problem = changed["ex-relu"]
-    assert problem.title == "The backward pass of relu"
     parser = argparse.ArgumentParser()
     grade.add_arguments(parser)
     options = parser.parse_args([str(folder / "in"), "--output", str(folder / "out")])
