@@ -21,17 +21,11 @@ ROUNDS = 300_000
 
 @dataclass(frozen=True)
 class Instance:
-    """What one student is asked.
+    """What one student is asked."""
 
-    Attributes:
-        own: all that was drawn; inputs, oracle and reference answer know it by this name.
-        given: code that the student has, and sees, before the answer.
-        start: what the student's answer begins with; "" for the answer without its bodies.
-    """
-
-    own: Mapping[str, Any] = field(default_factory=dict)
-    given: str = ""
-    start: str = ""
+    own: Mapping[str, Any] = field(default_factory=dict)  # all that was drawn
+    given: str = ""  # code that the student has, and sees, before the answer
+    start: str = ""  # what the answer begins with; "" for the answer without its bodies
 
 
 def draw_instance(source: str, seed: int) -> Instance:

@@ -13,20 +13,14 @@ Verdict = Literal["right", "wrong", "failed", "missing"]
 
 @dataclass(frozen=True)
 class PartMark:
-    """One part of an exercise: the points it got, and if they are 0, why.
-
-    Attributes:
-        verdict: `wrong` results came, the code `failed` to give any, or a name is `missing`.
-        result: the name of the first result that is wrong, or "".
-        problem: what is wrong, in words; `expected`, `got` and `hint` go with it.
-    """
+    """One part of an exercise: the points it got, and if they are 0, why."""
 
     name: str
     points: float
     max_points: float
-    verdict: Verdict
-    result: str = ""
-    problem: str = ""
+    verdict: Verdict  # `wrong` results came, the code `failed` to give any, a name is `missing`
+    result: str = ""  # the name of the first that is wrong
+    problem: str = ""  # what is wrong, in words; the rest goes with it
     expected: str = ""
     got: str = ""
     hint: str = ""
@@ -57,19 +51,12 @@ class ProblemMark:
 
 @dataclass(frozen=True)
 class Mark:
-    """One submission to one assignment.
-
-    Attributes:
-        remarks: what its author should know beside the marks: cells that failed, a file that
-            could not be read.
-        seconds: processor time that it took.
-        fault: what went wrong in the grader, for the teacher; then there is no mark yet.
-    """
+    """One submission to one assignment."""
 
     problems: tuple[ProblemMark, ...]
-    remarks: tuple[str, ...] = ()
-    seconds: float = 0.0
-    fault: str = ""
+    remarks: tuple[str, ...] = ()  # what its author should know: cells that failed, for one
+    seconds: float = 0.0  # of processor time
+    fault: str = ""  # what went wrong in the grader, for the teacher; there is no mark yet then
 
     @property
     def points(self) -> float:

@@ -25,35 +25,23 @@ FOREIGN = re.compile(r"\{[a-z:-]+\}`|^:::|\]\((?!https?://)|^\([\w-]+\)=", re.MU
 
 @dataclass(frozen=True)
 class Part:
-    """One check of an exercise, and the points it is worth.
-
-    Attributes:
-        source: imports, helpers, `inputs` and `driver`, as the student may see them.
-        oracle: the same with `oracle` too; "" where the check has none.
-        inputs: what draws the inputs: `source` without `driver`.
-        driver: what runs in the student's process: `source` without `inputs`.
-        hints: {name of a result: what to think of if it is the first that is wrong}.
-        visible: whether students have this check in their notebook.
-        private: whether it comes from a private folder.
-        form: whether what students see of it looks at the form of the results alone.
-        own: the instance's data, where the exercise is drawn for each student.
-    """
+    """One check of an exercise, and the points it is worth."""
 
     problem: str
     name: str
     points: float
-    source: str
-    oracle: str
-    inputs: str
-    driver: str
+    source: str  # imports, helpers, `inputs` and `driver`, as the student may see them
+    oracle: str  # the same with `oracle` too; "" where the check has none
+    inputs: str  # what draws the inputs: `source` without `driver`
+    driver: str  # what runs in the student's process: `source` without `inputs`
     draws: int = checks.DRAWS
     rtol: float = checks.RTOL
     atol: float = checks.ATOL
-    hints: Mapping[str, str] = field(default_factory=dict)
-    visible: bool = True
-    private: bool = False
-    form: bool = False
-    own: Mapping[str, Any] = field(default_factory=dict)
+    hints: Mapping[str, str] = field(default_factory=dict)  # by the first result that is wrong
+    visible: bool = True  # in the student's notebook
+    private: bool = False  # from a private folder
+    form: bool = False  # what students see of it looks at the form of the results alone
+    own: Mapping[str, Any] = field(default_factory=dict)  # the data of a drawn instance
 
     def seed(self, secret: str | int, k: int) -> int:
         """The seed of draw ``k``, from which the secret cannot be told."""
@@ -74,35 +62,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Problem:
-    """An exercise that is answered with code.
+    """An exercise that is answered with code."""
 
-    Attributes:
-        id: the exercise's label.
-        statement: the cells before the answer, in order: ("markdown" or "code", source); "own"
-            is code that is drawn for each student.
-        answer: the source of the reference answer.
-        private: whether it comes from a private folder.
-        where: the file it stands in.
-        drawing: the code that draws the instance of each student, or "".
-        like: the exercise whose instance it shares, or "".
-        alone: whether the answer may import the standard library and NumPy, and nothing else.
-        start: what the student starts from, if not the answer without its bodies.
-        instance: what is asked here; on the page, and until somebody's is drawn, the book's.
-    """
-
-    id: str
-    answer: str
+    id: str  # the exercise's label
+    answer: str  # the source of the reference answer
     parts: tuple[Part, ...]
     title: str = ""
     level: str = ""
+    # The cells before the answer: ("markdown" or "code", source); "own" is code that is drawn.
     statement: tuple[tuple[str, str], ...] = ()
-    private: bool = False
-    where: str = ""
-    drawing: str = ""
-    like: str = ""
-    alone: bool = False
-    start: str = ""
-    instance: Instance = field(default_factory=Instance)
+    private: bool = False  # from a private folder
+    where: str = ""  # the file it stands in
+    drawing: str = ""  # the code that draws the instance of each student
+    like: str = ""  # the exercise whose instance it shares
+    alone: bool = False  # the answer may import the standard library and NumPy, and nothing else
+    start: str = ""  # what students start from, if not the answer without its bodies
+    instance: Instance = field(default_factory=Instance)  # the book's, until somebody's is drawn
 
     def drawn(self, seed: int) -> Self:
         """The problem with the instance of this seed; raises `ProblemError`."""

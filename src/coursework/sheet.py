@@ -36,17 +36,11 @@ TAG = re.compile(r"<[^>]*>")
 
 @dataclass(frozen=True)
 class Question:
-    """A problem on paper.
-
-    Attributes:
-        shown: what is printed, as HTML.
-        key: what is right, in lines.
-        name: its address on the page of problems, or "".
-    """
+    """A problem on paper."""
 
     shown: Markup
-    key: Sequence[str]
-    name: str = ""
+    key: Sequence[str]  # what is right, in lines
+    name: str = ""  # its address on the page of problems
 
 
 @dataclass(frozen=True)
@@ -58,27 +52,19 @@ class Sheet:
 
 
 Printed = tuple[Markup, *tuple[str, ...]]  # a problem on paper, and the lines of its key
-Draw = Callable[[Any], Printed]  # of a problem of the drills, or a generator
+Draw = Callable[[Any], Printed]  # of a problem of the drills; of a generator without levels
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a sheet asks.
-
-    Attributes:
-        asks: what is to be done, as HTML.
-        number: how many problems fill a page.
-        draw: one problem, made of one of the drills, or of a generator where there are no levels.
-        leveled: whether there are levels; else all problems are equally hard.
-        room: the least height of a problem, with room to work it out, in CSS pixels.
-    """
+    """What a sheet asks."""
 
     title: str
-    asks: str
-    number: int
+    asks: str  # what is to be done, as HTML
+    number: int  # how many problems fill a page
     draw: Draw
-    leveled: bool = False
-    room: int = 0
+    leveled: bool = False  # else all problems are equally hard
+    room: int = 0  # the least height of a problem, to work it out in, in CSS pixels
 
 
 def write(

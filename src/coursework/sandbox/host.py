@@ -65,19 +65,12 @@ class Raised:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a session ended.
+    """How a session ended."""
 
-    Attributes:
-        status: the exit status of its process, or minus the signal that ended it.
-        forced: whether the process had to be ended.
-        cpu: seconds of processor time that it used.
-        clock: seconds by the clock that count against its life.
-    """
-
-    status: int
-    forced: bool
-    cpu: float
-    clock: float
+    status: int  # the exit status of its process, or minus the signal that ended it
+    forced: bool  # it had to be ended
+    cpu: float  # seconds of processor time
+    clock: float  # seconds by the clock that count against its life
 
 
 class SessionLostError(Exception):

@@ -154,9 +154,10 @@ class _Program(ctypes.Structure):
 
 
 def _call(name: str, *arguments: object) -> int:
-    """Call the C library; raise `IsolationError` if the kernel says no."""
+    """Call the C library, with numbers as longs; raise `IsolationError` if the kernel says no."""
     libc = ctypes.CDLL(None, use_errno=True)
-    result: int = getattr(libc, name)(*arguments)
+    longs = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
+    result: int = getattr(libc, name)(*longs)
     if result < 0:
         error = os.strerror(ctypes.get_errno())
         raise IsolationError(f"{name} failed: {error}")
@@ -164,8 +165,7 @@ def _call(name: str, *arguments: object) -> int:
 
 
 def _prctl(option: int, *values: object) -> None:
-    padded = [ctypes.c_ulong(v) if isinstance(v, int) else v for v in (*values, 0, 0, 0, 0)[:4]]
-    _call("prctl", option, *padded)
+    _call("prctl", option, *(*values, 0, 0, 0, 0)[:4])
 
 
 def adopt_orphans() -> None:
@@ -359,12 +359,10 @@ def _show(path: str) -> None:
 
 def _set_mount_flags(path: str, flags: int, *, recursive: bool) -> None:
     attributes = struct.pack("=QQQQ", flags, 0, 0, 0)
-    how = ctypes.c_long(AT_RECURSIVE if recursive else 0)
-    at = ctypes.c_long(-100)  # relative to the working directory; the paths here are absolute
-    size = ctypes.c_long(len(attributes))
-    number = ctypes.c_long(SYS_MOUNT_SETATTR)
+    at = -100  # relative to the working directory; the paths here are absolute
+    how = AT_RECURSIVE if recursive else 0
     try:
-        _call("syscall", number, at, os.fsencode(path), how, attributes, size)
+        _call("syscall", SYS_MOUNT_SETATTR, at, os.fsencode(path), how, attributes, len(attributes))
     except IsolationError as error:
         raise IsolationError(f"mount_setattr, of Linux 5.12 and later: {error}") from error
 

@@ -45,19 +45,12 @@ NAME_CHARACTERS = 50
 
 @dataclass(frozen=True)
 class Walls:
-    """What a session is shut in by.
+    """What a session is shut in by."""
 
-    Attributes:
-        isolate: whether it is shut in at all, beside limits.
-        alone: whether there are no packages but NumPy.
-        visible: what it may read of the file system.
-        covered: folders of packages within that, of which it sees NumPy alone.
-    """
-
-    isolate: bool
-    alone: bool
-    visible: tuple[str, ...] = ()
-    covered: tuple[str, ...] = ()
+    isolate: bool  # shut in at all, beside limits
+    alone: bool  # no packages but NumPy
+    visible: tuple[str, ...]  # what it may read of the file system
+    covered: tuple[str, ...]  # folders of packages within that, of which it sees NumPy alone
 
 
 def serve(control: socket.socket, isolate: bool, alone: bool) -> None:
