@@ -109,7 +109,7 @@ def relu_backward(dH, Z):
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -134,11 +134,10 @@ Cell = tuple[dict[str, Any], str]  # its options, its source
 
 def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
     """Every coding exercise of the book, and of a private folder, by its label."""
-    found = _read_folder(pages, False)
-    if private is not None:
-        if not private.is_dir():
-            raise ProblemError(f"the private folder {private} is not a folder")
-        found = _merge(found, _read_folder(private, True))
+    if private is not None and not private.is_dir():
+        raise ProblemError(f"the private folder {private} is not a folder")
+    own = _read_folder(private, True) if private is not None else ()
+    found = _merged([*_read_folder(pages, False), *own])
     for problem in found.values():
         with at(f"{problem.where}, {problem.id}"):
             complain_about(problem)
@@ -150,41 +149,41 @@ def parse(text: str, where: str = "the page", private: bool = False) -> dict[str
 
     A solution without its exercise gives a problem that has checks alone.
     """
-    found: dict[str, Problem] = {}
+    return _merged(_parse(text, where, private))
+
+
+def _parse(text: str, where: str, private: bool) -> Iterator[Problem]:
     for label, blocks in _solutions(text, where):
         with at(f"{where}, {label}"):
             problem = _problem(text, label, blocks, where, private)
         if problem is not None:
-            found = _merge(found, {label: problem})
-    return found
+            yield problem
 
 
-def _read_folder(folder: Path, private: bool) -> dict[str, Problem]:
-    found: dict[str, Problem] = {}
+def _read_folder(folder: Path, private: bool) -> Iterator[Problem]:
     for path in sorted(folder.rglob("*.md")):
         try:
-            page = parse(path.read_text(encoding="utf-8"), str(path), private)
+            text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ProblemError(f"{path} is not UTF-8: {error}") from None
-        found = _merge(found, page)
-    return found
+        yield from _parse(text, str(path), private)
 
 
-def _merge(known: dict[str, Problem], new: dict[str, Problem]) -> dict[str, Problem]:
-    """Enter new exercises; checks alone are added to the exercise whose label they have."""
-    merged = dict(known)
-    for label, problem in new.items():
-        other = merged.get(label)
+def _merged(problems: Iterable[Problem]) -> dict[str, Problem]:
+    """The problems by label; checks alone are added to the exercise whose label they have."""
+    merged: dict[str, Problem] = {}
+    for problem in problems:
+        other = merged.get(problem.id)
         if other is None:
-            merged[label] = problem
+            merged[problem.id] = problem
         elif other.answer and problem.answer:
             raise ProblemError(
-                f"two exercises have the label {label}: in {other.where} and in {problem.where}; "
-                f"to add checks alone, leave the exercise and its answer out"
+                f"two exercises have the label {problem.id}: in {other.where} and in "
+                f"{problem.where}; to add checks alone, leave the exercise and its answer out"
             )
         else:
             whole = other if other.answer else problem
-            merged[label] = replace(whole, parts=other.parts + problem.parts)
+            merged[problem.id] = replace(whole, parts=other.parts + problem.parts)
     return merged
 
 
