@@ -367,11 +367,6 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     return Notebook(tuple(code), said, _said(notebook, "assignment"), _said(notebook, "student"))
 
 
-def writable(text: str) -> str:
-    """The text with what UTF-8 cannot write spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def printable(text: str) -> str:
     r"""The text with what a terminal would obey, and what UTF-8 cannot write, spelled out.
 
@@ -418,7 +413,8 @@ def _source(cell: object) -> str:
     old = not (isinstance(cell, dict) and "source" in cell)
     source = _within(cell, "input" if old else "source")
     lines = source if isinstance(source, list) else [source]
-    return writable("".join(line for line in lines if isinstance(line, str)))
+    text = "".join(line for line in lines if isinstance(line, str))
+    return text.encode("utf-8", "backslashreplace").decode()  # all of it can be written
 
 
 def _is_check(cell: object) -> bool:

@@ -230,11 +230,7 @@ def folders_of(package: ModuleType) -> list[str]:
 
 
 def wall_in(
-    visible: Sequence[str],
-    ready: int,
-    mapped: int,
-    covered: Sequence[str] = (),
-    shown: Sequence[str] = (),
+    visible: Sequence[str], ready: int, mapped: int, covered: Sequence[str], shown: Sequence[str]
 ) -> None:
     """Leave every namespace of the machine for new ones, with a root of `visible` paths alone.
 
@@ -272,10 +268,7 @@ def _unshare() -> None:
     try:
         _call("unshare", NAMESPACES)
     except IsolationError as error:
-        for number, why in REFUSED.items():
-            if os.strerror(number) in str(error):
-                raise IsolationError(why) from error
-        raise
+        raise IsolationError(REFUSED.get(ctypes.get_errno(), str(error))) from error
 
 
 def map_user(pid: int) -> None:

@@ -105,7 +105,7 @@ class _NoPackages(importlib.abc.MetaPathFinder):
 
 def _start(control: socket.socket, channel: int, walls: Walls) -> int:
     try:
-        pid = _fork_walled(control, channel, walls) if walls.isolate else os.fork()
+        pid = _fork_walled(channel, walls) if walls.isolate else os.fork()
     except (jail.IsolationError, OSError) as error:
         _answer(control, refused=str(error))
         return 0
@@ -115,7 +115,7 @@ def _start(control: socket.socket, channel: int, walls: Walls) -> int:
     return pid
 
 
-def _fork_walled(control: socket.socket, channel: int, walls: Walls) -> int:
+def _fork_walled(channel: int, walls: Walls) -> int:
     """Fork a process into namespaces of its own; a helper makes them, becomes its parent, ends."""
     (from_helper, ready), (mapped, to_helper) = os.pipe(), os.pipe()
     helper = os.fork()
