@@ -14,6 +14,7 @@ from coursework.problems import Problem
 from coursework.roster import Student
 from coursework.trusted import ProblemError
 from tests.coursework.classes import SECRET, YOURS, Class, hand_in, notebook_of, roster, slipped
+from tests.coursework.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
 CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chaingrad/step/test_drawn.py
@@ -196,6 +197,21 @@ def test_release_writes_one_notebook_a_student_and_the_same_again(
     assert main([*command, "--roster", str(tmp_path / "roster.csv")]) == 0
     again = [path.read_text() for path in sorted((tmp_path / "out/students").rglob("*.ipynb"))]
     assert again == texts
+
+
+def test_what_runs_alone_has_no_source_for_nbgrader(tmp_path: Path) -> None:
+    """There an answer could import everything, whether others beside it are drawn or not."""
+    (tmp_path / "chapters").mkdir()
+    pages = (PAGE + COMMON).replace("{role: answer}", "{role: answer, alone: true}")
+    (tmp_path / "chapters" / "page.md").write_text(pages)
+    (tmp_path / "assignments.toml").write_text(
+        '[[assignment]]\nname = "a"\n'
+        'exercises = [{ id = "ex-own-multiple" }, { id = "ex-page-twice" }]\n'
+        '[[assignment]]\nname = "b"\nexercises = [{ id = "ex-page-twice" }]\n'
+    )
+    assert main(["release", "--book", str(tmp_path), "--to", str(tmp_path), "--source"]) == 0
+    assert [path.name for path in tmp_path.rglob("*.ipynb")] == ["b.ipynb"]
+    assert not (tmp_path / "source").exists()
 
 
 def test_without_a_roster_nothing_is_drawn(
