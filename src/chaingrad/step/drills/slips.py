@@ -4,6 +4,8 @@ Each is computed from what the engine recorded, as a person would compute it who
 in one place, and all before it right.
 """
 
+import functools
+import operator
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,67 +16,30 @@ from chaingrad.step.drills.recording import Edge, Number, Recording, total
 CHAIN = "foundations/chain-rule"
 BATCH = "mlp/matrix-equations"
 MLP = "mlp/forward-and-backward"
-LESSONS = {  # of each mistake: the page and the section
-    "forgotten": f"{CHAIN}#many-variables",
-    "early": "foundations/computational-graph#the-order-matters",
-    "last": f"{CHAIN}#many-variables",
-    "swapped": f"{CHAIN}#four-patterns",
-    "sign": f"{CHAIN}#four-patterns",
-    "unchanged": f"{CHAIN}#four-patterns",
-    "operand": f"{CHAIN}#only-local-gradients-are-needed",
-    "value": f"{CHAIN}#one-variable",
-    "result": f"{CHAIN}#only-local-gradients-are-needed",
-    "local": f"{CHAIN}#one-variable",
-    "added": f"{CHAIN}#one-variable",
-    "product": f"{CHAIN}#sums-over-paths",
-    "mean": f"{CHAIN}#many-variables",
-    "zero": f"{CHAIN}#four-patterns",
-    "upside down": f"{CHAIN}#only-local-gradients-are-needed",
-    "transposed": f"{BATCH}#guessed-by-shapes",
-    "order": f"{BATCH}#guessed-by-shapes",
-    "untransposed": f"{BATCH}#derived-by-indices",
-    "factor": f"{BATCH}#the-backward-pass-of-a-layer",
-    "entry": f"{BATCH}#four-products",
-    "batch": f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples",
-    "axis": f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples",
-    **dict.fromkeys(
-        (
-            "everything",
-            "computed",
-            "leaves",
-            "no leaves",
-            "operands",
-            "swapped values",
-            "frozen",
-            "root",
-        ),
-        "cost/memory-and-rematerialization#what-is-kept-and-why",
-    ),
-    **dict.fromkeys(
-        (
-            *("multiply-add", "an entry", "entries added", "one row", "both products"),
-            *("no product", "not asked", "two back", "products", "both passes", "inverse"),
-        ),
-        "cost/time-and-flops#two-products-back-for-each-one-forward",
-    ),
-    **dict.fromkeys(
-        ("unread", "no bytes", "entries", "itemsize", "one example"),
-        "cost/memory-and-rematerialization#what-is-kept-and-why",
-    ),
-    "term": f"{MLP}#the-forward-pass",
-    "linear": f"{MLP}#the-forward-pass",
-    "before": f"{MLP}#the-forward-pass",
-    "early adjoint": f"{MLP}#before-the-activation",
-    "slope": f"{MLP}#before-the-activation",
-    "half": f"{MLP}#loss-and-penalty",
-    "unsquared": f"{MLP}#loss-and-penalty",
-    "matrix": f"{MLP}#loss-and-penalty",
-    "doubled": f"{MLP}#loss-and-penalty",
-    "decay": f"{MLP}#what-an-inactive-unit-receives",
-    "loss": f"{MLP}#what-an-inactive-unit-receives",
-    "inactive": f"{MLP}#what-an-inactive-unit-receives",
-    "scale": f"{CHAIN}#one-variable",
+TAUGHT = {  # a page and its section, and the mistakes that it is about
+    f"{CHAIN}#many-variables": "forgotten, last, mean",
+    "foundations/computational-graph#the-order-matters": "early",
+    f"{CHAIN}#four-patterns": "swapped, sign, unchanged, zero",
+    f"{CHAIN}#only-local-gradients-are-needed": "operand, result, upside down",
+    f"{CHAIN}#one-variable": "value, local, added, scale",
+    f"{CHAIN}#sums-over-paths": "product",
+    f"{BATCH}#guessed-by-shapes": "transposed, order",
+    f"{BATCH}#derived-by-indices": "untransposed",
+    f"{BATCH}#the-backward-pass-of-a-layer": "factor",
+    f"{BATCH}#four-products": "entry",
+    f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples": "batch, axis",
+    "cost/memory-and-rematerialization#what-is-kept-and-why": "everything, computed, leaves, "
+    "no leaves, operands, swapped values, frozen, root, unread, no bytes, entries, itemsize, "
+    "one example",
+    "cost/time-and-flops#two-products-back-for-each-one-forward": "multiply-add, an entry, "
+    "entries added, one row, both products, no product, not asked, two back, products, "
+    "both passes, inverse",
+    f"{MLP}#the-forward-pass": "term, linear, before",
+    f"{MLP}#before-the-activation": "early adjoint, slope",
+    f"{MLP}#loss-and-penalty": "half, unsquared, matrix, doubled",
+    f"{MLP}#what-an-inactive-unit-receives": "decay, loss, inactive",
 }
+LESSONS = {slip: page for page, slips in TAUGHT.items() for slip in slips.split(", ")}
 
 
 @dataclass(frozen=True)
@@ -149,12 +114,9 @@ def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
         sends = f"{child} sends {rec.tell(shares[missing])}, too"
         says = f"a path is missing: {v} is used by {users}; {sends}"
         yield Slip("forgotten", rest, says, edge.ends)
-    yield Slip(
-        "last", shares[-1], "the last share alone: shares are added up, with +=", uses[-1].ends
-    )
-    product = shares[0]
-    for share in shares[1:]:
-        product = product * share
-    yield Slip("product", product, "shares of several paths are added, and not multiplied")
+    says = "the last share alone: shares are added up, with +="
+    yield Slip("last", shares[-1], says, uses[-1].ends)
+    says = "shares of several paths are added, and not multiplied"
+    yield Slip("product", functools.reduce(operator.mul, shares), says)
     mean = total(shares) / float(len(shares))
     yield Slip("mean", mean, "shares are added up, and not averaged")
