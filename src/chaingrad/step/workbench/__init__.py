@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from chaingrad.node import Node
+from chaingrad.step.nudge import nudge
+from chaingrad.step.passes import play
 from chaingrad.step.workbench import views
 from chaingrad.step.workbench.checked import checked
 from chaingrad.step.workbench.costs import costs
@@ -21,9 +23,9 @@ from chaingrad.step.workbench.written import Typeset, as_code, written
 
 VIEWS: dict[str, Callable[[Node], Shown]] = {
     "graph": views.graph,
-    "play": views.played,
-    "nudge": views.nudged,
-    "order": views.ordered,
+    "play": partial(views.moving, "play", play),
+    "nudge": partial(views.moving, "nudge", nudge),
+    "order": partial(views.moving, "order", views.clickable),
     "written out": written,
     "costs": costs,
     "check": checked,

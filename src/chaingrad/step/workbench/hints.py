@@ -26,18 +26,10 @@ def pasted(tree: ast.Module) -> list[Found]:
 
 def _found(node: ast.AST, others: set[str]) -> Iterator[Found]:
     if isinstance(node, ast.Import | ast.ImportFrom):
-        modules = (
-            [node.module or ""]
-            if isinstance(node, ast.ImportFrom)
-            else [alias.name for alias in node.names]
-        )
-        for root in (module.partition(".")[0] for module in modules):
-            if root in OTHERS:
-                yield (
-                    node.lineno,
-                    f"{root} is not here: nodes of chaingrad take its place.",
-                    INSTEAD,
-                )
+        modules = [getattr(node, "module", None) or alias.name for alias in node.names]
+        for root in OTHERS.intersection(module.partition(".")[0] for module in modules):
+            says = f"{root} is not here: nodes of chaingrad take its place."
+            yield node.lineno, says, INSTEAD
     elif isinstance(node, ast.Call) and (name := _dotted(node.func, others)):
         yield node.lineno, f"{name} is not here.", _call(node, name.rpartition(".")[2])
 
@@ -59,11 +51,8 @@ def _call(node: ast.Call, name: str) -> str:
     if name in MAKERS and node.args:
         flags = {word.arg: ast.unparse(word.value) for word in node.keywords}
         frozen = name in ("tensor", "array") and flags.get("requires_grad") != "True"
-        return (
-            f"Write Node({arguments}) for a leaf with a gradient, or np.array({arguments}) for data"
-            if frozen
-            else f"Write Node({arguments})"
-        )
+        data = f" for a leaf with a gradient, or np.array({arguments}) for data"
+        return f"Write Node({arguments}){data * frozen}"
     if callable(getattr(np, name, None)):
         return f"Write np.{name}({arguments})"
     hint = _elsewhere.PACKAGE.get(name) or _elsewhere.NN.get(name) or _elsewhere.NODE.get(name)
@@ -72,12 +61,10 @@ def _call(node: ast.Call, name: str) -> str:
 
 def hint_for(message: str, line: int, tree: ast.Module) -> str:
     """What to write where running a line failed, or lost a gradient."""
-    at = [node for node in ast.walk(tree) if getattr(node, "lineno", 0) == line]
-    for node in at:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            of = node.func.value
-            if isinstance(of, ast.Name) and of.id == "math" and "plain number" in message:
-                return f"Write np.{node.func.attr}({', '.join(map(ast.unparse, node.args))})"
+    for node in ast.walk(tree) if "plain number" in message else ():
+        match node:
+            case ast.Call(ast.Attribute(ast.Name("math"), name), given, lineno=at) if at == line:
+                return f"Write np.{name}({', '.join(map(ast.unparse, given))})"
     if message.startswith("name '"):
         name = message.split("'")[1]
         if callable(getattr(np, name, None)):

@@ -89,41 +89,28 @@ def run(text: str) -> Ran:
 
 def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:
     """Run all of it; the value of its last expression, or of what it assigns last."""
-    last = tree.body[-1]
-    value = _root(last)
-    kept = tree.body[:-1] if isinstance(last, ast.Expr) and not _is_pass(last) else tree.body
+    kept, root = tree.body, None
+    match tree.body[-1]:
+        case ast.Expr(ast.Call(ast.Attribute(node, "backward"))):
+            root = node
+        case ast.Expr(value):
+            kept, root = kept[:-1], _shown(value)
+        case (
+            ast.Assign([ast.Name(name), *_])
+            | ast.AnnAssign(ast.Name(name))
+            | ast.AugAssign(ast.Name(name)) as last
+        ):
+            root = ast.copy_location(ast.Name(name, ast.Load()), last)
     exec(compile(ast.Module(kept, tree.type_ignores), FILE, "exec"), names)
-    if value is None:
-        return None
-    return eval(compile(ast.Expression(value), FILE, "eval"), names)
+    return root and eval(compile(ast.Expression(root), FILE, "eval"), names)
 
 
-def _is_pass(last: ast.Expr) -> bool:
-    call = last.value
-    return (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and call.func.attr == "backward"
-    )
-
-
-def _root(last: ast.stmt) -> ast.expr | None:
-    """The expression that gives the root; of one that shows or differentiates a node, that node."""
-    if isinstance(last, ast.Expr):
-        call = last.value
-        if isinstance(call, ast.Call):
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "backward":
-                return call.func.value
-            shows = getattr(call.func, "attr", getattr(call.func, "id", ""))
-            if shows in SHOWING and call.args:
-                return call.args[0]
-        return call
-    targets = last.targets if isinstance(last, ast.Assign) else [getattr(last, "target", None)]
-    if isinstance(last, ast.Assign | ast.AnnAssign | ast.AugAssign) and isinstance(
-        targets[0], ast.Name
-    ):
-        return ast.copy_location(ast.Name(targets[0].id, ast.Load()), last)
-    return None
+def _shown(value: ast.expr) -> ast.expr:
+    """Of a call that shows a node, that node."""
+    match value:
+        case ast.Call(ast.Attribute(attr=name) | ast.Name(name), [node, *_]) if name in SHOWING:
+            return node
+    return value
 
 
 def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Problem:

@@ -1,5 +1,6 @@
 """The views that other parts of the package make: the graph, the player, the figures."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,9 +8,8 @@ import numpy as np
 
 from chaingrad.draw import draw_graph
 from chaingrad.node import Node
-from chaingrad.step.nudge import nudge
 from chaingrad.step.order import order
-from chaingrad.step.passes import play
+from chaingrad.step.piece import Piece
 
 MOST_DRAWN = 150
 MOST_CLICKED = 10
@@ -64,28 +64,19 @@ def _grad(node: Node) -> Any:
     return node.grad.data if isinstance(node.grad, Node) else node.grad
 
 
-def played(root: Node) -> Shown:
-    """The three passes, step by step."""
-    single(root, "play")
-    player = play(root)
-    return Shown(player.html, player.alt)
-
-
-def nudged(root: Node) -> Shown:
-    """Leaves to drag."""
-    single(root, "nudge")
-    figure = nudge(root)
+def moving(name: str, make: Callable[[Node], Piece], root: Node) -> Shown:
+    """A figure of `step`, of one number."""
+    single(root, name)
+    figure = make(root)
     return Shown(figure.html, figure.alt)
 
 
-def ordered(root: Node) -> Shown:
+def clickable(root: Node) -> Piece:
     """The backward pass to click through."""
-    single(root, "order")
     clicked = [node for node in root.sorted_graph() if node.parents and node.requires_grad]
     if len(clicked) > MOST_CLICKED:
         raise ValueError(
             f"order asks for a click on each operation, and there are {len(clicked)}, more than "
             f"{MOST_CLICKED}: take a smaller part, or see play"
         )
-    figure = order(root)
-    return Shown(figure.html, figure.alt)
+    return order(root)
