@@ -20,7 +20,8 @@ class Replay:
     Attributes:
         leaves: those that require a gradient; the function's arguments, in this order.
         data: the other leaves that have a label; its further arguments.
-        held: the values of the leaves that have no label, which belong to the function.
+        held: the values of the leaves that have no label, which belong to the function; read
+            while a program is traced, they would be taken for its inputs.
         made: the nodes of the last replay, and those that they stand for.
     """
 
