@@ -27,10 +27,10 @@ Change = tuple[str, ast.expr, str]  # a mistake's name, what stands there instea
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a line, each once, but for NumPy's."""
+    """The names in a line, each once, but for those of functions."""
     found = [node for node in ast.walk(_read(text)) if isinstance(node, ast.Name)]
     found.sort(key=lambda node: node.col_offset)
-    return list(dict.fromkeys(node.id for node in found if node.id != "np"))
+    return list(dict.fromkeys(node.id for node in found if node.id not in ("np", "phi")))
 
 
 def normal(text: str) -> str:
@@ -59,10 +59,10 @@ def mistakes(
         names: those that may be typed.
     """
     tree, value = _read(right), name[1:]
-    for i, node in enumerate(ast.walk(tree)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.expr):
             for called, other, says in _of_node(node, value, known):
-                yield Mistake(called, ast.unparse(_replaced(tree, i, other)), says)
+                yield Mistake(called, _replaced(tree, {node: other}), says)
     yield Mistake("sign", normal(f"-({right})"), "the sign is the other one")
     for line in users:
         yield from _of_function(right, value, line)
@@ -196,24 +196,15 @@ def _of_name(
 
 
 def _renamed(text: str, name: str, by: str) -> str:
-    class Rename(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return _read(by) if node.id == name else node
-
-    return ast.unparse(Rename().visit(_read(text)))
+    tree = _read(text)
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name]
+    return _replaced(tree, dict.fromkeys(named, _read(by)))
 
 
-def _replaced(tree: ast.expr, place: int, by: ast.expr) -> ast.expr:
-    """A tree with another node at a place, counted as `ast.walk` goes."""
-    whole = copy.deepcopy(tree)
-    target = list(ast.walk(whole))[place]
-
-    class Replace(ast.NodeTransformer):
-        def visit(self, node: ast.AST) -> Any:
-            return by if node is target else self.generic_visit(node)
-
-    found: ast.expr = Replace().visit(whole)
-    return found
+def _replaced(tree: ast.expr, changes: Mapping[ast.AST, ast.expr]) -> str:
+    """The line of a tree with other nodes in the place of some."""
+    copied = {id(node): by for node, by in changes.items()}  # what a copy takes for done
+    return ast.unparse(copy.deepcopy(tree, copied))
 
 
 def _is_adjoint(name: str) -> bool:
