@@ -6,20 +6,23 @@ The lines of a form are NumPy, and the engine runs the very same ones on nodes.
 import functools
 import html
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from chaingrad.draw.items import Item
 from chaingrad.node import Node
 from chaingrad.step.drills import rewrites
+from chaingrad.step.drills.lines import Line, Lines, read
+from chaingrad.step.drills.looks import look
 from chaingrad.step.drills.series import Series
 from chaingrad.step.picture import Look
 
 SIZES = (3, 4, 5, 6, 7)  # with 2, a forgotten 2 / n would not show
 TRIES = 200
-LABELS, POSITIVE = "!", "+"  # rows with a single 1, and numbers above 0
+LABELS, POSITIVE = "!", "+"  # behind a leaf: rows with a single 1, and numbers above 0
 
 # Lines forward; the sizes of what is given; what is asked, and what is right.
 FORMS = (
@@ -82,89 +85,55 @@ FORMS = (
 Known = dict[str, Any]  # arrays and sizes, by name
 
 
-class Line(NamedTuple):
-    """One line: ``made = text``."""
-
-    made: str
-    text: str
-
-    @property
-    def reads(self) -> list[str]:
-        """The names in it, each once."""
-        return rewrites.names_in(self.text)
-
-    def __str__(self) -> str:
-        return f"{self.made} = {self.text}"
-
-
-class Form:
+class Form(Lines):
     """Lines of NumPy, and the lines that give their adjoints.
 
     Attributes:
-        lines: forward.
         asked: the lines that are right, each for an adjoint, in the order of the pass.
-        dims: the letters of the sizes of everything, by name.
-        root: the last result.
+        marks: of each leaf what its entries are.
     """
 
     def __init__(self, form: str) -> None:
         forward, sizes, backward = form.split(" | ")
-        self.lines, self.asked = list(_lines(forward)), list(_lines(backward))
-        given = [of.split() for of in sizes.split(", ")]
-        self.dims = {name.rstrip(LABELS + POSITIVE): tuple(of) for name, *of in given}
-        self.leaves = {name.rstrip(LABELS + POSITIVE): name for name, *_ in given}
-        self.letters = list(dict.fromkeys(letter for of in self.dims.values() for letter in of))
-        self.root = self.lines[-1].made
-        sizes_ = dict(zip(self.letters, (5, 7, 11, 13, 17), strict=False))
-        by_size = {size: letter for letter, size in sizes_.items()}
-        dice = Series("sizes")
-        given_ = {x: _array([sizes_[k] for k in of], POSITIVE, dice) for x, of in self.dims.items()}
-        found = self.forward(given_, sizes_)
-        made = [line.made for line in self.lines]
-        self.dims |= {name: tuple(by_size[n] for n in np.shape(found[name])) for name in made}
+        super().__init__(forward, re.sub(f"[{LABELS}{POSITIVE}]", "", sizes))
+        self.asked = list(read(backward))
+        marks = [re.sub(r"\w", "", of.split()[0]) for of in sizes.split(", ")]
+        self.marks = dict(zip(self.leaves, marks, strict=True))
 
-    def forward(self, given: Mapping[str, Any], sizes: Mapping[str, int]) -> Known:
-        """Run the lines, on arrays or on nodes; returns everything by its name."""
-        known: Known = {**sizes, **given}
-        for line in self.lines:
-            known[line.made] = eval(line.text, {"np": np}, known)
-        return known
-
-    def adjoints(self, known: Mapping[str, Any], sizes: Mapping[str, int]) -> Known:
+    def adjoints(self, known: Mapping[str, Any]) -> Known:
         """What the engine's backward pass gives for all that is asked."""
-        found = self.forward({name: Node(known[name], name) for name in self.leaves}, sizes)
+        found = self.run({**known, **{name: Node(known[name], name) for name in self.leaves}})
         found[self.root].backward(known.get("d" + self.root))
         return {line.made: np.asarray(found[line.made[1:]].grad) for line in self.asked}
 
     @property
     def sizes_named(self) -> list[str]:
         """The sizes that its lines call by name."""
-        read = {name for line in (*self.lines, *self.asked) for name in line.reads}
-        return [letter for letter in self.letters if letter in read]
+        named = {name for line in (*self.lines, *self.asked) for name in line.reads}
+        return [letter for letter in self.letters if letter in named]
 
     def names_at(self, place: int) -> list[str]:
         """The names that may be typed into a line."""
-        made = [line.made for line in self.lines]
         seed = ["d" + self.root] * bool(self.dims[self.root])
-        known = [*self.leaves, *made, *seed, *(line.made for line in self.asked[:place])]
-        return ["np", *known, *self.sizes_named]
+        before = [line.made for line in self.asked[:place]]
+        return ["np", *self.dims, *seed, *before, *self.sizes_named]
 
     def drawn(self, sizes: Mapping[str, int], dice: Series) -> Known:
         """Arrays by chance for all that is given, what follows from them, and all adjoints."""
         given = {x: _array([sizes[k] for k in self.dims[x]], mark, dice)
-                 for x, mark in self.leaves.items()}  # fmt: skip
-        known = self.forward(given, sizes)
+                 for x, mark in self.marks.items()}  # fmt: skip
+        known = self.run({**sizes, **given})
         if shape := [sizes[k] for k in self.dims[self.root]]:
             known["d" + self.root] = _array(shape, "", dice)
-        known |= self.adjoints(known, sizes)
+        known |= self.adjoints(known)
         for value in known.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
         return known
 
-    def told(self, name: str) -> list[str]:
-        """The lines that use a value, as they are written."""
-        return [str(line) for line in self.lines if name in line.reads]
+    def users(self, name: str) -> list[Line]:
+        """The lines that use a value."""
+        return [line for line in self.lines if name in line.reads]
 
     @functools.cached_property
     def slips(self) -> list[list[rewrites.Mistake]]:
@@ -175,12 +144,10 @@ class Form:
 
     def _apart(self, place: int, known: Known) -> Iterator[rewrites.Mistake]:
         name, right = self.asked[place]
-        users = [line for line in self.lines if name[1:] in line.reads]
-        texts = {rewrites.normal(right)}
+        texts, names = {rewrites.normal(right)}, self.names_at(place)
         found = [known[name]]
-        before = set(self.names_at(place))
-        for slip in rewrites.mistakes(name, right, users, known, self.names_at(place)):
-            if slip.text in texts or not before.issuperset(rewrites.names_in(slip.text)):
+        for slip in rewrites.mistakes(name, right, self.users(name[1:]), known, names):
+            if slip.text in texts or not set(names).issuperset(rewrites.names_in(slip.text)):
                 continue
             texts.add(slip.text)
             value = computed(slip.text, known)
@@ -198,18 +165,12 @@ class Form:
         return True
 
 
-def _lines(text: str) -> Iterator[Line]:
-    for line in text.split("; "):
-        made, _, formula = line.partition(" = ")
-        yield Line(made, formula)
-
-
 def _array(shape: Sequence[int], mark: str, dice: Series) -> Any:
-    if mark.endswith(LABELS):
+    if mark == LABELS:
         rows, columns = shape
         return np.eye(columns)[[dice.below(columns) for _ in range(rows)]]
     numbers = np.array([dice.below(2000) / 1000 - 0.9995 for _ in range(math.prod(shape))])
-    return (abs(numbers) + 0.5 if mark.endswith(POSITIVE) else numbers).reshape(shape)
+    return (abs(numbers) + 0.5 if mark == POSITIVE else numbers).reshape(shape)
 
 
 def computed(text: str, known: Known) -> Any:
@@ -254,7 +215,7 @@ def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def items(of: Form) -> list[Item]:
+def _items(of: Form) -> list[Item]:
     """A node for every name, in the order of the lines."""
     ids = {name: f"n{i}" for i, name in enumerate(of.dims)}
     operands = {line.made: tuple(ids[x] for x in line.reads if x in ids) for line in of.lines}
@@ -267,25 +228,22 @@ def items(of: Form) -> list[Item]:
     ]  # fmt: skip
 
 
-def looks(of: Form) -> list[Look]:
+def looks(text: str) -> list[Look]:
     """The nodes of the drawing, with their shapes."""
-    return [
-        Look(item, item.label, "", (("data",),), ("(0, 0)",), "leaf" if item.is_leaf else "node")
-        for item in items(of)
-    ]
+    return [look(item, item.label, "", (("data",),), "(0, 0)") for item in _items(form(text))]
 
 
 def described(text: str) -> dict[str, Any]:
     """What is asked of a form; ``{0}`` stands for the first size."""
     of = form(text)
-    ids = {item.label: item.id for item in items(of)}
+    ids = {item.label: item.id for item in _items(of)}
     return {
         "sizes": len(of.letters),
-        "given": [[ids[name], "data", shape(of, name)] for name in of.dims],
+        "given": [[ids[name], "data", _shape(of, name)] for name in of.dims],
         "forward": [str(line) for line in of.lines],
         "names": [_sized(of, name) for name in of.names_at(0)],
         "typed": [
-            {"node": ids[line.made[1:]], "label": line.made, "shape": shape(of, line.made),
+            {"node": ids[line.made[1:]], "label": line.made, "shape": _shape(of, line.made),
              "right": line.text}
             for line in of.asked
         ],
@@ -293,30 +251,27 @@ def described(text: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def shape(of: Form, name: str) -> str:
-    """A shape, with marks for its sizes."""
-    dims = of.dims[name] if name in of.dims else of.dims[name.removeprefix("d")]
-    marks = [f"{{{of.letters.index(x)}}}" for x in dims]
-    return f"({', '.join(marks)}{',' * (len(marks) == 1)})"
+def _shape(of: Form, name: str) -> str:
+    return of.marked(of.dims[name] if name in of.dims else of.dims[name.removeprefix("d")])
 
 
 def _sized(of: Form, name: str) -> list[str]:
     """A name that may be typed, and what it is."""
     if name in of.sizes_named:
         return [name, f"= {{{of.letters.index(name)}}}"]
-    labels = " with a single 1 in each row" * of.leaves.get(name, "").endswith(LABELS)
-    return [name, "" if name == "np" else shape(of, name) + labels]
+    labels = " with a single 1 in each row" * (of.marks.get(name) == LABELS)
+    return [name, "" if name == "np" else _shape(of, name) + labels]
 
 
 def _steps(of: Form, ids: Mapping[str, str]) -> Iterator[list[Any]]:
     """One step a line."""
     for line in of.asked:
         name = line.made[1:]
-        users = [other for other in of.lines if name in other.reads]
-        read = ", ".join(f"{x} {shape(of, x)}" for x in line.reads if x not in of.sizes_named)
+        users = of.users(name)
+        read = ", ".join(f"{x} {_shape(of, x)}" for x in line.reads if x not in of.sizes_named)
         words = (
             f"{_code(map(str, users))}: <b>{_code([str(line)])}</b>, of shape "
-            f"{shape(of, line.made)}." + f" Here {read}." * bool(read)
+            f"{_shape(of, line.made)}." + f" Here {read}." * bool(read)
         )
         yield ["Backward", words, [ids[name], *(ids[user.made] for user in users)], None, []]
     words = "<br>".join(_code([str(line)]) for line in of.asked)

@@ -16,12 +16,16 @@ OFTEN = 0.04  # of the settings, at least, make a problem
 Entry = Mapping[str, Any]
 
 
+def values_of(found: Entry, leaves: Sequence[float]) -> list[float]:
+    """The numbers at every place of the program."""
+    return list(map(float, Program(found["constants"], found["code"], (), 0, ()).run(leaves)))
+
+
 def settle(found: dict[str, Any]) -> None:
     """Leave out the mistakes that hardly any numbers tell from the others, the worst first."""
-    program = Program(found["constants"], found["code"], (), 0, ())
     dice = Series("settle")
-    drawn = (program.run([dice.choose(d) for d in found["domains"]]) for _ in range(TRIED))
-    runs = [run for run in (list(map(float, run)) for run in drawn) if are_small(found, run)]
+    drawn = (values_of(found, list(map(dice.choose, found["domains"]))) for _ in range(TRIED))
+    runs = [run for run in drawn if are_small(found, run)]
     if "variants" in found:
         found["variants"] = [
             variant

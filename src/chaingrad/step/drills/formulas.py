@@ -1,6 +1,7 @@
-"""Matrix expressions that are put together from tiles: read, changed, and computed."""
+"""Matrix expressions that are put together from tiles, and computed."""
 
-import ast
+import functools
+import itertools
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,11 +40,6 @@ class Term:
     scale: str = ""
     summed: str = ""
 
-    @property
-    def transposed(self) -> "Term":
-        """With the factors of each product the other way round."""
-        return replace(self, chains=tuple(map(flipped, self.chains)))
-
     def tiles(self) -> Iterator[str]:
         """As it is written, but for its sign."""
         yield from filter(None, (self.scale, self.summed))
@@ -69,7 +65,71 @@ class Term:
         return np.asarray(self.sign * float(Fraction(self.scale or 1)) * found)
 
 
-Sum = tuple[Term, ...]
+@dataclass(frozen=True)
+class Sum:
+    """Terms, added up. It calculates, so that a line of NumPy gives its own formula in tiles."""
+
+    terms: tuple[Term, ...]
+
+    def __add__(self, other: "Sum") -> "Sum":
+        return Sum(self.terms + other.terms)
+
+    def __neg__(self) -> "Sum":
+        return Sum(tuple(replace(term, sign=-term.sign) for term in self.terms))
+
+    def __sub__(self, other: "Sum") -> "Sum":
+        return self + -other
+
+    def __rmul__(self, number: int) -> "Sum":
+        return self._scaled(Fraction(number))
+
+    def __truediv__(self, number: int) -> "Sum":
+        return self._scaled(1 / Fraction(number))
+
+    def _scaled(self, by: Fraction) -> "Sum":
+        return Sum(tuple(replace(x, scale=str(Fraction(x.scale or 1) * by)) for x in self.terms))
+
+    def __mul__(self, other: "Sum") -> "Sum":
+        pairs = itertools.product(self.terms, other.terms)
+        return Sum(tuple(_joined(s, t, s.chains + t.chains) for s, t in pairs))
+
+    def __matmul__(self, other: "Sum") -> "Sum":
+        pairs = itertools.product(self.terms, other.terms)
+        return Sum(tuple(_joined(s, t, (s.chains[0] + t.chains[0],)) for s, t in pairs))
+
+    @property
+    def T(self) -> "Sum":  # noqa: N802
+        turned = (replace(x, chains=tuple(map(flipped, x.chains))) for x in self.terms)
+        return Sum(tuple(turned))
+
+    def sum(self, axis: int) -> "Sum":
+        return Sum(tuple(replace(term, summed=(ROWS, COLUMNS)[axis]) for term in self.terms))
+
+    def copy(self) -> "Sum":
+        return self
+
+    def tiles(self) -> list[str]:
+        """As it is written."""
+        found: list[str] = []
+        for i, term in enumerate(self.terms):
+            found += [PLUS] * (i > 0 and term.sign > 0) + [MINUS] * (term.sign < 0)
+            found += term.tiles()
+        return found
+
+    def value(self, known: Mapping[str, Matrix]) -> Matrix:
+        """The entries.
+
+        Raises:
+            ValueError: the shapes do not fit.
+        """
+        return functools.reduce(operator.add, (term.value(known) for term in self.terms))
+
+
+def _joined(s: Term, t: Term, chains: tuple[Chain, ...]) -> Term:
+    """Products with the signs and factors of both."""
+    if s.summed or t.summed or (s.scale and t.scale):
+        raise ValueError("a product of sums has no tiles")
+    return Term(chains, s.sign * t.sign, s.scale or t.scale)
 
 
 def flipped(chain: Chain) -> Chain:
@@ -77,93 +137,9 @@ def flipped(chain: Chain) -> Chain:
     return tuple((name, not turned) for name, turned in reversed(chain))
 
 
-def tiles(terms: Sum) -> list[str]:
-    """A sum as it is written."""
-    found: list[str] = []
-    for i, term in enumerate(terms):
-        found += [PLUS] * (i > 0 and term.sign > 0) + [MINUS] * (term.sign < 0)
-        found += term.tiles()
-    return found
-
-
-def value(terms: Sum, known: Mapping[str, Matrix]) -> Matrix:
-    """The entries of a sum.
-
-    Raises:
-        ValueError: the shapes do not fit.
-    """
-    found = terms[0].value(known)
-    for term in terms[1:]:
-        found = found + term.value(known)
-    return found
-
-
-def read(text: str, names: Mapping[str, Sum]) -> Sum:
-    """A formula in Python, as `chaingrad.program` writes it.
-
-    Args:
-        text: an expression of ``@ * / + −``, ``.T`` and ``.sum(axis=0)``.
-        names: what its names stand for.
-    """
-    return _read(ast.parse(text, mode="eval").body, names)
-
-
-def _read(node: ast.AST, names: Mapping[str, Sum]) -> Sum:
-    match node:
-        case ast.Name(id):
-            return names[id]
-        case ast.Attribute(inner, "T"):
-            return tuple(term.transposed for term in _read(inner, names))
-        case ast.Call(ast.Attribute(inner, "copy")):
-            return _read(inner, names)
-        case ast.Call(ast.Attribute(inner, "sum")):
-            return tuple(replace(term, summed=ROWS) for term in _read(inner, names))
-        case ast.UnaryOp(ast.USub(), inner):
-            return _negative(_read(inner, names))
-        case ast.BinOp(a, ast.Add(), b):
-            return _read(a, names) + _read(b, names)
-        case ast.BinOp(a, ast.Sub(), b):
-            return _read(a, names) + _negative(_read(b, names))
-        case ast.BinOp(ast.Constant(number), ast.Mult(), a):
-            return _scaled(_read(a, names), Fraction(number))  # type: ignore[arg-type]
-        case ast.BinOp(a, ast.Div(), ast.Constant(number)):
-            return _scaled(_read(a, names), 1 / Fraction(number))  # type: ignore[arg-type]
-        case ast.BinOp(a, ast.MatMult(), b):
-            return tuple(_product(s, t) for s in _read(a, names) for t in _read(b, names))
-        case ast.BinOp(a, ast.Mult(), b):
-            return tuple(
-                replace(_joined(s, t), chains=s.chains + t.chains)
-                for s in _read(a, names)
-                for t in _read(b, names)
-            )
-    raise ValueError(f"no tiles for {ast.unparse(node)}")
-
-
-def _negative(terms: Sum) -> Sum:
-    return tuple(replace(term, sign=-term.sign) for term in terms)
-
-
-def _scaled(terms: Sum, by: Fraction) -> Sum:
-    scale = [Fraction(term.scale or 1) * by for term in terms]
-    return tuple(replace(term, scale=str(x)) for term, x in zip(terms, scale, strict=True))
-
-
-def _joined(s: Term, t: Term) -> Term:
-    """Signs and factors of both."""
-    scale = "".join({s.scale, t.scale})
-    if s.summed or t.summed or (s.scale and t.scale):
-        raise ValueError("a product of sums has no tiles")
-    return Term((), operator.mul(s.sign, t.sign), scale)
-
-
-def _product(s: Term, t: Term) -> Term:
-    [a], [b] = s.chains, t.chains
-    return replace(_joined(s, t), chains=(a + b,))
-
-
 def plain(name: str) -> Sum:
     """A matrix by itself."""
-    return (Term((((name, False),),)),)
+    return Sum((Term((((name, False),),)),))
 
 
 def distinct(found: Sequence[Matrix]) -> bool:

@@ -8,34 +8,32 @@ import numpy as np
 
 from chaingrad.account import Ledger
 from chaingrad.draw.items import Item
-from chaingrad.draw.reading import read
 from chaingrad.draw.words import listed
 from chaingrad.rules import RESULT
+from chaingrad.step.drills import choice
+from chaingrad.step.drills.choice import COUNT, FEWEST, LETTERS
 from chaingrad.step.drills.forms import Form
 from chaingrad.step.drills.series import Series
 from chaingrad.step.formula import formula
+from chaingrad.step.picture import Look
 
-LETTERS = "pqrstuvw"
 FROZEN = "x"  # an input, which needs no gradient
 FUNCTIONS = (("exp", "tanh", "relu"), ("tanh", "log", "sqrt", "sigmoid", "relu"))
 OPERATIONS = (3, 4, 6)  # by level
-COUNT = 12  # graphs a level
-FEWEST = 4  # mistakes that are wrong in each its own way
 SMALL = 1e-9  # a gradient that is 0 for all numbers, as that of p / p
 VALUES = (0.5, 0.75, 1.25, 1.5)
 
 Kept = frozenset[str]
 
 
-class Graph:
+class Graph(choice.Graph):
     """A graph, and of each operation what its shares are made of."""
 
     def __init__(self, lines: str) -> None:
         form = Form.parse(lines)
         with np.errstate(all="ignore"):  # some numbers lead nowhere: see `_is_fit`
             self.root = form.run(VALUES[: len(form.leaves)], FROZEN)
-        self.items = {item.id: item for item in read(self.root, "drill", 10**9)}
-        self.operations = [item for item in self.items.values() if not item.is_leaf]
+        super().__init__(self.root)
         needed = {row.node for row in Ledger(self.root).rows if row.needed}
         self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
 
@@ -53,25 +51,13 @@ class Graph:
         moving = [item for item in self.operations if item.node.requires_grad]
         return frozenset(id for item in moving for id in chosen(item))
 
-    def reads(self, item: Item) -> set[str]:
-        return {id for ids in self.read_by(item).values() for id in ids}
+    def reads(self, item: Item, frozen: bool = False) -> set[str]:
+        return {id for ids in self.read_by(item, frozen).values() for id in ids}
 
-
-def _swapped(graph: Graph) -> Kept:
-    """Functions by what goes in instead of what comes out."""
-
-    def chosen(item: Item) -> Iterable[str]:
-        reads = graph.reads(item)
+    def swapped(self, item: Item) -> Iterable[str]:
+        """What it reads, but of a function what goes in instead of what comes out."""
+        reads = self.reads(item)
         return item.parents if reads == {item.id} else reads
-
-    return graph.kept(chosen)
-
-
-def _frozen(graph: Graph) -> Kept:
-    def chosen(item: Item) -> Iterable[str]:
-        return (id for ids in graph.read_by(item, frozen=True).values() for id in ids)
-
-    return graph.kept(chosen)
 
 
 MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
@@ -96,11 +82,11 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
         "those are all operands; a sum reads nothing, and many a function reads its result",
     ),
     "swapped values": (
-        _swapped,
+        lambda graph: graph.kept(graph.swapped),
         "the functions read what comes out of them, as e^u is its own slope",
     ),
     "frozen": (
-        _frozen,
+        lambda graph: graph.kept(lambda item: graph.reads(item, frozen=True)),
         f"{FROZEN} needs no gradient, so nothing is read for one",
     ),
     "root": (
@@ -110,14 +96,9 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
 }
 
 
-def wrong(graph: Graph) -> Iterator[tuple[str, list[str], str]]:
-    """What people keep, each by the first of its names."""
-    known = {graph.right, frozenset()}
-    for name, (made, says) in MISTAKES.items():
-        kept = made(graph)
-        if kept not in known:
-            known.add(kept)
-            yield name, sorted(kept), says
+def wrong(graph: Graph) -> Iterator[tuple[str, Kept, str]]:
+    """What people keep instead; it is something, at least."""
+    return choice.wrong(graph, MISTAKES, lambda kept: kept in (graph.right, frozenset()))
 
 
 @functools.cache
@@ -159,40 +140,40 @@ def _is_fit(graph: Graph) -> bool:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def described(graph: Graph) -> dict[str, Any]:
+def described(text: str) -> dict[str, Any]:
     """What is to be chosen, and how it is judged; ``{n3}`` stands for the name of a node."""
+    graph = Graph(text)
     return {
         "letters": {item.id: item.label for item in graph.operations},
         "says": {id: _said(graph, item) for id, item in graph.items.items()},
         "why": {id: _why(graph, id) for id in graph.items},
-        "wrong": list(map(list, wrong(graph))),
+        "wrong": [[name, sorted(kept), says] for name, kept, says in wrong(graph)],
         "right": [id for id in graph.items if id in graph.right],
         "steps": list(_steps(graph)),
     }
 
 
-def _named(graph: Graph, id: str) -> str:
-    item = graph.items[id]
-    return item.label if item.is_leaf else f"{{{id}}}"
+def looks(text: str) -> list[Look]:
+    """The nodes of the drawing; leaves are chosen, too."""
+    return Graph(text).looks(lambda item: True)
 
 
 def _said(graph: Graph, item: Item) -> str:
     """A node, in words."""
     if item.is_leaf:
         return f"{item.label}, a leaf" + ", needs no gradient" * (item.label == FROZEN)
-    operands = [_named(graph, parent) for parent in item.parents]
-    return f"{{{item.id}}}, {item.op} of {listed(operands, 6)}"
+    return graph.said(item)
 
 
 def _sentence(graph: Graph, item: Item) -> str:
     """What an operation reads in the backward pass."""
-    operands = [f"<b>{_named(graph, parent)}</b>" for parent in item.parents]
+    operands = [f"<b>{graph.named(parent)}</b>" for parent in item.parents]
     text = f"<b>{{{item.id}}}</b> = {formula(item, operands)}"
     if not item.node.requires_grad:
         return f"{text} needs no gradient"
     parts: dict[str, str] = {}
     for position, ids in graph.read_by(item).items():
-        read_ = listed([f"<b>{_named(graph, id)}</b>" for id in dict.fromkeys(ids)], 6)
+        read_ = listed([f"<b>{graph.named(id)}</b>" for id in dict.fromkeys(ids)], 6)
         parts.setdefault(operands[position], f"{read_ or 'nothing'} for {operands[position]}")
     return f"{text} reads {', '.join(parts.values())}"
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from chaingrad.step.drills import costs, equations, forms, keep, mlp, tiles
-from chaingrad.step.drills.orders import drawn
+from chaingrad.step.drills import costs, equations, forms, keep, mlp, orders, tiles
 from chaingrad.step.drills.recording import Recording
 from chaingrad.step.drills.tasks import (
     Box,
@@ -26,9 +26,11 @@ class Kind:
         asks: what the reader is to do, as HTML.
         forms: gives the graphs of a level, 1, 2 or 3.
         sheet: how it is answered: "boxes", "messages", "order", "tiles", "keep" or "typed".
+        described: gives what a page reads of a graph; if None, it has numbers, as below.
+        looks: gives the nodes of the drawing, where these are not the engine's.
         boxes: what numbers are asked of a graph.
         steps: how the engine fills the boxes.
-        given, looks: what stands in the drawing, and its nodes, where these are not the engine's.
+        given: what stands in the drawing beside the values.
         most: the largest number that is asked for, where that is not of the level.
     """
 
@@ -36,10 +38,11 @@ class Kind:
     asks: str
     forms: Callable[[int], Sequence[str]]
     sheet: str = "boxes"
-    boxes: Callable[[Recording], list[Box]] = adjoint_boxes
+    described: Callable[[str], dict[str, Any]] | None = None
+    looks: Callable[[str], list[Look]] | None = None
+    boxes: Callable[[Recording], Sequence[Box]] = adjoint_boxes
     steps: Callable[[Recording], Iterator[Words]] = adjoint_steps
-    given: Callable[[Recording], list[list[str]]] | None = None
-    looks: Callable[[Recording], list[Look]] | None = None
+    given: Callable[[Recording], list[list[str]]] = lambda rec: [[rec.root, "grad", "grad 1"]]
     most: float | None = None
 
 
@@ -53,6 +56,7 @@ KINDS = {
         lambda level: forms.LOCAL[level - 1],
         boxes=local_boxes,
         steps=local_steps,
+        given=lambda rec: [],
     ),
     "chain": Kind(
         "Adjoints on a chain",
@@ -71,8 +75,10 @@ KINDS = {
         "Choose the operations one after the other, in an order in which the backward pass can "
         "handle them: each passes on once, when all that it is to receive has come. "
         "A second click takes one back.",
-        drawn,
+        orders.drawn,
         sheet="order",
+        described=orders.described,
+        looks=orders.looks,
     ),
     "messages": Kind(
         "Which message is wrong",
@@ -80,6 +86,7 @@ KINDS = {
         "had come before. <i>grad</i> is the sum of what came. Choose the wrong one.",
         lambda level: forms.MEETING[level - 1],
         sheet="messages",
+        boxes=lambda rec: [],
     ),
     "shapes": Kind(
         "Shapes and transposes",
@@ -87,6 +94,8 @@ KINDS = {
         "product before ⊙, which multiplies entry by entry; Σ takes all that follows it.",
         lambda level: tiles.FORMS[level - 1],
         sheet="tiles",
+        described=tiles.described,
+        looks=tiles.looks,
     ),
     "mlp": Kind(
         "The whole network",
@@ -109,6 +118,8 @@ KINDS = {
         "slope from its result, as exp, has it from there.",
         keep.drawn,
         sheet="keep",
+        described=keep.described,
+        looks=keep.looks,
     ),
     "costs": Kind(
         "FLOPs and bytes",
@@ -131,5 +142,7 @@ KINDS = {
         "<i>Check</i> loads Python when it is first used.",
         lambda level: equations.FORMS[level - 1],
         sheet="typed",
+        described=equations.described,
+        looks=equations.looks,
     ),
 }

@@ -1,54 +1,58 @@
 """A backward pass with one wrong message, which is to be found."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from chaingrad.draw.items import Item
 from chaingrad.step.drills.recording import Edge, Number, Recording
 from chaingrad.step.drills.slips import Slip, of_message
 
-Faults = Sequence[tuple[Edge, Slip]]
+
+class Pass(NamedTuple):
+    """A backward pass with one wrong message, sent along ``edge``: all messages, all adjoints."""
+
+    edge: Edge
+    slip: Slip
+    sent: Mapping[Edge, Number]
+    sums: Mapping[str, Number]
 
 
-def faults(rec: Recording) -> Faults:
-    """Every mistake in every message."""
-    return [(edge, slip) for edge in rec.edges for slip in of_message(rec, edge)]
-
-
-def outputs(rec: Recording, wrong: Faults) -> dict[str, Number]:
-    """What is shown of each pass, by name: its messages and its adjoints."""
-    found: dict[str, Number] = {}
-    for i, edge in enumerate(rec.edges):
-        found[f"local {i}"] = rec.local(edge.child, edge.position)
-        found[f"right {i}"] = rec.right[edge]
-    for k, (edge, slip) in enumerate(wrong):
+def passes(rec: Recording) -> list[Pass]:
+    """One for every mistake in every message."""
+    faults = [(edge, slip) for edge in rec.edges for slip in of_message(rec, edge)]
+    found = []
+    for edge, slip in faults:
         sent = rec.messages({edge: slip.gives})
-        found |= {f"sent {k} {i}": sent[other] for i, other in enumerate(rec.edges)}
-        found |= {f"sum {k} {item.id}": rec.adjoint(item, sent) for item in rec.moving}
+        sums = {item.id: rec.adjoint(item, sent) for item in rec.moving}
+        found.append(Pass(edge, slip, sent, sums))
     return found
 
 
-def described(rec: Recording, wrong: Faults, places: Mapping[str, int]) -> dict[str, Any]:
+def numbers(rec: Recording, wrong: Sequence[Pass]) -> Iterator[Number]:
+    """What is shown of the edges, and of each pass."""
+    for edge in rec.edges:
+        yield from (rec.local(edge), rec.right[edge])
+    for each in wrong:
+        yield from (*each.sent.values(), *each.sums.values())
+
+
+def described(rec: Recording, wrong: Sequence[Pass]) -> dict[str, Any]:
     """The edges, and each pass with a fault."""
-    edges = rec.edges
     variants = [
         {
-            "fault": edges.index(edge),
+            "fault": rec.edges.index(edge),
             "name": slip.name,
             "says": rec.placed(slip.says),
-            "sent": [places[f"sent {k} {i}"] for i in range(len(edges))],
-            "sums": {item.id: places[f"sum {k} {item.id}"] for item in rec.moving},
-            "alike": [_likeness(rec, other, edge) for other in edges],
+            "sent": list(map(rec.place, sent.values())),
+            "sums": {id: rec.place(number) for id, number in sums.items()},
+            "alike": [_likeness(rec, other, edge) for other in rec.edges],
         }
-        for k, (edge, slip) in enumerate(wrong)
+        for edge, slip, sent, sums in wrong
     ]
-    return {
-        "edges": [_edge(rec, i, edge, places) for i, edge in enumerate(edges)],
-        "variants": variants,
-    }
+    return {"edges": [_edge(rec, edge) for edge in rec.edges], "variants": variants}
 
 
-def _edge(rec: Recording, i: int, edge: Edge, places: Mapping[str, int]) -> dict[str, Any]:
+def _edge(rec: Recording, edge: Edge) -> dict[str, Any]:
     names = rec.names
     return {
         "ends": edge.ends,
@@ -56,8 +60,8 @@ def _edge(rec: Recording, i: int, edge: Edge, places: Mapping[str, int]) -> dict
         "label": f"{names.adjoint(edge.child)} · {names.local(edge.child, edge.parent)}",
         "child": names.html(edge.child),
         "parent": names.html(edge.parent),
-        "local": places[f"local {i}"],
-        "right": places[f"right {i}"],
+        "local": rec.place(rec.local(edge)),
+        "right": rec.place(rec.right[edge]),
     }
 
 

@@ -4,13 +4,13 @@ The engine computes it number by number; here its numbers are put into arrays ag
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from chaingrad.draw.items import Item
 from chaingrad.step.drills.formulas import BAR
+from chaingrad.step.drills.looks import look, room
 from chaingrad.step.drills.recording import Recording, total
 from chaingrad.step.drills.slips import Slip
 from chaingrad.step.drills.tasks import Box, Words
@@ -24,6 +24,9 @@ SIZES = (  # inputs, hidden units, outputs; whether weights decay
     ((2, 2, 1, True), (1, 2, 2, True), (1, 3, 1, True)),
     ((2, 2, 2, True), (2, 3, 1, True)),
 )
+NAMES, DECAY = "xWzhVoyL", "λsJ"  # of all arrays, and where weights decay of these, too
+SHAPES = {"x": "d", "W": "hd", "z": "h", "h": "h", "V": "qh", "o": "q", "y": "q"}
+MADE_OF = {"z": "Wx", "h": "z", "o": "Vh", "L": "oy", "s": "λWV", "J": "Ls"}
 FORMULAS = {
     "z": "W x", "h": "max(z, 0)", "o": "V h", "L": "½ ‖o − y‖²", "s": "½ λ (‖W‖² + ‖V‖²)",
     "J": "L + s", "o" + BAR: "o − y", "V" + BAR: f"o{BAR} hᵀ + λ V", "h" + BAR: f"Vᵀ o{BAR}",
@@ -60,21 +63,16 @@ def _lines(d: int, h: int, q: int, decays: bool) -> str:
     return " | ".join(["; ".join(lines), *given])
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     """An array of the network.
 
     Attributes:
         item: its node in the drawing.
-        labels: what its numbers are called in the engine's graph.
+        labels: what its numbers are called in the engine's graph; a single one is a row.
     """
 
     item: Item
     labels: Array
-
-    @property
-    def rows(self) -> int:
-        return len(self.labels) if self.labels.ndim else 1
 
     @property
     def columns(self) -> int:
@@ -82,53 +80,55 @@ class Variable:
 
 
 class Net:
-    """The arrays of a recorded network, their values, their adjoints, and what is asked of them."""
+    """The arrays of a recorded network, their values, their adjoints, and what is asked of them.
+
+    Attributes:
+        asked: the names of what is asked, forward, and then back, with a bar.
+    """
 
     def __init__(self, rec: Recording) -> None:
         self.rec = rec
         self.items = {item.label: item for item in rec.items if item.label}
-        d, h, q = (sum(x[0] == name and len(x) == 2 for x in self.items) for name in "xho")
-        shapes: dict[str, tuple[int, ...]] = {
-            "x": (d,), "W": (h, d), "z": (h,), "h": (h,), "V": (q, h), "o": (q,), "y": (q,),
-            "L": (),
-        }  # fmt: skip
-        uses = {"z": "Wx", "h": "z", "o": "Vh", "L": "oy"}
+        size = {
+            letter: sum(label[0] == name and len(label) == 2 for label in self.items)
+            for letter, name in ("dx", "hh", "qo")
+        }
         self.decays = "s" in self.items
-        if self.decays:
-            shapes |= {"λ": (), "s": (), "J": ()}
-            uses |= {"s": "λWV", "J": "Ls"}
-        ids = {name: f"n{i}" for i, name in enumerate(shapes)}
-        kinds = dict.fromkeys("WV", "parameter") | dict.fromkeys("xyλ", "input")
-        self.variables = {
-            name: Variable(
-                Item(ids[name], name, "",
-                     kinds.get(name, "operation"), tuple(ids[x] for x in uses.get(name, ""))),
-                _labels(name, shape),
-            )
-            for name, shape in shapes.items()
-        }  # fmt: skip
-        self.root = "J" if self.decays else "L"
-        forward, back = ["z", "h", "o", "L", *["s", "J"] * self.decays], ["o", "V", "h", "z", "W"]
-        self.asked = [("data", name) for name in forward] + [("grad", name) for name in back]
+        names = NAMES + DECAY * self.decays
+        self.variables = {}
+        for i, name in enumerate(names):
+            kind = "operation" if name in MADE_OF else "parameter" if name in "WV" else "input"
+            operands = tuple(f"n{names.index(x)}" for x in MADE_OF.get(name, ""))
+            labels = _labels(name, [size[letter] for letter in SHAPES.get(name, "")])
+            self.variables[name] = Variable(Item(f"n{i}", name, "", kind, operands), labels)
+        back = [name + BAR for name in "oVhzW"]
+        self.asked = ["z", "h", "o", "L", *["s", "J"] * self.decays, *back]
 
-    def __getitem__(self, name: str) -> Array:
-        """The numbers of a variable, a single one as a row; with a bar, of its adjoint."""
-        labels = self.variables[name.removesuffix(BAR)].labels
-        of = self.rec.adjoint if name.endswith(BAR) else self.rec.value
-        found = _boxed([of(self.items[label]) for label in labels.flat])
-        return found.reshape(labels.shape or 1)
+    def variable(self, called: str) -> Variable:
+        return self.variables[called.removesuffix(BAR)]
 
-    def formula(self, name: str) -> str:
-        found = FORMULAS[name]
-        return found if self.decays else found.partition(" + λ")[0]
+    def __getitem__(self, called: str) -> Array:
+        """The numbers of a variable; with a bar, of its adjoint."""
+        labels = self.variable(called).labels
+        of = self.rec.adjoint if called.endswith(BAR) else self.rec.value
+        return _boxed([of(self.items[label]) for label in labels.flat]).reshape(labels.shape)
+
+    def formula(self, called: str) -> str:
+        """How it is computed: z = W x."""
+        found = FORMULAS[called]
+        return f"{called} = {found if self.decays else found.partition(' + λ')[0]}"
 
 
-def _labels(name: str, shape: tuple[int, ...]) -> Array:
-    letter = {"λ": "lam"}.get(name, name.lower() if shape and len(shape) == 2 else name)
-    found = np.empty(shape, object)
-    for index in np.ndindex(shape):
-        found[index] = letter + "".join(str(i + 1) for i in index)
-    return found
+def _labels(name: str, shape: Sequence[int]) -> Array:
+    """w11, w12, … of W; x1, x2, … of x."""
+    if not shape:
+        return np.array([{"λ": "lam"}.get(name, name)], object)
+    places = ("".join(str(i + 1) for i in index) for index in np.ndindex(*shape))
+    return _boxed([name.lower() + place for place in places]).reshape(shape)
+
+
+def _slot(called: str) -> str:
+    return "grad" if called.endswith(BAR) else "data"
 
 
 # --- what is asked -------------------------------------------------------------------------------
@@ -137,23 +137,23 @@ def _labels(name: str, shape: tuple[int, ...]) -> Array:
 def boxes(rec: Recording) -> list[Box]:
     """A number box for each entry of what is computed, forward, and then back."""
     net, found = Net(rec), list[Box]()
-    for kind, name in net.asked:
-        variable, called = net.variables[name], name + BAR * (kind == "grad")
-        right, wrong = net[called], list(_wrong(net, called))
-        for index in np.ndindex(right.shape):
-            places = "".join(str(i + 1) for i in index) if variable.labels.ndim else ""
+    for called in net.asked:
+        variable, right = net.variable(called), net[called]
+        wrong, formula = list(_wrong(net, called)), net.formula(called)
+        what = "adjoint of " * called.endswith(BAR) + variable.item.label
+        for index, label in np.ndenumerate(variable.labels):
+            places = label[1:]
             which = f", entry {', '.join(places)}" if places else ""
-            what = "adjoint of " if kind == "grad" else ""
             found.append(
                 Box(
                     variable.item,
-                    f"{kind}{index[0]}",
+                    f"{_slot(called)}{index[0]}",
                     f"{called}<sub>{places}</sub>" if places else called,
-                    f"{what}{name}{which}. {called} = {net.formula(called)}",
+                    f"{what}{which}. {formula}",
                     right[index],
-                    f"{called} = {net.formula(called)}",
+                    formula,
                     tuple(_slips(wrong, index)),
-                    str(variable.labels[index if variable.labels.ndim else ()]),
+                    label,
                     (index[1] if len(index) == 2 else 0, variable.columns),
                 )
             )
@@ -179,8 +179,9 @@ def _z(net: Net) -> Iterator[Wrong]:
     if W.shape[0] == W.shape[1]:
         yield "transposed", W.T @ x, "that takes a column of W: the product is row by row"
     if len(x) > 1:
-        yield "term", W[:, 0] * x[:1], "a product is missing: a unit adds one up for each input"
-        yield "term", W[:, 1] * x[1:2], "a product is missing: a unit adds one up for each input"
+        says = "a product is missing: a unit adds one up for each input"
+        yield "term", W[:, 0] * x[:1], says
+        yield "term", W[:, 1] * x[1:2], says
     yield "added", W[:, 0] + x[:1], "a weight multiplies its input"
 
 
@@ -195,12 +196,9 @@ def _o(net: Net) -> Iterator[Wrong]:
     yield "before", V @ net["z"], "that is V z: the output is made of h, after the activation"
     if V.shape[0] == V.shape[1]:
         yield "transposed", V.T @ h, "that takes a column of V: the product is row by row"
+    says = "a product is missing: an output adds one up for each unit"
     for j in range(len(h)):
-        yield (
-            "term",
-            V[:, j] * h[j : j + 1],
-            "a product is missing: an output adds one up for each unit",
-        )
+        yield "term", V[:, j] * h[j : j + 1], says
 
 
 def _loss(net: Net) -> Iterator[Wrong]:
@@ -251,9 +249,8 @@ def _weights(
         says = "that is the transpose: the row is that of the unit that receives"
         yield "transposed", share.T + decay, says
     yield instead[0], np.multiply.outer(*instead[1:3]) + decay, instead[3]
-    yield "local", np.multiply.outer(left * 0.0 + 1.0, right) + decay, (
-        "that has the local gradient alone: it is multiplied by the adjoint above"
-    )  # fmt: skip
+    says = "that has the local gradient alone: it is multiplied by the adjoint above"
+    yield "local", np.multiply.outer(left * 0.0 + 1.0, right) + decay, says
     yield "sign", decay - share if net.decays else -share, "the sign of the share of the loss"
     if net.decays:
         yield "decay", share, f"the penalty's share is missing: {adjoint} has two children"
@@ -273,8 +270,8 @@ def _of_h(net: Net) -> Iterator[Wrong]:
     if V.shape[0] == V.shape[1]:
         yield "untransposed", V @ o, "that is V ō: it is to be a column of V with ō"
     if len(o) > 1:
+        says = "a path is missing: a unit reaches every output"
         for i in range(len(o)):
-            says = "a path is missing: a unit reaches every output"
             yield "forgotten", V[i] * o[i : i + 1], says
     yield "unchanged", V[0] * 0.0 + o[:1], "along an edge one multiplies by the weight"
     yield "local", V.sum(axis=0), "that is the local gradient alone, without ō"
@@ -310,47 +307,42 @@ WRONG: dict[str, Callable[[Net], Iterator[Wrong]]] = {
 def given(rec: Recording) -> list[list[str]]:
     """What stands in the drawing: the rows of the leaves."""
     net = Net(rec)
-    asked = {name for kind, name in net.asked if kind == "data"}
     return [
-        [variable.item.id, f"data{i}", text]
-        for name, variable in net.variables.items()
-        if name not in asked
-        for i, text in enumerate(_rows(rec, net[name], "data"))
+        list(row) for name in net.variables if name not in net.asked for row in _rows(net, name)
     ]
 
 
-def _rows(rec: Recording, numbers: Array, kind: str) -> list[str]:
+def _rows(net: Net, called: str) -> list[tuple[str, str, str]]:
+    """The rows of an array, and where they stand."""
+    id, slot, numbers = net.variable(called).item.id, _slot(called), net[called]
     rows = numbers.reshape(len(numbers), -1)
-    return [f"{kind} " + ", ".join(rec.tell(x) for x in row) for row in rows]
+    return [
+        (id, f"{slot}{i}", f"{slot} {', '.join(map(net.rec.tell, row))}")
+        for i, row in enumerate(rows)
+    ]
 
 
 def steps(rec: Recording) -> Iterator[Words]:
     """One step a variable, forward and back."""
     net = Net(rec)
-    for kind, name in net.asked:
-        called = name + BAR * (kind == "grad")
-        item, numbers = net.variables[name].item, net[called]
-        rows = [", ".join(rec.tell(x) for x in row) for row in numbers.reshape(len(numbers), -1)]
-        words = f"{called} = {net.formula(called)} = <b>({'; '.join(rows)})</b>"
-        changes = tuple(
-            (item.id, f"{kind}{i}", text) for i, text in enumerate(_rows(rec, numbers, kind))
-        )
-        yield ("Forward" if kind == "data" else "Backward"), words, (item.id,), None, changes
+    for called in net.asked:
+        changes = tuple(_rows(net, called))
+        numbers = "; ".join(text.partition(" ")[2] for *_, text in changes)
+        words = f"{net.formula(called)} = <b>({numbers})</b>"
+        phase = "Backward" if called.endswith(BAR) else "Forward"
+        yield phase, words, (net.variable(called).item.id,), None, changes
 
 
-def looks(rec: Recording) -> list[Look]:
+def looks(text: str) -> list[Look]:
     """The nodes of the drawing, with room for what is asked."""
-    net = Net(rec)
+    net = Net(Recording(text))
     found = []
     for name, variable in net.variables.items():
-        lines: list[tuple[str, ...]] = []
-        for kind in ("data", "grad"):
-            if (kind, name) in net.asked:
-                for i in range(variable.rows):
-                    lines += [(f"{kind}{i}",), ()]
-            elif kind == "data":
-                lines += [(f"data{i}",) for i in range(variable.rows)]
+        slots = {
+            x: [f"{_slot(x)}{i}" for i in range(len(variable.labels))] for x in (name, name + BAR)
+        }
+        asked = [slot for called in slots if called in net.asked for slot in slots[called]]
+        shown = slots[name] if name not in net.asked else []
         widest = ENTRY * variable.columns, "data " + ", ".join(["−00"] * variable.columns)
-        color = "leaf" if variable.item.is_leaf else "node"
-        found.append(Look(variable.item, name, "", tuple(lines), widest, color))
+        found.append(look(variable.item, name, "", room(shown, asked), *widest))
     return found

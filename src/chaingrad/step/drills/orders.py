@@ -4,27 +4,25 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from chaingrad.draw.items import Item
-from chaingrad.draw.reading import read
 from chaingrad.draw.words import listed
+from chaingrad.step.drills import choice
+from chaingrad.step.drills.choice import COUNT, FEWEST, LETTERS
 from chaingrad.step.drills.forms import Form
 from chaingrad.step.drills.series import Series
+from chaingrad.step.picture import Look
 
-LETTERS = "pqrstuvw"
 OPERATIONS = (5, 6, 7)  # by level
-COUNT = 12  # graphs a level
-FEWEST = 4  # mistakes that are wrong in each its own way
 
 Order = tuple[str, ...]
 
 
-class Graph:
+class Graph(choice.Graph):
     """The operations of a form, and what each hands on to."""
 
     def __init__(self, lines: str) -> None:
         form = Form.parse(lines)
-        self.items = read(form.run([1.0] * len(form.leaves)), "drill", 10**9)
-        self.by_id = {item.id: item for item in self.items if not item.is_leaf}
+        super().__init__(form.run([1.0] * len(form.leaves)))
+        self.by_id = {item.id: item for item in self.operations}
         self.operands = {
             id: [parent for parent in dict.fromkeys(item.parents) if parent in self.by_id]
             for id, item in self.by_id.items()
@@ -33,7 +31,7 @@ class Graph:
             id: [child for child in reversed(self.by_id) if id in self.operands[child]]
             for id in self.by_id
         }
-        self.root = self.items[-1].id
+        self.root = self.operations[-1].id
 
     def is_valid(self, order: Sequence[str]) -> bool:
         """Whether each node stands behind all its children."""
@@ -98,13 +96,8 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Order], str]] = {
 
 
 def wrong(graph: Graph) -> Iterator[tuple[str, Order, str]]:
-    """The orders that are no order to pass on in, each by the first of its names."""
-    known: set[Order] = set()
-    for name, (made, says) in MISTAKES.items():
-        order = made(graph)
-        if order not in known and not graph.is_valid(order):
-            known.add(order)
-            yield name, order, says
+    """The orders that are no order to pass on in."""
+    return choice.wrong(graph, MISTAKES, graph.is_valid)
 
 
 @functools.cache
@@ -124,37 +117,38 @@ def drawn(level: int) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-def described(graph: Graph) -> dict[str, Any]:
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def described(text: str) -> dict[str, Any]:
     """What is to be ordered, and how it is judged; ``{n3}`` stands for the name of a node."""
+    graph = Graph(text)
     return {
         "letters": {id: item.label for id, item in graph.by_id.items()},
         "children": graph.children,
-        "says": {id: _said(graph, item) for id, item in graph.by_id.items()},
+        "says": {id: f"{graph.said(item)}; {_use(graph, id)}" for id, item in graph.by_id.items()},
         "wrong": [[name, list(order), says] for name, order, says in wrong(graph)],
         "order": list(graph.right()),
+        "steps": list(_steps(graph)),
     }
 
 
-def _said(graph: Graph, item: Item) -> str:
-    """A node among its operands and children, in words."""
-    operands = [named(graph, parent) for parent in item.parents]
-    users = [f"{{{child}}}" for child in graph.children[item.id]]
-    use = f"used by {listed(users, 6)}" if users else "the root"
-    return f"{{{item.id}}}, {item.op} of {listed(operands, 6)}; {use}"
+def looks(text: str) -> list[Look]:
+    """The nodes of the drawing; operations are chosen."""
+    return Graph(text).looks(lambda item: not item.is_leaf)
 
 
-def named(graph: Graph, id: str) -> str:
-    """A node by its name: of an operation, the one that the problem gives it."""
-    if id in graph.by_id:
-        return f"{{{id}}}"
-    return next(item.label for item in graph.items if item.id == id)
+def _use(graph: Graph, id: str) -> str:
+    """The children of a node, in words."""
+    users = list(map(graph.named, graph.children[id]))
+    return f"used by {listed(users, 6)}" if users else "the root"
 
 
-def steps(graph: Graph) -> Iterator[list[Any]]:
+def _steps(graph: Graph) -> Iterator[list[Any]]:
     """One step an operation, in an order that is right."""
     for place, id in enumerate(graph.right(), start=1):
-        senders = [f"<b>{{{child}}}</b>" for child in graph.children[id]]
+        senders = [f"<b>{graph.named(child)}</b>" for child in graph.children[id]]
         has = f"has what {listed(senders, 6)} sent" if senders else "is the root"
-        to = [named(graph, parent) for parent in dict.fromkeys(graph.by_id[id].parents)]
+        to = list(map(graph.named, dict.fromkeys(graph.by_id[id].parents)))
         words = f"<b>{{{id}}}</b> {has}: it passes on to {listed(to, 6)}."
         yield ["Order", words, [id], None, [[id, "number", f"#{place}"]]]

@@ -8,11 +8,10 @@ from typing import Any
 
 from chaingrad.step.drills import equations, tiles
 from chaingrad.step.drills.bank import entry
-from chaingrad.step.drills.fit import EXACT, Entry, is_fit, is_found
+from chaingrad.step.drills.fit import EXACT, Entry, is_fit, is_found, values_of
 from chaingrad.step.drills.formulas import Matrix
 from chaingrad.step.drills.kinds import KINDS, LEVELS
 from chaingrad.step.drills.series import Series
-from chaingrad.step.program import Program
 
 TRIES = 4000
 
@@ -80,23 +79,22 @@ def problem(kind: str, level: int, seed: int) -> Problem:
         raise ValueError(f"level was {level!r}; {kind} has the levels 1 to {len(LEVELS)}")
     if not (isinstance(seed, int) and 1 <= seed < 10**9):
         raise ValueError(f"seed was {seed!r}; expected a whole number from 1 on")
-    number = (seed - 1) % len(KINDS[kind].forms(level))
+    forms = KINDS[kind].forms(level)
+    number = (seed - 1) % len(forms)
+    text = forms[number]
     found = entry(kind, level, number)
-    program = Program(found["constants"], found["code"], (), 0, ())
     dice = Series(f"{kind}-{level}-{seed}")
     names = _shuffled(found.get("letters", {}), dice)
     variant = dice.choose(found["variants"]) if "variants" in found else None
     if "lines" in found:
-        form = KINDS[kind].forms(level)[number]
-        sizes, known = tiles.draw(form, level, dice)
+        sizes, known = tiles.draw(text, dice)
         return Problem(kind, level, seed, number, found, [], sizes, names, None, known)
     if "typed" in found:
-        of = equations.form(KINDS[kind].forms(level)[number])
-        sizes = equations.draw_sizes(of, dice)
+        sizes = equations.draw_sizes(equations.form(text), dice)
         return Problem(kind, level, seed, number, found, [], sizes, names, None)
     for _ in range(TRIES):
-        leaves = [dice.choose(domain) for domain in found["domains"]]
-        values = list(map(float, program.run(leaves)))
+        leaves = list(map(dice.choose, found["domains"]))
+        values = values_of(found, leaves)
         if is_fit(found, values) and (variant is None or is_found(found, variant, values)):
             return Problem(kind, level, seed, number, found, leaves, values, names, variant)
     raise RuntimeError(f"no numbers were found for {kind}-{level}-{seed}")

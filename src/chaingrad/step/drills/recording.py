@@ -1,7 +1,7 @@
 """A graph of numbers and its backward pass, recorded edge by edge."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ from chaingrad._program.identities import simpler
 from chaingrad._program.tape import Recorded
 from chaingrad.draw.items import Item
 from chaingrad.draw.reading import read
-from chaingrad.node import Node
+from chaingrad.step.drills.forms import DOMAINS, Form
 from chaingrad.step.names import Names
 from chaingrad.step.program import Primitives, arranged, computed
 
@@ -35,8 +35,12 @@ class Edge:
 class Recording:
     """Every value, local gradient, message and adjoint of a graph, by the engine's rules."""
 
-    def __init__(self, root: Node, leaves: Sequence[str]) -> None:
-        self.items = read(root, CALLER, 10**9)
+    def __init__(self, text: str) -> None:
+        self.form = Form.parse(text)
+        leaves = self.form.leaves
+        values = [self.form.domains.get(name, DOMAINS[0])[0] for name in leaves]
+        self.items = read(self.form.run(values), CALLER, 10**9)
+        self.root = self.items[-1].id
         self.names = Names(self.items)
         self.tape = Primitives(simpler)
         by_label = {item.label: item.node for item in self.items if item.is_leaf}
@@ -67,15 +71,12 @@ class Recording:
     def value(self, item: Item) -> Number:
         return self._value[item.node]
 
-    def local(self, child: Item, position: int) -> Number:
-        """∂child/∂operand, by the rule of the child."""
-        node = child.node
-        needed = [place == position for place in range(len(node.parents))]
+    def local(self, edge: Edge) -> Number:
+        """∂child/∂parent, by the rule of the child."""
+        node = edge.child.node
+        needed = [place == edge.position for place in range(len(node.parents))]
         operands = [self._value[parent] for parent in node.parents]
-        return list(node.rule.pull(1.0, self._value[node], operands, needed))[position]
-
-    def locals(self, child: Item) -> list[Number]:
-        return [self.local(child, position) for position in range(len(child.parents))]
+        return list(node.rule.pull(1.0, self._value[node], operands, needed))[edge.position]
 
     def kinks(self) -> list[Number]:
         """What must not be 0, or a derivative would be a matter of convention."""
@@ -92,7 +93,7 @@ class Recording:
         sent: dict[Edge, Number] = {}
         for edge in self.edges:
             above = self.adjoint(edge.child, sent)
-            sent[edge] = above * self.local(edge.child, edge.position)
+            sent[edge] = above * self.local(edge)
             if faulty and edge in faulty:
                 sent[edge] = faulty[edge]
         return sent
@@ -116,21 +117,21 @@ class Recording:
         self._told.append(self.tape.constant(number))
         return f"{{{len(self._told) - 1}}}"
 
-    def written(self, outputs: Mapping[str, Number]) -> dict[str, Any]:
-        """The program, the places of its outputs by name, and those of what was told."""
-        wanted = {name: self.tape.constant(number) for name, number in outputs.items()}
+    def written(self, wanted: Iterable[Number]) -> dict[str, Any]:
+        """The program of what is wanted and of what was told."""
         given = [self._value[node] for node in self.inputs]
-        constants, code, place = arranged(given, [*wanted.values(), *self._told])
-        self._places = [place[number] for number in self._told]
-        return {
-            "constants": constants,
-            "code": code,
-            "places": {name: place[number] for name, number in wanted.items()},
-        }
+        numbers = [*map(self.tape.constant, wanted), *self._told]
+        constants, code, self._place = arranged(given, numbers)
+        return {"constants": constants, "code": code}
+
+    def place(self, number: Number) -> int:
+        """The place of a number in the program, once that is written."""
+        return self._place[self.tape.constant(number)]
 
     def placed(self, text: str) -> str:
-        """A text whose marks name places of the program, once it is written."""
-        return re.sub(r"\{(\d+)\}", lambda mark: f"{{{self._places[int(mark[1])]}}}", text)
+        """A text whose marks name places of the program, once that is written."""
+        told = self._told
+        return re.sub(r"\{(\d+)\}", lambda mark: f"{{{self.place(told[int(mark[1])])}}}", text)
 
 
 def total(numbers: Iterable[Number]) -> Number:

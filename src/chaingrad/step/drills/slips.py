@@ -52,16 +52,16 @@ class Slip:
     edge: tuple[str, str, int] | None = None
 
 
-def of_local(rec: Recording, child: Item, position: int) -> Iterator[Slip]:
-    """For ∂child/∂operand."""
-    edge = Edge(rec.names.parents(child)[position], child, position)
+def of_local(rec: Recording, edge: Edge) -> Iterator[Slip]:
+    """For ∂child/∂parent."""
+    child = edge.child
     y, x = rec.names.html(child), rec.names.html(edge.parent)
-    right = rec.local(child, position)
-    local = rec.names.local(child, edge.parent)
-    for other, number in enumerate(rec.locals(child)):
-        if other != position:
-            named = rec.names.local(child, rec.names.parents(child)[other])
-            yield Slip("swapped", number, f"that is {named}, for the other operand", edge.ends)
+    right, local = rec.local(edge), rec.names.local(child, edge.parent)
+    for position, parent in enumerate(rec.names.parents(child)):
+        if position != edge.position:
+            other = rec.local(Edge(parent, child, position))
+            says = f"that is {rec.names.local(child, parent)}, for the other operand"
+            yield Slip("swapped", other, says, edge.ends)
     yield Slip("sign", -right, f"the sign: {local} is {rec.tell(right)}", edge.ends)
     yield Slip("operand", rec.value(edge.parent), f"that is the value of {x} itself", edge.ends)
     yield Slip("result", rec.value(child), f"that is the value of {y}", edge.ends)
@@ -72,7 +72,7 @@ def of_local(rec: Recording, child: Item, position: int) -> Iterator[Slip]:
 
 def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
     """For what is sent along an edge."""
-    above, local = rec.adjoint(edge.child), rec.local(edge.child, edge.position)
+    above, local = rec.adjoint(edge.child), rec.local(edge)
     y, x = rec.names.html(edge.child), rec.names.html(edge.parent)
     came = rec.uses(edge.child)
     for late in came if len(came) > 1 else ():
@@ -80,7 +80,7 @@ def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
         sent, sender = rec.tell(rec.right[late]), rec.names.html(late.child)
         says = f"{y} passed on too early: the {sent} that {sender} sends had not come"
         yield Slip("early", early * local, says, edge.ends)
-    for slip in of_local(rec, edge.child, edge.position):
+    for slip in of_local(rec, edge):
         if slip.name != "zero":
             says = f"for ∂{y}/∂{x}: {slip.says}"
             yield Slip(slip.name, above * slip.gives, says, edge.ends)

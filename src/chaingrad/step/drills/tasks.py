@@ -50,9 +50,9 @@ def local_boxes(rec: Recording) -> list[Box]:
             rec.names.local(edge.child, edge.parent),
             f"local gradient of {rec.names.text(edge.child)} with respect to "
             f"{rec.names.text(edge.parent)}. {_computation(rec, edge.child)}",
-            rec.local(edge.child, edge.position),
+            rec.local(edge),
             f"{rec.names.html(edge.child)} = {_formula(rec, edge.child)}",
-            tuple(of_local(rec, edge.child, edge.position)),
+            tuple(of_local(rec, edge)),
         )
         for edge in rec.edges
     ]
@@ -112,7 +112,7 @@ def local_steps(rec: Recording) -> Iterator[Words]:
     for edge in rec.edges:
         names = rec.names
         local = names.local(edge.child, edge.parent)
-        number = rec.tell(rec.local(edge.child, edge.position))
+        number = rec.tell(rec.local(edge))
         y = names.html(edge.child)
         told = [
             f"{names.html(x)} = {rec.tell(rec.value(x))}"
@@ -127,12 +127,12 @@ def local_steps(rec: Recording) -> Iterator[Words]:
 
 def adjoint_steps(rec: Recording) -> Iterator[Words]:
     """The seed, and one step a message."""
-    names, root = rec.names, rec.items[-1]
-    seed = f"The backward pass starts at the root: {names.adjoint(root)} = <b>1</b>"
-    yield "Backward", seed, (root.id,), None, ((root.id, "grad", "grad 1"),)
+    names = rec.names
+    seed = f"The backward pass starts at the root: {names.adjoint(rec.items[-1])} = <b>1</b>"
+    yield "Backward", seed, (rec.root,), None, ((rec.root, "grad", "grad 1"),)
     sums: dict[str, Number] = {}
     for edge in rec.edges:
-        above, local = rec.adjoint(edge.child), rec.local(edge.child, edge.position)
+        above, local = rec.adjoint(edge.child), rec.local(edge)
         share, to = rec.right[edge], edge.parent
         sums[to.id] = sums[to.id] + share if to.id in sums else share
         numbers = [rec.tell(number) for number in (above, local, share, sums[to.id])]

@@ -3,37 +3,29 @@
 The engine writes the formulas: that of each operand of a line, given the adjoint of its result.
 """
 
-import ast
 import contextlib
 import functools
 import math
+import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from chaingrad._program import program
+from chaingrad.draw.items import Item
 from chaingrad.draw.reading import read as items_of
 from chaingrad.functional import vjp
 from chaingrad.node import Node
 from chaingrad.step.drills import formulas
-from chaingrad.step.drills.formulas import (
-    BAR,
-    COLUMNS,
-    ENTRIES,
-    MEAN,
-    MINUS,
-    PLUS,
-    REDUCED,
-    Matrix,
-    Sum,
-    Term,
-    flipped,
-    tiles,
-)
+from chaingrad.step.drills.formulas import BAR, ENTRIES, REDUCED, Matrix, Sum, Term, flipped
+from chaingrad.step.drills.lines import Line, Lines
+from chaingrad.step.drills.looks import look
 from chaingrad.step.drills.series import Series
+from chaingrad.step.names import Names, is_bare
+from chaingrad.step.picture import Look
 
 SIZES = (2, 3, 4)
 NUMBERS = (-3, -2, -1, 1, 2, 3)
@@ -60,72 +52,41 @@ FORMS = (
 Mistake = tuple[str, Sum, str]  # its name, what it makes, what is said of it
 
 
-@dataclass(frozen=True)
-class Statement:
-    """One line: ``made = f(operands)``."""
+def shown(line: Line) -> str:
+    """A line in formulas: Z = X Wᵀ + b."""
+    text = re.sub(r"\.T\b", "ᵀ", str(line).replace("2 * ", "2 ").replace(" @ ", " "))
+    return text.replace(" * ", " ⊙ ").replace("phi", "φ").replace("-", "−")
 
-    made: str
-    text: str
 
-    @property
-    def operands(self) -> list[str]:
-        """The names that it reads, each once."""
-        found = re.findall(r"[A-Za-z]+\b(?!\()", re.sub(r"\.T\b", "", self.text))
-        return list(dict.fromkeys(found))
+def is_activation(line: Line) -> bool:
+    return "phi" in line.text
 
-    @property
-    def shown(self) -> str:
-        """In formulas: Z = X Wᵀ + b."""
-        text = re.sub(r"\.T\b", "ᵀ", self.text.replace("2 * ", "2 ").replace(" @ ", " "))
-        text = text.replace(" * ", " ⊙ ").replace("phi", "φ").replace("-", "−")
-        return f"{self.made} = {text}"
 
-    @property
-    def is_activation(self) -> bool:
-        return "phi" in self.text
+def in_tiles(line: Line) -> Sum:
+    """What a line computes. An activation is drawn as a slope for each entry."""
+    slope = formulas.plain(SLOPE)
+    known = {"phi": lambda z: z * slope, **{name: formulas.plain(name) for name in line.reads}}
+    made: Sum = line.run(known)
+    return made
 
-    def compute(self, phi: Callable[[Any], Any], operands: Sequence[Any]) -> Any:
-        known = dict(zip(self.operands, operands, strict=True))
-        return eval(self.text, {"phi": phi}, known)
 
-    @property
-    def terms(self) -> Sum:
-        """In tiles. An activation is drawn as a slope for each entry."""
-        if self.is_activation:
-            [z] = self.operands
-            return (Term((((z, False),), ((SLOPE, False),))),)
-        return formulas.read(self.text, {name: formulas.plain(name) for name in self.operands})
+def pulled(line: Line, known: Mapping[str, Node]) -> Sequence[Sum]:
+    """The share of each operand, by the adjoint of the result, as the engine's program has it."""
+    names = [line.made + BAR, *line.reads, *[SLOPE] * is_activation(line)]
+    given = [known[name if name in known else line.made].data for name in names]
 
-    def pulled(self, shapes: Mapping[str, tuple[int, ...]]) -> list[Sum]:
-        """The share of each operand, by the adjoint of the result, as the engine writes it."""
-        given = [np.ones(shapes[name]) for name in [self.made, *self.operands]]
-        names = ["g", *self.operands]
-        if self.is_activation:
-            given.append(np.ones(shapes[self.made]))
-            names.append(SLOPE)
+    def back(g: Any, *operands: Any) -> Any:
+        slope = operands[-1]
 
-        def back(g: Any, *operands: Any) -> Any:
-            slope = operands[-1]
+        def run(*x: Any) -> Any:
+            return line.run({"phi": lambda z: z * slope, **dict(zip(line.reads, x, strict=True))})
 
-            def line(*x: Any) -> Any:
-                return self.compute(lambda z: z * slope, x)
+        return vjp(run, *operands[: len(line.reads)])[1](g)
 
-            return vjp(line, *operands[: len(self.operands)])[1](g)
-
-        function = ast.parse(program(back, argnums=None).trace(*given).source).body[0]
-        assert isinstance(function, ast.FunctionDef)
-        called = [argument.arg for argument in function.args.args]
-        known = {
-            python: formulas.plain(self.made + BAR if name == "g" else name)
-            for python, name in zip(called, names, strict=True)
-        }
-        *lines, last = function.body
-        for line in lines:
-            assert isinstance(line, ast.Assign)
-            known[ast.unparse(line.targets[0])] = formulas.read(ast.unparse(line.value), known)
-        assert isinstance(last, ast.Return)
-        assert isinstance(last.value, ast.Tuple)
-        return [formulas.read(ast.unparse(each), known) for each in last.value.elts]
+    written: dict[str, Any] = {}
+    exec(program(back, argnums=None).trace(*given).source, written)
+    shares: Sequence[Sum] = written["back"](*map(formulas.plain, names))
+    return shares
 
 
 @dataclass(frozen=True)
@@ -134,69 +95,44 @@ class Asked:
 
     name: str
     right: Sum
-    senders: Sequence[Statement]
+    senders: Sequence[Line]
 
     @property
     def told(self) -> str:
         """The lines that use it."""
-        return " and ".join(dict.fromkeys(sender.shown for sender in self.senders))
+        return " and ".join(dict.fromkeys(map(shown, self.senders)))
 
 
-class Layer:
+class Layer(Lines):
     """Lines of matrices, and the adjoint of everything by that of the last."""
 
     def __init__(self, form: str) -> None:
-        lines, sizes = form.split("|")
-        parts = (line.split("=") for line in lines.split(";"))
-        self.statements = [Statement(made.strip(), text.strip()) for made, text in parts]
-        self.dims = {name: tuple(of) for name, *of in map(str.split, sizes.split(","))}
-        self.letters = list(dict.fromkeys(letter for of in self.dims.values() for letter in of))
-        self.root = self.statements[-1].made
-        sized = dict(zip(self.letters, (5, 7, 11, 13), strict=False))
-        found = self.run(
-            {name: Node(np.ones([sized[x] for x in of]), name) for name, of in self.dims.items()}
-        )
-        by_size = {size: letter for letter, size in sized.items()}
-        self.nodes = items_of(found[self.root], "drill", 10**9)
-        self.dims |= {n: tuple(by_size[size] for size in node.shape) for n, node in found.items()}
-        self.node_dims = [[by_size[size] for size in np.shape(x.node.data)] for x in self.nodes]
-
-    def run(self, given: Mapping[str, Node], phi: Any = Node.relu) -> dict[str, Node]:
-        """Compute the lines: every node by its name."""
-        known = dict(given)
-        for line in self.statements:
-            known[line.made] = line.compute(phi, [known[name] for name in line.operands])
-            known[line.made].label = line.made
-        return known
+        lines, sizes = form.split(" | ")
+        super().__init__(lines, sizes, phi=Node.relu)
+        self.nodes = items_of(self.trial[self.root], "drill", 10**9)
 
     @property
     def given(self) -> dict[str, tuple[str, ...]]:
         """What is drawn by chance, and its sizes: leaves, slopes, the adjoint of the result."""
-        made = [line.made for line in self.statements]
-        found = {name: of for name, of in self.dims.items() if name not in made}
-        for line in self.statements:
-            if line.is_activation:
+        found = {name: self.dims[name] for name in self.leaves}
+        for line in self.lines:
+            if is_activation(line):
                 found[SLOPE] = self.dims[line.made]
         return found | {self.root + BAR: self.dims[self.root]}
 
     @functools.cached_property
     def asked(self) -> list[Asked]:
         """Every adjoint but that which is given, in the order of the pass."""
-        shapes = {
-            name: tuple(2 + self.letters.index(letter) for letter in of)
-            for name, of in self.dims.items()
-        }
-        shares: dict[str, list[tuple[Statement, Sum]]] = {}
+        shares: dict[str, list[tuple[Line, Sum]]] = {}
         found: list[Asked] = []
-        for k in reversed(range(len(self.statements))):
-            line = self.statements[k]
-            for name, share in zip(line.operands, line.pulled(shapes), strict=True):
+        for k, line in reversed(list(enumerate(self.lines))):
+            for name, share in zip(line.reads, pulled(line, self.trial), strict=True):
                 shares.setdefault(name, []).append((line, share))
-            earlier = [name for other in self.statements[:k] for name in other.operands]
-            for name in line.operands:
+            earlier = [name for other in self.lines[:k] for name in other.reads]
+            for name in line.reads:
                 if name not in earlier:
                     senders = [sender for sender, _ in shares[name]]
-                    total = sum((share for _, share in shares[name]), ())
+                    total = functools.reduce(operator.add, (x for _, x in shares[name]))
                     found.append(Asked(name, total, senders))
         return found
 
@@ -206,10 +142,10 @@ class Layer:
         values = self.drawn([4] * len(self.letters), Series("generic"))
         found: dict[str, list[Mistake]] = {}
         for asked in self.asked:
-            known, kept = [formulas.value(asked.right, values)], list[Mistake]()
+            known, kept = [asked.right.value(values)], list[Mistake]()
             for each in mistakes(asked):
                 with contextlib.suppress(ValueError):  # no sizes fit
-                    wrong = formulas.value(each[1], values)
+                    wrong = each[1].value(values)
                     if formulas.distinct([wrong, *known]):
                         known.append(wrong)
                         kept.append(each)
@@ -223,19 +159,19 @@ class Layer:
             shape = [sizes[self.letters.index(x)] for x in dims]
             entries = [float(dice.choose(NUMBERS)) for _ in range(math.prod(shape))]
             found[name] = np.array(entries).reshape((1, *shape)[-2:])
-        for line in self.statements:
-            found[line.made] = formulas.value(line.terms, found)
+        for line in self.lines:
+            found[line.made] = in_tiles(line).value(found)
         for asked in self.asked:
-            found[asked.name + BAR] = formulas.value(asked.right, found)
+            found[asked.name + BAR] = asked.right.value(found)
         return found
 
     def is_fit(self, known: Mapping[str, Matrix]) -> bool:
         """Whether these numbers tell every mistake from what is right and from the others."""
         for asked in self.asked:
-            found = [formulas.value(asked.right, known)]
-            for _, terms, _ in self.slips[asked.name]:
+            found = [asked.right.value(known)]
+            for _, wrong, _ in self.slips[asked.name]:
                 with contextlib.suppress(ValueError):  # its shapes do not fit
-                    found.append(formulas.value(terms, known))
+                    found.append(wrong.value(known))
             if not formulas.distinct(found):
                 return False
         return True
@@ -247,12 +183,17 @@ def layer(form: str) -> Layer:
     return Layer(form)
 
 
-def draw(form: str, level: int, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
-    """Sizes, on the first level no two of them the same, and matrices."""
+def _is_apart(form: str) -> bool:
+    """Whether no two sizes are the same: shapes tell most mistakes then."""
+    return form in FORMS[0]
+
+
+def draw(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
+    """Sizes and matrices of a problem."""
     of = layer(form)
     for _ in range(TRIES):
         sizes = [dice.choose(SIZES) for _ in of.letters]
-        if level > 1 or len(set(sizes)) == len(sizes):
+        if not _is_apart(form) or len(set(sizes)) == len(sizes):
             known = of.drawn(sizes, dice)
             if of.is_fit(known):
                 return sizes, known
@@ -264,15 +205,15 @@ def draw(form: str, level: int, dice: Series) -> tuple[list[int], dict[str, Matr
 
 def mistakes(asked: Asked) -> Iterator[Mistake]:
     """What people write instead."""
-    right, v = asked.right, asked.name
+    right, v = asked.right.terms, asked.name
     for i, term in enumerate(right):
         for name, wrong, says in (*_of_products(v, term), *_of_term(v, term)):
             if wrong.chains:
-                yield name, (*right[:i], wrong, *right[i + 1 :]), says
+                yield name, Sum((*right[:i], wrong, *right[i + 1 :])), says
     if len(right) > 1:
         says = f"a path is missing: {v} is used more than once in {asked.told}"
         for i in range(len(right)):
-            yield "forgotten", (*right[:i], *right[i + 1 :]), says
+            yield "forgotten", Sum((*right[:i], *right[i + 1 :])), says
     for sender in asked.senders:
         says = "only a sum passes on unchanged what it receives"
         yield "unchanged", formulas.plain(sender.made + BAR), says
@@ -312,8 +253,8 @@ def _of_term(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
         says = f"every row uses {v}: the shares of the rows are still to be added up"
         yield "batch", replace(term, summed=""), says
         says = f"that adds up each row by itself; the shares of all rows go to {v}"
-        yield "axis", replace(term, summed=COLUMNS), says
-        yield "mean", replace(term, summed=MEAN), "shares are added up, and not averaged"
+        yield "axis", replace(term, summed=formulas.COLUMNS), says
+        yield "mean", replace(term, summed=formulas.MEAN), "shares are added up, and not averaged"
     if term.sign < 0:
         yield "sign", replace(term, sign=1), f"the sign: {v} is subtracted"
     if term.scale:
@@ -329,7 +270,19 @@ def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def described(form: str, level: int) -> dict[str, Any]:
+def looks(form: str) -> list[Look]:
+    """The nodes of the drawing, with their shapes."""
+    of = layer(form)
+    return [_look(Names(of.nodes), item) for item in of.nodes]
+
+
+def _look(names: Names, item: Item) -> Look:
+    title = names.whole(item) if item.label or item.op == "transpose" or is_bare(item) else ""
+    note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
+    return look(item, title, note, (("data",),) * (not is_bare(item)), "(0, 0)")
+
+
+def described(form: str) -> dict[str, Any]:
     """What is asked of a form, and how it is judged; ``{0}`` stands for the first size."""
     of = layer(form)
     ids = {item.label: item.id for item in of.nodes if item.label}
@@ -338,22 +291,25 @@ def described(form: str, level: int) -> dict[str, Any]:
             "node": ids[asked.name],
             "label": asked.name + BAR,
             "shape": _shape(of, asked.name),
-            "right": tiles(asked.right),
+            "right": asked.right.tiles(),
             "hint": f"{asked.told}; {asked.name}{BAR} has the shape of {asked.name}",
-            "slips": [[name, tiles(terms), says] for name, terms, says in of.slips[asked.name]],
+            "slips": [[name, wrong.tiles(), says] for name, wrong, says in of.slips[asked.name]],
         }
         for asked in of.asked
     ]
-    pairs = zip(of.nodes, of.node_dims, strict=True)
     return {
         "sizes": len(of.letters),
-        "apart": level == 1,
+        "apart": _is_apart(form),
         "matrices": [
             [name, [of.letters.index(x) for x in dims]] for name, dims in of.given.items()
         ],
-        "made": [[line.made, tiles(line.terms)] for line in of.statements],
-        "given": [[item.id, "data", _sized(of, dims)] for item, dims in pairs if dims],
-        "text": "; ".join(line.shown for line in of.statements),
+        "made": [[line.made, in_tiles(line).tiles()] for line in of.lines],
+        "given": [
+            [item.id, "data", of.marked(of.dims_of(item.node))]
+            for item in of.nodes
+            if item.node.ndim
+        ],
+        "text": "; ".join(map(shown, of.lines)),
         "seed": f"{of.root}{BAR} {_shape(of, of.root)}",
         "tray": _tray(of, lines),
         "lines": lines,
@@ -363,13 +319,7 @@ def described(form: str, level: int) -> dict[str, Any]:
 
 def _shape(of: Layer, name: str) -> str:
     dims = {**of.given, **of.dims}
-    return _sized(of, dims[name] if name in dims else dims[name.removesuffix(BAR)])
-
-
-def _sized(of: Layer, dims: Sequence[str]) -> str:
-    """A shape, with marks for its sizes."""
-    marks = [f"{{{of.letters.index(x)}}}" for x in dims]
-    return f"({', '.join(marks)}{',' * (len(marks) == 1)})"
+    return of.marked(dims[name] if name in dims else dims[name.removesuffix(BAR)])
 
 
 def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -382,14 +332,14 @@ def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
     for name in names:
         if name in bases:
             found += [name, name + "ᵀ"] if "," in _shape(of, name)[:-2] else [name]
-    others = (SLOPE, ENTRIES, *REDUCED, "2", "1/2", PLUS, MINUS)
+    others = (SLOPE, ENTRIES, *REDUCED, "2", "1/2", formulas.PLUS, formulas.MINUS)
     return found + [tile for tile in others if tile in used]
 
 
 def _steps(of: Layer, ids: Mapping[str, str]) -> Iterator[list[Any]]:
     """One step an adjoint."""
     for asked in of.asked:
-        formula = tiles(asked.right)
+        formula = asked.right.tiles()
         shapes = [
             f"{name} {_shape(of, name)}"
             for name in dict.fromkeys(tile.rstrip("ᵀ") for tile in formula)

@@ -85,9 +85,9 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
         values = [_value(tree, _before(of, place, known)) for known in draws]
     except UnreadableError as error:
         text = _normal(line, name)
-        names = tuple(slip.name for slip in of.slips[place] if slip.text == text)
-        says = "".join(f"; {slip.says}" for slip in of.slips[place] if slip.text == text)
-        return names, f"{error}{says}"
+        made = [slip for slip in of.slips[place] if slip.text == text]
+        words = [str(error), *(slip.says for slip in made)]
+        return tuple(slip.name for slip in made), "; ".join(words)
     pairs = list(zip(values, draws, strict=True))
     wrong = [(value, known) for value, known in pairs if not alike(value, known[name])]
     if not wrong:
@@ -114,7 +114,7 @@ def _entry(of: Form, name: str, value: Any, right: Any) -> str:
     at = tuple(map(int, np.argwhere(~close)[0]))
     which = f"{name}[{', '.join(map(str, at))}]" if at else name
     came, wanted = (f"{float(x[at]):.4g}".replace("-", "−") for x in (value, right))
-    uses = ", ".join(f"`{line}`" for line in of.told(name[1:]))
+    uses = ", ".join(f"`{line}`" for line in of.users(name[1:]))
     return (
         f"its shape is right, and its entries are not: `{which}` is {came} by this line, and "
         f"{wanted} by the engine; `{name[1:]}` is used in {uses}"

@@ -342,8 +342,8 @@ def test_tiles_give_what_vjp_gives(level):
         leaves = [name for name in of.given if name in of.dims]
 
         def line(*given, of=of, known=known, leaves=leaves):
-            found = of.run(dict(zip(leaves, given, strict=True)), lambda z: z * known[tiles.SLOPE])
-            return found[of.root]
+            phi = {"phi": lambda z: z * known[tiles.SLOPE]}
+            return of.run(phi | dict(zip(leaves, given, strict=True)))[of.root]
 
         shares = vjp(line, *(known[name] for name in leaves))[1](known[of.root + BAR])
         for name, share in zip(leaves, shares, strict=True):
@@ -472,7 +472,7 @@ def test_lines_of_numpy_give_what_vjp_gives(level):
         given = {name: known[name] for name in of.leaves}
 
         def last(*leaves, of=of, sizes=sizes, names=names, given=given):
-            return of.forward(given | dict(zip(names, leaves, strict=True)), sizes)[of.root]
+            return of.run(sizes | given | dict(zip(names, leaves, strict=True)))[of.root]
 
         shares = vjp(last, *(known[name] for name in names))[1](seeded)
         rights = dict(zip((line.made for line in of.asked), right_lines(drawn), strict=True))
@@ -481,7 +481,7 @@ def test_lines_of_numpy_give_what_vjp_gives(level):
             right = equations.computed(rights["d" + name], known)
             np.testing.assert_allclose(right, share, rtol=1e-9, atol=1e-11)
             way = np.reshape([direction.below(9) - 4 for _ in range(right.size)], right.shape)
-            ends = [of.forward({**given, name: given[name] + step * way}, sizes)[of.root]
+            ends = [of.run({**sizes, **given, name: given[name] + step * way})[of.root]
                     for step in (1e-6, -1e-6)]  # fmt: skip
             slope = np.sum((ends[0] - ends[1]) / 2e-6 * seeded)
             assert slope == pytest.approx(np.sum(right * way), rel=1e-4, abs=1e-6)
