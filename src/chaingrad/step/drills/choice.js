@@ -48,6 +48,14 @@ class Choice extends Sheet {
     if (next) this.choose(next);
   }
 
+  // What is said of the first wrong node, and of all that is chosen.
+  told(node, first, { name, says }) {
+    this.point(node);
+    const whole = says ? ` All in all, ${says}.` : "";
+    const words = named(first + whole, this.problem.names);
+    return { at: node, wrong: name ? [name] : [], words };
+  }
+
   focus(node = Object.keys(this.problem.entry.says)[0]) {
     this.shown.nodes[node].group.focus();
   }

@@ -14,8 +14,8 @@ from chaingrad.step.player import SCRIPTS
 
 PARTS = (
     "program", "reading", "drills/series", "drills/problem", "drills/matrices", "drills/sheet",
-    "drills/boxes", "drills/arrows", "drills/choice", "drills/sequence", "drills/keep",
-    "drills/tiles", "drills/typed", "drills/task",
+    "drills/answers", "drills/boxes", "drills/arrows", "drills/choice", "drills/sequence",
+    "drills/keep", "drills/tiles", "drills/typed", "drills/task",
 )  # fmt: skip
 
 

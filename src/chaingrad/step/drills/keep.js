@@ -5,16 +5,14 @@ class Keep extends Choice {
   }
 
   check() {
-    const { chosen, problem } = this;
-    const { entry, names } = problem;
+    const { chosen } = this;
+    const { entry } = this.problem;
     if (!chosen.length) return { words: "Choose a value first." };
     const verdict = judgeKept(entry, chosen);
     if (!verdict) return { right: true };
-    const { node, isRead, name, says } = verdict;
-    this.point(node);
+    const { node, isRead } = verdict;
     const called = entry.letters[node] ? `{${node}}` : entry.says[node].split(",")[0];
-    const first = `<b>${called} is ${isRead ? "" : "not "}read</b>: ${entry.why[node]}.`;
-    const whole = says ? ` All in all, ${says}.` : "";
-    return { at: node, wrong: name ? [name] : [], words: named(first + whole, names) };
+    const read = `<b>${called} is ${isRead ? "" : "not "}read</b>: ${entry.why[node]}.`;
+    return this.told(node, read, verdict);
   }
 }

@@ -5,11 +5,10 @@ class Practice {
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
-    this.kind = this.select(
-      "Practise",
-      kinds.map(({ name, title }) => [name, title]),
-    );
-    this.level = this.select("Level", []);
+    const called = kinds.map(({ name, title }) => [name, title]);
+    this.kind = this.select("Practise", called);
+    const each = Array.from({ length: levels }, (_, i) => [i + 1, i + 1]);
+    this.level = this.select("Level", each);
     this.count = make("span", { class: "cg-count" });
     this.large = button("Large", () => this.enlarge());
     this.on = button("Next", () => this.next());
@@ -27,31 +26,25 @@ class Practice {
   }
 
   select(label, options) {
-    const made = make(
-      "select",
-      {},
-      options.map(([v, t]) => `<option value="${v}">${t}</option>`).join(""),
-    );
-    const around = make("label", {}, `${label} `);
-    around.append(made);
-    return made;
+    const inside = options.map(([v, t]) => `<option value="${v}">${t}</option>`).join("");
+    return make("label", {}, `${label} <select>${inside}</select>`).lastChild;
   }
 
   // What is kept of a kind.
   read(name = this.name) {
-    return kept.read(this.page).drills?.[name] ?? {};
+    return { ...begun(), ...kept.read(this.page).drills?.[name] };
   }
 
   // Start a kind, or go on where the reader was in it.
   choose(name) {
     const back = due(this.read(name), true);
     if (back) return this.go(name, back.level, back.seed);
-    this.start({ ...begun(), ...this.read(name) }.level, name);
+    this.start(this.read(name).level, name);
   }
 
   // Go on in the series of a level.
   start(level, name = this.name) {
-    this.go(name, level, (this.read(name).seeds?.[level] ?? 0) + 1);
+    this.go(name, level, (this.read(name).seeds[level] ?? 0) + 1);
   }
 
   go(name, level, seed) {
@@ -87,20 +80,17 @@ class Practice {
     const problem = { ...draw(kind.name, level, seed, entries), name: turn };
     this.name = kind.name;
     this.kind.value = kind.name;
-    const options = Array.from({ length: this.levels }, (_, i) => `<option>${i + 1}</option>`);
-    this.level.innerHTML = options.join("");
     this.level.value = level;
-    const { pictures } = problem.entry;
     const moved = this.body.contains(document.activeElement);
     this.judged = false;
-    const back = this.read().again?.some((one) => one.level === level && one.seed === seed);
+    const back = this.read().again.some((one) => one.level === level && one.seed === seed);
     if (!back || !this.series || this.series.name !== kind.name) {
       this.series = { name: kind.name, level, seed };
     }
     this.task = new Task(problem, {
       sheet: kind.sheet,
-      pictures,
       asks: kind.asks,
+      pictures: problem.entry.pictures,
       lessons: this.lessons,
       root: this.site,
       outcome: (what) => this.note(problem, kind, what),
@@ -135,7 +125,7 @@ class Practice {
   }
 
   tell(seed) {
-    const { level, row } = { ...begun(), ...this.read() };
+    const { level, row } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
     this.count.textContent = `Problem ${seed}${here}`;
   }
@@ -145,7 +135,7 @@ class Practice {
     const { level, seed } = this.series;
     const back = due(this.read());
     if (back) return this.go(this.name, back.level, back.seed);
-    const { level: now } = { ...begun(), ...this.read() };
+    const now = this.read().level;
     if (this.judged && now > level) return this.start(now);
     this.go(this.name, level, seed + 1);
   }

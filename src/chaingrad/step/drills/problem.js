@@ -100,22 +100,24 @@ const judge = ({ values }, { right, slips }, numbers) => {
 // A text with the names that nodes have in this problem.
 const named = (text, names) => text.replace(/\{(n\d+)\}/g, (_, node) => names[node]);
 
+// What all that is chosen is, if it is one of the mistakes.
+const mistake = (wrong, chosen) => {
+  const [name, , says] = wrong.find(([, made]) => made.join() === chosen.join()) ?? [];
+  return { name, says };
+};
+
 // The first value that is kept for nothing, or missing, and what all that is kept is.
 const judgeKept = ({ says, right, wrong }, chosen) => {
   const node = Object.keys(says).find((one) => chosen.includes(one) !== right.includes(one));
   if (!node) return undefined;
-  const whole = [...chosen].sort().join();
-  const [name, , made] = wrong.find(([, kept]) => kept.join() === whole) ?? [];
-  return { node, isRead: right.includes(node), name, says: made };
+  return { node, isRead: right.includes(node), ...mistake(wrong, [...chosen].sort()) };
 };
 
 // The first node that passes on before one of its children, and what the whole order is.
 const judgeOrder = ({ children, wrong }, order) => {
   for (const [i, node] of order.entries()) {
     const child = children[node].find((one) => order.indexOf(one) > i);
-    if (!child) continue;
-    const [name, , says] = wrong.find(([, made]) => made.join() === order.join()) ?? [];
-    return { node, child, name, says };
+    if (child) return { node, child, ...mistake(wrong, order) };
   }
   return undefined;
 };

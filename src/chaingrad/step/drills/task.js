@@ -43,12 +43,12 @@ class Task {
   }
 
   tell({ right, wrong, words = "", at }) {
-    if (this.element.isConnected === false) return; // another problem was opened meanwhile
+    if (!this.element.isConnected) return; // another problem was opened meanwhile
     if (wrong) {
       this.clean = false;
       this.say(`✗ ${words} ${this.links(wrong)}`);
       this.sheet.focus(at);
-      this.outcome("wrong", wrong);
+      this.outcome("wrong");
     } else if (!right) {
       this.say(words);
       this.sheet.focus(at);
@@ -60,14 +60,9 @@ class Task {
 
   links(names) {
     if (!this.root) return "";
-    return names
-      .map((name) => this.lessons[name])
-      .filter((lesson, i, all) => lesson && all.indexOf(lesson) === i)
-      .map(
-        (lesson) =>
-          `<a href="${this.root}chapters/${lesson.replace("#", ".html#")}">The lesson</a>`,
-      )
-      .join(" ");
+    const lessons = new Set(names.map((name) => this.lessons[name]).filter(Boolean));
+    const address = (lesson) => `${this.root}chapters/${lesson.replace("#", ".html#")}`;
+    return [...lessons].map((one) => `<a href="${address(one)}">The lesson</a>`).join(" ");
   }
 
   // The player, on this very problem.

@@ -7,7 +7,7 @@ const escaped = (text) =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const coded = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 
-class Typed extends Sheet {
+class Typed extends Answers {
   constructor(problem, pictures, done, root) {
     super(problem, pictures, done);
     this.root = root;
@@ -15,72 +15,49 @@ class Typed extends Sheet {
     const sized = (text) => filled(text, values);
     const whole = (text) => text && `\u00a0${sized(text).replaceAll(" ", "\u00a0")}`;
     const names = entry.names.map(([name, is]) => `<code>${name}</code>${whole(is)}`);
-    const graph = this.element;
-    this.rows = entry.typed.map((line) => this.row(line, sized(line.shape)));
+    const about = { class: "cg-code", tabindex: "0", role: "group", "aria-label": "Forward" };
+    [this.fields, this.marks] = [[], []];
+    const lines = entry.typed.map(({ label, shape }, i) => this.row(i, label, sized(shape)));
     this.line = make("p", { class: "cg-asks cg-status", role: "status" });
-    this.element = make("div", { role: "group", "aria-label": "The graph and your lines" });
-    this.element.append(
-      graph,
-      make(
-        "pre",
-        { class: "cg-code", tabindex: "0", role: "group", "aria-label": "Forward" },
-        escaped(entry.forward.join("\n")),
-      ),
+    this.below(
+      "The graph and your lines",
+      make("pre", about, escaped(entry.forward.join("\n"))),
       make("p", { class: "cg-asks" }, `Names: ${names.join(", ")}.`),
-      ...this.rows.map(({ element }) => element),
+      ...lines,
       this.line,
     );
   }
 
-  row({ label }, size) {
-    const element = make("label", { class: "cg-line" });
-    const field = make("input", {
-      type: "text",
-      autocomplete: "off",
-      autocapitalize: "off",
-      autocorrect: "off",
-      spellcheck: "false",
-      enterkeyhint: "go",
-      "aria-label": `${label}, of shape ${size}, in NumPy`,
-    });
-    const mark = make("span", { class: "cg-mark", "aria-hidden": "true" });
-    element.append(make("code", {}, `${label} =`), field, make("span", {}, size), mark);
-    field.addEventListener("input", () => this.mark({ field, mark }, ""));
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      this.done();
-    });
-    return { element, field, mark };
+  row(i, label, size) {
+    const row = make("label", { class: "cg-line" });
+    this.fields[i] = this.field(i, `${label}, of shape ${size}, in NumPy`);
+    this.marks[i] = make("span", { class: "cg-mark", "aria-hidden": "true" });
+    const name = make("code", {}, `${label} =`);
+    row.append(name, this.fields[i], make("span", {}, size), this.marks[i]);
+    return row;
   }
 
-  mark({ field, mark }, state) {
-    mark.textContent = { right: "✓", wrong: "✗" }[state] ?? "";
-    field.classList.toggle("cg-wrong", state === "wrong");
-    if (state === "wrong") field.setAttribute("aria-invalid", "true");
-    else field.removeAttribute("aria-invalid");
-    this.clear();
+  mark(i, state) {
+    this.marks[i].textContent = { right: "✓", wrong: "✗" }[state] ?? "";
+    super.mark(i, state);
   }
 
   get texts() {
-    return this.rows.map(({ field }) => field.value);
+    return this.fields.map(({ value }) => value);
   }
 
-  fillOne() {
-    const i = this.texts.findIndex((text) => !text.trim());
-    if (i < 0) return;
-    this.rows[i].field.value = this.problem.entry.typed[i].right;
-    this.mark(this.rows[i], "right");
+  read() {
+    return this.texts.map((text) => text.trim());
   }
 
-  focus(i = 0) {
-    this.rows[i].field.focus();
+  fill(i) {
+    this.fields[i].value = this.problem.entry.typed[i].right;
   }
 
   check() {
     const { texts } = this;
     const { name } = this.problem;
-    if (!texts.some((text) => text.trim())) return { words: "Type a line first." };
+    if (!this.read().some(Boolean)) return { words: "Type a line first." };
     if (this.root) return this.judged(name, texts);
     return { words: `Python runs in this notebook: ${coded(this.cell(name, texts))}` };
   }
@@ -114,12 +91,10 @@ class Typed extends Sheet {
     }
     const { marks, at, wrong, words } = verdict;
     const first = marks.indexOf("wrong");
-    marks.forEach((mark, i) =>
-      this.mark(this.rows[i], i > first && first >= 0 && mark === "wrong" ? "" : mark),
-    );
+    marks.forEach((mark, i) => this.mark(i, mark === "wrong" && i > first ? "" : mark));
     if (first < 0) return { right: !words, at, words: coded(words) };
     this.point(this.problem.entry.typed[at].node);
-    return { at, wrong: [...new Set(wrong)], words: coded(words) };
+    return { at, wrong, words: coded(words) };
   }
 
   // One question at a time, of the Python that live cells run in.
