@@ -38,10 +38,9 @@ def new_graph(direction: str) -> Digraph:
     return graph
 
 
-def _colors(kind: str) -> tuple[str, str]:
-    """Give the fill and the line of a kind of node."""
-    name = {"operation": "node", "constant": "constant"}.get(kind, "leaf")
-    return LIGHT[name], LIGHT[f"{name}-line"]
+def _colors(item: Item, name: str) -> tuple[str, str]:
+    """The fill, and the line around it: another where something was found wrong with a node."""
+    return LIGHT[name], LIGHT["visited-line" if item.marks else f"{name}-line"]
 
 
 def draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
@@ -55,8 +54,7 @@ def draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool)
 
 def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Lay a node out: its label and operation, a rule, its value in ink and gradients in blue."""
-    fill, line = _colors(item.kind)
-    parameter = item.kind == "parameter"
+    fill, line = _colors(item, item.color)
     note = escape(item.op or item.kind)
     if item.label:
         note = f"<B>{escape(item.label)}</B>  {font(note, LIGHT['muted'], 12)}"
@@ -66,18 +64,13 @@ def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
         body += row(
             font(lines, LIGHT["ink" if key.strip("‖") in (item.fact, "shape") else "global"], 12)
         )
-    border = 3 if item.marks else 2 if parameter else 1
+    border = 3 if item.marks else 2 if item.kind == "parameter" else 1
     table = (
         f'<TABLE BORDER="{border}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
-        f' COLOR="{_line(item, line)}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
+        f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
         f"{_marked(item)}{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
     )
-    return {"shape": "plain", "label": Markup(table), **_operand_order(item)}
-
-
-def _line(item: Item, line: str) -> str:
-    """The colour of the line around a node: another where something was found wrong with it."""
-    return LIGHT["visited-line"] if item.marks else line
+    return {"shape": "plain", "label": Markup(table), **operand_order(item)}
 
 
 def _marked(item: Item) -> str:
@@ -86,7 +79,7 @@ def _marked(item: Item) -> str:
     return row(font(f"<B>! {words}</B>", LIGHT["ink"], 12), LIGHT["visited"]) if words else ""
 
 
-def _operand_order(item: Item) -> dict[str, str]:
+def operand_order(item: Item) -> dict[str, str]:
     """Keep the operands of ``a - b`` or ``a @ b`` in their written order, from the top down."""
     return {} if item.is_leaf or facts_of(item.op.lower()).commutes else {"ordering": "in"}
 
@@ -110,26 +103,27 @@ def draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool
 
 def _circle(item: Item) -> dict[str, str]:
     name = facts_of(item.op).symbol or item.op
+    fill, line = _colors(item, "op")
     return {
         "shape": "circle" if len(name) <= 4 else "ellipse",
         "width": "0.42",
         "height": "0.42",
         "margin": "0.03",
-        "fillcolor": LIGHT["op"],
-        "color": _line(item, LIGHT["op-line"]),
+        "fillcolor": fill,
+        "color": line,
         "penwidth": "2.4" if item.marks else "1.2",
         "label": Markup(escape(name + " !" * bool(item.marks))) or " ",
-        **_operand_order(item),
+        **operand_order(item),
     }
 
 
 def _square(item: Item, values: bool, gradients: bool) -> dict[str, str]:
-    fill, line = _colors(item.kind)
+    fill, line = _colors(item, item.color)
     return {
         "shape": "square",
         "width": "0.55",
         "fillcolor": fill,
-        "color": _line(item, line),
+        "color": line,
         "penwidth": "2.4" if item.kind == "parameter" or item.marks else "1.2",
         "label": _square_label(item, values, gradients),
     }

@@ -38,6 +38,11 @@ class Item:
         return self.kind != "operation"
 
     @property
+    def color(self) -> str:
+        """What the palette calls its colour."""
+        return {"operation": "node", "constant": "constant"}.get(self.kind, "leaf")
+
+    @property
     def name(self) -> str:
         """The label, or v3 for an unlabelled node n3."""
         return self.label or "v" + self.id[1:]

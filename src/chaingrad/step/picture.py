@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chaingrad.draw import Drawing
-from chaingrad.draw.boxes import Direction, new_graph
+from chaingrad.draw.boxes import Direction, new_graph, operand_order
 from chaingrad.draw.items import Item
 from chaingrad.draw.palette import LIGHT
-from chaingrad.rules import facts_of
 
 TITLE, TEXT = 14, 12  # sizes of type, in pixels
 LEGIBLE = 11 / TEXT  # no picture is shown at a smaller scale
@@ -112,13 +111,12 @@ def draw(
     graph.defaults("node", fixedsize="true", label="")
     for look in looks:
         item, (width, height) = look.item, look.size
-        operands = item.is_leaf or facts_of(item.op.lower()).commutes
         graph.node(
             item.id,
             shape="ellipse" if look.is_round else "box",
             width=f"{width / 72:.3f}",
             height=f"{height / 72:.3f}",
-            **({} if operands else {"ordering": "in"}),
+            **operand_order(item),
         )
     for look in looks:
         dashed = {"style": "dashed", "color": LIGHT["excluded"]}
