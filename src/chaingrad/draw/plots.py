@@ -32,9 +32,9 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, NullLocator
 
-from chaingrad.draw.dot import SHOWN, printable
+from chaingrad.draw.dot import MEASURED, printable
 from chaingrad.draw.palette import NAME, color, style, themed
-from chaingrad.draw.svg import write
+from chaingrad.draw.svg import NAMESPACE, as_file, frame, write
 
 __all__ = ["FILLS", "LINES", "POINTS", "SERIES", "Plot", "axes", "color", "grid"]
 
@@ -54,26 +54,19 @@ LINES: list[dict[str, Any]] = [
 ]
 #: Styles of lines through measured points, to be told apart with and without colour.
 POINTS: list[dict[str, Any]] = [
-    {"color": color(name), "linestyle": dash, "marker": marker}
-    for name, dash, marker in zip(SERIES, _DASHES, "os^Dv", strict=True)
+    line | {"marker": marker} for line, marker in zip(LINES, "os^Dv", strict=True)
 ]
 
+_SIZES = (
+    "font.size axes.titlesize axes.labelsize xtick.labelsize ytick.labelsize figure.labelsize "
+    "legend.fontsize legend.title_fontsize"
+)
+_TEXTS = "text.color axes.titlecolor axes.labelcolor xtick.labelcolor ytick.labelcolor"
 _STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib, and is wider than what a page shows
-    "font.size": _TYPE,
-    "axes.titlesize": _TYPE,
+    **dict.fromkeys(_SIZES.split(), _TYPE),
+    **dict.fromkeys(_TEXTS.split(), color("ink")),
+    "font.family": MEASURED,
     "axes.titleweight": "bold",
-    "axes.labelsize": _TYPE,
-    "xtick.labelsize": _TYPE,
-    "ytick.labelsize": _TYPE,
-    "figure.labelsize": _TYPE,
-    "legend.fontsize": _TYPE,
-    "legend.title_fontsize": _TYPE,
-    "text.color": color("ink"),
-    "axes.titlecolor": color("ink"),
-    "axes.labelcolor": color("ink"),
-    "xtick.labelcolor": color("ink"),
-    "ytick.labelcolor": color("ink"),
     "xtick.color": color("edge"),
     "ytick.color": color("edge"),
     "axes.edgecolor": color("edge"),
@@ -144,13 +137,13 @@ class Plot:
         width = sum(int(panel.attrib["width"]) for panel in panels)
         height = max(int(panel.attrib["height"]) for panel in panels)
         size = {"width": str(width), "height": str(height), "viewBox": f"0 0 {width} {height}"}
-        label = {"role": "img", "aria-label": self.alt, "xmlns": "http://www.w3.org/2000/svg"}
+        label = {"role": "img", "aria-label": self.alt, "xmlns": NAMESPACE}
         root, left = ET.Element("svg", label | size), 0
         for panel in panels:
             panel.set("x", str(left))
             left += int(panel.attrib["width"])
             root.append(panel)
-        return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
+        return as_file(root)
 
     def html(self) -> str:
         """Give the plot for a page: panels of inline SVG that wrap and follow its theme."""
@@ -297,14 +290,10 @@ def _panel(figure: Figure, alt: str) -> ET.Element:
         _tidy(element)
     _rename(root, blake2s(file.getvalue() + alt.encode(), digest_size=4).hexdigest())
     _flatten(root)
-    *_, width, height = root.attrib["viewBox"].split()
     root.attrib = {
         "class": "chaingrad",
         "aria-hidden": "true",
-        "width": f"{float(width):.0f}",
-        "height": f"{float(height):.0f}",
-        "viewBox": f"0 0 {float(width):g} {float(height):g}",
-        "font-family": SHOWN,
+        **frame(root),
         "stroke-linejoin": "round",
     }
     return root

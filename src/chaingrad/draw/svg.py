@@ -17,6 +17,7 @@ from typing import Any
 from chaingrad.draw.dot import SHOWN, layout, printable
 from chaingrad.draw.palette import NAME, style, themed
 
+NAMESPACE = "http://www.w3.org/2000/svg"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LEGIBLE = 11.0  # pixels: a wide drawing shrinks until its smallest type has this size
 _PHONE = 320.0  # pixels: what is no wider never needs to scroll
@@ -137,8 +138,8 @@ def scrolling(svg: str) -> str:
 def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
     """Rewrite Graphviz's SVG as a file of its own, in the light colours."""
     root = _clean(svg, alt, titles)
-    root.set("xmlns", "http://www.w3.org/2000/svg")
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
+    root.set("xmlns", NAMESPACE)
+    return as_file(root)
 
 
 def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
@@ -157,18 +158,25 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
             element.set("font-size", f"{float(element.get('font-size', 14)):g}")
     for group in root.iter("g"):
         _name(group, titles)
-    *_, width, height = root.attrib["viewBox"].split()
     root.attrib = {
         "class": "chaingrad",
         "role": "img",
         "aria-label": printable(alt),
-        "width": f"{float(width):.0f}",  # one point of Graphviz is one pixel here
-        "height": f"{float(height):.0f}",
-        "viewBox": f"0 0 {float(width):g} {float(height):g}",
-        "font-family": SHOWN,
+        **frame(root),
         "text-rendering": "geometricPrecision",  # the same widths at every size
     }
     return root
+
+
+def frame(root: ET.Element) -> dict[str, str]:
+    """The attributes of a picture by Graphviz or matplotlib, a point of which is a pixel here."""
+    *_, width, height = map(float, root.attrib["viewBox"].split())
+    return {
+        "width": f"{width:.0f}",
+        "height": f"{height:.0f}",
+        "viewBox": f"0 0 {width:g} {height:g}",
+        "font-family": SHOWN,
+    }
 
 
 def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
@@ -201,6 +209,11 @@ def _centre(group: ET.Element) -> None:
     for text in texts:
         text.set("x", f"{(min(across) + max(across)) / 2:.2f}")
         text.set("text-anchor", "middle")
+
+
+def as_file(root: ET.Element) -> str:
+    """A picture as the text of a file of its own."""
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
 
 
 def write(root: ET.Element) -> str:
