@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad._program.source import reached
-from chaingrad._program.tape import BITS, ELEMENTWISE, Recorded, Tape, filled
+from chaingrad._program.tape import BITS, ELEMENTWISE, SPECIAL, Recorded, Tape, filled
 from chaingrad.rules import TracingError
 
 MOST = 2000  # entries of an array, and operations on numbers
@@ -19,6 +19,10 @@ _SAME: dict[str, Callable[..., Any]] = {
     "dot": np.dot,
     "outer": np.multiply.outer,
     "cumsum": np.cumsum,
+    "vdot": lambda a, b: np.dot(a.ravel(), b.ravel()),
+    "transpose": np.transpose,
+    "reshape": lambda a, shape: a,  # for all are brought to their shapes
+    **{op: SPECIAL[op] for op in ("broadcast_to", "full", "concatenate", "einsum")},
 }
 FEWER = f"a page takes {MOST:,}: take fewer examples or smaller layers"
 
@@ -98,12 +102,6 @@ class Entries:
             raise TracingError(f"a page has no {op} of arrays")
         return said(x, *args)
 
-    def _vdot(self, x: Recorded, a: Array, b: Array) -> Any:
-        return np.dot(a.ravel(), b.ravel())
-
-    def _einsum(self, x: Recorded, *arrays: Array) -> Any:
-        return np.einsum(x.option("subscripts"), *arrays)
-
     def _float(self, x: Recorded, a: Array) -> Array:
         is_truth = x.args[0].dtype.kind == "b"
         chosen = [self._filled(number, a.shape) for number in (1.0, 0.0)]
@@ -113,21 +111,6 @@ class Entries:
         if x.dtype.kind == "b":
             return self._each("not_equal")(a, self._filled(0.0, a.shape))  # type: ignore[no-any-return]
         return self._float(x, a)
-
-    def _transpose(self, x: Recorded, a: Array) -> Array:
-        return a.transpose(x.option("axes"))
-
-    def _reshape(self, x: Recorded, a: Array) -> Array:
-        return a
-
-    def _broadcast_to(self, x: Recorded, a: Array) -> Array:
-        return np.broadcast_to(a, x.shape)
-
-    def _full(self, x: Recorded, a: Array) -> Array:
-        return np.broadcast_to(a, x.shape)
-
-    def _concatenate(self, x: Recorded, *arrays: Array) -> Array:
-        return np.concatenate(arrays, axis=x.option("axis"))
 
     def _getitem(self, x: Recorded, a: Array, *_: Array) -> Any:
         return a[self._index(x)]
