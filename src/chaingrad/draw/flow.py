@@ -13,7 +13,7 @@ from chaingrad.draw.palette import LIGHT
 from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
 from chaingrad.draw.tensors import is_tensor
-from chaingrad.draw.watches import folded, is_watched, shares
+from chaingrad.draw.watches import is_watched
 from chaingrad.draw.words import describe, digits, number, title
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
@@ -60,8 +60,8 @@ def draw_gradient_flow(
         )
     sent: dict[tuple[int, int], str] = {}
     if is_watched(root):
-        root = folded(root)
-        sent = shares(root)
+        root = root.folded()
+        sent = root.shares()
     graph = new_graph(direction)
     items = read(root, "draw_gradient_flow", max_nodes, parameters)
     items = [replace(item, label=item.name) for item in items]  # the ∂ need a name for each

@@ -6,7 +6,7 @@ from typing import Any
 from chaingrad.draw.boxes import Direction, Style, check_option, draw_boxes, draw_shapes, new_graph
 from chaingrad.draw.reading import read
 from chaingrad.draw.svg import Drawing
-from chaingrad.draw.watches import folded, is_watched
+from chaingrad.draw.watches import is_watched
 from chaingrad.draw.words import describe, title
 from chaingrad.graph import GraphNode
 
@@ -59,7 +59,7 @@ def draw_graph(
     2
     """
     if is_watched(root):
-        root = folded(root)
+        root = root.folded()
     check_option("style", style, ("box", "shapes"))
     graph = new_graph(direction)
     items = read(root, "draw_graph", max_nodes, parameters, names, inline)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chaingrad.draw.items import Facts
+from chaingrad.draw.nodes import Nodes
 
 # Equations that do no more than call the function they hold, and those that have a derivative.
 CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat2", "checkpoint"})
@@ -71,10 +72,11 @@ def is_jaxpr(thing: Any) -> bool:
     return isinstance(thing, ClosedJaxpr | Jaxpr)
 
 
-class Jaxprs:
-    """Reads the jaxprs among some roots, as `chaingrad.draw.nodes.Nodes` reads nodes."""
+class Jaxprs(Nodes):
+    """Reads the jaxprs among some roots."""
 
     def __init__(self, roots: Iterable[Any], inline: bool) -> None:
+        super().__init__()
         self._records = {
             id(root): read_jaxpr(root, _CALLS if inline else frozenset())
             for root in roots
@@ -86,9 +88,10 @@ class Jaxprs:
             for variable, (node, _) in record.variables.items()
         }
 
-    def has(self, thing: Any) -> bool:
-        """Whether a thing is one of the jaxprs or a variable in them."""
-        return id(thing) in self._records or id(thing) in self._variables
+    def reads(self, thing: Any) -> bool:
+        """Whether a thing is one of the jaxprs, or a variable or node of them."""
+        known = (self._records, self._variables)
+        return isinstance(thing, Value) or any(id(thing) in things for things in known)
 
     def source(self, thing: Any) -> Any:
         """The node of a variable."""
@@ -97,9 +100,6 @@ class Jaxprs:
     def starts(self, thing: Any, caller: str) -> Sequence[Value]:
         """All of a jaxpr, whether an output needs it or not."""
         return self._records[id(thing)].nodes
-
-    def parents(self, thing: Value) -> Sequence[Value]:
-        return thing.parents
 
     def facts(self, thing: Value) -> Facts:
         return Facts(thing.kind, thing.op, thing.label or "", thing.data, None, thing.is_output)

@@ -12,6 +12,10 @@ class Nodes:
     def __init__(self, parameters: Iterable[Any] = ()) -> None:
         self._trained = {id(thing) for thing in parameters}
 
+    def reads(self, thing: Any) -> bool:
+        """Whether a thing is of the kind that is read here."""
+        return True
+
     def source(self, thing: Any) -> Any:
         """What stands for a thing in its graph."""
         return thing

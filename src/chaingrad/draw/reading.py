@@ -4,15 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from chaingrad.draw.items import Item
+from chaingrad.draw.items import Facts, Item
 from chaingrad.draw.jaxpr import Jaxprs, Type, is_jaxpr
 from chaingrad.draw.nodes import Nodes
 from chaingrad.draw.tensors import Tensors, is_tensor
-from chaingrad.draw.watches import Watches, is_watched
+from chaingrad.draw.watches import Watches
 from chaingrad.draw.words import is_zero, show
-from chaingrad.graph import toposort
-
-Reader = Nodes | Jaxprs
+from chaingrad.graph import parents_of, toposort
 
 
 def read(
@@ -26,20 +24,27 @@ def read(
     """Read the graph behind one root or several, parents before children."""
     roots = list(root) if isinstance(root, list | tuple) and root else [root]
     trained = list(parameters)
-    jaxprs, tensors, nodes = Jaxprs(roots, inline), Tensors(trained), Nodes(trained)
-    watches = Watches(trained)
+    readers = [Watches(trained), Jaxprs(roots, inline), Tensors(trained), Nodes(trained)]
 
-    def reader(thing: Any) -> Reader:
-        if is_watched(thing):
-            return watches
-        return jaxprs if jaxprs.has(thing) else tensors if is_tensor(thing) else nodes
+    def reader(thing: Any) -> Nodes:
+        return next(reader for reader in readers if reader.reads(thing))
+
+    known: dict[int, _Met] = {}
+
+    def meet(things: Iterable[Any]) -> list[_Met]:
+        return [known.setdefault(id(thing), _Met(thing)) for thing in things]
+
+    def parents(met: _Met) -> list[_Met]:
+        if met is not everything:
+            met.parents = meet(reader(met.thing).parents(met.thing))
+        return met.parents
 
     labels = {id(reader(thing).source(thing)): name for name, thing in (names or {}).items()}
-    graph = _Graph()
-    starts: list[_Met] = []
-    for thing in roots:
-        starts += graph.meet(reader(thing).starts(thing, caller), reader(thing))
-    return _items(graph.sort(starts, max_nodes), set(starts), labels)
+    starts = [met for thing in roots for met in meet(reader(thing).starts(thing, caller))]
+    everything = _Met(None, starts)
+    order = toposort(everything, parents)[:0:-1]
+    check_size(len(order), max_nodes)
+    return _items({met: reader(met.thing).facts(met.thing) for met in order}, set(starts), labels)
 
 
 @dataclass(eq=False)
@@ -47,7 +52,6 @@ class _Met:
     """A thing met in a graph, by identity: things may compare by value, or not be hashable."""
 
     thing: Any
-    reader: Reader
     parents: list["_Met"] = field(default_factory=list)
 
     @property
@@ -56,32 +60,8 @@ class _Met:
         return getattr(self.thing, "label", None) or type(self.thing).__name__
 
 
-class _Graph:
-    """What is met on the way from some roots; the reader of a child reads its parents."""
-
-    def __init__(self) -> None:
-        self._met: dict[int, _Met] = {}
-
-    def meet(self, things: Iterable[Any], reader: Reader) -> list[_Met]:
-        return [self._met.setdefault(id(thing), _Met(thing, reader)) for thing in things]
-
-    def sort(self, starts: list[_Met], max_nodes: int) -> list[_Met]:
-        """Sort what the starts depend on, parents before children."""
-        everything = _Met(None, Nodes(), starts)
-
-        def parents(met: _Met) -> list[_Met]:
-            if met is not everything:
-                met.parents = self.meet(met.reader.parents(met.thing), met.reader)
-            return met.parents
-
-        order = toposort(everything, parents)[:0:-1]
-        _check_size(len(order), max_nodes)
-        return order
-
-
-def _items(order: Sequence[_Met], starts: Set[_Met], labels: Mapping[int, str]) -> list[Item]:
-    ids = {met: f"n{i}" for i, met in enumerate(order)}
-    facts = {met: met.reader.facts(met.thing) for met in order}
+def _items(facts: Mapping[_Met, Facts], starts: Set[_Met], labels: Mapping[int, str]) -> list[Item]:
+    ids = {met: f"n{i}" for i, met in enumerate(facts)}
     told_apart = any(fact.kind == "parameter" for fact in facts.values())
     return [
         Item(
@@ -102,13 +82,15 @@ def _items(order: Sequence[_Met], starts: Set[_Met], labels: Mapping[int, str]) 
     ]
 
 
-def _check_size(size: int, max_nodes: int) -> None:
+def check_size(
+    size: int,
+    max_nodes: int,
+    beyond: str = "can be read in a drawing: draw a smaller model or fewer examples, write the "
+    "computation with arrays instead of scalars, or raise max_nodes",
+) -> None:
+    """Refuse a graph of more nodes than ``beyond`` says."""
     if size > max_nodes:
-        raise ValueError(
-            f"the graph has {size:,} nodes, more than the {max_nodes:,} that can be read in a "
-            "drawing: draw a smaller model or fewer examples, write the computation with arrays "
-            "instead of scalars, or raise max_nodes"
-        )
+        raise ValueError(f"the graph has {size:,} nodes, more than the {max_nodes:,} that {beyond}")
 
 
 # --- what can be sorted -------------------------------------------------------------------------
@@ -126,12 +108,10 @@ def _read_names(
     """Read a dictionary of parents; nodes are numbered in its order."""
     if root is None:
         raise TypeError("draw_toposort of a dictionary expected the name of a root, and got none")
-    _check_size(len(graph), max_nodes)
+    check_size(len(graph), max_nodes)
     ids = {name: f"n{i}" for i, name in enumerate(graph)}
     for name in [root, *(parent for parents in graph.values() for parent in parents)]:
-        if name not in ids:
-            known = ", ".join(map(repr, graph))
-            raise KeyError(f"{name!r} is not in the graph; it holds {known}")
+        parents_of(graph)(name)  # or else a KeyError that names it
     toposort(root, graph)  # names the nodes of a cycle
     items = [
         Item(

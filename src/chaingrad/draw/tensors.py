@@ -37,6 +37,9 @@ class Tensors(Nodes):
         super().__init__(parameters)
         self._results: dict[int, Any] = {}
 
+    def reads(self, thing: Any) -> bool:
+        return is_tensor(thing) or hasattr(thing, "next_functions")
+
     def source(self, thing: Any) -> Any:
         """A tensor's ``grad_fn``, which knows no value: that of the tensor is kept for it."""
         if thing.grad_fn is None:

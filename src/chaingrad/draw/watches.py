@@ -1,26 +1,15 @@
 """Runs of a framework that `chaingrad.frameworks` watched, read for a drawing."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from chaingrad.draw.items import Facts
 from chaingrad.draw.nodes import Nodes
 
 
-def is_watched(thing: Any) -> bool:
+def is_watched(thing: Any) -> TypeGuard[Any]:
     """Tell a watched run."""
     return hasattr(thing, "folded")
-
-
-def folded(run: Any) -> Any:
-    """A watched run with few enough boxes for a drawing."""
-    return run.folded()
-
-
-def shares(run: Any) -> dict[tuple[int, int], str]:
-    """What was sent along each edge of a watched run, in words."""
-    found: dict[tuple[int, int], str] = run.shares()
-    return found
 
 
 class Watches(Nodes):
@@ -29,6 +18,9 @@ class Watches(Nodes):
     def __init__(self, parameters: Iterable[Any] = ()) -> None:
         super().__init__(parameters)
         self._marks: dict[Any, Sequence[str]] = {}
+
+    def reads(self, thing: Any) -> bool:
+        return is_watched(thing) or hasattr(thing, "texts")
 
     def starts(self, thing: Any, caller: str) -> Sequence[Any]:
         self._marks.update(thing.marks)

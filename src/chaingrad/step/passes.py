@@ -8,7 +8,7 @@ from typing import Any
 from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
-from chaingrad.draw.reading import read
+from chaingrad.draw.reading import check_size, read
 from chaingrad.draw.watches import is_watched
 from chaingrad.draw.words import cut, describe, listed, one_line
 from chaingrad.graph import GraphNode
@@ -16,7 +16,7 @@ from chaingrad.node import Node
 from chaingrad.step.messages import backward_steps
 from chaingrad.step.names import Names, amount, data_text, is_bare
 from chaingrad.step.picture import Look, draw, elided
-from chaingrad.step.player import MOST_NODES, Player, check_size
+from chaingrad.step.player import BEYOND, MOST_NODES, Player
 from chaingrad.step.steps import BACKWARD, FORWARD, Change, Step, forward_steps, sort_steps
 from chaingrad.step.watch import Event, Message, backward_events, foreign_events, sort_events
 
@@ -104,7 +104,7 @@ def _read(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
             f"{type(root).__name__}; draw_graph draws PyTorch tensors, jaxprs and lists of nodes"
         )
     items = read(root, "play", 10**9, parameters)
-    check_size(len(items), max_nodes)
+    check_size(len(items), max_nodes, BEYOND)
     return items
 
 
@@ -238,5 +238,5 @@ class _Passes:
             "" if is_bare(item) else elided(one_line(item.op) or item.kind, 80),
             tuple(slots),
             (data_text(item), gradient),
-            {"operation": "node", "constant": "constant"}.get(item.kind, "leaf"),
+            item.color,
         )

@@ -3,7 +3,7 @@
 import copy
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,16 +12,11 @@ from chaingrad.step.piece import Piece, piece
 from chaingrad.step.steps import Change, Step
 
 MOST_NODES = 200
+BEYOND = (
+    "a player can step through: play a smaller model or fewer examples, write the computation with "
+    "arrays instead of scalars, or draw the whole with draw_graph"
+)
 SCRIPTS = ("drawing", "parts", "stage", "player")
-
-
-def check_size(size: int, max_nodes: int) -> None:
-    if size > max_nodes:
-        raise ValueError(
-            f"the graph has {size:,} nodes, more than the {max_nodes:,} that a player can step "
-            "through: play a smaller model or fewer examples, write the computation with arrays "
-            "instead of scalars, or draw the whole with draw_graph"
-        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -37,7 +32,7 @@ class Player(Piece):
     steps: Sequence[Step]
     _draw: Callable[[], Sequence[ET.Element]]  # one picture, or another for narrow screens, too
     _start: Sequence[Change]
-    _frames: Sequence[tuple[str, int]] = field(default=())  # a title, and a place in the steps
+    _frames: Sequence[tuple[str, int]]  # a title, and a place in the steps
 
     def __repr__(self) -> str:
         return f"<Player: {self.alt}>"

@@ -6,13 +6,13 @@ from typing import Any
 
 from chaingrad.draw.boxes import Direction
 from chaingrad.draw.items import Item
-from chaingrad.draw.reading import read_sort
+from chaingrad.draw.reading import check_size, read_sort
 from chaingrad.draw.sort import Search
 from chaingrad.draw.words import cut
 from chaingrad.graph import GraphNode
 from chaingrad.step.names import Names
 from chaingrad.step.picture import Look, draw
-from chaingrad.step.player import MOST_NODES, Player, check_size
+from chaingrad.step.player import BEYOND, MOST_NODES, Player
 from chaingrad.step.steps import sort_steps
 
 
@@ -40,7 +40,7 @@ def play_toposort(
     Topological sort from d, step by step: 8 visits and pushes.
     """
     items, start = read_sort(graph, root, 10**9)
-    check_size(len(items), max_nodes)
+    check_size(len(items), max_nodes, BEYOND)
     search = Search(items, start)
     names = Names(items)
     steps = sort_steps([(event, names.by_id(id)) for event, id in search.events], names)
