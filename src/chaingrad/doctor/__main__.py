@@ -75,8 +75,8 @@ def _process(
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder, "results")
         results.touch()
-        options = ["--results", str(results), "--first", str(first), "--seconds", str(seconds)]
-        options += ["--milestone", str(milestone)] if milestone else []
+        options = [f"--results={results}", f"--first={first}", f"--seconds={seconds}"]
+        options += [f"--milestone={milestone}"] if milestone else []
         process = subprocess.Popen(
             [sys.executable, "-m", "chaingrad.doctor", target, *options],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

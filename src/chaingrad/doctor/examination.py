@@ -230,7 +230,8 @@ def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
         raise
     except BaseException as error:  # of an engine that we do not know, anything
         bad = "refused" if probe.refused and _on_purpose(error) else bad
-        return Outcome(probe.text, bad, "", _brief(error), probe.right())
+        brief = f"{type(error).__name__}: {error!s:.80}"
+        return Outcome(probe.text, bad, "", brief, probe.right())
     finally:
         sys.setrecursionlimit(limit)
     return Outcome(probe.text, "sound")
@@ -250,7 +251,8 @@ def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | No
     came = np.zeros(np.shape(right)) if found is None else _numbers(found)
     wanted = np.asarray(right, float)
     if came is None:
-        return "", f"{type(found).__name__} {found!r:.40}", _told(wanted)
+        told = f"an array of shape {wanted.shape}" if wanted.shape else f"{wanted:.6g}"
+        return "", f"{type(found).__name__} {found!r:.40}", told
     if came.shape != wanted.shape and (wanted.shape or came.size != 1):
         return ", its shape", str(came.shape), str(wanted.shape)
     close = np.isclose(came.reshape(wanted.shape), wanted, rtol, rtol / 100, equal_nan=False)
@@ -273,14 +275,6 @@ def _told_apart(came: float, right: float) -> tuple[str, str]:
     return f"{came:.{digits}g}", f"{right:.{digits}g}"
 
 
-def _told(x: Any) -> str:
-    return f"{x:.6g}" if not np.shape(x) else f"an array of shape {np.shape(x)}"
-
-
-def _brief(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error!s:.80}"
-
-
 # --- guards -------------------------------------------------------------------------------------
 
 
@@ -293,12 +287,10 @@ class _Silence(io.TextIOBase):
         return len(text)
 
 
-@contextlib.contextmanager
-def _stopped_after(seconds: float) -> Iterator[None]:
+def _stopped_after(seconds: float) -> contextlib.AbstractContextManager[None]:
     timed = hasattr(signal, "setitimer") and sys.platform != "emscripten"
     in_main = threading.current_thread() is threading.main_thread()
-    with _timer(seconds) if timed and in_main else _counter(int(seconds * _LINES)):
-        yield
+    return _timer(seconds) if timed and in_main else _counter(int(seconds * _LINES))
 
 
 @contextlib.contextmanager

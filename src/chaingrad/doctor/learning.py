@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from chaingrad import losses
 from chaingrad.data import digits, moons
-from chaingrad.doctor.probe import NotThereError, Probe, Probes, Reading
+from chaingrad.doctor.probe import NotThereError, Probes, Reading
 from chaingrad.node import Node
 
 Array = NDArray[np.float64]
@@ -95,10 +95,10 @@ _LOOK = (
     "rate times the gradient from the data, and losses are taken before the steps"
 )
 LEARNING = Probes()
+LEARNING.milestone = 6
 for _name, _needs in (("moons", ()), ("digits", ("train on the moons",))):
-    LEARNING.append(
-        Probe(f"train on the {_name}", "the net does not learn as it should", _LOOK,
-              functools.partial(_learns, name=_name), _needs, milestone=6, required=True,
-              right=functools.partial(lambda name: f"a last loss of {_right(name)[0][-1]:.6g}",
-                                      _name))
+    LEARNING.program(
+        f"train on the {_name}", "the net does not learn as it should", _LOOK,
+        functools.partial(_learns, name=_name), *_needs, required=True,
+        right=functools.partial(lambda name: f"a last loss of {_right(name)[0][-1]:.6g}", _name)
     )  # fmt: skip

@@ -54,43 +54,70 @@ class Probe:
 
 
 class Probes(list[Probe]):
-    """Probes in the order in which they are tried, small ones first."""
+    """Probes in the order in which they are tried, small ones first.
+
+    Attributes:
+        milestone: of those that are added next.
+    """
+
+    milestone = 1
+
+    def program(
+        self, text: str, bug: str, look: str, trial: Trial, *needs: str, **more: Any
+    ) -> None:
+        """Try a small program; what it needs has to be there already, and is named by expressions.
+
+        Raises:
+            KeyError: it is not there.
+        """
+        known = {p.text.partition(" at ")[0]: p.text for p in reversed(self)}
+        found = tuple(known[need] for need in needs)
+        self.append(Probe(text, bug, look, trial, found, milestone=self.milestone, **more))
 
     def expression(
         self,
         text: str,
         names: str,
         at: tuple[Any, ...],
-        f: Callable[..., Any],
         bug: str,
         look: str,
         *needs: str,
+        f: Callable[..., Any] | None = None,
         whole: bool = False,
         **more: Any,
     ) -> None:
-        """Try a function of leaves: its value, its gradients, and the leaves after the pass."""
+        """Try an expression of leaves: its value, its gradients, and the leaves after the pass.
+
+        Args:
+            text: in it ``array`` stands for one of NumPy's.
+            names: of the leaves.
+            at: their values.
+            bug, look, needs, more: as of `Probe`.
+            f: the same as a function of the leaves, where the text is no Python.
+            whole: to keep integers as they are.
+        """
         words = names.split()
+
+        def written(*leaves: Any) -> Any:
+            known = {"np": np, "array": np.array([2.0, 3.0, 4.0])}
+            return eval(text, known | dict(zip(words, leaves, strict=True)))
+
+        function = f or written
         at = at if whole else tuple(x if np.shape(x) else float(x) for x in at)
         shapes = [np.shape(x) for x in at]
         if any(shapes):
             where = ", ".join(f"{n} of shape {s}" for n, s in zip(words, shapes, strict=True))
         else:
             where = ", ".join(f"{n} = {x:g}" for n, x in zip(words, at, strict=True))
-        right = partial(slopes, f, names, at)
-
-        def trial(engine: Any) -> Iterator[Reading]:
-            yield from engine.readings(f, words, at)
-
-        found = self.known(needs)
-        self.append(Probe(f"{text} at {where}", bug, look, trial, found, right=right, **more))
-
-    def known(self, needs: tuple[str, ...]) -> tuple[str, ...]:
-        """The full texts of the probes of these expressions, which have to be there already."""
-        found = []
-        for need in needs:
-            matches = [p.text for p in self if p.text == need or p.text.startswith(need + " at ")]
-            found.append(matches[0])
-        return tuple(found)
+        self.program(
+            f"whole numbers: {text} at {where}" if whole else f"{text} at {where}",
+            bug,
+            look,
+            lambda engine: engine.readings(function, words, at),
+            *needs,
+            right=partial(slopes, function, names, at),
+            **more,
+        )
 
 
 def gradients(f: Callable[..., Any], at: tuple[Any, ...]) -> tuple[Any, ...]:
