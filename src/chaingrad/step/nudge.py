@@ -144,14 +144,8 @@ class _Drag:
         self.reach = reach
         nodes = [item.node for item in graph.items]
         self.program = program(nodes, [item.node for item in leaves])
-        self.places = {
-            item.id: (data, grad if item.node in graph.grads else None)
-            for item, data, grad in zip(
-                graph.items, self.program.data, self.program.grads, strict=True
-            )
-        }
-        entries = zip(graph.items, self.program.entries, strict=True)
-        self.entries = {item.id: places for item, places in entries}
+        ids = [item.id for item in graph.items]
+        self.entries = dict(zip(ids, self.program.entries, strict=True))
 
     def check(self) -> None:
         """Hold the program to the values of the graph."""
@@ -169,18 +163,20 @@ class _Drag:
 
     def data(self) -> dict[str, Any]:
         """What the script reads."""
-        constants = list(map(_json, self.program.constants))
-        code, forward = self.program.code, self.program.forward
+        program = self.program
         return {
-            "program": {"constants": constants, "code": code, "forward": forward},
+            "program": {
+                "constants": list(map(_json, program.constants)),
+                "code": program.code,
+                "forward": program.forward,
+            },
             "leaves": list(map(self._leaf, self.leaves)),
             "shown": [
-                [item.id, *self.places[item.id]]
-                for item in self.graph.items
-                if item.node in self.graph.grads
+                list(places)
+                for places in zip(self.entries, program.data, program.grads, strict=True)
+                if None not in places
             ],
-            "top": self._named(_Leaf(self.graph.top, ()))
-            | {"at": self.places[self.graph.top.id][0]},
+            "top": self._named(_Leaf(self.graph.top, ())) | {"at": program.data[-1]},
             "plot": PLOT,
             "steps": STEPS,
         }
