@@ -133,15 +133,12 @@ def _equation(it: _Arrival) -> str:
 def _accumulation(it: _Arrival) -> str:
     if it.known is None:
         return ""
-    if not is_number(it.known):
-        return ", added to what was there" if it.adds else ": what was there is lost"
-    if it.adds:
-        return f" = {amount(it.known)} + {in_brackets(amount(it.message.share))}"
-    return f": the {amount(it.known)} that was there is lost"
-
-
-def _left_over(it: _Arrival) -> str:
-    return ", where the first was left by an earlier pass" if it.is_onto_old and it.adds else ""
+    number = amount(it.known) if is_number(it.known) else ""
+    if not it.adds:
+        return f": the {number} that was there is lost" if number else ": what was there is lost"
+    share = in_brackets(amount(it.message.share))
+    added = f" = {number} + {share}" if number else ", added to what was there"
+    return added + ", where the first was left by an earlier pass" * it.is_onto_old
 
 
 def _turn(it: _Arrival) -> str:
@@ -159,16 +156,13 @@ def _too_early(it: _Arrival) -> str:
     return f" <b>Too early</b>: {has}."
 
 
-CLAUSES = (_equation, _accumulation, _left_over, _turn, _too_early)
-
-
 def _message(it: _Arrival, terms: Sequence[str]) -> Step:
     message, child, parent = it.message, it.child, it.parent
     known = message.local is not None
     carries = (amount(message.above), amount(message.local)) if known else ("", "")
     return Step(
         BACKWARD,
-        "".join(clause(it) for clause in CLAUSES),
+        f"{_equation(it)}{_accumulation(it)}{_turn(it)}{_too_early(it)}",
         (parent.id, child.id),
         (parent.id, child.id, child.which(message.position), *carries),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
