@@ -12,7 +12,7 @@ from chaingrad.draw.svg import Drawing
 from chaingrad.draw.words import cut, listed
 from chaingrad.graph import GraphNode, toposort
 
-_DASHED = {"style": "dashed", "color": LIGHT["excluded"]}
+DASHED = {"style": "dashed", "color": LIGHT["excluded"]}
 
 
 def draw_toposort(
@@ -60,7 +60,7 @@ def draw_toposort(
         picture.node(item.id, **_sort_look(item, search, circles))
     for item in items:
         for parent in item.parents:
-            picture.edge(parent, item.id, **({} if item.id in search.visited else _DASHED))
+            picture.edge(parent, item.id, **({} if item.id in search.visited else DASHED))
     titles = {item.id: f"{item.name}: {search.state(item.id)}" for item in items}
     return Drawing(picture.source, alt or _describe_sort(items, search), titles)
 
@@ -105,7 +105,7 @@ def _sort_look(item: Item, search: Search, circles: bool) -> dict[str, str]:
     shape = "" if circles else ",rounded"
     if item.id not in search.visited:
         label = Markup(font(escape(item.name), LIGHT["excluded"]))
-        return {**_DASHED, "style": _DASHED["style"] + shape, "label": label}
+        return {**DASHED, "style": DASHED["style"] + shape, "label": label}
     place = f"#{search.place[item.id]}" if item.id in search.place else "…"
     return {
         "style": "filled" + shape,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from chaingrad.draw import Drawing
 from chaingrad.draw.boxes import Direction, new_graph, operand_order
 from chaingrad.draw.items import Item
-from chaingrad.draw.palette import LIGHT
+from chaingrad.draw.sort import DASHED
 
 TITLE, TEXT = 14, 12  # sizes of type, in pixels
 LEGIBLE = 11 / TEXT  # no picture is shown at a smaller scale
@@ -119,12 +119,10 @@ def draw(
             **operand_order(item),
         )
     for look in looks:
-        dashed = {"style": "dashed", "color": LIGHT["excluded"]}
+        style = {"label": carried} if carried else {}
+        style |= DASHED if look.item.id in left_out else {}
         for parent in look.item.parents:
-            carries = {"label": carried} if carried else {}
-            graph.edge(
-                parent, look.item.id, **carries, **(dashed if look.item.id in left_out else {})
-            )
+            graph.edge(parent, look.item.id, **style)
     root = ET.fromstring(Drawing(graph.source, alt).svg())
     root.remove(root[0])  # the player's own style sheet does what this one would
     root[0].remove(root[0][0])  # and the player has paper of its own
@@ -150,11 +148,9 @@ def _draw_node(group: ET.Element, look: Look) -> None:
     group.set("class", f"node cg-{look.color}" + " cg-folded" * folds)
     radius = (right - left) / 2 if look.is_round else 4 if look.item.is_leaf else 10
     for name, by in [("cg-halo", 3), ("cg-box", 0)]:
-        ET.SubElement(group, "rect", {
-            "class": name, "x": f"{left - by:.1f}", "y": f"{top - by:.1f}",
-            "width": f"{right - left + 2 * by:.1f}", "height": f"{bottom - top + 2 * by:.1f}",
-            "rx": f"{radius + by:.1f}",
-        })  # fmt: skip
+        width, height = right - left + 2 * by, bottom - top + 2 * by
+        frame = _sizes(x=left - by, y=top - by, width=width, height=height, rx=radius + by)
+        ET.SubElement(group, "rect", {"class": name} | frame)
     if look.item.kind == "parameter":
         group[-1].set("stroke-width", "2.4")
     lines = len(look.slots) + bool(look.title or look.note)
@@ -164,7 +160,7 @@ def _draw_node(group: ET.Element, look: Look) -> None:
     anchor = {"text-anchor": "middle"} if look.is_centred else {}
     if look.title or look.note:
         y -= 2 * look.is_ruled
-        head = ET.SubElement(group, "text", {"x": f"{x:.1f}", "y": f"{y:.1f}", **anchor})
+        head = ET.SubElement(group, "text", _sizes(x=x, y=y) | anchor)
         if look.title:
             title = ET.SubElement(head, "tspan", {"class": "cg-name"})
             title.text = look.shown_title
@@ -178,14 +174,15 @@ def _draw_node(group: ET.Element, look: Look) -> None:
         y += _LINE + 3 * look.is_ruled
     for slots in look.slots:
         for slot in slots:
-            place = {"x": f"{x:.1f}", "y": f"{y:.1f}", **anchor}
-            ET.SubElement(group, "text", {"data-slot": slot, **place})
+            ET.SubElement(group, "text", {"data-slot": slot} | _sizes(x=x, y=y) | anchor)
         y += _LINE
     if not any("number" in slots for slots in look.slots):
-        ET.SubElement(group, "text", {
-            "data-slot": "number", "class": "cg-number", "text-anchor": "end",
-            "x": f"{right:.1f}", "y": f"{top - 4:.1f}",
-        })  # fmt: skip
+        outside = {"data-slot": "number", "class": "cg-number", "text-anchor": "end"}
+        ET.SubElement(group, "text", outside | _sizes(x=right, y=top - 4))
+
+
+def _sizes(**attributes: float) -> dict[str, str]:
+    return {name: f"{size:.1f}" for name, size in attributes.items()}
 
 
 def _box_of(group: ET.Element) -> tuple[float, float, float, float]:
