@@ -6,6 +6,7 @@ whole numbers of two digits at most, and each of the usual mistakes gives other 
 """
 
 import ast
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,9 +81,9 @@ class Graph:
 
 
 SIGN: dict[str, Callable[[int, int], int]] = {
-    "+": lambda x, y: x + y,
-    "-": lambda x, y: x - y,
-    "*": lambda x, y: x * y,
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
 }
 
 
@@ -107,8 +108,8 @@ class Mistake:
     """A backward pass with one of its parts done in another way; as it is, with none."""
 
     local: Callable[[str, int, int], tuple[int, int]] = _local
-    share: Callable[[int, int], int] = lambda adjoint, local: adjoint * local
-    add: Callable[[int, int], int] = lambda there, share: there + share
+    share: Callable[[int, int], int] = operator.mul  # of the adjoint and the local gradient
+    add: Callable[[int, int], int] = operator.add  # to what is there, a share
     order: Callable[[Sequence[str], Mapping[str, Line]], Sequence[str]] = lambda order, lines: order
 
 
@@ -250,18 +251,20 @@ Lines = Sequence[ast.Assign]
 
 
 def _forgotten(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        yield ast.unparse(node.left)
-        if isinstance(node.op, ast.Add):
-            yield ast.unparse(node.right)
+    match node:
+        case ast.BinOp(left, ast.Add(), right):
+            yield from map(ast.unparse, (left, right))
+        case ast.BinOp(left, ast.Sub()):
+            yield ast.unparse(left)
 
 
 def _other_sign(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
-        sign = "-" if isinstance(node.op, ast.Add) else "+"
-        yield f"{ast.unparse(node.left)} {sign} {ast.unparse(node.right)}"
-    elif isinstance(node, ast.UnaryOp):
-        yield ast.unparse(node.operand)
+    match node:
+        case ast.BinOp(left, ast.Add() | ast.Sub() as op, right):
+            sign = "-" if isinstance(op, ast.Add) else "+"
+            yield f"{ast.unparse(left)} {sign} {ast.unparse(right)}"
+        case ast.UnaryOp(_, operand):
+            yield ast.unparse(operand)
 
 
 def _own_value(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
