@@ -107,11 +107,10 @@ class _Flow:
     share: str = ""  # what was sent, where that is all that is known
 
     @property
-    def _known(self) -> bool:
-        return self.local is not _UNKNOWN and getattr(self.parent.node, "requires_grad", True)
-
-    @property
     def _local(self) -> str:
+        """The local gradient in words; none where it is not known, or there is none."""
+        if self.local is _UNKNOWN or not getattr(self.parent.node, "requires_grad", True):
+            return ""
         symbol = f"∂{self.child.name}/∂{self.parent.name}"
         if self.child.parents.count(self.parent.id) > 1:
             symbol += f" (operand {self.position + 1})"
@@ -131,23 +130,19 @@ class _Flow:
 
     def look(self, arrow: str) -> dict[str, str]:
         """Give the edge's label, as attributes: none if nothing is known to flow."""
-        if self.share:
-            return {"label": Markup(f"{BARE}{row(f'{arrow} {escape(self.share)}')}</TABLE>")}
-        if not self._known:
-            return {}
-        rows = row(font(escape(self._local), LIGHT["local"]))
-        if self._passed:
-            above, local, product = self._passed
-            above, local = font(above, LIGHT["global"]), font(local, LIGHT["local"])
-            thin = "\N{THIN SPACE}"  # as wide as a space in what most readers have
-            rows += row(f"{arrow}{thin}{above}{thin}×{thin}{local}{thin}= {product}")
-        return {"label": Markup(f"{BARE}{rows}</TABLE>")}
+        rows = row(f"{arrow} {escape(self.share)}") if self.share else ""
+        if self._local and not self.share:
+            rows = row(font(escape(self._local), LIGHT["local"]))
+            if self._passed:
+                above, local, product = self._passed
+                above, local = font(above, LIGHT["global"]), font(local, LIGHT["local"])
+                thin = "\N{THIN SPACE}"  # as wide as a space in what most readers have
+                rows += row(f"{arrow}{thin}{above}{thin}×{thin}{local}{thin}= {product}")
+        return {"label": Markup(f"{BARE}{rows}</TABLE>")} if rows else {}
 
     @property
     def words(self) -> str:
         """Say the same for the alt text."""
         if self.share:
             return f"{self.child.name} sends {self.share} to {self.parent.name}"
-        if not self._known:
-            return ""
-        return self._local + (f", passes {self._passed[2]}" if self._passed else "")
+        return self._local + (f", passes {self._passed[2]}" if self._local and self._passed else "")
