@@ -15,14 +15,8 @@ _CALLS = CALLS | {"custom_jvp_call", "custom_vjp_call"}
 Compute = Callable[..., Sequence[Any]]
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(str):
     """A shape and a dtype as JAX writes them, ``f32[16,64]``: a jaxpr holds no values."""
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
 
 
 Scope = tuple[str, int]  # a function or a named scope, and which call of all
@@ -273,7 +267,7 @@ def _equation(
     name = primitive.name
     if called is not None:
         name = f"{_open(called)[0].debug_info.func_name} ({name})"
-    types = [str(_type(variable.aval)) for variable in equation.outvars]
+    types = [_type(variable.aval) for variable in equation.outvars]
 
     def compute(*arrays: Any) -> Sequence[Any]:
         with equation.ctx.manager:
