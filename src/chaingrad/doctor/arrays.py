@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chaingrad.doctor.probe import Probes, Reading
-from chaingrad.doctor.scalars import FORGETS, FUNCTIONS, NUMBERS, STALE
+from chaingrad.doctor.scalars import FORGETS, FUNCTIONS, NUMBERS, STALE, clean_pass
 
 BROADCAST = "a gradient of another shape than its node: broadcasting"
 MATMUL = "a rule: @"
@@ -120,9 +120,7 @@ def _second_pass(engine: Any) -> Iterator[Reading]:
     with engine.forward():
         y = ((a * b) * w).sum()
     for which in ("first", "second"):
-        for leaf in (a, b, w):
-            engine.clear(leaf)
-        engine.backward(y)
+        clean_pass(engine, y, a, b, w)
         yield f"dy/dA of the {which} pass", engine.gradient(a), B * W
 
 

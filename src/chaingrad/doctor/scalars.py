@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from chaingrad.doctor.probe import Probes, Reading
+from chaingrad.doctor.probe import Probes, Reading, Trial
 
 OVERWRITES = "Museum 1: = for +="
 UNSORTED = "Museum 2: no topological order"
@@ -93,11 +93,11 @@ def _leaf(engine: Any) -> Iterator[Reading]:
         yield "dy/da", 0.0, 1.0
 
 
-def _half(engine: Any) -> Iterator[Reading]:
-    yield "the value", engine.value(engine.leaf(0.5)), 0.5
+def _held(x: float) -> Trial:
+    return lambda engine: iter([("the value", engine.value(engine.leaf(x)), x)])
 
 
-_program(_HALF, WHOLE, _INTEGERS, _half)
+_program(_HALF, WHOLE, _INTEGERS, _held(0.5))
 _program(_READ_TWICE, EMPTIED, "what reading does: grad has to be there for the next reader, which "
          "is += itself", _read_twice)  # fmt: skip
 _program(_ROOT, UNSEEDED, "the start of the pass: the root's gradient is 1, and stays until it is "
@@ -118,10 +118,6 @@ def _within(text: str, names: str, at: tuple[Any, ...], rule: str, *needs: str) 
          instead={"0": (UNSORTED, _ORDER)})  # fmt: skip
 
 
-def _float64(engine: Any) -> Iterator[Reading]:
-    yield "the value", engine.value(engine.leaf(0.1)), 0.1
-
-
 def _leaf_alone(engine: Any) -> Iterator[Reading]:
     a = engine.leaf(3.0)
     engine.backward(a)
@@ -134,7 +130,7 @@ def _untouched(engine: Any) -> Iterator[Reading]:
     yield "dy/dc", engine.gradient(c), 0.0
 
 
-_program("a = 0.1", FLOAT32, _PRECISE, _float64, only_remark=True, rtol=1e-12)
+_program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, rtol=1e-12)
 _try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True)
 _try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True)
 _within("(a + b) * c", "a b c", (2, 3, 7), "+", "a + b", "a * b")
@@ -156,21 +152,6 @@ NUMBERS.milestone = 2
 _SEND = "where a node sends to its parents: parent.grad += share, not ="
 _ROOM = "what holds the operands or their shares: a set or a dictionary has room for one of two"
 _BASE = ("a + b", "a * b", "(a + b) * c", "(a * b) * c", "a * b + a * c")
-
-
-def _diamond(a: Any, b: Any, c: Any) -> Any:
-    u = a * b
-    return u + u * c
-
-
-def _squared(a: Any, b: Any) -> Any:
-    u = a * b
-    return u * u
-
-
-def _mirrored(a: Any, b: Any, c: Any) -> Any:
-    u = a * b
-    return u * c + u
 
 
 def _in_place(a: Any, b: Any) -> Any:
@@ -302,10 +283,11 @@ _try("a * a", "a", (3,), ONE_SHARE, _ROOM, "a * b", "a * (a * b)", "a * (b * a)"
 _try("a + a", "a", (3,), ONE_SHARE, _ROOM, "a + b", "a * (a + b)", "a * (b + a)")
 _try("u = a * b, u * u", "a b", (2, 3), UNSORTED,
      "how often a node is visited: once, also where both operands are this node",
-     "(a + b) * c", "(a * b) * c", "a * a", f=_squared)  # fmt: skip
-_try("u = a * b, u + u * c", "a b c", (2, 3, 5), UNSORTED, _ORDER, *_BASE, f=_diamond)
+     "(a + b) * c", "(a * b) * c", "a * a", f=lambda a, b: (u := a * b) * u)  # fmt: skip
+_try("u = a * b, u + u * c", "a b c", (2, 3, 5), UNSORTED, _ORDER, *_BASE,
+     f=lambda a, b, c: (u := a * b) + u * c)  # fmt: skip
 _try("u = a * b, u * c + u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
-     "u = a * b, u + u * c", *_BASE, f=_mirrored)  # fmt: skip
+     "u = a * b, u + u * c", *_BASE, f=lambda a, b, c: (u := a * b) * c + u)  # fmt: skip
 _program("a = a + a, 40 times", UNSORTED,
          "how often a node is visited: 2⁴⁰ paths lead through 40 nodes, and each is to send once",
          _doubled, "a + a", "u = a * b, u * u", "u = a * b, u + u * c",
@@ -331,13 +313,18 @@ _program(f"a sum of {_LEAVES:,} leaves, and of {4 * _LEAVES:,}, in pairs", SLOW,
 NUMBERS.milestone = 3
 
 
+def clean_pass(engine: Any, root: Any, *leaves: Any) -> None:
+    """Run a backward pass after the gradients of the leaves are cleared."""
+    for leaf in leaves:
+        engine.clear(leaf)
+    engine.backward(root)
+
+
 def _second_pass(engine: Any) -> Iterator[Reading]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     y = (a * b) * c
     for which in ("first", "second"):
-        for leaf in (a, b, c):
-            engine.clear(leaf)
-        engine.backward(y)
+        clean_pass(engine, y, a, b, c)
         yield f"dy/da of the {which} pass", engine.gradient(a), 21.0
 
 
@@ -345,10 +332,7 @@ def _goes_on(engine: Any) -> Iterator[Reading]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     u = a * b
     engine.backward(u)
-    y = u * c
-    for leaf in (a, b, c):
-        engine.clear(leaf)
-    engine.backward(y)
+    clean_pass(engine, u * c, a, b, c)
     yield "dy/da", engine.gradient(a), 21.0
 
 
