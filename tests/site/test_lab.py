@@ -16,7 +16,6 @@ from playwright.sync_api import Page, expect
 from tests.site.built import Site, toc_documents, with_code
 from tests.site.jupyterlab import SETTINGS, Lab
 from tests.support import ROOT
-from tools import build
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
 WITH_CODE = [name.removeprefix("chapters/") for name in with_code()]

@@ -19,7 +19,7 @@ import chaingrad
 import notebooks
 from coursework.engine import repository
 from notebooks import first_cell, wheel
-from tests.site.built import Site, toc_documents, with_code
+from tests.site.built import Site, with_code
 from tests.site.colab import carry
 from tests.site.jupyterlab import Lab, ran
 from tests.support import PATIENCE, ROOT, git, lacking

@@ -6,6 +6,7 @@ engine to be run again for other leaves: `program.js` does so on a page, and `Pr
 same in Python. No derivative is written a second time.
 """
 
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,11 @@ OPERATIONS = (
     "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "isinf", "isfinite",
     "logical_and", "logical_or", "logical_not", "where", "logaddexp",
 )  # fmt: skip
+# Of single numbers NumPy's operators give the same, in a quarter of its functions' time.
+COMPUTE = {name: getattr(np, name) for name in OPERATIONS} | {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul,
+    "divide": operator.truediv, "negative": operator.neg,
+}  # fmt: skip
 
 
 class Primitives(Tape):
@@ -74,7 +80,7 @@ class Program:
         values: list[Any] = [*map(np.float64, inputs), *map(np.float64, self.constants)]
         with np.errstate(all="ignore"):
             for name, *places in self.code:
-                values.append(getattr(np, name)(*(values[place] for place in places)))
+                values.append(COMPUTE[name](*[values[place] for place in places]))
         return values
 
 

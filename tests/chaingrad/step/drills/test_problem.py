@@ -1,5 +1,6 @@
 """Problems: the same in both languages, and right by what knows better."""
 
+import functools
 import json
 import re
 from collections import Counter
@@ -26,6 +27,8 @@ from chaingrad.step.drills.slips import LESSONS
 from chaingrad.step.piece import script
 from tests.support import ROOT
 
+pytestmark = pytest.mark.xdist_group("problems")
+problem = functools.cache(problem)  # several tests look at the same
 PARTS = ("series", "problem", "matrices", "progress")
 LOGIC = ("program", "reading", *(f"drills/{part}" for part in PARTS))
 MANY = 1000
