@@ -182,5 +182,5 @@ def _without_value(node: Node) -> Node:
 
 
 def _zero(leaf: Node, keep: bool) -> Any:
-    zero = np.zeros_like(leaf.data) if leaf.ndim else 0.0 * leaf.data
+    zero = np.zeros_like(leaf.data) if leaf.ndim else 0.0
     return Node(zero, requires_grad=False) if keep else zero

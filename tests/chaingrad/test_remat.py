@@ -277,6 +277,13 @@ def test_not_a_number_is_the_same_number_again():
 
 
 @pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_a_node_from_which_no_gradient_is_taken_gets_zero_whatever_it_holds(odd):
+    x, y = Node(2.0), Node(odd)
+    checkpoint(lambda x, y: x * 3.0 + (y * 1.0).detach(), x, y).backward()
+    assert (x.grad, y.grad) == (3.0, 0.0)
+
+
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
 def test_a_change_is_refused_beside_an_entry_that_is_no_number(odd):
     w, x = Parameter(some(3)), Node(np.array([odd, 1.0, 2.0]))
     y = checkpoint(lambda x: x * w, x).sum()
