@@ -384,6 +384,17 @@ def test_arguments_of_all_kinds_follow():
         np.testing.assert_allclose(chosen(X, mask, rows)[1], weight)
 
 
+def test_containers_may_hold_nothing():
+    step = program(lambda w, given: w * given["c"][1]["x"] + len(given["a"]))
+    given = {"a": [], "b": (3.0,), "c": [2.0, {"x": 4.0, "y": ()}]}
+    assert step(1.5, given) == (6.0, 4.0)
+    assert step.source.splitlines()[1:4] == [
+        "    b1, = given['b']",
+        "    c1 = given['c'][0]",
+        "    x = given['c'][1]['x']",
+    ]
+
+
 def test_what_belongs_to_the_program_makes_another():
     step = program(lambda x, power, name: (x**power if name == "pow" else x * power).sum())
     assert step(2.0, 3, "pow") == (8.0, 12.0)

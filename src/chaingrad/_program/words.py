@@ -189,7 +189,7 @@ class _Arguments:
 
     def _unpacked(self, name: str, x: Any) -> Iterator[str]:
         keys = x if isinstance(x, dict) else range(len(x)) if isinstance(x, list | tuple) else ()
-        if isinstance(x, list | tuple) and all(isinstance(member, Recorded) for member in x):
+        if x and isinstance(x, list | tuple) and all(isinstance(member, Recorded) for member in x):
             targets = ", ".join(self.names[member] for member in x)
             yield f"{targets}{',' if len(x) == 1 else ''} = {name}"
             return
