@@ -29,6 +29,14 @@ def leaves(x: Any) -> list[Any]:
     return [leaf for member in _members(x) for leaf in leaves(member)]
 
 
+def flat(x: Any) -> list[Any]:
+    """What is in the containers, in order, of lists of numbers the numbers, too."""
+    if isinstance(x, dict | list | tuple):
+        members = x.values() if isinstance(x, dict) else x
+        return [leaf for member in members for leaf in flat(member)]
+    return [x]
+
+
 def rebuilt(like: Any, new: Iterator[Any]) -> Any:
     """A container as ``like``, with what ``new`` yields in place of its leaves."""
     if not is_container(like):
@@ -36,17 +44,16 @@ def rebuilt(like: Any, new: Iterator[Any]) -> Any:
     members = [rebuilt(member, new) for member in _members(like)]
     if isinstance(like, dict):
         return dict(zip(like, members, strict=True))
-    if hasattr(like, "_fields"):  # a named tuple
-        return type(like)(*members)
-    return type(like)(members)
+    return made_like(like, members)
+
+
+def made_like(like: Any, members: list[Any]) -> Any:
+    """A list or tuple of the class of ``like``, which may be a named tuple."""
+    return type(like)(*members) if hasattr(like, "_fields") else type(like)(members)
 
 
 def matching(what: str, like: Any, x: Any) -> Any:
-    """``x``, which is ``what``, with the dictionaries in the order of ``like``.
-
-    Raises:
-        ValueError: they do not have the same keys, or members.
-    """
+    """``x``, which is ``what`` and has to match ``like``, with dictionaries in its order."""
     if not is_container(like):
         return x
     if isinstance(like, dict):

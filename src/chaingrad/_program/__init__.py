@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad import modes
+from chaingrad import _tree, modes
 from chaingrad._program import arguments
 from chaingrad._program.equations import Equations
 from chaingrad._program.reuse import Reuser
@@ -222,7 +222,7 @@ def _restored(like: Any, result: Any) -> Any:
         return {key: _restored(like[key], result[key]) for key in like}
     if isinstance(like, list | tuple):
         members = [_restored(x, y) for x, y in zip(like, result, strict=True)]
-        return arguments.made_like(like, members)
+        return _tree.made_like(like, members)
     return result
 
 
@@ -239,14 +239,10 @@ def _as_node(x: Any) -> Any:
 
 
 def _check(written: _Written, args: Any, kwargs: Any, expected: Any) -> None:
-    """Hold the source to the values that were traced.
-
-    Raises:
-        RuntimeError: it gives others, which no function should be able to bring about.
-    """
+    """Hold the source to the values that were traced: others would be a fault of this module."""
     with np.errstate(all="ignore"):
-        got = arguments.leaves(written(args, kwargs))
-    for x, y in zip(got, arguments.leaves(expected), strict=True):
+        got = _tree.flat(written(args, kwargs))
+    for x, y in zip(got, _tree.flat(expected), strict=True):
         if isinstance(y, Recorded):
             same = np.shape(x) == y.shape and np.result_type(x) == np.result_type(y.example)
             if not same or not np.allclose(x, y.example, 1e-4, 1e-6, equal_nan=True):

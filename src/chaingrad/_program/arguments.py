@@ -48,10 +48,6 @@ def form(x: Any, differentiated: bool = False) -> Any:
     return type(x), x
 
 
-def is_input(x: Any, differentiated: bool = False) -> bool:
-    return isinstance(x, ndarray | float | np.generic) or (differentiated and isinstance(x, int))
-
-
 def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = False) -> Any:
     """The argument with inputs of a tape in place of its numbers and arrays."""
     if isinstance(x, dict):
@@ -59,18 +55,10 @@ def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = Fal
     if isinstance(x, list | tuple):
         if differentiated and not _tree.is_container(x):
             return lift(np.asarray(x, np.float64))
-        return made_like(x, [recorded(member, lift, differentiated) for member in x])
-    if not is_input(x, differentiated):
-        return x
-    return lift(float(x) if differentiated and not isinstance(x, ndarray) else x)
-
-
-def leaves(x: Any) -> list[Any]:
-    """What is in the containers, in order; ``[x]`` where it is none."""
-    if isinstance(x, dict | list | tuple):
-        members = x.values() if isinstance(x, dict) else x
-        return [leaf for member in members for leaf in leaves(member)]
-    return [x]
+        return _tree.made_like(x, [recorded(member, lift, differentiated) for member in x])
+    if differentiated and isinstance(x, float | int | np.generic):
+        return lift(float(x))
+    return lift(x) if isinstance(x, ndarray | float | np.generic) else x
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
@@ -78,14 +66,8 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(x, dict):
         return {key: mapped(member, change) for key, member in x.items()}
     if isinstance(x, list | tuple):
-        return made_like(x, [mapped(member, change) for member in x])
+        return _tree.made_like(x, [mapped(member, change) for member in x])
     return change(x)
-
-
-def made_like(like: Any, members: list[Any]) -> Any:
-    if hasattr(like, "_fields"):
-        return type(like)(*members)
-    return type(like)(members)
 
 
 def holds_recorded(x: Any) -> bool:

@@ -24,6 +24,13 @@ _SIGNS = {
     "bitwise_and": (r"\wedge", CHOICE), "bitwise_or": (r"\vee", CHOICE),
     "logical_and": (r"\wedge", CHOICE), "logical_or": (r"\vee", CHOICE),
 }  # fmt: skip
+# What has its operands between signs of its own.
+_FORMS = {
+    "divide": (r"\frac{{{0}}}{{{1}}}", POWER), "exp": ("e^{{{0}}}", POWER),
+    "sqrt": (r"\sqrt{{{0}}}", ATOM), "absolute": (r"\left|{0}\right|", ATOM),
+    "maximum": (r"\max\left({1}, {0}\right)", ATOM),
+    "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{else}} \end{{cases}}", ATOM),
+}  # fmt: skip
 _FUNCTIONS = {"log", "sin", "cos", "tanh", "max", "min"}
 _GREEK = {"lambda", "alpha", "beta", "gamma", "delta", "epsilon", "eta", "theta", "mu", "sigma",
           "phi", "rho", "tau", "pi"}  # fmt: skip
@@ -40,12 +47,7 @@ class Equations(str):
 
 
 def equations(writer: Writer, answer: str) -> list[str]:
-    """The formula of each line; an empty one where the line computes nothing.
-
-    Args:
-        writer: the lines, and the names.
-        answer: what the adjoints are of, by name.
-    """
+    """The formula of each line, with the adjoints of ``answer``; "" where it computes nothing."""
     formulas = _Formulas(writer, answer)
     return [formulas.of(line) if line.within else "" for line in writer.lines]
 
@@ -96,6 +98,9 @@ class _Formulas:
             sign, binds = _SIGNS[op]
             left, right = self._operand(args[0], binds), self._operand(args[1], binds + 1)
             return f"{left} {sign} {right}", binds
+        if op in _FORMS:
+            form, binds = _FORMS[op]
+            return form.format(*(self._operand(y, CHOICE) for y in args)), binds
         if op == "getitem":
             index = self.writer.index(x).replace("_", r"\_")
             return rf"{self._operand(args[0], ATOM)}\left[\texttt{{{index}}}\right]", ATOM
@@ -136,26 +141,11 @@ class _Formulas:
             sign = r"\cdot"
         return f"{self._operand(a, TIMES)} {sign} {self._operand(b, TIMES)}", TIMES
 
-    def _say_divide(self, a: Recorded, b: Recorded) -> tuple[str, int]:
-        return rf"\frac{{{self._operand(a, CHOICE)}}}{{{self._operand(b, CHOICE)}}}", POWER
-
     def _say_power(self, a: Recorded, b: Recorded) -> tuple[str, int]:
         return f"{self._operand(a, ATOM)}^{{{self._operand(b, CHOICE)}}}", POWER
 
     def _say_negative(self, a: Recorded) -> tuple[str, int]:
         return f"-{self._operand(a, TIMES)}", UNARY
-
-    def _say_absolute(self, a: Recorded) -> tuple[str, int]:
-        return rf"\left|{self._operand(a, CHOICE)}\right|", ATOM
-
-    def _say_sqrt(self, a: Recorded) -> tuple[str, int]:
-        return rf"\sqrt{{{self._operand(a, CHOICE)}}}", ATOM
-
-    def _say_exp(self, a: Recorded) -> tuple[str, int]:
-        return f"e^{{{self._operand(a, CHOICE)}}}", POWER
-
-    def _say_maximum(self, a: Recorded, b: Recorded) -> tuple[str, int]:
-        return rf"\max\left({self._operand(b, CHOICE)}, {self._operand(a, CHOICE)}\right)", ATOM
 
     def _say_transpose(self, a: Recorded) -> tuple[str, int]:
         inner = self._operand(a, ATOM)
@@ -173,12 +163,5 @@ class _Formulas:
             return rf"\left\lVert {self._operand(a, CHOICE)} \right\rVert^2", POWER
         return (
             rf"\left\langle {self._operand(a, CHOICE)}, {self._operand(b, CHOICE)} \right\rangle",
-            ATOM,
-        )
-
-    def _say_where(self, condition: Recorded, a: Recorded, b: Recorded) -> tuple[str, int]:
-        first, second, when = (self._operand(y, CHOICE) for y in (a, b, condition))
-        return (
-            rf"\begin{{cases}} {first} & {when} \\ {second} & \text{{else}} \end{{cases}}",
             ATOM,
         )

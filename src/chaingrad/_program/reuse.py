@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chaingrad._program.source import CHOICE, Line, Writer, memory_of
+from chaingrad._program.source import Line, Writer, memory_of
 from chaingrad._program.tape import Recorded
 
 
@@ -45,10 +45,9 @@ class Reuser(Writer):
             self._line(x)
             self._free[self.name[x]] = x
             return
-        texts = [self.operand(y, CHOICE) for y in x.args]
         label = self.labels.get(x) or self._of_adjoint(x)
         comment = f"{label + ' ' if label else ''}{x.shape}{', again' if x.region else ''}"
-        text = f"np.{x.op}({', '.join(texts)}, out={over})"
+        text = f"np.{x.op}({self.listed(x.args)}, out={over})"
         self.name[x] = over
         self.lines.append(Line(x, over, text, self._covered(x), comment, makes_new=False))
         self._free[over] = x

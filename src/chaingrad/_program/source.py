@@ -26,6 +26,7 @@ _BINARY = {
     "bitwise_and": ("&", AND), "bitwise_or": ("|", OR),
     "logical_and": ("and", NOT), "logical_or": ("or", NOT),
 }  # fmt: skip
+_UNARY = {"negative": ("-", UNARY), "invert": ("~", UNARY), "logical_not": ("not ", NOT)}
 _METHODS = {"sum", "mean", "max", "min", "prod", "all", "any"}
 _OF_MATH = {name: name for name in (
     "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "hypot", "sin", "cos", "tan", "sinh",
@@ -47,23 +48,14 @@ USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a s
 
 @dataclass
 class Line:
-    """A line of a program.
-
-    Attributes:
-        target: the value that it computes.
-        name: what this is called.
-        text: the right-hand side, or for what needs more than one statement all of them.
-        within: all values that the line computes, the target among them.
-        comment: a shape, and whether it is computed for the second time.
-        makes_new: whether it takes memory of its own.
-    """
+    """A line of a program, which gives the value of ``target`` its name."""
 
     target: Recorded
     name: str
-    text: str
-    within: list[Recorded]
-    comment: str = ""
-    makes_new: bool = True
+    text: str  # the right-hand side; for what needs more than one statement, all of them
+    within: list[Recorded]  # all values that it computes, the target among them
+    comment: str = ""  # a shape, and whether it is computed for the second time
+    makes_new: bool = True  # whether it takes memory of its own
 
     def __str__(self) -> str:
         complete = "\n" in self.text or not self.makes_new
@@ -239,7 +231,7 @@ class Writer:
         text, _ = self._text(x)
         while len(text) > WIDTH and (longest := self._longest(x)) is not None:
             self._line(longest)
-            self._forget(x)
+            del self._texts[x]
             text, _ = self._text(x)
         self.name[x] = name = self._named(x)
         if x.op == "scatter":
@@ -253,9 +245,6 @@ class Writer:
         """The longest operand that has no line yet."""
         inlined = [y for y in x.args if y not in self.name and not self._is_trivial(y)]
         return max(inlined, key=lambda y: len(self._text(y)[0]), default=None)
-
-    def _forget(self, x: Recorded) -> None:
-        self._texts.pop(x, None)
 
     def _covered(self, x: Recorded) -> list[Recorded]:
         found, stack = [x], list(x.args)
@@ -286,24 +275,26 @@ class Writer:
             text, binds = (self.name[x], ATOM) if x in self.name else self._text(x)
         return f"({text})" if binds < above else text
 
+    def listed(self, operands: Iterable[Recorded]) -> str:
+        """The operands as arguments of a call."""
+        return ", ".join(self.operand(x, CHOICE) for x in operands)
+
     def _text(self, x: Recorded) -> tuple[str, int]:
-        found = self._texts.get(x)
-        if found is None:
-            found = self._texts[x] = self._said(x)
-        return found
+        if x not in self._texts:
+            self._texts[x] = self._said(x)
+        return self._texts[x]
 
     def _said(self, x: Recorded) -> tuple[str, int]:
         op, args = x.op, x.args
-        if op == "constant":
-            return self._constant(x, None)
-        if op == "input":
-            return self.name[x], ATOM
         if op == "multiply":
             return self._product(args)
         if op in _BINARY:
             sign, binds = _BINARY[op]
             left = self.operand(args[0], binds + (binds == COMPARED), args[1])
             return f"{left} {sign} {self.operand(args[1], binds + 1, args[0])}", binds
+        if op in _UNARY:
+            sign, binds = _UNARY[op]
+            return f"{sign}{self.operand(args[0], binds)}", binds
         said = getattr(self, f"_say_{op}", None)
         if said:
             return said(x)  # type: ignore[no-any-return]
@@ -311,15 +302,11 @@ class Writer:
             words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
             words += ["keepdims=True"] if x.option("keepdims") else []
             return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
-        texts = [self.operand(y, CHOICE) for y in args]
-        if not any(y.is_array for y in args) and self.plain:
-            if op in _HELPERS:
-                return self._helped(op, args, texts)
-            if op not in _OF_MATH:
-                raise TracingError(f"program: np.{op} of plain numbers is not written down")
-            return f"math.{_OF_MATH[op]}({', '.join(texts)})", ATOM
-        texts += [f"{key}={value!r}" for key, value in x.options if value is not None]
-        text = f"np.{op}({', '.join(texts)})"
+        listed = self.listed(args)
+        if self.plain:
+            return self._of_numbers(op, args, listed), ATOM
+        listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
+        text = f"np.{op}({listed})"
         widens = type(x.example) is float and not self._exact  # NumPy's number, beside float32
         return (f"float({text})" if widens else text), ATOM
 
@@ -337,21 +324,16 @@ class Writer:
         exact = type(a.example)(1.0 / count) == a.example
         return count if exact and (not a.is_array or a.dtype == b.dtype) else 0
 
-    def _helped(self, op: str, args: Sequence[Recorded], texts: list[str]) -> tuple[str, int]:
+    def _of_numbers(self, op: str, args: Sequence[Recorded], listed: str) -> str:
+        if op in _OF_MATH:
+            return f"math.{_OF_MATH[op]}({listed})"
+        if op not in _HELPERS:
+            raise TracingError(f"program: np.{op} of plain numbers is not written down")
         if op in ("maximum", "minimum") and args[1].is_constant:
             # the first, if it is nan; and a float in any case
-            return f"{op[:3]}({texts[0]}, {float(args[1].example)!r})", ATOM
+            return f"{op[:3]}({self.operand(args[0], CHOICE)}, {float(args[1].example)!r})"
         self._helpers[op] = None
-        return f"{op}({', '.join(texts)})", ATOM
-
-    def _say_negative(self, x: Recorded) -> tuple[str, int]:
-        return f"-{self.operand(x.args[0], UNARY)}", UNARY
-
-    def _say_invert(self, x: Recorded) -> tuple[str, int]:
-        return f"~{self.operand(x.args[0], UNARY)}", UNARY
-
-    def _say_logical_not(self, x: Recorded) -> tuple[str, int]:
-        return f"not {self.operand(x.args[0], NOT)}", NOT
+        return f"{op}({listed})"
 
     def _say_absolute(self, x: Recorded) -> tuple[str, int]:
         return f"abs({self.operand(x.args[0], CHOICE)})", ATOM
@@ -360,8 +342,7 @@ class Writer:
         base, exponent = x.args
         whole = exponent.is_constant and float(exponent.example).is_integer()
         if self.plain and not whole:
-            texts = [self.operand(y, CHOICE) for y in x.args]
-            return f"math.pow({', '.join(texts)})", ATOM
+            return f"math.pow({self.listed(x.args)})", ATOM
         return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER
 
     def _say_float(self, x: Recorded) -> tuple[str, int]:
@@ -372,7 +353,7 @@ class Writer:
 
     def _say_where(self, x: Recorded) -> tuple[str, int]:
         if x.is_array:
-            return f"np.where({', '.join(self.operand(y, CHOICE) for y in x.args)})", ATOM
+            return f"np.where({self.listed(x.args)})", ATOM
         condition, a, b = (self.operand(y, CHOICE + 1) for y in x.args)
         return f"{a} if {condition} else {b}", CHOICE
 
@@ -405,13 +386,11 @@ class Writer:
         return f"np.full({x.shape}, {self.operand(x.args[0], CHOICE)})", ATOM
 
     def _say_concatenate(self, x: Recorded) -> tuple[str, int]:
-        texts = ", ".join(self.operand(y, CHOICE) for y in x.args)
         axis = f", axis={x.option('axis')}" if x.option("axis") else ""
-        return f"np.concatenate([{texts}]{axis})", ATOM
+        return f"np.concatenate([{self.listed(x.args)}]{axis})", ATOM
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
-        texts = ", ".join(self.operand(y, CHOICE) for y in x.args)
-        return f'np.einsum("{x.option("subscripts")}", {texts})', ATOM
+        return f'np.einsum("{x.option("subscripts")}", {self.listed(x.args)})', ATOM
 
     def _say_getitem(self, x: Recorded) -> tuple[str, int]:
         return f"{self.operand(x.args[0], ATOM)}[{self.index(x)}]", ATOM
@@ -451,26 +430,22 @@ class Writer:
         c = x.example
         if isinstance(c, np.ndarray):
             return self._array(x, c), ATOM
-        if isinstance(c, float | np.floating):
-            number = float(c)
-            if not math.isfinite(number):
-                library = "math" if self.plain else "np"
-                sign = "-" if number < 0 else ""
-                text = f"{sign}{library}.{'nan' if number != number else 'inf'}"
-            elif (
-                beside is not None
-                and number.is_integer()
-                and abs(number) < 1e15
-                and (beside.dtype.kind == "f" and not beside.is_constant)
-            ):
-                text = str(int(number))
-            else:
-                text = str(c) if isinstance(c, np.generic) else repr(number)
-            if x.is_array and (beside is None or beside.dtype != x.dtype):
-                return f"np.{x.dtype.name}({text})", ATOM
-            return text, UNARY if text[0] == "-" else ATOM
-        text = repr(c.item() if isinstance(c, np.generic) else c)
+        text = self._number(c, beside)
+        if x.is_array and x.dtype.kind == "f" and (beside is None or beside.dtype != x.dtype):
+            return f"np.{x.dtype.name}({text})", ATOM
         return text, UNARY if text[0] == "-" else ATOM
+
+    def _number(self, c: Any, beside: Recorded | None) -> str:
+        if not isinstance(c, float | np.floating):
+            return repr(c.item() if isinstance(c, np.generic) else c)
+        number = float(c)
+        if not math.isfinite(number):
+            library = "math" if self.plain else "np"
+            return f"{'-' if number < 0 else ''}{library}.{'nan' if number != number else 'inf'}"
+        beside_floats = beside is not None and beside.dtype.kind == "f" and not beside.is_constant
+        if beside_floats and number.is_integer() and abs(number) < 1e15:
+            return str(int(number))
+        return str(c) if isinstance(c, np.generic) else repr(number)
 
     def _array(self, x: Recorded, c: np.ndarray) -> str:
         if c.dtype == np.intp and c.size == max(c.shape) and (c.ravel() == np.arange(c.size)).all():

@@ -14,6 +14,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -35,11 +36,26 @@ ELEMENTWISE = {
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
+@dataclass(frozen=True)
 class Slot:
     """The place in an index of an operand that is recorded."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
+    number: int
+
+
+def _refusing(how: str) -> Callable[..., NoReturn]:
+    """A method that would make something plain of a recorded value."""
+    return lambda self, *_, **__: self._refuse(how)
+
+
+def _reducing(op: str) -> Callable[..., "Recorded"]:
+    """The method for a reduction."""
+
+    def method(self: "Recorded", axis: Any = None, keepdims: bool = False) -> "Recorded":
+        return self._reduced(op, axis, keepdims)
+
+    method.__qualname__ = f"Recorded.{op}"
+    return method
 
 
 class Recorded(Symbol):
@@ -96,8 +112,8 @@ class Recorded(Symbol):
     def is_constant(self) -> bool:
         return self.op == "constant"
 
-    def option(self, name: str, default: Any = None) -> Any:
-        return dict(self.options).get(name, default)
+    def option(self, name: str) -> Any:
+        return dict(self.options).get(name)
 
     def __len__(self) -> int:
         return len(self.example)
@@ -119,29 +135,12 @@ class Recorded(Symbol):
             "decides as an int, a bool or a string, for each of which a program is written"
         )
 
-    def __bool__(self) -> bool:
-        self._refuse("a decision by the truth")
-
-    def __float__(self) -> float:
-        self._refuse("float()")
-
-    def __int__(self) -> int:
-        self._refuse("int()")
-
-    def __index__(self) -> int:
-        self._refuse("an index or a count")
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        self._refuse("a plain array made")
-
-    def item(self) -> float:
-        self._refuse("item()")
-
-    def tolist(self) -> list[Any]:
-        self._refuse("tolist()")
-
-    def __setitem__(self, index: Any, new: Any) -> None:
-        self._refuse("a change in place")
+    __bool__ = _refusing("a decision by the truth")
+    __float__, __int__ = _refusing("float()"), _refusing("int()")
+    __index__ = _refusing("an index or a count")
+    __array__ = _refusing("a plain array made")
+    __setitem__ = _refusing("a change in place")
+    item, tolist = _refusing("item()"), _refusing("tolist()")
 
     # --- operations -----------------------------------------------------------------------------
 
@@ -231,27 +230,12 @@ class Recorded(Symbol):
             return self
         return self.tape.add(op, (self,), axis=axis, keepdims=bool(keepdims))
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("sum", axis, keepdims)
-
-    def mean(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("mean", axis, keepdims)
+    sum, mean, prod = _reducing("sum"), _reducing("mean"), _reducing("prod")
+    all, any, min = _reducing("all"), _reducing("any"), _reducing("min")
 
     def max(self, axis: Any = None, keepdims: bool = False, initial: float = -np.inf) -> "Recorded":
         found = self._reduced("max", axis, keepdims)
         return found if initial == -np.inf else self.tape.add("maximum", (found, initial))
-
-    def min(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("min", axis, keepdims)
-
-    def prod(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("prod", axis, keepdims)
-
-    def all(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("all", axis, keepdims)
-
-    def any(self, axis: Any = None, keepdims: bool = False) -> "Recorded":
-        return self._reduced("any", axis, keepdims)
 
     def reshape(self, *shape: Any) -> "Recorded":
         wanted = shape[0] if len(shape) == 1 else shape
@@ -410,8 +394,6 @@ def _key(x: Any) -> Any:
         return tuple(map(_key, x))
     if isinstance(x, slice):
         return ("slice", x.start, x.stop, x.step)
-    if isinstance(x, Slot):
-        return ("slot", x.number)
     if isinstance(x, ndarray):
         return (x.shape, x.dtype.str, x.tobytes())
     return (type(x), x)
@@ -458,6 +440,12 @@ def _scatter(a: Any, *parts: Any, index: Any, shape: tuple[int, ...], dtype: Any
     return out
 
 
+def _chosen(c: Any, a: Any, b: Any) -> Any:
+    if any(isinstance(x, ndarray | np.generic) for x in (c, a, b)):
+        return np.where(c, a, b)[()]
+    return a if c else b
+
+
 SPECIAL: dict[str, Callable[..., Any]] = {
     "getitem": lambda a, *parts, index: a[filled(index, parts)],
     "scatter": _scatter,
@@ -466,15 +454,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "full": lambda a, shape: np.full(shape, a),
     "concatenate": lambda *arrays, axis: np.concatenate(arrays, axis=axis),
     "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
-    "where": lambda c, a, b: _chosen(c, a, b),
-    "broadcast_to": lambda a, shape: np.broadcast_to(a, shape),
+    "where": _chosen,
 }
-
-
-def _chosen(c: Any, a: Any, b: Any) -> Any:
-    if any(isinstance(x, ndarray | np.generic) for x in (c, a, b)):
-        return np.where(c, a, b)[()]
-    return a if c else b
 
 
 # --- NumPy's functions --------------------------------------------------------------------------
@@ -491,10 +472,6 @@ def _dtype(x: Any) -> np.dtype[Any]:
 def example(x: Any) -> Any:
     """A value that ``x`` may have; ``x`` itself if it is not recorded."""
     return x.example if isinstance(x, Recorded) else x
-
-
-def _result_type(*args: Any) -> np.dtype[Any]:
-    return np.result_type(*map(example, args))
 
 
 def _filled(entry: float) -> Callable[..., Any]:
@@ -514,22 +491,18 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.shape: _shape,
     np.ndim: lambda x: x.ndim,
     np.size: lambda x, axis=None: x.size if axis is None else x.shape[axis],
-    np.result_type: _result_type,
+    np.result_type: lambda *args: np.result_type(*map(example, args)),
     np.zeros_like: _filled(0.0),
     np.ones_like: _filled(1.0),
-    np.sum: lambda x, axis=None, keepdims=False: x.sum(axis, keepdims),
-    np.mean: lambda x, axis=None, keepdims=False: x.mean(axis, keepdims),
-    np.max: lambda x, axis=None, keepdims=False, initial=-np.inf: x.max(axis, keepdims, initial),
-    np.min: lambda x, axis=None, keepdims=False: x.min(axis, keepdims),
-    np.prod: lambda x, axis=None, keepdims=False: x.prod(axis, keepdims),
-    np.all: lambda x, axis=None, keepdims=False: x.all(axis, keepdims),
-    np.any: lambda x, axis=None, keepdims=False: x.any(axis, keepdims),
     np.reshape: lambda x, shape: x.reshape(shape),
-    np.ravel: lambda x: x.ravel(),
     np.transpose: lambda x, axes=None: x.transpose(*(axes or ())),
     np.squeeze: lambda x, axis=None: x.reshape(np.squeeze(np.empty(x.shape, bool), axis).shape),
     np.expand_dims: lambda x, axis: x.reshape(np.expand_dims(np.empty(x.shape, bool), axis).shape),
-    np.copy: lambda x: x,
+    np.copy: Recorded.copy,
+    np.ravel: Recorded.ravel,
+} | {
+    getattr(np, name): getattr(Recorded, name)
+    for name in ("sum", "mean", "max", "min", "prod", "all", "any")
 }
 _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: _KNOWN[np.sum], np.maximum: _KNOWN[np.max], np.minimum: _KNOWN[np.min],
@@ -542,40 +515,27 @@ _SAME_AS: dict[Any, Callable[..., Any]] = {
 }
 
 
-def _vdot(tape: Tape, a: Any, b: Any) -> Any:
-    if _shape(a) or _shape(b):
-        return tape.add("vdot", (a, b))
-    return tape.add("multiply", (a, b))
+def _clip(tape: Tape, a: Any, low: Any = None, high: Any = None) -> Any:
+    a = a if low is None else tape.add("maximum", (a, low))
+    return a if high is None else tape.add("minimum", (a, high))
 
 
-def _where(tape: Tape, condition: Any, a: Any, b: Any) -> Any:
-    return tape.add("where", (condition, a, b))
-
-
-def _along(name: str, default: Any = -1) -> Callable[..., Any]:
-    def written(tape: Tape, a: Any, axis: Any = default, kind: Any = None) -> Any:
-        return tape.add(name, (a,), axis=axis, kind=kind)
-
-    return written
+def _ordering(name: str) -> Callable[..., Any]:
+    return lambda tape, a, axis=-1, kind=None: tape.add(name, (a,), axis=axis, kind=kind)
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.where: _where,
-    np.vdot: _vdot,
+    np.where: lambda tape, condition, a, b: tape.add("where", (condition, a, b)),
+    np.vdot: lambda tape, a, b: tape.add("vdot" if _shape(a) or _shape(b) else "multiply", (a, b)),
     np.dot: lambda tape, a, b: tape.add("dot", (a, b)),
     np.broadcast_to: lambda tape, a, shape: tape.add("broadcast_to", (a,), shape=tuple(shape)),
     np.concatenate: lambda tape, arrays, axis=0: tape.add("concatenate", arrays, axis=axis),
     np.einsum: lambda tape, subscripts, *arrays: tape.add("einsum", arrays, subscripts=subscripts),
     np.cumsum: lambda tape, a, axis=None: tape.add("cumsum", (a,), axis=axis),
-    np.argsort: _along("argsort"),
-    np.sort: _along("sort"),
+    np.argsort: _ordering("argsort"),
+    np.sort: _ordering("sort"),
     np.argmax: lambda tape, a, axis=None: tape.add("argmax", (a,), axis=axis),
     np.argmin: lambda tape, a, axis=None: tape.add("argmin", (a,), axis=axis),
-    np.clip: lambda tape, a, low=None, high=None: _clip(tape, a, low, high),
+    np.clip: _clip,
     np.outer: lambda tape, a, b: tape.add("outer", (a, b)),
 }
-
-
-def _clip(tape: Tape, a: Any, low: Any, high: Any) -> Any:
-    a = a if low is None else tape.add("maximum", (a, low))
-    return a if high is None else tape.add("minimum", (a, high))

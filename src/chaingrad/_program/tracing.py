@@ -36,19 +36,13 @@ _here = _Here()
 
 
 class Met:
-    """What a function meets while it is traced.
-
-    Attributes:
-        tape: where its operations are written down.
-        closure: the nodes made before, each with the input that stands for its data.
-        made: the nodes made meanwhile.
-    """
+    """What a function meets while it is traced, its operations being written on ``tape``."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
-        self.closure: dict[Node, Recorded] = {}
-        self.made: dict[Node, None] = {}
-        self.grads: dict[Node, Any] = {}
+        self.closure: dict[Node, Recorded] = {}  # nodes made before, with inputs for their data
+        self.made: dict[Node, None] = {}  # nodes made meanwhile
+        self.grads: dict[Node, Any] = {}  # of those made before
 
     def data_of(self, node: Node) -> Any:
         held = _slot.__get__(node)
@@ -81,11 +75,7 @@ class Met:
                 node.rule = RULES[rule.name].bind(options, len(node.parents))
 
     def check_grads(self) -> None:
-        """Give nodes outside their gradients back.
-
-        Raises:
-            TracingError: the function changed one.
-        """
+        """Give nodes outside their gradients back, and refuse that the function changed one."""
         changed = [node for node, g in self.grads.items() if node.grad is not g]
         for node in changed:
             node.grad = self.grads[node]
@@ -151,9 +141,8 @@ class Passes(modes.Watch):
 def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
     """Refuse what draws random numbers, which would be the same ones at each call.
 
-    Raises:
-        TracingError: a generator of `random` or NumPy that ``f`` can reach has moved, or one was
-            made without a seed.
+    It shows by a generator of `random` or NumPy, within reach of ``f``, that has moved, or by one
+    that is made without a seed.
     """
     states = [(source, _state(source)) for source in _sources(f)]
     drawn: list[Any] = []
@@ -199,7 +188,8 @@ def _sources(f: Callable[..., Any]) -> list[Any]:
             cells = [cell.cell_contents for cell in x.__closure__ or () if _is_filled(cell)]
             named = [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
             stack += [*cells, *named, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-            stack += [FunctionType(c, x.__globals__) for c in _codes(x.__code__)]
+            within = [c for c in x.__code__.co_consts if isinstance(c, CodeType)]
+            stack += [FunctionType(c, x.__globals__) for c in within if not c.co_freevars]
         elif isinstance(x, MethodType):
             stack += [x.__self__, x.__func__]
         elif isinstance(x, dict):
@@ -210,11 +200,6 @@ def _sources(f: Callable[..., Any]) -> list[Any]:
             stack.append(getattr(x, "__dict__", None))
             stack.append(type(x).__dict__.get("__call__"))
     return found
-
-
-def _codes(code: CodeType) -> list[CodeType]:
-    """The functions that are written within a function and close over nothing."""
-    return [c for c in code.co_consts if isinstance(c, CodeType) and not c.co_freevars]
 
 
 def _is_filled(cell: Any) -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._program.arguments import leaves, mapped
+from chaingrad._program.arguments import mapped
 from chaingrad._program.equations import Equations, equations
 from chaingrad._program.source import USED, Names, Writer, fresh
 from chaingrad._program.tape import Recorded
 from chaingrad._program.tracing import Met, Passes
+from chaingrad._tree import flat
 from chaingrad.node import Node
 from chaingrad.rules import TracingError, value
 
@@ -92,14 +93,7 @@ def put_into_words(
     result: Result,
     kind: type[Writer] = Writer,
 ) -> Trace:
-    """Write down what a function did.
-
-    Args:
-        f: the function, for its name and those of its arguments.
-        met, passes: what was recorded while it ran.
-        given, named: what it was called with.
-        result: what it gave.
-        kind: what makes the lines.
+    """Write down what ``f`` did when it was called with ``given`` and ``named``.
 
     Raises:
         TracingError: there is something else in the result than numbers, arrays and containers.
@@ -125,10 +119,10 @@ def put_into_words(
     if result.by and isinstance(result.answer, Recorded):
         results[result.answer] = labels.get(result.answer, "value")
     for position, g in result.by_argument():
-        for x, dx in zip(leaves(given[position]), leaves(g), strict=True):
+        for x, dx in zip(flat(given[position]), flat(g), strict=True):
             results.setdefault(dx, f"d{inputs[x]}")
-    outputs = [x for x in leaves(result.like) if isinstance(x, Recorded)]
-    forward = [x for x in leaves(result.answer) if isinstance(x, Recorded)]
+    outputs = [x for x in flat(result.like) if isinstance(x, Recorded)]
+    forward = [x for x in flat(result.answer) if isinstance(x, Recorded)]
     adjoint_of = _owners(passes.adjoints, labels)
     described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
     writer = kind(*described)
@@ -152,13 +146,6 @@ def put_into_words(
 class _Arguments:
     """The names of what a function is called with.
 
-    Attributes:
-        heads: of the arguments by position.
-        keywords: of the others.
-        names: of the values in them.
-        unpacking: the lines that take values out of containers.
-        taken: all these names.
-
     Raises:
         TracingError: a keyword is a name that the source uses.
     """
@@ -170,44 +157,42 @@ class _Arguments:
                 "give it by position, or call it something else"
             )
         self.taken = Names({*USED, *named})
-        self.names: dict[Recorded, str] = {}
+        self.names: dict[Recorded, str] = {}  # of the values in the arguments
         self.heads = [self.taken.of(name) for name in _parameters(f, len(given))]
         self.keywords = list(named)
-        self.unpacking: list[str] = []
+        self.unpacking: list[str] = []  # the lines that take values out of containers
         for head, x in [*zip(self.heads, given, strict=True), *named.items()]:
             if isinstance(x, Recorded):
                 self.names[x] = head
             else:
-                self._name_members(head, x)
-                self.unpacking += self._unpacked(head, x)
+                self.unpacking += self._unpacked(head, head, x)
 
-    def _name_members(self, name: str, x: Any) -> None:
-        if isinstance(x, Recorded):
-            self.names[x] = self.taken.of(name)
-        for wanted, member in _members(x, name):
-            self._name_members(wanted, member)
-
-    def _unpacked(self, name: str, x: Any) -> Iterator[str]:
-        keys = x if isinstance(x, dict) else range(len(x)) if isinstance(x, list | tuple) else ()
-        if x and isinstance(x, list | tuple) and all(isinstance(member, Recorded) for member in x):
-            targets = ", ".join(self.names[member] for member in x)
-            yield f"{targets}{',' if len(x) == 1 else ''} = {name}"
+    def _unpacked(self, place: str, name: str, x: Any) -> Iterator[str]:
+        """Name what is in a container that is found at a place, and has or would have a name."""
+        members = _members(x, name)
+        if members and not isinstance(x, dict) and all(isinstance(y, Recorded) for y in x):
+            targets = ", ".join(self._named(y, wanted) for _, wanted, y in members)
+            yield f"{targets}{',' if len(x) == 1 else ''} = {place}"
             return
-        for key in keys:
-            if isinstance(x[key], Recorded):
-                yield f"{self.names[x[key]]} = {name}[{key!r}]"
-            yield from self._unpacked(f"{name}[{key!r}]", x[key])
+        for key, wanted, y in members:
+            if isinstance(y, Recorded):
+                yield f"{self._named(y, wanted)} = {place}[{key!r}]"
+            else:
+                yield from self._unpacked(f"{place}[{key!r}]", wanted, y)
+
+    def _named(self, x: Recorded, wanted: str) -> str:
+        name = self.names[x] = self.taken.of(wanted)
+        return name
 
 
-def _members(x: Any, name: str) -> list[tuple[str, Any]]:
-    """What is in a container, with the names that it would like to have."""
+def _members(x: Any, name: str) -> list[tuple[Any, str, Any]]:
+    """What is in a container: its key, the name that it would like to have, and itself."""
     if isinstance(x, dict):
-        return [(str(key), member) for key, member in x.items()]
-    if hasattr(x, "_fields"):
-        return list(zip(x._fields, x, strict=True))
-    if isinstance(x, list | tuple):
-        return [(f"{name}{i}", member) for i, member in enumerate(x, 1)]
-    return []
+        return [(key, str(key), y) for key, y in x.items()]
+    if not isinstance(x, list | tuple):
+        return []
+    wanted = getattr(x, "_fields", None) or [f"{name}{i}" for i in range(1, len(x) + 1)]
+    return list(zip(range(len(x)), wanted, x, strict=True))
 
 
 def _parameters(f: Callable[..., Any], count: int) -> list[str]:
