@@ -48,6 +48,11 @@ def added(known: Any, share: Any) -> Any:
     return np.asarray(total) if isinstance(total, np.generic) else total
 
 
+def zeros(data: Any) -> Any:
+    """The share that nothing sends to a node that holds ``data``."""
+    return 0.0 if type(data) is float else np.zeros_like(data)
+
+
 def owned(g: Any) -> Any:
     """``g``, or a copy if it is a view: it may show an array that another node holds."""
     return g.copy() if type(g) is ndarray and g.base is not None else g

@@ -19,6 +19,7 @@ import numpy as np
 
 from chaingrad import _tree, modes, rules
 from chaingrad._messages import kind
+from chaingrad._shares import zeros
 from chaingrad.backward import adjoints
 from chaingrad.node import Node, as_data
 from chaingrad.operations import stack
@@ -38,10 +39,9 @@ def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
 
 
 def _detached(result: Any) -> Any:
-    if _tree.is_container(result):
-        return _tree.rebuilt(result, map(_detached, _tree.leaves(result)))
     # By a rule, which does not record here, so that what watches sees the node read.
-    return rules.alias(result) if isinstance(result, Node) else result
+    aliases = (rules.alias(x) if isinstance(x, Node) else x for x in _tree.leaves(result))
+    return _tree.rebuilt(result, aliases)
 
 
 def value_and_grad(
@@ -175,7 +175,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
     trace = _traced(f, primals, range(len(primals)))
     trace.nested = trace.nested or any(map(_is_variable, along))
     out = trace.out
-    u = Node(np.zeros_like(out.data) if type(out.data) is not float else 0.0)
+    u = Node(zeros(out.data))
     if not out.requires_grad:
         tangent: Any = Node(u.data, requires_grad=False)
     else:
@@ -323,19 +323,15 @@ def check_gradients(
 # --- parts --------------------------------------------------------------------------------------
 
 
-def _given(x: Any) -> Any:
-    return x if isinstance(x, Node) else as_data(x)
-
-
 def _leaves(containers: Sequence[Any]) -> list[Any]:
     return [leaf for x in containers for leaf in _tree.leaves(x)]
 
 
 def _along(what: str, x: Any, v: Any) -> list[Any]:
     """The leaves of a direction ``v`` at ``x``, in the order of those of ``x``."""
-    xs, vs = _tree.leaves(x), _tree.leaves(_tree.matching(what, x, v))
-    vs = list(map(_given, vs))
-    for at, u in zip(xs, vs, strict=True):
+    given = _tree.leaves(_tree.matching(what, x, v))
+    vs = [u if isinstance(u, Node) else as_data(u) for u in given]
+    for at, u in zip(_tree.leaves(x), vs, strict=True):
         if np.shape(rules.value(at)) != np.shape(rules.value(u)):
             raise ValueError(
                 f"{what} must have the shape {np.shape(rules.value(at))} of the point; "
@@ -399,7 +395,9 @@ def _traced(
                     f"with has_aux, {_name(f)} must give (node, more); it gave {out!r:.60}"
                 )
             out, aux = out
-        return _Trace(inputs, _node(out, f), aux if nested else _tree_values(aux), nested)
+        if not nested:
+            aux = _tree.rebuilt(aux, map(rules.value, _tree.leaves(aux)))
+        return _Trace(inputs, _node(out, f), aux, nested)
 
 
 def _is_single(x: Any) -> bool:
@@ -410,11 +408,6 @@ def _variable(x: Any) -> Node:
     if _is_variable(x):
         return rules.alias(x)  # type: ignore[no-any-return]
     return Node(rules.value(x))
-
-
-def _tree_values(aux: Any) -> Any:
-    """What a function gave beside its node, with nodes as numbers and arrays."""
-    return _tree.rebuilt(aux, map(rules.value, _tree.leaves(aux)))
 
 
 def _name(f: Callable[..., Any]) -> str:
@@ -445,7 +438,7 @@ def _pull(out: Node, cotangent: Any, points: Sequence[Any], keep: bool) -> tuple
     for variable in variables:
         g = found.get(variable)
         if g is None:
-            zero = np.zeros_like(variable.data) if type(variable.data) is not float else 0.0
+            zero = zeros(variable.data)
             g = Node(zero, requires_grad=False) if keep else zero
         gradients.append(g)
     if single:

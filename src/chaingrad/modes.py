@@ -58,7 +58,6 @@ class no_grad(metaclass=_WithParentheses):  # noqa: N801 (as in PyTorch)
     def __init__(self, *function: Any) -> None:
         if function:
             raise TypeError("write it with parentheses: @no_grad()")
-        self._entered: list[Any] = []
 
     def __call__(self, function: Callable[P, T]) -> Callable[P, T]:
         if inspect.isgeneratorfunction(function):
@@ -66,27 +65,18 @@ class no_grad(metaclass=_WithParentheses):  # noqa: N801 (as in PyTorch)
 
         @functools.wraps(function)
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
-            with _pausing():
+            with self:
                 return function(*args, **kwargs)
 
         return wrapped
 
     def __enter__(self) -> None:
-        self._entered.append(_pausing())
-        self._entered[-1].__enter__()
-
-    def __exit__(self, *failure: Any) -> None:
-        self._entered.pop().__exit__(*failure)
-
-
-@contextlib.contextmanager
-def _pausing() -> Iterator[None]:
-    with _counted("pauses"):
+        _count("pauses", 1)
         _modes.paused += 1
-        try:
-            yield
-        finally:
-            _modes.paused -= 1
+
+    def __exit__(self, *failure: object) -> None:
+        _modes.paused -= 1
+        _count("pauses", -1)
 
 
 @contextlib.contextmanager
@@ -117,12 +107,13 @@ class AnomalyError(ArithmeticError):
 @contextlib.contextmanager
 def watching(watch: "Watch | None") -> Iterator[None]:
     """Show ``watch`` all that this thread computes; nothing to anyone if it is None."""
-    with _counted("watches"):
-        before, _modes.watch = _modes.watch, watch
-        try:
-            yield
-        finally:
-            _modes.watch = before
+    _count("watches", 1)
+    before, _modes.watch = _modes.watch, watch
+    try:
+        yield
+    finally:
+        _modes.watch = before
+        _count("watches", -1)
 
 
 @contextlib.contextmanager
@@ -243,17 +234,9 @@ class _Anomalies(Watch):
             )
 
 
-@contextlib.contextmanager
-def _counted(name: str) -> Iterator[None]:
-    def add(one: int) -> None:
-        with _count_lock:
-            globals()[name] += one
-
-    add(1)
-    try:
-        yield
-    finally:
-        add(-1)
+def _count(name: str, one: int) -> None:
+    with _count_lock:
+        globals()[name] += one
 
 
 def _fingerprint(data: Any) -> int:

@@ -6,13 +6,13 @@ and pulls the gradient back through the graph that this makes, which is then dro
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from chaingrad import modes, rules
+from chaingrad._shares import zeros
 from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.node import Node
@@ -83,7 +83,7 @@ class _Segment:
 
     def first_run(self) -> Node:
         """Run without recording; note the nodes read. Nothing made here requires a gradient."""
-        reads = _Reads(modes.watch())
+        reads = _Reads(modes.watch() or modes.Watch())
         with modes.watching(reads), modes.differentiating(), modes.no_grad():
             out = self._checked(self.run())
         self.outer = list(reads.nodes)
@@ -91,8 +91,8 @@ class _Segment:
 
     def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
-        watch = modes.watch()
-        with modes.differentiating(), watch.again() if watch else nullcontext():
+        watch = modes.watch() or modes.Watch()
+        with modes.differentiating(), watch.again():
             again = self._checked(self.run())
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
@@ -140,36 +140,21 @@ class _Segment:
 class _Reads(modes.Watch):
     """Notes the operands that require a gradient, and shows all to the watch that was there."""
 
-    def __init__(self, before: modes.Watch | None) -> None:
+    def __init__(self, before: modes.Watch) -> None:
         self.before = before
         self.nodes: dict[Node, None] = {}
         self._made: set[Node] = set()  # by derivatives taken within, which record
+        for name in ("again", "unchanged", "lost", "backward"):
+            setattr(self, name, getattr(before, name))
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
         read = (node for node in inputs if node.requires_grad and node not in self._made)
         self.nodes.update(dict.fromkeys(read))
-        if self.before:
-            self.before.forward(rule, data, inputs)
+        self.before.forward(rule, data, inputs)
 
     def recorded(self, node: Any) -> None:
         self._made.add(node)
-        if self.before:
-            self.before.recorded(node)
-
-    def again(self) -> AbstractContextManager[None]:
-        return self.before.again() if self.before else nullcontext()
-
-    def unchanged(self, node: Any) -> None:
-        if self.before:
-            self.before.unchanged(node)
-
-    def lost(self, node: Any, how: str) -> None:
-        if self.before:
-            self.before.lost(node, how)
-
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
-        if self.before:
-            self.before.backward(node, parent, share, g)
+        self.before.recorded(node)
 
 
 def _without_value(node: Node) -> Node:
@@ -182,5 +167,5 @@ def _without_value(node: Node) -> Node:
 
 
 def _zero(leaf: Node, keep: bool) -> Any:
-    zero = np.zeros_like(leaf.data) if leaf.ndim else 0.0
+    zero = zeros(leaf.data)
     return Node(zero, requires_grad=False) if keep else zero
