@@ -15,12 +15,7 @@ def as_node(x: Any) -> Node:
 
 
 def at_least_zero(name: str, number: float) -> float:
-    """``number`` as a float.
-
-    Raises:
-        ValueError: it is negative or nan.
-        TypeError: it is no number.
-    """
+    """``number``, which is called ``name``, as a float; refused if it is negative or nan."""
     if not isinstance(number, int | float | np.number):
         raise TypeError(f"{name} must be a number; got {kind(number)}")
     if not number >= 0:
@@ -29,12 +24,7 @@ def at_least_zero(name: str, number: float) -> float:
 
 
 def node_list(parameters: Iterable[Node]) -> list[Node]:
-    """Make a list of the nodes in ``parameters``.
-
-    Raises:
-        ValueError: there are none.
-        TypeError: there is something else among them, or it is one node instead of several.
-    """
+    """Make a list of the nodes in ``parameters``; refuse none, one by itself, and other things."""
     if isinstance(parameters, Node):
         raise TypeError("parameters must be several nodes; for one node, pass [node]")
     if not hasattr(parameters, "__iter__"):
@@ -57,11 +47,7 @@ def node_list(parameters: Iterable[Node]) -> list[Node]:
 
 
 def parameter_list(parameters: Iterable[Node]) -> list[Node]:
-    """Make a list of the parameters of an optimizer, which are leaves and occur once.
-
-    Raises:
-        ValueError, TypeError: as `node_list`, and for a result of an operation or a repetition.
-    """
+    """Make a list of the parameters of an optimizer, which are leaves and occur once."""
     leaves = node_list(parameters)
     for i, node in enumerate(leaves):
         if node.parents:

@@ -148,10 +148,8 @@ def children_first(root: Any) -> list[Any]:
 def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[Any], set[Any]]:
     """Sort as `children_first` the nodes that depend on a wanted node.
 
-    A node that was freed may have depended on one: it is there, for the pass to refuse.
-
-    Returns:
-        The interior nodes in order; and the same with the wanted ones, as a set.
+    A node that was freed may have depended on one: it is there, for the pass to refuse. Beside the
+    order comes a set of the nodes in it and of those wanted.
     """
     leads = set(wanted)
     order: list[Any] = []

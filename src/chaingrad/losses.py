@@ -51,7 +51,10 @@ def log_softmax(logits: Any, axis: int = -1) -> Node:
     >>> log_softmax(np.array([1000.0, 1000.0])).data
     array([-0.69314718, -0.69314718])
     """
-    shifted = _shifted(logits, axis)
+    node = as_node(logits)
+    if node.ndim == 0:
+        raise ValueError("softmax needs scores along an axis; got a single number")
+    shifted: Node = node - np.max(node.data, axis=axis, keepdims=True)
     return shifted - shifted.logsumexp(axis=axis, keepdims=True)
 
 
@@ -78,10 +81,9 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
     >>> cross_entropy(np.array([[0.0, 0.0], [5.0, 5.0]]), [0, 1]).data
     0.6931471805599453
     """
-    logits = as_node(logits)
-    labels = _checked_labels(labels, logits.shape)
-    loss: Node = logits.apply(rules.cross_entropy, (logits,), {"labels": labels.copy(), "kept": []})
-    return loss
+    node = as_node(logits)
+    labels = _checked_labels(labels, node.shape)
+    return node.apply(rules.cross_entropy, (node,), {"labels": labels.copy(), "kept": []})
 
 
 def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
@@ -117,8 +119,7 @@ def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
         within.demand(f"binary_cross_entropy_with_logits: {message}")
     elif not np.all(within):
         raise ValueError(f"binary_cross_entropy_with_logits: {message}")
-    loss: Node = node.apply(rules.binary_cross_entropy, (node,), {"labels": target.copy()})
-    return loss
+    return node.apply(rules.binary_cross_entropy, (node,), {"labels": target.copy()})
 
 
 def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
@@ -140,15 +141,6 @@ def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
 
 
 # --- parts --------------------------------------------------------------------------------------
-
-
-def _shifted(logits: Any, axis: int) -> Node:
-    """Take the largest entry along ``axis`` off, so that no exponential overflows."""
-    node = as_node(logits)
-    if node.ndim == 0:
-        raise ValueError("softmax needs scores along an axis; got a single number")
-    shifted: Node = node - np.max(node.data, axis=axis, keepdims=True)
-    return shifted
 
 
 def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:

@@ -128,7 +128,8 @@ class Module:
 
     def state_dict(self) -> dict[str, Data]:
         """Copy the value of every parameter, under its dotted name."""
-        return {name: _copy(parameter.data) for name, parameter in self.named_parameters()}
+        held = {name: parameter.data for name, parameter in self.named_parameters()}
+        return {name: x if type(x) is float else np.array(x) for name, x in held.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Set the value of every parameter from a copy that `state_dict` made.
@@ -468,19 +469,15 @@ def _parts(root: Module) -> list[tuple[str, Any]]:
     return found
 
 
-def _copy(data: Data) -> Data:
-    return data if type(data) is float else np.array(data)
-
-
 def _check_names(model: str, expected: Mapping[str, Any], given: Mapping[str, Any]) -> None:
     missing = [name for name in expected if name not in given]
     unexpected = [name for name in given if name not in expected]
-    if missing or unexpected:
-        found = [
-            f"{what}: {', '.join(map(repr, names[:6]))}{' …' if len(names) > 6 else ''}"
-            for what, names in [("missing", missing), ("unexpected", unexpected)]
-            if names
-        ]
+    found = [
+        f"{what}: {', '.join(map(repr, names[:6]))}{' …' if len(names) > 6 else ''}"
+        for what, names in [("missing", missing), ("unexpected", unexpected)]
+        if names
+    ]
+    if found:
         raise KeyError(f"load_state_dict of {model}: {'; '.join(found)}")
 
 

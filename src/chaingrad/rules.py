@@ -873,11 +873,7 @@ matmul: Rule = rule(
 
 
 def _terms(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> list[str]:
-    """The letters of each operand and of the result, with those that ``...`` stands for.
-
-    Raises:
-        ValueError: there are not as many terms as operands, or one has a letter twice.
-    """
+    """The letters of each operand and of the result, with those that ``...`` stands for."""
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(shapes):
