@@ -3,37 +3,26 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 
-from chaingrad.frameworks._modes import Guard, Operations, tensors_in
+from chaingrad.frameworks._modes import Operations, guarded, tensors_in
 from chaingrad.frameworks._restoring import Restoring, referred, roots
-from chaingrad.frameworks.watched import Compared, compared
+from chaingrad.frameworks.watched import Again, Compared, compared
 
 
 @dataclass(frozen=True)
-class Again:
-    """Runs the function again in double precision, for its gradient and for differences."""
-
+class TorchAgain(Again):
     f: Callable[..., Any]
     inputs: Sequence[Any]
     model: Any
     leaves: Sequence[tuple[str, Any]]
-    is_low: bool
 
-    def __call__(self, samples: int) -> Compared | str:
-        if self.is_low:
-            return "some of its operations are in a lower precision"
-        try:
-            grads = self._gradients()
-            return compared(
-                [(name, grad) for (name, _), grad in zip(self.leaves, grads, strict=True)],
-                samples,
-                self._loss,
-            )
-        except Exception as error:  # of the reader's function, which may not take doubles
-            return f"in double precision the function fails, with {type(error).__name__}: {error}"
+    def compared(self, samples: int) -> Compared:
+        names = [name for name, _ in self.leaves]
+        return compared(list(zip(names, self._gradients(), strict=True)), samples, self._loss)
 
     @contextmanager
     def _doubled(self) -> Iterator[Sequence[Any]]:
@@ -41,7 +30,7 @@ class Again:
         restoring = Restoring(self.f, self.model)
         modules = roots(self.f, self.model)
         tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
-        tensors += [tensor for _, tensor in self.leaves] + list(tensors_in(self.inputs))
+        tensors += [*(tensor for _, tensor in self.leaves), *tensors_in(self.inputs)]
         tensors += [x for x in referred(self.f) if isinstance(x, torch.Tensor)]
         with restoring.all():
             for tensor in {id(t): t for t in tensors}.values():
@@ -52,7 +41,7 @@ class Again:
                 else:
                     restoring.changes(tensor)
             torch.set_default_dtype(torch.float64)
-            with Operations(Guard(restoring)):
+            with Operations(partial(guarded, restoring)):
                 yield [tensor for _, tensor in self.leaves]
 
     def _gradients(self) -> list[Any]:

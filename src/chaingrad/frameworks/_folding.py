@@ -14,10 +14,11 @@ Groups = dict[Value, Hashable]
 def fold(watched: Watched, within: str, most: int) -> Watched:
     """The run, or one call in it, in at most that many boxes."""
     top = _call(watched, within)
-    inside = [v for v in watched.values if v.parents and top in v.call.chain]
-    values = _with_sources(watched.values, set(inside))
-    groups = _groups(values, set(inside), top, most)
-    return _Boxes(watched, values, set(inside), groups).watched()
+    inside = {v for v in watched.values if v.parents and top in v.call.chain}
+    read = {parent for value in inside for parent in value.parents}
+    values = [value for value in watched.values if value in inside or value in read]
+    groups = _groups(values, inside, top, most)
+    return _Boxes(watched, values, inside, groups).watched()
 
 
 def _call(watched: Watched, within: str) -> Call:
@@ -28,12 +29,6 @@ def _call(watched: Watched, within: str) -> Call:
             return call
     known = ", ".join(dict.fromkeys(call.path for call in calls if call.path))
     raise KeyError(f"no module or scope {within!r} was called; there are {known}")
-
-
-def _with_sources(values: Sequence[Value], inside: set[Value]) -> list[Value]:
-    """Those inside, and what they read."""
-    read = {parent for value in inside for parent in value.parents}
-    return [value for value in values if value in inside or value in read]
 
 
 # --- which values share a box -------------------------------------------------------------------
@@ -123,14 +118,11 @@ class _Boxes:
         self._places: dict[tuple[Value, int], int] = {}
         self._outside = {parent for v in watched.values if v not in inside for parent in v.parents}
         self._outside.add(watched.loss)
-        self._used = {
-            parent for v in inside for parent in v.parents if groups[parent] != groups[v]
-        }  # fmt: skip
+        self._used = {p for v in inside for p in v.parents if groups[p] != groups[v]}
         self._boxes: dict[Value, Value] = {}
-        made = [self._box(group, inner) for group, inner in members.items()]
-        for box in made:
+        self.values = [self._box(group, inner) for group, inner in members.items()]
+        for box in self.values:
             box.parents = tuple(self._parents(box))
-        self.values = made
 
     def _box(self, group: Hashable, inner: Sequence[Value]) -> Value:
         last = inner[-1]

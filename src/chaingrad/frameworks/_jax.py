@@ -11,12 +11,14 @@ import numpy as np
 from chaingrad.draw import jaxpr
 from chaingrad.draw.words import FEW
 from chaingrad.frameworks.watched import (
+    Again,
     Call,
     Compared,
     Value,
     Watched,
     compared,
     summary,
+    told_of,
 )
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
@@ -41,54 +43,42 @@ def watch(
     ]
     places = [node for node in record.nodes if node.kind == "input"]
     run.forward(dict(zip(places, given, strict=True)))
-    seen = run.result(run.backward())
+    run.backward()
+    seen = run.result()
     labels = [
         node.label or "" for node, (_, is_chosen) in zip(places, given, strict=True) if is_chosen
     ]
     is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
-    return replace(seen, again=_Again(f, inputs, chosen, labels, is_low))
+    return replace(seen, again=_Again(is_low, f, inputs, chosen, labels))
 
 
 @dataclass(frozen=True)
-class _Again:
-    """Runs the function again in double precision, for its gradient and for differences."""
-
+class _Again(Again):
     f: Callable[..., Any]
     inputs: Sequence[Any]
     chosen: Set[int]
     labels: Sequence[str]
-    is_low: bool
 
-    def __call__(self, samples: int) -> Compared | str:
-        if self.is_low:
-            return "some of its operations are in a lower precision"
-        try:
-            with jax.enable_x64(True):
-                return self._compared(samples)
-        except Exception as error:  # of the reader's function, which may not take doubles
-            return f"in double precision the function fails, with {type(error).__name__}: {error}"
+    def compared(self, samples: int) -> Compared:
+        with jax.enable_x64(True):
+            inputs = jax.tree.map(_double, list(self.inputs))
+            numbers = sorted(self.chosen)
+            parts = [inputs[number] for number in numbers]
 
-    def _compared(self, samples: int) -> Compared:
-        inputs = jax.tree.map(_double, list(self.inputs))
-        numbers = sorted(self.chosen)
-        grads = jax.grad(lambda *chosen: self._loss(inputs, numbers, chosen), range(len(numbers)))
-        parts = [inputs[number] for number in numbers]
-        found, shape = jax.tree.flatten(list(grads(*parts)))
-        flat = jax.tree.leaves(parts)
+            def f(*chosen: Any) -> Any:
+                given = dict(enumerate(inputs)) | dict(zip(numbers, chosen, strict=True))
+                return self.f(*given.values())
 
-        def loss(number: int, entry: tuple[int, ...], by: float) -> float:
-            moved = [*flat]
-            moved[number] = moved[number].at[entry].add(by)
-            return float(self._loss(inputs, numbers, jax.tree.unflatten(shape, moved)))
+            found, shape = jax.tree.flatten(list(jax.grad(f, range(len(numbers)))(*parts)))
+            flat = jax.tree.leaves(parts)
 
-        named = list(zip(self.labels, map(np.asarray, found), strict=True))
-        return compared(named, samples, loss)
+            def loss(number: int, entry: tuple[int, ...], by: float) -> float:
+                moved = [*flat]
+                moved[number] = moved[number].at[entry].add(by)
+                return float(f(*jax.tree.unflatten(shape, moved)))
 
-    def _loss(self, inputs: Sequence[Any], numbers: Sequence[int], chosen: Sequence[Any]) -> Any:
-        given = list(inputs)
-        for number, argument in zip(numbers, chosen, strict=True):
-            given[number] = argument
-        return self.f(*given)
+            named = list(zip(self.labels, map(np.asarray, found), strict=True))
+            return compared(named, samples, loss)
 
 
 def _double(x: Any) -> Any:
@@ -147,9 +137,9 @@ class _Run:
         self._numbers = numbers
         self._results: dict[jaxpr.Value, Sequence[Any]] = {}
         self._values: dict[jaxpr.Value, Value] = {}
-        self._grads: dict[tuple[jaxpr.Value, int], Any] = {}
-        self._entries: dict[tuple[jaxpr.Value, int], _Entry] = {}
-        self._pulls: dict[jaxpr.Value, _Pull] = {}
+        self._sums: dict[jaxpr.Use, tuple[Any, _Entry]] = {}  # of what was sent so far
+        # The operands that want a gradient, and what takes it there.
+        self._pulls: dict[jaxpr.Value, tuple[Sequence[int], Callable[..., Any]]] = {}
         self._pulled: set[jaxpr.Value] = set()
         self.events: list[Event] = []
 
@@ -163,31 +153,29 @@ class _Run:
             else:
                 results, needed = self._computed(node)
             self._results[node] = results
-            self._values[node] = self._value(node, results[0], needed, calls.of(node))
+            self._values[node] = self._value(node, results[0], needed, calls.of(node.scopes))
 
     def _operands(self, node: jaxpr.Value) -> list[Any]:
         return [self._results[value][i] for value, i in node.operands]
 
     def _computed(self, node: jaxpr.Value) -> tuple[Sequence[Any], bool]:
         """The results of an equation, and whether a gradient goes back through it."""
-        assert node.compute is not None
+        run = node.compute
+        assert run is not None
         wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
         operands = self._operands(node)
         if not wanted or node.op in ("stop_gradient", "while"):
-            results = [_array(x) for x in node.compute(*operands)]
+            results = [_array(x) for x in run(*operands)]
             return results, node.op == "while" and bool(wanted) and any(map(_is_real, results))
 
         def compute(*some: Any) -> list[Any]:
-            all_of_them = list(operands)
-            for position, x in zip(wanted, some, strict=True):
-                all_of_them[position] = x
-            assert node.compute is not None
-            return list(node.compute(*all_of_them))
+            given = dict(enumerate(operands)) | dict(zip(wanted, some, strict=True))
+            return list(run(*given.values()))
 
         results, pull = jax.vjp(compute, *(operands[position] for position in wanted))
         if not any(map(_is_real, results)):
             return results, False
-        self._pulls[node] = _Pull(wanted, pull)
+        self._pulls[node] = wanted, pull
         return results, True
 
     def _value(self, node: jaxpr.Value, result: Any, needed: bool, call: Call) -> Value:
@@ -209,7 +197,7 @@ class _Run:
 
     # --- backward -------------------------------------------------------------------------------
 
-    def backward(self) -> list[Event]:
+    def backward(self) -> None:
         """Send shares back, from the last equation to the first."""
         if not self._is_needed(self._output):
             raise ValueError(
@@ -217,80 +205,66 @@ class _Run:
                 "gradient: look for stop_gradient and for whole numbers"
             )
         seed = jnp.ones_like(self._results[self._output[0]][self._output[1]])
-        self._grads[self._output] = seed
-        self._entries[self._output] = self._numbers.enter(seed)
-        self.events.append(Written(self._values[self._output[0]], self._entries[self._output]))
+        entry = self._numbers.enter(seed)
+        self._sums[self._output] = seed, entry
+        self.events.append(Written(self._values[self._output[0]], entry))
         for node in reversed(self._order):
             if node.operands and self._values[node].requires_grad:
                 self._pull(node)
-        for (node, _), entry in reversed(self._entries.items()):
+        for (node, _), (_, entry) in reversed(self._sums.items()):
             self._values[node].grad = entry
         kept = _Kept()
         for node in self._order:
-            pull = self._pulls.get(node) if node in self._pulled else None
-            self._values[node].kept = kept.by(node, self._operands(node), self._results[node], pull)
-        return self.events
+            back = self._pulls[node][1] if node in self._pulled else None
+            self._values[node].kept = kept.by(node, self._operands(node), self._results[node], back)
 
     def _pull(self, node: jaxpr.Value) -> None:
-        reached = [(node, i) in self._grads for i in range(len(self._results[node]))]
-        if not any(reached):
+        uses = [(node, i) for i in range(len(self._results[node]))]
+        first = next((self._sums[use] for use in uses if use in self._sums), None)
+        if first is None:
             return
         if node.op == "while":
             raise ValueError(
                 "watch_jax: JAX has no backward pass through a while loop whose length is not "
                 "known; write it as a scan, or as a fori_loop with fixed bounds"
             )
-        pull = self._pulls[node]
+        wanted, back = self._pulls[node]
         self._pulled.add(node)
-        shares = pull.back([self._cotangent(node, i) for i in range(len(reached))])
-        above = self._entries[node, reached.index(True)]
-        for position, share in zip(pull.wanted, shares, strict=True):
-            self._send(node, position, above, share)
+        shares = back([self._cotangent(*use) for use in uses])
+        for position, share in zip(wanted, shares, strict=True):
+            self._send(node, position, first[1], share)
 
     def _cotangent(self, node: jaxpr.Value, i: int) -> Any:
         result = self._results[node][i]
         if not _is_real(result):
             return np.zeros(jnp.shape(result), jax.dtypes.float0)
-        return self._grads.get((node, i), jnp.zeros_like(result))
+        return self._sums[node, i][0] if (node, i) in self._sums else jnp.zeros_like(result)
 
     def _send(self, node: jaxpr.Value, position: int, above: _Entry, share: Any) -> None:
         use = node.operands[position]
-        known = self._entries.get(use)
-        total = share if known is None else self._grads[use] + share
+        before, known = self._sums.get(use, (None, None))
+        total = share if known is None else before + share
         entry = self._numbers.enter(share)
         now = entry if known is None else self._numbers.enter(total)
         child, parent = self._values[node], self._values[use[0]]
         self.events.append(Message(child, parent, position, above, None, entry, known, now))
-        self._grads[use], self._entries[use] = total, now
+        self._sums[use] = total, now
 
-    def result(self, events: Sequence[Event]) -> Watched:
+    def result(self) -> Watched:
         """All that was seen, with arrays in place of entries."""
         for value in self._values.values():
-            value.data = value.data.value
-            value.grad = value.grad.value if value.grad is not None else None
+            value.data, value.grad = _number(value.data), _number(value.grad)
         return Watched(
             "JAX",
             self._values[self._output[0]],
             list(self._values.values()),
-            [_told(event) for event in events],
+            [told_of(event, _number) for event in self.events],
             complete=not self._numbers.is_full,
         )
 
 
-def _told(event: Event) -> Event:
-    names = (
-        ("value", "known") if isinstance(event, Written) else ("above", "share", "known", "total")
-    )
-    numbers = {name: getattr(event, name) for name in names}
-    return replace(event, **{name: x.value for name, x in numbers.items() if isinstance(x, _Entry)})
-
-
-@dataclass(frozen=True)
-class _Pull:
-    """What takes gradients back through an equation, to those of its operands that want one."""
-
-    wanted: Sequence[int]
-    back: Callable[..., Any]
+def _number(x: Any) -> Any:
+    return x.value if isinstance(x, _Entry) else x
 
 
 class _Kept:
@@ -303,13 +277,11 @@ class _Kept:
     def __init__(self) -> None:
         self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
 
-    def by(
-        self, node: jaxpr.Value, given: Sequence[Any], results: Sequence[Any], pull: _Pull | None
-    ) -> int:
+    def by(self, node: jaxpr.Value, given: Sequence[Any], results: Sequence[Any], back: Any) -> int:
         """What an equation keeps that nothing before it does."""
         if not node.operands:
             self._counted.update({id(x): x for x in results})
-        held = [] if pull is None else jax.tree.leaves(pull.back)
+        held = jax.tree.leaves(back)
         if node.is_recomputed and held:
             uses = zip(given, node.operands, strict=True)
             held = [x for x, (value, _) in uses if not value.is_recomputed]
@@ -337,13 +309,10 @@ class _Calls:
     def __init__(self) -> None:
         self._known: dict[tuple[jaxpr.Scope, ...], Call] = {(): Call()}
 
-    def of(self, node: jaxpr.Value) -> Call:
-        """The call in which an equation stands."""
-        return self._call(node.scopes)
-
-    def _call(self, scopes: tuple[jaxpr.Scope, ...]) -> Call:
+    def of(self, scopes: tuple[jaxpr.Scope, ...]) -> Call:
+        """The call in which an equation with these scopes stands."""
         if scopes not in self._known:
-            outer = self._call(scopes[:-1])
+            outer = self.of(scopes[:-1])
             name, _ = scopes[-1]
             path = f"{outer.path}.{name}" if outer.path else name
             same = [call for call in self._known.values() if call.path == path]

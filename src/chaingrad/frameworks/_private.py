@@ -4,25 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.multiprocessing.reductions import StorageWeakRef
+from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-
-__all__ = [
-    "StorageWeakRef",
-    "TorchDispatchMode",
-    "has_post_accumulate_hooks",
-    "is_differentiating",
-    "is_lazy",
-    "is_packing",
-    "name_of",
-    "own_tensors",
-    "saved_tensors",
-    "storage_key",
-    "without_modes",
-    "written",
-]
+from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
+from torch.utils._python_dispatch import _disable_current_modes
 
 
 def storage_key(tensor: Any) -> int:

@@ -14,9 +14,9 @@ from torch.autograd.function import BackwardCFunction
 
 from chaingrad._tree import is_container
 from chaingrad.draw.tensors import edges, operation
-from chaingrad.frameworks._again import Again
+from chaingrad.frameworks._again import TorchAgain
 from chaingrad.frameworks._book import Book, Entry, same
-from chaingrad.frameworks._modes import Guard, Operations, Refusals, tensors_in
+from chaingrad.frameworks._modes import Operations, Refusals, guarded, tensors_in
 from chaingrad.frameworks._private import (
     has_post_accumulate_hooks,
     is_lazy,
@@ -29,12 +29,7 @@ from chaingrad.frameworks._private import (
     written,
 )
 from chaingrad.frameworks._restoring import Restoring, roots
-from chaingrad.frameworks.watched import (
-    Call,
-    Missed,
-    Value,
-    Watched,
-)
+from chaingrad.frameworks.watched import Call, Missed, Value, Watched, told_of
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
@@ -53,19 +48,17 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         loss = _loss(run, f, inputs)
         graph = _Graph(run, loss)
         events = _Backward(run, graph, loss).events
-        grads = {id(leaf): leaf.tensor.grad for leaf in run.leaves.values()}
-        for leaf in run.leaves.values():
-            grad = grads[id(leaf)]
+        grads = {leaf: leaf.tensor.grad for leaf in run.leaves.values()}
+        for leaf, grad in grads.items():
             if leaf in graph.values and grad is not None:
                 graph.values[leaf].grad = run.book.enter(grad)
-        missed = list(_missed(run, graph, grads))
-        seen = graph.result(events, missed, run)
+        seen = graph.result(events, list(_missed(run, graph, grads)))
     leaves = [
         (value.label, leaf.tensor)
         for leaf, value in graph.values.items()
         if isinstance(leaf, _Leaf) and value.label and value.grad is not None
     ]
-    again = Again(f, inputs, model, leaves, run.book.is_low)
+    again = TorchAgain(run.book.is_low, f, inputs, model, leaves)
     return replace(seen, again=again)
 
 
@@ -144,7 +137,7 @@ class _Forward:
         return self._trained is None or not is_parameter or id(tensor) in self._trained
 
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-        with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self):
+        with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self.operation):
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
         self._settle()
@@ -157,17 +150,16 @@ class _Forward:
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run an operation of the dispatch mode and note it."""
         self._settle()
-        given = list(tensors_in([args, kwargs]))
-        operands = [] if self.going_back else [self._thing(tensor) for tensor in given]
+        given = [] if self.going_back else tensors_in([args, kwargs])
+        operands = [self._thing(tensor) for tensor in given]
         for tensor in written(function, args, kwargs):
             if isinstance(tensor, torch.Tensor):
                 self.book.before_change(storage_key(tensor))
-        result = Guard(self.restoring).operation(function, args, kwargs)
-        results = list(tensors_in([result]))
+        result = guarded(self.restoring, function, args, kwargs)
         if not self.going_back:
             recorded = torch.is_grad_enabled()
             made = _Operation(name_of(function), operands, self.call, None, recorded, is_packing())
-            self._settling.append((made, results))
+            self._settling.append((made, tensors_in(result)))
         return result
 
     def _settle(self) -> None:
@@ -232,15 +224,11 @@ class _Forward:
     @contextmanager
     def _modules(self) -> Iterator[None]:
         hooks = torch.nn.modules.module
-        before = hooks.register_module_forward_pre_hook(self._enter)
-        try:
-            after = hooks.register_module_forward_hook(self._leave, always_call=True)
-            try:
-                yield
-            finally:
-                after.remove()
-        finally:
-            before.remove()
+        with (
+            hooks.register_module_forward_pre_hook(self._enter),
+            hooks.register_module_forward_hook(self._leave, always_call=True),
+        ):
+            yield
 
     def _enter(self, module: Any, args: Any) -> None:
         if self.going_back:
@@ -251,7 +239,7 @@ class _Forward:
         parameters, _ = own_tensors(module)
         for name, parameter in parameters.items():
             if parameter is not None:  # functional_call may have put others in their place
-                self._name(parameter, _joined(self._paths[id(module)], name))
+                self._name(parameter, ".".join(filter(None, (self._paths[id(module)], name))))
         _refuse(module)
         path = self._paths[id(module)]
         self._calls[path] += 1
@@ -343,10 +331,6 @@ def _members(name: str, given: Any) -> Iterator[tuple[str, Any]]:
             yield from _members(f"{name}[{key!r}]", member)
 
 
-def _joined(*names: str) -> str:
-    return ".".join(filter(None, names))
-
-
 def _unused(name: str, taken: dict[int, str]) -> str:
     count = sum(path.partition(".")[0].rstrip("0123456789") == name for path in taken.values())
     return f"{name}{count + 1}" if count else name
@@ -364,10 +348,9 @@ class _Graph:
         self.sources: dict[_Thing, list[_Thing]] = {}
         self.positions: dict[_Thing, dict[int, int]] = {}
         loss_thing: _Thing = self.loss
-        order = toposort(loss_thing, self._sources)[::-1]
         kept: set[int] = set()
         self.values: dict[_Thing, Value] = {}
-        for thing in order:
+        for thing in reversed(toposort(loss_thing, self._sources)):
             self.values[thing] = self._value(thing, kept)
         self.values[self.loss].label = "loss"
 
@@ -437,7 +420,7 @@ class _Graph:
                 total += tensor.untyped_storage().nbytes()
         return total
 
-    def result(self, events: Sequence[Event], missed: Sequence[Missed], run: _Forward) -> Watched:
+    def result(self, events: Sequence[Event], missed: Sequence[Missed]) -> Watched:
         """All that was seen, with arrays in place of tensors."""
         numbers: dict[Entry, Any] = {}
 
@@ -457,18 +440,11 @@ class _Graph:
             "PyTorch",
             self.values[self.loss],
             list(self.values.values()),
-            [_told(event, number) for event in events],
+            [told_of(event, number) for event in events],
             missed,
-            not run.book.is_full,
+            not self._run.book.is_full,
             found,
         )
-
-
-def _told(event: Event, number: Callable[[Any], Any]) -> Event:
-    if isinstance(event, Written):
-        return Written(event.node, number(event.value), number(event.known))
-    numbers = [number(x) for x in (event.above, event.local, event.share, event.known, event.total)]
-    return Message(event.child, event.parent, event.position, *numbers)
 
 
 def _has_gradient(thing: _Thing) -> bool:
@@ -506,8 +482,7 @@ class _Backward:
 
     def __init__(self, run: _Forward, graph: _Graph, loss: Any) -> None:
         self._run, self._graph = run, graph
-        self._totals: dict[tuple[Value, int], Any] = {}
-        self._sums: dict[tuple[Value, int], Entry] = {}
+        self._sums: dict[tuple[Value, int], tuple[Any, Entry]] = {}  # what was sent so far
         self._seed = run.book.enter(
             torch.ones_like(loss, memory_format=torch.preserve_format).detach()
         )
@@ -517,7 +492,7 @@ class _Backward:
         run.going_back = True
         handles = list(self._hooks())
         try:
-            with Operations(run):
+            with Operations(run.operation):
                 loss.backward()
         except RuntimeError as error:
             if "backward through the graph a second time" in str(error):
@@ -564,22 +539,19 @@ class _Backward:
     def _send(
         self, child: Value, parent: Value, position: int, slot: int, above: Any, share: Any
     ) -> None:
-        key = (parent, slot)
         entry = self._run.book.enter(share)
-        known = self._totals.get(key)
+        known, before = self._sums.get((parent, slot), (None, None))
         total = share if known is None else known + share
         now = entry if known is None else self._run.book.enter(total)
-        before = self._sums.get(key)
         self.events.append(Message(child, parent, position, above, None, entry, before, now))
-        self._totals[key], self._sums[key] = total, now
+        self._sums[parent, slot] = total, now
 
     def _received(self, value: Value, slot: int, grad: Any) -> Entry | None:
         """Compare what was sent with what came: a hook may have changed it between."""
-        sent = self._totals.pop((value, slot), None)
-        known = self._sums.pop((value, slot), None)
+        sent, known = self._sums.pop((value, slot), (None, None))
         if grad is None:
             return None
-        if sent is not None and known is not None and same(sent, grad):
+        if sent is not None and same(sent, grad):
             return known
         entry = self._run.book.enter(grad)
         if sent is not None:
@@ -611,25 +583,23 @@ class _Backward:
             position = len(child.parents) - 1
             total = enter(now)
             self.events.append(Message(child, parent, position, above, None, share, known, total))
-            self._totals[parent, 0], self._sums[parent, 0] = now, total
+            self._sums[parent, 0] = now, total
         self._before = {}
 
 
 # --- parameters that no share reached -----------------------------------------------------------
 
 
-def _missed(run: _Forward, graph: _Graph, grads: dict[int, Any]) -> Iterator[Missed]:
-    names = {id(p): name for name, p in run.parameters.items() if run.is_trained(p)}
-    told = {id(leaf.tensor): leaf.label for leaf in run.leaves.values()} | names
-    tensors = {id(leaf.tensor): leaf.tensor for leaf in run.leaves.values()}
-    tensors |= {id(p): p for p in run.parameters.values() if run.is_trained(p)}
+def _missed(run: _Forward, graph: _Graph, grads: dict[_Leaf, Any]) -> Iterator[Missed]:
+    named = {id(leaf.tensor): (leaf.label, leaf.tensor) for leaf in run.leaves.values()}
+    named |= {id(p): (name, p) for name, p in run.parameters.items()}
     uses = _uses(graph.loss, graph)
-    for key, tensor in tensors.items():
+    for key, (name, tensor) in named.items():
         leaf = run.leaves.get(key)
-        reached = leaf is not None and grads[id(leaf)] is not None
-        if told[key] and tensor.requires_grad and not reached and run.is_trained(tensor):
+        reached = leaf is not None and grads[leaf] is not None
+        if name and tensor.requires_grad and not reached and run.is_trained(tensor):
             why = ("read by no operation", "") if leaf is None else _why(leaf, uses)
-            yield Missed(told[key], *why)
+            yield Missed(name, *why)
 
 
 def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:

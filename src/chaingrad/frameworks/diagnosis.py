@@ -170,7 +170,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                 operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
                 yield Symptom(
                     "not finite",
-                    f"the result of {value.op or 'the input'} {_place(value)}".strip(),
+                    f"the result of {value.op or 'the input'}{_place(value)}",
                     f"{_range(value.data)}" + (f", from {operands}" if operands else ""),
                     "the operands just before: a logarithm or a root of what is not positive, a "
                     "division by 0, an exponential that overflows",
@@ -183,8 +183,8 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
         if not _is_finite(message.share) and _is_finite(message.above):
             yield Symptom(
                 "not finite",
-                f"a share that {message.child.op} {_place(message.child)} sends to "
-                f"{message.parent.name}".replace("  ", " "),
+                f"a share that {message.child.op}{_place(message.child)} sends to "
+                f"{message.parent.name}",
                 f"{_range(message.share)}, from {_range(message.above)}",
                 "the operation's derivative at its operand, such as that of a root at 0",
                 [message.child],
@@ -197,7 +197,7 @@ def _messages(watched: Watched) -> list[Message]:
 
 
 def _place(value: Value) -> str:
-    return f"in {value.call.name}" if value.call.name else ""
+    return f" in {value.call.name}" if value.call.name else ""
 
 
 def _range(x: Any) -> str:
@@ -258,15 +258,8 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
 
 def _in_order(watched: Watched) -> list[Value]:
     """The leaves in the order in which the forward pass first reads them."""
-    read = {parent: None for value in watched.values for parent in _leaves_of(value)}
-    return list(read)
-
-
-def _leaves_of(value: Value) -> Iterator[Value]:
-    """The leaves that a value reads, itself or as they are transposed for it."""
-    for parent in value.parents:
-        if not parent.parents:
-            yield parent
+    read = (parent for value in watched.values for parent in value.parents)
+    return [value for value in dict.fromkeys(read) if not value.parents]
 
 
 def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
@@ -306,9 +299,8 @@ def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
             repeated = value.call.turns > 1
             key = (value.call.path, value.call.kind) if repeated else value
             layers[key].append(value)
-            names[key] = f"{value.op} in {value.call.path or value.call.kind}"
-            if not repeated:
-                names[key] = value.name
+            layer = f"{value.op} in {value.call.path or value.call.kind}"
+            names[key] = layer if repeated else value.name
     for key, values in layers.items():
         masks = [_silent(value.data) for value in values]
         silent = np.logical_and.reduce(masks) if len({m.shape for m in masks}) == 1 else masks[0]

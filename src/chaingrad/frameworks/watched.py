@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from chaingrad.draw.words import FEW, digits, listed, show, size_text
-from chaingrad.step.watch import Event, Message
+from chaingrad.step.watch import Event, Message, Written
 
 MOST_BOXES = 60
 STEP = 1e-6  # of a central difference
@@ -75,6 +75,14 @@ def told(value: Any) -> str:
         return show(value)
     facts = summary(value)
     return f"{facts.shape}\nnorm {digits(facts.norm)}, largest {digits(facts.largest)}"
+
+
+def told_of(event: Event, number: Callable[[Any], Any]) -> Event:
+    """The event with numbers in place of what stood for them during the run."""
+    names = (
+        ["value", "known"] if isinstance(event, Written) else ["above", "share", "known", "total"]
+    )
+    return replace(event, **{name: number(getattr(event, name)) for name in names})
 
 
 def _in_a_line(value: Any) -> str:
@@ -158,6 +166,25 @@ class Missed:
     name: str
     why: str
     where: str = ""
+
+
+@dataclass(frozen=True)
+class Again:
+    """Runs the function again in double precision, for its gradient and for differences."""
+
+    is_low: bool  # whether some of its operations are in a lower precision
+
+    def __call__(self, samples: int) -> Compared | str:
+        if self.is_low:
+            return "some of its operations are in a lower precision"
+        try:
+            return self.compared(samples)
+        except Exception as error:  # of the reader's function, which may not take doubles
+            return f"in double precision the function fails, with {type(error).__name__}: {error}"
+
+    def compared(self, samples: int) -> Compared:
+        """That many entries of gradients, each with a difference."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, repr=False)
