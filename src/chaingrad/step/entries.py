@@ -22,7 +22,8 @@ _SAME: dict[str, Callable[..., Any]] = {
     "vdot": lambda a, b: np.dot(a.ravel(), b.ravel()),
     "transpose": np.transpose,
     "reshape": lambda a, shape: a,  # for all are brought to their shapes
-    **{op: SPECIAL[op] for op in ("broadcast_to", "full", "concatenate", "einsum")},
+    "broadcast_to": np.broadcast_to,
+    **{op: SPECIAL[op] for op in ("full", "concatenate", "einsum")},
 }
 FEWER = f"a page takes {MOST:,}: take fewer examples or smaller layers"
 
