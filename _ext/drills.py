@@ -73,11 +73,13 @@ class Practice(SphinxDirective):
 
 
 def publish(app: Sphinx, error: Exception | None) -> None:
-    """Put the banks into the site, and nothing older."""
+    """Put the banks into the site, if it has their page, and nothing older."""
     if error or app.builder.format != "html":
         return
     target = Path(app.outdir) / PAGE
     shutil.rmtree(target, ignore_errors=True)
+    if PAGE not in app.env.found_docs:
+        return
     target.mkdir(parents=True)
     for path in banks(app).values():
         shutil.copy(path, target)

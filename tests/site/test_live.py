@@ -509,6 +509,10 @@ def severe_in_each_theme(page: Page, within: str) -> list[Any]:
     return found
 
 
+def test_a_book_without_problems_carries_none(live_site: Path) -> None:
+    assert not (live_site / "chapters" / "practice").exists()
+
+
 def test_from_a_file_the_button_says_what_to_do(browser: Browser, live_site: Path) -> None:
     page = browser.new_page()
     page.goto((live_site / "chapters" / "page.html").as_uri())
