@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe
 from tests.chaingrad.draw.test_in_browser import OVERFLOWS
+from tests.site import test_moving, test_player
 from tests.site.audit import IDLE
 from tests.site.live import (
     COLD,
@@ -305,6 +306,22 @@ def test_figures_with_controls_move_in_the_page(page: Page) -> None:
     figure = run(page, "six")
     figure.get_by_role("slider", name="n").press("End")
     expect(figure.locator(".cg-words")).to_have_text("It ends at 3.")
+
+
+def test_graphs_move_in_the_page(page: Page) -> None:
+    shows = "from IPython.display import display\ndisplay(nudge(y))\norder(y)"
+    write(page, "six", test_moving.CELL + shows)
+    figures = run(page, "six").locator(".chaingrad-moving[data-ready]")
+    expect(figures).to_have_count(2)
+    test_moving.check_both(figures.nth(0), figures.nth(1))
+
+
+def test_a_player_plays_in_the_page(page: Page) -> None:
+    write(page, "six", test_player.CELL)
+    player = run(page, "six").locator(".chaingrad-player")
+    player.locator(".cg-live .cg-scroll").focus()
+    last = test_player.play_by_keyboard(page, player)
+    assert test_player.read_off(last) == test_player.expected()
 
 
 def test_progress_bars_update_in_place(page: Page) -> None:

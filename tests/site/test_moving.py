@@ -14,10 +14,8 @@ from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order
 from tests.axe import severe
-from tests.site.built import Site
 from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab, ran
-from tests.site.test_player import with_runtime
 
 AT = {"x": 2.0, "b": -1.2, "w": 0.4}
 Where = Locator | FrameLocator | Page
@@ -448,24 +446,6 @@ def check_both(first: Locator, second: Locator) -> None:
     agree(shown(first), expected(cell_graph(5.0)))
     node(second, "y").press("Enter")
     assert "y passes 1.0 × 1.0 = 1.0" in words(second)
-
-
-def test_it_moves_in_a_live_cell(browser: Browser, site: Site, address: str) -> None:
-    with_runtime(site)
-    page = browser.new_page()
-    page.goto(f"{address}/chapters/intro.html")
-    cell = page.locator("div.cell:has(.live-run)").first
-    cell.locator(".live-edit").click()
-    cell.locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text(
-        CELL + "from IPython.display import display\ndisplay(nudge(y))\norder(y)"
-    )
-    cell.locator(".live-run").click()
-    figures = cell.locator(".live-output .chaingrad-moving[data-ready]")
-    expect(figures).to_have_count(2)  # once Python has started
-    check_both(figures.nth(0), figures.nth(1))
-    page.close()
 
 
 def test_order_moves_on_its_page(browser: Browser, address: str) -> None:

@@ -17,8 +17,6 @@ from tests.site.audit import PHONE, SETTLED
 from tests.site.built import Site
 from tests.site.conftest import Show
 from tests.site.jupyterlab import Lab, ran
-from tests.support import lacking
-from tools import fetch_pyodide
 
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
 AT = {"w": 0.4, "x": -1.5, "b": 0.2}
@@ -449,33 +447,6 @@ def test_it_plays_in_jupyterlab(window: Page, lab: Lab) -> None:
         stage.focus()
         output = window.locator(".jp-OutputArea .chaingrad-player")
         assert read_off(play_by_keyboard(window, output)) == expected()
-
-
-def test_it_plays_in_a_live_cell(browser: Browser, site: Site, address: str) -> None:
-    with_runtime(site)
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(f"{address}/chapters/intro.html")
-    cell = page.locator("div.cell:has(.live-run)").first
-    cell.locator(".live-edit").click()
-    cell.locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text(CELL)
-    cell.locator(".live-run").click()
-    player = cell.locator(".live-output .chaingrad-player")
-    stage = player.locator(".cg-live .cg-scroll")
-    stage.wait_for()  # until Python has started
-    stage.focus()
-    assert read_off(play_by_keyboard(page, player)) == expected()
-    page.close()
-
-
-def with_runtime(site: Site) -> None:
-    if not (site.folder / "_live" / "runtime").is_dir():
-        try:
-            fetch_pyodide.assemble()
-        except SystemExit:
-            lacking("the runtime of live cells, from PyPI")
-        fetch_pyodide.publish(site.folder / "_live")
 
 
 PLACES = {
