@@ -119,6 +119,19 @@ DRAWINGS = """(legible) => [...document.querySelectorAll("main svg.chaingrad")]
 CUT = """() => [...document.querySelectorAll('article :is(.chaingrad-drawing, .chaingrad-plot)')]
     .filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth)
     .map((e) => `${e.scrollWidth} of ${e.clientWidth}: ${e.textContent.slice(0, 40)}`)"""
+# What of the list of contents, unfolded, is wider than its side bar.
+CONTENTS = """() => {
+    const lists = [...document.querySelectorAll(".bd-sidebar-secondary ul")];
+    for (const list of lists) list.style.display = "block";
+    const cut = lists.flatMap((list) => [...list.querySelectorAll("a")]).filter((link) => {
+        const range = document.createRange();
+        range.selectNodeContents(link);
+        const bar = link.closest(".bd-sidebar-secondary").getBoundingClientRect();
+        return range.getBoundingClientRect().right > bar.right;
+    });
+    for (const list of lists) list.style.display = "";
+    return cut.map((link) => link.textContent);
+}"""
 # What is observed has been looked at: before a frame is drawn.
 SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Half a second and what else the page has to do, by its own clock: what it asks for late is asked
@@ -256,6 +269,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
+        yield "contents fit beside the page", page.evaluate(CONTENTS)
         look = severe if every_element else severe_by_look
         yield "axe", look(page)
     yield "the theme follows the system", switch(page)

@@ -75,6 +75,9 @@ FAULTS = {
     f"<p>{DRAWING}</p>": "drawings can be read at 1440 px",
     f"<style>@media (max-width: 1100px) {{ {MARKED} {{ width: 50px }} }}</style>{MARK}":
         "drawings can be read at 1024 px",
+    "<div class=bd-sidebar-secondary style='width: 9em; overflow: hidden; white-space: nowrap'>"
+    "<ul><li><a href='#'>A heading longer than its side bar</a></ul></div>":
+        "contents fit beside the page",
     "<p style='color: #777; background: #888'>pale</p>": "axe",
     "<img src='../../_static/logo.svg'>": "axe",
     STUCK: "what scrolls takes the focus",
