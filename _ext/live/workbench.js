@@ -209,7 +209,8 @@ class Workbench {
   }
 
   async write(text) {
-    const { openEditor } = await import("./editor.js");
+    this.fetched ??= import("./editor.js"); // of two imports either may be there first
+    const { openEditor } = await this.fetched;
     this.isWriting = true;
     if (this.editor) this.editor.put(text);
     else {

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
@@ -65,6 +65,27 @@ def test_the_first_screen_of_the_course_moves(
     view.get_by_role("slider", name="w").press("End")
     expect(view.locator(".cg-words")).to_contain_text("w = 0.6")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.close()
+
+
+@pytest.mark.parametrize("_", range(3))  # the later of two imports often came first
+def test_what_is_chosen_before_the_editor_has_come_stays(
+    browser: Browser, address: str, _: int
+) -> None:
+    page = browser.new_page()
+    held: list[Route] = []
+    page.route("**/editor.js", lambda route: held.append(route))
+    bench = page.locator("#workbench")
+    chosen = bench.get_by_role("button", name="A skip connection")
+    with page.expect_request("**/editor.js"):
+        page.goto(f"{address}/chapters/intro.html")
+        bench.locator("..").scroll_into_view_if_needed()
+    chosen.wait_for()
+    held[0].continue_()
+    chosen.press("Enter")
+    expect(bench.locator('iframe[title="graph"]:not(.bench-new)')).to_have_count(1)
+    expect(bench.locator(".bench-stage:not([aria-busy])")).to_have_count(1)
+    expect(bench.locator(".cm-content")).to_contain_text("y = x + h")
     page.close()
 
 
