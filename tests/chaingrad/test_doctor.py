@@ -411,6 +411,7 @@ def own(tmp_path, monkeypatch):
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", [patients.ARRAYS, patients.TABLE], ids=["closures", "table"])
 def test_an_engine_from_an_empty_file_reaches_all_milestones(design, own):
     for milestone in range(1, 7):
@@ -418,6 +419,7 @@ def test_an_engine_from_an_empty_file_reaches_all_milestones(design, own):
         assert report.is_sound, str(report)
 
 
+@pytest.mark.slow
 def test_a_bad_engine_is_told_the_same_cause_at_each_milestone(own):
     assert examine(own(patients.BAD), milestone=1).is_sound
     for milestone in (2, 3, 4, 5, 6):
@@ -538,6 +540,7 @@ def test_pytorch_is_sound_by_the_adapter_of_the_docstring():
     assert "+= is refused" in {remark.bug for remark in report.remarks}
 
 
+@pytest.mark.slow
 def test_jax_is_sound_by_its_gradients():
     pytest.importorskip("jax")
     report = examine(Functional(docstring_of(Functional)["gradients"]))

@@ -416,6 +416,7 @@ def test_a_function_may_change_the_container_that_it_is_given(derivative):
     assert TREE["more"][0] == 2.0
 
 
+@pytest.mark.slow
 def test_every_derivative_takes_containers_as_jax_does():
     def theirs(p):
         scale, (b,) = p["more"]

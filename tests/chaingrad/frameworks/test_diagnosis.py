@@ -17,6 +17,7 @@ from tests.chaingrad.frameworks.test_jax import made as made_in_jax
 from tests.chaingrad.frameworks.test_torch import Lost, assert_same, everything
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_sound_models_have_no_symptom_before_and_after_100_steps(name):
     f, inputs, model = made(name)
@@ -35,6 +36,7 @@ def test_sound_models_have_no_symptom_before_and_after_100_steps(name):
     assert found.is_sound, found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mlp", "rnn", "attention"])
 def test_sound_functions_of_jax_have_none(name):
     f, p, x = made_in_jax(name)

@@ -12,6 +12,8 @@ from chaingrad.frameworks import watch_jax
 from chaingrad.frameworks.watched import Summary, summary
 from chaingrad.step.watch import Message
 
+pytestmark = pytest.mark.slow
+
 
 def randoms(*shapes, seed=0):
     generator = np.random.default_rng(seed)

@@ -27,7 +27,7 @@ from chaingrad.step.drills.slips import LESSONS
 from chaingrad.step.piece import script
 from tests.support import ROOT
 
-pytestmark = pytest.mark.xdist_group("problems")
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("problems")]
 problem = functools.cache(problem)  # several tests look at the same
 PARTS = ("series", "problem", "matrices", "progress")
 LOGIC = ("program", "reading", *(f"drills/{part}" for part in PARTS))
