@@ -10,8 +10,7 @@ Lines = tuple[tuple[str, ...], ...]  # of slots, as a `Look` has them
 
 def look(item: Item, title: str, note: str, lines: Lines, *widest: str) -> Look:
     """A node in the colour of its kind."""
-    color = {"operation": "node", "constant": "constant"}.get(item.kind, "leaf")
-    return Look(item, title, note, lines, widest, color)
+    return Look(item, title, note, lines, widest, item.color)
 
 
 def room(shown: Iterable[str], asked: Iterable[str]) -> Lines:
