@@ -32,7 +32,6 @@ MISSING = """async () => {
     ];
 }"""
 UNFOLD = "document.querySelectorAll('main details').forEach((fold) => { fold.open = true; })"
-FOLDED = "document.querySelectorAll('main details:not([open])').length"
 # What a reader can act on and see is numbered; the state of the control that has the focus is
 # written down at each key, which is when the focus is about to leave it.
 WATCH = """() => {
@@ -259,7 +258,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
         yield "the focus is seen", plain
         yield "weighs little", heavy(page)
     page.evaluate(UNFOLD)
-    page.wait_for_function(f"!{FOLDED}")
+    page.evaluate(SETTLED)
     # Before anything moves in the page, which would have it look again at what scrolls.
     yield "what scrolls takes the focus", page.evaluate(OUT_OF_REACH)
     yield from layout(page)

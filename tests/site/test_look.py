@@ -100,7 +100,7 @@ def test_plots_leave_the_colours_of_graphs_alone(site: Site) -> None:
 def test_text_and_boxes_have_one_width_each(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/chapters/foundations/bug-museum.html")
-    assert page.evaluate(RIGHT, "p") == [560]
+    assert page.evaluate(RIGHT, "p") == [544]
     assert page.evaluate(RIGHT, ":is(.predict, .exercise)") == [704]
     assert min(page.evaluate(RIGHT, ".cell")) == 704
     page.close()
