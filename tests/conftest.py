@@ -51,8 +51,8 @@ FLAGS = [
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two a core: a test that waits for a browser, a kernel or a sandbox leaves its core idle."""
-    return max(1, min(2 * (os.cpu_count() or 1), int(psutil.virtual_memory().available / MEMORY)))
+    """One more than cores, for what waits; with two a core, each takes half as long again."""
+    return max(1, min(1 + (os.cpu_count() or 1), int(psutil.virtual_memory().available / MEMORY)))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, TimeoutError
 
 from tests.axe import severe, severe_by_look
 from tests.support import PATIENCE
@@ -225,7 +226,16 @@ class Reading:
 
 @contextmanager
 def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[Reading]:
-    """A window to open a page of the site in; on a phone, that of a reader who wants veils."""
+    """A page of the site in the window of a reader, who has read nothing yet."""
+    page = window(browser, width, theme).new_page()
+    yield Reading(page, origin)
+    page.evaluate("localStorage.clear()")
+    page.close()
+
+
+@cache
+def window(browser: Browser, width: int, theme: str) -> BrowserContext:
+    """One for all pages, which load the same files; on a phone, of a reader who wants veils."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=theme,  # type: ignore[arg-type]
@@ -234,8 +244,7 @@ def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[R
     )
     if width == PHONE:
         context.add_init_script(VEILED)
-    yield Reading(context.new_page(), origin)
-    context.close()
+    return context
 
 
 def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, list[object]]]:
