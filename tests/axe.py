@@ -8,10 +8,12 @@ from playwright.sync_api import Page
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 # Formulas are drawn in the colour of the text around them: looking at each of their pieces costs
 # most of the time.
-# What slides in after a window has changed its width is waited for, up to two seconds.
+# What slides in after a window has changed its width is waited for, up to two seconds; a cursor
+# that blinks is not.
 CHECK = """async ([options, selectors, within]) => {
     const wait = () => new Promise((done) => setTimeout(done, 50));
-    const moves = () => document.getAnimations().some(({ playState }) => playState === 'running');
+    const moves = () => document.getAnimations().some(({ playState, effect }) =>
+        playState === 'running' && effect.getComputedTiming().endTime < Infinity);
     await wait();
     for (let tries = 0; moves() && tries < 40; tries++) await wait();
     await wait();

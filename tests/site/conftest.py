@@ -57,16 +57,6 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture
-def window(browser: Browser, lab: Lab) -> Iterator[Page]:
-    """JupyterLab in a browser, showing the folder of the pages."""
-    page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.goto(f"{lab.address}/lab?token={lab.token}&reset")
-    page.get_by_role("listitem", name="intro.md").wait_for()
-    yield page
-    page.close()
-
-
-@pytest.fixture
 def show(browser: Browser) -> Iterator[Show]:
     """Put pieces of HTML on a page of their own."""
     contexts = []

@@ -18,11 +18,12 @@ from typing import Any
 import nbformat
 import psutil
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from tests.support import PATIENCE, ROOT, free_port
 
 SETTINGS = ROOT / "tools" / "jupyter"
+VIEW: ViewportSize = {"width": 1280, "height": 1000}
 # A kernel is told its ports before it opens them: a connection that takes one meanwhile ends it.
 SOCKETS = ["--KernelManager.transport=ipc"]
 
@@ -108,19 +109,21 @@ def start(home: Path) -> Iterator[Lab]:
 
 
 @contextmanager
-def ran(window: Page, lab: Lab, *cells: str) -> Iterator[None]:
-    """A new notebook of these cells, open and run, in the window."""
+def ran(browser: Browser, lab: Lab, *cells: str) -> Iterator[Page]:
+    """A window in which a new notebook of these cells is open and has been run."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     notebook.metadata["kernelspec"] = {
         "name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python",
     }  # fmt: skip
     path = lab.folder / "new.ipynb"
     nbformat.write(notebook, path)
+    window = browser.new_page(viewport=VIEW)
     try:
         window.goto(f"{lab.address}/lab/tree/new.ipynb?token={lab.token}&reset")
         window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
         window.get_by_role("menuitem", name="Run", exact=True).click()
         window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        yield
+        yield window
     finally:
+        window.close()
         path.unlink()

@@ -11,10 +11,10 @@ from typing import Any
 import nbformat
 import pytest
 from jupyter_cache import get_cache
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, expect
 
 from tests.site.built import Site, toc_documents, with_code
-from tests.site.jupyterlab import SETTINGS, Lab
+from tests.site.jupyterlab import SETTINGS, VIEW, Lab
 from tests.support import ROOT
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
@@ -84,7 +84,9 @@ def test_a_page_runs_and_an_edit_is_all_that_changes(
     assert [line for line in lines if line[0] in "+-"] == ["+ # an edit"]
 
 
-def test_a_double_click_opens_a_page_as_a_notebook_that_runs(window: Page, lab: Lab) -> None:
+def test_a_double_click_opens_a_page_as_a_notebook_that_runs(browser: Browser, lab: Lab) -> None:
+    window = browser.new_page(viewport=VIEW)
+    window.goto(f"{lab.address}/lab?token={lab.token}&reset")
     before = lab.text("reference/notation")
     window.locator(".jp-DirListing-item", has_text="reference").dblclick()
     window.locator(".jp-DirListing-item", has_text="notation.md").dblclick()
@@ -98,3 +100,4 @@ def test_a_double_click_opens_a_page_as_a_notebook_that_runs(window: Page, lab: 
     window.keyboard.press("Control+s")
     expect(window.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
     assert lab.text("reference/notation") == before
+    window.close()

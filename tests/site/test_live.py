@@ -522,7 +522,7 @@ def severe_in_each_theme(page: Page, within: str) -> list[Any]:
     found: list[Any] = []
     for theme in ("dark", "light"):
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
-        found += severe(page, within=within)
+        found += severe(page, within=within, colours=theme == "light")
     return found
 
 

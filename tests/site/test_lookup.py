@@ -264,8 +264,8 @@ CELL = """from chaingrad.step import vary
 vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"""
 
 
-def test_arrows_are_the_figures_own_in_jupyterlab(window: Page, lab: Lab) -> None:
-    with ran(window, lab, CELL):
+def test_arrows_are_the_figures_own_in_jupyterlab(browser: Browser, lab: Lab) -> None:
+    with ran(browser, lab, CELL) as window:
         figure = window.locator(".jp-OutputArea .chaingrad-lookup").first
         slider = figure.get_by_role("slider", name="n")
         slider.press("ArrowUp")

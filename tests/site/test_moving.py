@@ -430,8 +430,8 @@ def cell_graph(a: float) -> Node:
     return y
 
 
-def test_it_moves_in_jupyterlab(window: Page, lab: Lab) -> None:
-    with ran(window, lab, CELL + "nudge(y)", "order(y)"):
+def test_it_moves_in_jupyterlab(browser: Browser, lab: Lab) -> None:
+    with ran(browser, lab, CELL + "nudge(y)", "order(y)") as window:
         figures = window.locator(".jp-OutputArea .chaingrad-moving[data-ready]")
         expect(figures).to_have_count(2)
         check_both(figures.nth(0), figures.nth(1))

@@ -13,7 +13,7 @@ from typing import Any
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 import chaingrad
 import notebooks
@@ -575,9 +575,11 @@ def test_another_pytorch_is_told_and_kept(
     assert "jax is" not in printed
 
 
-def test_in_jupyterlab_the_copy_of_the_course_stays(source: str, window: Page, lab: Lab) -> None:
+def test_in_jupyterlab_the_copy_of_the_course_stays(
+    source: str, browser: Browser, lab: Lab
+) -> None:
     where = "import chaingrad\nprint('from', chaingrad.__file__)"
-    with ran(window, lab, source, where):
+    with ran(browser, lab, source, where) as window:
         expect(window.locator(".jp-OutputArea-output")).to_have_text(
             f"from {ROOT / 'src' / 'chaingrad' / '__init__.py'}\n", timeout=1000 * PATIENCE
         )

@@ -440,8 +440,8 @@ J.label = "J"
 play(J)"""
 
 
-def test_it_plays_in_jupyterlab(window: Page, lab: Lab) -> None:
-    with ran(window, lab, CELL):
+def test_it_plays_in_jupyterlab(browser: Browser, lab: Lab) -> None:
+    with ran(browser, lab, CELL) as window:
         stage = window.locator(".jp-OutputArea .cg-live .cg-scroll")
         stage.wait_for()
         stage.focus()
