@@ -51,7 +51,7 @@ FLAGS = [
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores, for what waits; with two a core, each takes half as long again."""
+    """One more than cores, for what waits; with two a core, the whole takes an eighth longer."""
     return max(1, min(1 + (os.cpu_count() or 1), int(psutil.virtual_memory().available / MEMORY)))
 
 
