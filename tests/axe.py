@@ -61,7 +61,7 @@ LOOKS = """() => {
 # Axe lays a grid over every element: what no look needs goes first, which halves the time.
 THIN = """() => {
     for (const formula of document.querySelectorAll('span.math, .katex')) formula.remove();
-    const told = '[data-look], title, desc, [role], [tabindex], a';
+    const told = '[data-look], title, [role], [tabindex], [aria-label], a';
     for (const part of document.querySelectorAll(`svg :not(${told})`))
         if (!part.querySelector(told)) part.remove();
     for (const token of document.querySelectorAll('.highlight span:not([data-look])'))

@@ -228,9 +228,11 @@ class Reading:
 def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[Reading]:
     """A page of the site in the window of a reader, who has read nothing yet."""
     page = window(browser, width, theme).new_page()
-    yield Reading(page, origin)
-    page.evaluate("localStorage.clear()")
-    page.close()
+    try:
+        yield Reading(page, origin)
+    finally:
+        page.evaluate("localStorage.clear()")
+        page.close()
 
 
 @cache

@@ -19,6 +19,14 @@ RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section > ${ch
     .map((e) => Math.round(e.getBoundingClientRect().right
         - e.parentElement.getBoundingClientRect().left)))]"""
 
+# The same of the words in boxes that stand in no other.
+WITHIN = """() => [...document.querySelectorAll("section > :is(.note, .predict, .exercise)")]
+    .filter((box) => !box.parentElement.closest(".admonition"))
+    .flatMap((box) => [...box.querySelectorAll(":scope > p:not(.admonition-title)")]
+        .filter((p) => p.checkVisibility())
+        .map((p) => Math.round(p.getBoundingClientRect().right
+            - box.parentElement.getBoundingClientRect().left)))"""
+
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
@@ -101,6 +109,9 @@ def test_text_and_boxes_have_one_width_each(browser: Browser, address: str) -> N
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/chapters/foundations/bug-museum.html")
     assert page.evaluate(RIGHT, "p") == [544]
+    within = page.evaluate(WITHIN)
+    assert within
+    assert all(544 <= right <= 546 for right in within), within  # a border and the rounding
     assert page.evaluate(RIGHT, ":is(.predict, .exercise)") == [704]
     assert min(page.evaluate(RIGHT, ".cell")) == 704
     page.close()
