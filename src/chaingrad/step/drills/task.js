@@ -52,9 +52,10 @@ class Task {
     } else if (!right) {
       this.say(words);
       this.sheet.focus(at);
-    } else if (!this.solved) {
+    } else {
+      const more = this.solved ? "" : this.outcome(this.clean ? "right" : "mended");
       this.solved = true;
-      this.say(`<b>✓ Right.</b> ${words} ${this.outcome(this.clean ? "right" : "mended") ?? ""}`);
+      this.say(`<b>✓ Right.</b> ${words} ${more ?? ""}`);
     }
   }
 
