@@ -30,9 +30,9 @@ CHECK = """async ([options, selectors, within]) => {
             where: v.nodes.map((node) => `${node.target}: ${node.failureSummary}`),
         }));
 }"""
-# Of the text that is shown, mark one element of each look: its own style, the colour around it,
-# and what lies behind it.
-LOOKS = """() => {
+# Of the text that is shown, mark one element of each look that is not known to be sound: its own
+# style, the colour around it, and what lies behind it.
+LOOKS = """([within, sound]) => {
     const behind = new Map([[null, '']]);
     const ground = (e) => {
         if (!behind.has(e)) {
@@ -47,16 +47,18 @@ LOOKS = """() => {
     const written = (e) => [...e.childNodes].some(
         (node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
     for (const e of document.querySelectorAll('[data-look]')) e.removeAttribute('data-look');
-    const looks = new Set();
-    for (const e of document.body.querySelectorAll('*')) {
-        if (e.closest('.katex, script, style') || !written(e) || !e.checkVisibility()) continue;
-        const { color, fill, fontSize, fontWeight, position } = getComputedStyle(e);
-        const look = [e.tagName, e.getAttribute('class'), color, fill, fontSize, fontWeight,
-                      position, getComputedStyle(e.parentElement).color, ground(e)].join();
-        if (looks.has(look)) continue;
+    const looks = new Set(), known = new Set(sound);
+    const apart = '.katex, svg, head, script, style';  // of drawings axe judges no colour
+    for (const e of document.querySelectorAll(`${within} *`)) {
+        if (e.closest(apart) || !written(e) || !e.checkVisibility()) continue;
+        const { color, fontSize, fontWeight, position } = getComputedStyle(e);
+        const look = [e.tagName, e.getAttribute('class'), color, fontSize, fontWeight, position,
+                      getComputedStyle(e.parentElement).color, ground(e)].join();
+        if (looks.has(look) || known.has(look)) continue;
         looks.add(look);
         for (const marked of [e, e.closest('a')]) marked?.setAttribute('data-look', '');
     }
+    return [...looks];
 }"""
 # Axe lays a grid over every element: what no look needs goes first, which halves the time.
 THIN = """() => {
@@ -64,28 +66,37 @@ THIN = """() => {
     const told = '[data-look], title, [role], [tabindex], [aria-label], a';
     for (const part of document.querySelectorAll(`svg :not(${told})`))
         if (!part.querySelector(told)) part.remove();
-    for (const token of document.querySelectorAll('.highlight span:not([data-look])'))
+    const tokens = ':is(.highlight, .sig, code) span:not([data-look])';
+    for (const token of document.querySelectorAll(tokens))
         if (!token.querySelector('[data-look]')) token.replaceWith(...token.childNodes);
 }"""
 # The rules that take most of the time, and what they look at: every element, or one of each look.
 EVERY = {"color-contrast": "*", "link-in-text-block": "a[href], [role=link]"}
 LOOK = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
+SOUND: set[str] = set()  # looks with which nothing is wrong: all pages have the same style sheets
 
 
-def severe(page: Page, *, within: str = "html", colours: bool = False) -> list[dict[str, Any]]:
-    """The serious violations at any element; with `colours`, those of its colours alone."""
-    return run(page, EVERY, colours, within)
+def severe(
+    page: Page, *, within: str = "html", colours: bool = False, every: bool = False
+) -> list[dict[str, Any]]:
+    """The serious violations, or those of colours alone.
 
-
-def severe_by_look(page: Page, *, colours: bool = False) -> list[dict[str, Any]]:
-    """The same, with the colours of each look of text tried once; formulas are lost in this."""
-    page.evaluate(LOOKS)
-    page.evaluate(THIN)
-    return run(page, LOOK, colours, "html")
-
-
-def run(page: Page, selectors: dict[str, str], colours: bool, within: str) -> list[dict[str, Any]]:
+    The colours of each look of text are tried once, or at every element.
+    """
+    looks = set() if every else set(page.evaluate(LOOKS, [within, list(SOUND)]))
+    if colours and not every and not looks:
+        return []
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
+    selectors = EVERY if every else LOOK
     options = {"runOnly": list(selectors)} if colours else {}
-    return list(page.evaluate(CHECK, [options, selectors, within]))
+    found = page.evaluate(CHECK, [options, selectors, within])
+    if not found:
+        SOUND.update(looks)
+    return list(found)
+
+
+def thin(page: Page) -> None:
+    """Take out of a page what no look at it needs, formulas among it."""
+    page.evaluate(LOOKS, ["html", []])
+    page.evaluate(THIN)

@@ -1,14 +1,15 @@
 """One page, opened once in a real browser: what a reader in that window would find wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, TimeoutError
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
 
-from tests.axe import severe, severe_by_look
+from tests.axe import severe, thin
 from tests.support import PATIENCE
 
 PHONE, TABLET, LAPTOP, DESKTOP = 390, 1024, 1280, 1440
@@ -204,11 +205,13 @@ class Reading:
     errors: list[str] = field(default_factory=list)
     foreign: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("console", self._console)
-        self.page.on("requestfailed", lambda request: self.errors.append(f"failed {request.url}"))
-        self.page.on("request", self._request)
+    def listeners(self) -> dict[str, Callable[[Any], None]]:
+        return {
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "console": self._console,
+            "requestfailed": lambda request: self.errors.append(f"failed {request.url}"),
+            "request": self._request,
+        }
 
     def _console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -227,26 +230,30 @@ class Reading:
 @contextmanager
 def reading(browser: Browser, origin: str, width: int, theme: str) -> Iterator[Reading]:
     """A page of the site in the window of a reader, who has read nothing yet."""
-    page = window(browser, width, theme).new_page()
+    page = window(browser, width, theme)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+    opened = Reading(page, origin)
+    listeners = opened.listeners()
+    for event, heard in listeners.items():
+        page.on(event, heard)  # type: ignore[call-overload]
     try:
-        yield Reading(page, origin)
+        yield opened
     finally:
-        page.evaluate("localStorage.clear()")
-        page.close()
+        page.evaluate("localStorage.clear(); sessionStorage.clear()")
+        page.goto("about:blank")
+        page.unroute_all()
+        for event, heard in listeners.items():
+            page.remove_listener(event, heard)
 
 
 @cache
-def window(browser: Browser, width: int, theme: str) -> BrowserContext:
+def window(browser: Browser, width: int, theme: str) -> Page:
     """One for all pages, which load the same files; on a phone, of a reader who wants veils."""
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        color_scheme=theme,  # type: ignore[arg-type]
-        reduced_motion="reduce",
-        service_workers="block",
-    )
+    context = browser.new_context(reduced_motion="reduce", service_workers="block")
     if width == PHONE:
         context.add_init_script(VEILED)
-    return context
+    return context.new_page()
 
 
 def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, list[object]]]:
@@ -274,18 +281,19 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     yield "what scrolls takes the focus", page.evaluate(OUT_OF_REACH)
     yield from layout(page)
     if wide:
+        yield "contents fit beside the page", page.evaluate(CONTENTS)
         page.set_viewport_size({"width": LAPTOP, "height": 900})
         yield "no figure is cut at 1280 px", page.evaluate(CUT)
         page.set_viewport_size({"width": TABLET, "height": 900})
         yield from layout(page)
+        if not every_element:
+            thin(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
-        yield "contents fit beside the page", page.evaluate(CONTENTS)
-        look = severe if every_element else severe_by_look
-        yield "axe", look(page)
+        yield "axe", severe(page, every=every_element)
     yield "the theme follows the system", switch(page)
     yield "fits the window in the other theme", overflow(page)
     if wide:
-        yield "axe in the other theme", look(page, colours=True)
+        yield "axe in the other theme", severe(page, colours=True, every=every_element)
     page.evaluate(IDLE)
     yield "asks the site alone", reading.foreign
     yield "no error", reading.errors

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser
 
-from tests.axe import severe_by_look
+from tests.axe import severe
 from tests.site.audit import DESKTOP, IDLE, reading, switch
 
 
@@ -13,9 +13,9 @@ from tests.site.audit import DESKTOP, IDLE, reading, switch
 def test_no_severe_violation_in_generated_pages(browser: Browser, address: str, name: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:
         opened.open(name)
-        assert not severe_by_look(opened.page)
+        assert not severe(opened.page)
         assert switch(opened.page) == []
-        assert not severe_by_look(opened.page, colours=True)
+        assert not severe(opened.page, colours=True)
         assert not opened.foreign
 
 
