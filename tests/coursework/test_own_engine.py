@@ -47,13 +47,13 @@ class Equal(float):
 """
 
 
-def graded(folder: Path, files: dict[str, str]) -> dict[str, Mark]:
+def graded(folder: Path, files: dict[str, str], limits: Limits = LIMITS) -> dict[str, Mark]:
     """The marks of what is handed in, by student."""
     for path, text in files.items():
         (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / path).write_text(text)
     found = collect(folder / "in", [NAME], files=[NAME]).submissions
-    marks = grade_all(found, folder / "out", {NAME: OWN}, "a secret", limits=LIMITS, progress=False)
+    marks = grade_all(found, folder / "out", {NAME: OWN}, "a secret", limits=limits, progress=False)
     return {item.submission.student: item.mark for item in marks}
 
 
@@ -118,13 +118,19 @@ def test_feedback_names_the_milestone_the_expression_and_the_exhibit(tmp_path: P
 
 
 def test_what_else_an_engine_does_stops_nobody(tmp_path: Path) -> None:
-    engines = {"prints": PRINTS, "hangs": HANGS, "forks": FORKS, "lies": LIES}
+    engines = {"prints": PRINTS, "forks": FORKS, "lies": LIES}
     engines["patches"] = PATCHED + patients.ARRAYS
     marks = graded(tmp_path, {f"{name}/own-engine.py": text for name, text in engines.items()})
     assert marks.pop("prints").points == 12
     assert {name: mark.points for name, mark in marks.items()} == dict.fromkeys(marks, 0)
     assert not any(mark.fault for mark in marks.values())
-    assert "did not finish within 2 s" in marks["hangs"].problems[0].parts[0].problem
+
+
+def test_one_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    files = {"hangs/own-engine.py": HANGS}
+    [mark] = graded(tmp_path, files, Limits(cpu=0.5, total=1)).values()
+    assert (mark.points, mark.fault) == (0, "")
+    assert "did not finish within 0.5 s" in mark.problems[0].parts[0].problem
 
 
 # --- the sandbox ----------------------------------------------------------------------------------

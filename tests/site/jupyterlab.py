@@ -12,6 +12,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,12 @@ def start(home: Path) -> Iterator[Lab]:
             end(process)
 
 
+@cache
+def window(browser: Browser, lab: Lab) -> Page:
+    """The tab of all tests: to load JupyterLab into another takes twice as long."""
+    return browser.new_page(viewport=VIEW)
+
+
 @contextmanager
 def ran(browser: Browser, lab: Lab, *cells: str) -> Iterator[Page]:
     """A window in which a new notebook of these cells is open and has been run."""
@@ -117,13 +124,17 @@ def ran(browser: Browser, lab: Lab, *cells: str) -> Iterator[Page]:
     }  # fmt: skip
     path = lab.folder / "new.ipynb"
     nbformat.write(notebook, path)
-    window = browser.new_page(viewport=VIEW)
+    page = window(browser, lab)
     try:
-        window.goto(f"{lab.address}/lab/tree/new.ipynb?token={lab.token}&reset")
-        window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-        window.get_by_role("menuitem", name="Run", exact=True).click()
-        window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        yield window
+        page.goto(f"{lab.address}/lab/tree/new.ipynb?token={lab.token}&reset")
+        run_all(page)
+        yield page
     finally:
-        window.close()
         path.unlink()
+
+
+def run_all(page: Page) -> None:
+    """Run the cells of the notebook that is open."""
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
+    page.get_by_role("menuitem", name="Run", exact=True).click()
+    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()

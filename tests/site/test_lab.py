@@ -14,7 +14,7 @@ from jupyter_cache import get_cache
 from playwright.sync_api import Browser, expect
 
 from tests.site.built import Site, toc_documents, with_code
-from tests.site.jupyterlab import SETTINGS, VIEW, Lab
+from tests.site.jupyterlab import SETTINGS, Lab, run_all, window
 from tests.support import ROOT
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
@@ -85,19 +85,16 @@ def test_a_page_runs_and_an_edit_is_all_that_changes(
 
 
 def test_a_double_click_opens_a_page_as_a_notebook_that_runs(browser: Browser, lab: Lab) -> None:
-    window = browser.new_page(viewport=VIEW)
-    window.goto(f"{lab.address}/lab?token={lab.token}&reset")
+    page = window(browser, lab)
+    page.goto(f"{lab.address}/lab?token={lab.token}&reset")
     before = lab.text("reference/notation")
-    window.locator(".jp-DirListing-item", has_text="reference").dblclick()
-    window.locator(".jp-DirListing-item", has_text="notation.md").dblclick()
-    window.locator(".jp-MarkdownCell .myst-admonition").first.wait_for()
-    window.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-    window.get_by_role("menuitem", name="Run", exact=True).click()
-    window.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-    last = window.locator(".jp-CodeCell .jp-InputPrompt").last
+    page.locator(".jp-DirListing-item", has_text="reference").dblclick()
+    page.locator(".jp-DirListing-item", has_text="notation.md").dblclick()
+    page.locator(".jp-MarkdownCell .myst-admonition").first.wait_for()
+    run_all(page)
+    last = page.locator(".jp-CodeCell .jp-InputPrompt").last
     expect(last).to_have_text(re.compile(r"\[\d+\]:"))
-    assert not window.locator('.jp-OutputArea-output[data-mime-type*="error"]').count()
-    window.keyboard.press("Control+s")
-    expect(window.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
+    assert not page.locator('.jp-OutputArea-output[data-mime-type*="error"]').count()
+    page.keyboard.press("Control+s")
+    expect(page.locator(".lm-TabBar-tab.jp-mod-dirty")).to_have_count(0)
     assert lab.text("reference/notation") == before
-    window.close()

@@ -27,8 +27,6 @@ from tools import build, environment, foreign
 
 PAGE_NAME = "chapters/intro"
 WITH_CODE = with_code()
-# Run whole each time: the first page, and one of other frameworks.
-WHOLE = {"chapters/intro", "chapters/reference/kinks"}
 RAW = re.compile(
     r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
     re.MULTILINE,
@@ -639,7 +637,7 @@ def test_what_notebooks_import_is_there(
 @pytest.mark.usefixtures("index")
 @pytest.mark.parametrize(
     "page",
-    [name if name in WHOLE else pytest.param(name, marks=pytest.mark.full) for name in WITH_CODE],
+    [PAGE_NAME, *(pytest.param(n, marks=pytest.mark.full) for n in WITH_CODE if n != PAGE_NAME)],
 )
 def test_runs_without_a_copy_of_the_course(
     site: Site, page: str, engine: Path, bare: Path, tmp_path: Path
