@@ -15,7 +15,7 @@ import workbench
 from chaingrad.step.workbench import VIEWS
 from tests.axe import severe
 from tests.ext.test_workbench import STARTS
-from tests.site.live import COLD
+from tests.site.live import COLD, impatient
 from tests.support import ROOT, lacking, serve
 from tools import fetch_pyodide
 
@@ -178,8 +178,9 @@ def test_a_view_that_cannot_take_the_graph_says_why(page: Page) -> None:
 
 def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
     endless = "x = Node(1.0)\nwhile True:\n    pass"
-    write(page, endless)
-    expect(page.locator(".bench-status")).to_contain_text("Ended", timeout=COLD)
+    with impatient(page):
+        write(page, endless)
+        expect(page.locator(".bench-status")).to_contain_text("Ended", timeout=COLD)
     text = "\n".join(page.locator(".cm-line").all_inner_texts())
     assert text == endless
     run(page, "k = 1")
@@ -474,11 +475,8 @@ def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_
 # --- for every reader -----------------------------------------------------------------------------
 
 
-def test_by_keyboard_alone(browser: Browser, address: str) -> None:
-    reader = browser.new_context()
-    page = reader.new_page()
-    page.goto(address)
-    expect(page.locator(".cm-content")).to_be_visible()
+def test_by_keyboard_alone(page: Page) -> None:
+    page.locator("h1").click()  # from the start of the page
     for _ in range(20):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.classList.contains('cm-content')"):
@@ -492,7 +490,6 @@ def test_by_keyboard_alone(browser: Browser, address: str) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     shown(page, "play")
-    reader.close()
 
 
 def test_another_theme_while_a_view_comes_shows_that_view(page: Page) -> None:
