@@ -168,19 +168,6 @@ def test_an_error_ends_the_run_of_the_cells_below(page: Page) -> None:
     expect(output(page, "six").locator(".traceback")).to_contain_text("NameError")
 
 
-def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page) -> None:
-    write(page, "six", "print('begun')\nwhile True:\n    pass")
-    cell(page, "seven").locator(".live-run").click()
-    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)
-    waits = cell(page, "seven").locator(".live-status")
-    expect(waits).to_have_text("Waiting for cell 2 to end …")
-    expect(cell(page, "six").locator(".live-number")).to_have_text("cell 2")
-    cell(page, "seven").locator(".live-stop").click()
-    expect(waits).to_have_text("Stopped before it ran.")
-    expect(cell(page, "six").locator(".live-status")).to_contain_text("Stopped. Python")
-    expect(cell(page, "seven").locator(".live-run")).to_be_visible()
-
-
 def test_cells_that_build_on_a_changed_one_say_so(page: Page) -> None:
     expect(run(page, "seven")).to_have_text("7")
     write(page, "six", "x = 41")
@@ -241,15 +228,6 @@ def test_graphs_of_any_depth_are_freed(page: Page) -> None:
     deep = "from chaingrad import Node\nx = Node(1.0)\nfor _ in range(50_000):\n    x = x + 1\n"
     write(page, "six", deep + "del x\nprint('freed')")
     expect(run(page, "six")).to_have_text("freed")
-
-
-def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page) -> None:
-    write(page, "six", "x = []\nfor _ in range(100_000):\n    x = [x]\ndel x")
-    cell(page, "six").locator(".live-run").click()
-    status = cell(page, "six").locator(".live-status")
-    expect(status).to_contain_text("deeper than the stack", timeout=COLD)
-    cell(page, "six").locator(".live-reset").click()
-    expect(run(page, "seven")).to_have_text("7")
 
 
 def test_no_interval_is_zero(page: Page) -> None:
@@ -390,19 +368,6 @@ def test_an_answer_that_asks_for_what_a_browser_lacks_is_told_the_way_out(page: 
     answer(page, "def twice(x):\n    import scipy", said="The browser has no scipy;")
 
 
-def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
-    place(page).locator(".live-edit").click()
-    place(page).locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text("def twice(x):\n    print('begun')\n    while True:\n        pass")
-    page.keyboard.press("Shift+Enter")
-    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
-    place(page).locator(".live-stop").click()
-    expect(says(page)).to_contain_text("Stopped")
-    answer(page, "def twice(x):\n    return x + x")
-    expect(says(page)).to_have_text("Right.")
-
-
 CHECK_ALL = """async ([root, sent]) => {
     const worker = new Worker(new URL("worker.js", root), { type: "module" });
     const ask = (message) => new Promise((resolve, reject) => {
@@ -482,20 +447,6 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(cell(page, "six").locator(".live-editor")).to_have_count(0)
 
 
-def test_stop_ends_a_loop_by_keyboard_and_says_that_values_are_gone(page: Page) -> None:
-    box = cell(page, "six")
-    write(page, "six", "print('begun')\nwhile True:\n    pass")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Enter")
-    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)  # streamed, not at the end
-    expect(box.locator(".live-stop")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(box.locator(".live-status")).to_contain_text("what cells had computed is gone")
-    expect(box.locator(".live-run")).to_be_focused()
-    box.locator(".live-reset").click()
-    expect(run(page, "seven")).to_have_text("7")
-
-
 def reach(page: Page, control: str) -> None:
     """Press Tab until the first such control has the focus."""
     page.evaluate("document.activeElement.blur()")
@@ -510,11 +461,6 @@ def test_axe_finds_nothing_serious_in_what_appears(page: Page) -> None:
     for name in ("seven", "figure", "drawing", "progress", "wrong"):
         run(page, name)
     write(page, "six", "for i in range(3):  # with a comment\n    print(f'{i}', None)")
-    write(page, "import", "print('begun')\nwhile True:\n    pass")
-    page.keyboard.press("Shift+Enter")
-    expect(output(page, "import")).to_contain_text("begun", timeout=COLD)
-    assert not severe_in_each_theme(page, ".live-busy")
-    cell(page, "import").locator(".live-stop").click()  # or it would take a core beside axe
     assert not severe_in_each_theme(page, "main")
 
 
@@ -524,6 +470,59 @@ def severe_in_each_theme(page: Page, within: str) -> list[Any]:
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
         found += severe(page, within=within, colours=theme == "light")
     return found
+
+
+# --- the end of Python ----------------------------------------------------------------------------
+
+
+def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page) -> None:
+    write(page, "six", "print('begun')\nwhile True:\n    pass")
+    cell(page, "seven").locator(".live-run").click()
+    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)
+    waits = cell(page, "seven").locator(".live-status")
+    expect(waits).to_have_text("Waiting for cell 2 to end …")
+    expect(cell(page, "six").locator(".live-number")).to_have_text("cell 2")
+    assert not severe_in_each_theme(page, ".live-busy")
+    cell(page, "seven").locator(".live-stop").click()
+    expect(waits).to_have_text("Stopped before it ran.")
+    expect(cell(page, "six").locator(".live-status")).to_contain_text("Stopped. Python")
+    expect(cell(page, "seven").locator(".live-run")).to_be_visible()
+
+
+def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page) -> None:
+    write(page, "six", "x = []\nfor _ in range(100_000):\n    x = [x]\ndel x")
+    cell(page, "six").locator(".live-run").click()
+    status = cell(page, "six").locator(".live-status")
+    expect(status).to_contain_text("deeper than the stack", timeout=COLD)
+    cell(page, "six").locator(".live-reset").click()
+    expect(run(page, "seven")).to_have_text("7")
+
+
+def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
+    place(page).locator(".live-edit").click()
+    place(page).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text("def twice(x):\n    print('begun')\n    while True:\n        pass")
+    page.keyboard.press("Shift+Enter")
+    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
+    place(page).locator(".live-stop").click()
+    expect(says(page)).to_contain_text("Stopped")
+    answer(page, "def twice(x):\n    return x + x")
+    expect(says(page)).to_have_text("Right.")
+
+
+def test_stop_ends_a_loop_by_keyboard_and_says_that_values_are_gone(page: Page) -> None:
+    box = cell(page, "six")
+    write(page, "six", "print('begun')\nwhile True:\n    pass")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)  # streamed, not at the end
+    expect(box.locator(".live-stop")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(box.locator(".live-status")).to_contain_text("what cells had computed is gone")
+    expect(box.locator(".live-run")).to_be_focused()
+    box.locator(".live-reset").click()
+    expect(run(page, "seven")).to_have_text("7")
 
 
 def test_a_book_without_problems_carries_none(live_site: Path) -> None:
