@@ -13,8 +13,9 @@ import pytest
 from jupyter_cache import get_cache
 from playwright.sync_api import Browser, expect
 
+from tests.site import test_moving, test_player
 from tests.site.built import Site, toc_documents, with_code
-from tests.site.jupyterlab import SETTINGS, Lab, run_all, window
+from tests.site.jupyterlab import SETTINGS, Lab, ran, run_all, window
 from tests.support import ROOT
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
@@ -82,6 +83,29 @@ def test_a_page_runs_and_an_edit_is_all_that_changes(
     (lab.folder / f"{page}.md").write_text(before)
     lines = difflib.ndiff(before.splitlines(), after.splitlines())
     assert [line for line in lines if line[0] in "+-"] == ["+ # an edit"]
+
+
+VARY = """from chaingrad.step import vary
+vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"""
+
+
+def test_figures_move_and_arrows_are_their_own(browser: Browser, lab: Lab) -> None:
+    cells = [test_moving.CELL + "nudge(y)", "order(y)", VARY, test_player.CELL]
+    with ran(browser, lab, *cells) as page:
+        shown = page.locator(".jp-OutputArea")
+        moving = shown.locator(".chaingrad-moving[data-ready]")
+        expect(moving).to_have_count(2)
+        test_moving.check_both(moving.nth(0), moving.nth(1))
+        figure = shown.locator(".chaingrad-lookup").first
+        slider = figure.get_by_role("slider", name="n")
+        slider.press("ArrowUp")
+        page.keyboard.press("ArrowRight")
+        expect(slider).to_be_focused()
+        expect(figure.locator(".cg-words")).to_have_text("It ends at 5.")
+        player = shown.locator(".chaingrad-player")
+        player.locator(".cg-live .cg-scroll").focus()
+        last = test_player.play_by_keyboard(page, player)
+        assert test_player.read_off(last) == test_player.expected()
 
 
 def test_a_double_click_opens_a_page_as_a_notebook_that_runs(browser: Browser, lab: Lab) -> None:

@@ -11,9 +11,8 @@ from chaingrad import Node, nn
 from chaingrad.losses import mse_loss
 from chaingrad.step import transposes, vary
 from tests.axe import severe
-from tests.site.audit import DESKTOP, PHONE
+from tests.site.audit import DESKTOP, PHONE, reading
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab, ran
 
 CONTROLS = {"depth": [2, 5, 9], "scale": [0.5, 1.4, 3], "activation": ["tanh", "relu"]}
 
@@ -258,21 +257,7 @@ def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:
     check_entry(first, "dW", 0, 0)
 
 
-# --- in JupyterLab and on the site --------------------------------------------------------------
-
-CELL = """from chaingrad.step import vary
-vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"""
-
-
-def test_arrows_are_the_figures_own_in_jupyterlab(browser: Browser, lab: Lab) -> None:
-    with ran(browser, lab, CELL) as window:
-        figure = window.locator(".jp-OutputArea .chaingrad-lookup").first
-        slider = figure.get_by_role("slider", name="n")
-        slider.press("ArrowUp")
-        window.keyboard.press("ArrowRight")
-        expect(slider).to_be_focused()
-        expect(figure.locator(".cg-words")).to_have_text("It ends at 5.")
-
+# --- on the site --------------------------------------------------------------------------------
 
 PLACES = {
     "foundations/neural-network": ["vary"],
@@ -283,26 +268,26 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_figures_of_the_pages_move(browser: Browser, address: str, place: str) -> None:
-    page = browser.new_page(reduced_motion="reduce", viewport={"width": DESKTOP, "height": 900})
-    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
-    page.goto(f"{address}/chapters/{place}.html")
-    figures = page.locator(".chaingrad-lookup")
-    kinds = figures.evaluate_all("all => all.map(e => e.dataset.kind)")
-    assert kinds == PLACES[place]
-    for width, key, button in [(DESKTOP, "End", -1), (PHONE, "Home", 0)]:
-        page.set_viewport_size({"width": width, "height": 900})
-        for figure in figures.all():
-            said = figure.locator(".cg-words")
-            before = said.inner_text()
-            if figure.get_attribute("data-kind") == "vary":
-                figure.get_by_role("slider").first.press(key)
-            else:
-                figure.get_by_role("button").nth(button).click()
-            expect(said).not_to_have_text(before)
-            box = figure.bounding_box()
-            assert box
-            assert box["x"] >= 0
-            assert box["x"] + box["width"] <= width
-            assert figure.evaluate("e => e.scrollWidth <= e.clientWidth")
-        assert not severe(page, within=".chaingrad-lookup")
-    page.close()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        page = opened.page
+        opened.open(f"chapters/{place}")
+        figures = page.locator(".chaingrad-lookup")
+        kinds = figures.evaluate_all("all => all.map(e => e.dataset.kind)")
+        assert kinds == PLACES[place]
+        for width, key, button in [(DESKTOP, "End", -1), (PHONE, "Home", 0)]:
+            page.set_viewport_size({"width": width, "height": 900})
+            for figure in figures.all():
+                said = figure.locator(".cg-words")
+                before = said.inner_text()
+                if figure.get_attribute("data-kind") == "vary":
+                    figure.get_by_role("slider").first.press(key)
+                else:
+                    figure.get_by_role("button").nth(button).click()
+                expect(said).not_to_have_text(before)
+                box = figure.bounding_box()
+                assert box
+                assert box["x"] >= 0
+                assert box["x"] + box["width"] <= width
+                assert figure.evaluate("e => e.scrollWidth <= e.clientWidth")
+            assert not severe(page, within=".chaingrad-lookup")
+        assert not opened.errors

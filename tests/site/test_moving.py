@@ -14,8 +14,8 @@ from chaingrad.backward import adjoints, local_gradients
 from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order
 from tests.axe import severe
+from tests.site.audit import DESKTOP, reading
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab, ran
 
 AT = {"x": 2.0, "b": -1.2, "w": 0.4}
 Where = Locator | FrameLocator | Page
@@ -412,7 +412,7 @@ def test_in_a_sandboxed_frame(show: Show) -> None:
     agree(shown(frame), expected(graph(x=5.0)))
 
 
-# --- in JupyterLab and on the site --------------------------------------------------------------
+# --- on the site --------------------------------------------------------------------------------
 
 CELL = """from chaingrad import Node
 from chaingrad.step import nudge, order
@@ -430,13 +430,6 @@ def cell_graph(a: float) -> Node:
     return y
 
 
-def test_it_moves_in_jupyterlab(browser: Browser, lab: Lab) -> None:
-    with ran(browser, lab, CELL + "nudge(y)", "order(y)") as window:
-        figures = window.locator(".jp-OutputArea .chaingrad-moving[data-ready]")
-        expect(figures).to_have_count(2)
-        check_both(figures.nth(0), figures.nth(1))
-
-
 def check_both(first: Locator, second: Locator) -> None:
     slider = first.get_by_role("slider", name="a")
     slider.press("ArrowUp")
@@ -449,22 +442,20 @@ def check_both(first: Locator, second: Locator) -> None:
 
 
 def test_order_moves_on_its_page(browser: Browser, address: str) -> None:
-    page = browser.new_page()
-    page.goto(f"{address}/chapters/foundations/computational-graph.html")
-    figure = page.locator("[data-kind=order]")
-    for name in "cbbc":
-        node(figure, name).click()
-    assert "a has 2.0 instead of 4.0. b was too early" in words(figure)
-    page.close()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        opened.open("chapters/foundations/computational-graph")
+        figure = opened.page.locator("[data-kind=order]")
+        for name in "cbbc":
+            node(figure, name).click()
+        assert "a has 2.0 instead of 4.0. b was too early" in words(figure)
 
 
 def test_nudge_moves_on_its_page(browser: Browser, address: str) -> None:
     """At the place that the text names, the tangent lies flat."""
-    page = browser.new_page()
-    page.goto(f"{address}/chapters/foundations/chain-rule.html")
-    figure = page.locator("[data-kind=nudge]")
-    figure.get_by_role("slider", name="x").fill("-40")
-    text = words(figure)
-    assert text.startswith("x = 1.2: ℓ = 0.0, ∂ℓ/∂x = 0.0.")
-    assert [grad for _, grad in shown(figure).values()].count(0.0) == 5
-    page.close()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        opened.open("chapters/foundations/chain-rule")
+        figure = opened.page.locator("[data-kind=nudge]")
+        figure.get_by_role("slider", name="x").fill("-40")
+        text = words(figure)
+        assert text.startswith("x = 1.2: ℓ = 0.0, ∂ℓ/∂x = 0.0.")
+        assert [grad for _, grad in shown(figure).values()].count(0.0) == 5

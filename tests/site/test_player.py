@@ -1,4 +1,4 @@
-"""The player in a real browser: by keyboard, on paper, on a phone, in JupyterLab, in a page."""
+"""The player in a real browser: by keyboard, on paper, on a phone, in a page."""
 
 import html
 import re
@@ -13,10 +13,9 @@ from chaingrad import Node
 from chaingrad.graph import toposort
 from chaingrad.step import Player, play, play_toposort
 from tests.axe import severe
-from tests.site.audit import PHONE, SETTLED
+from tests.site.audit import DESKTOP, PHONE, SETTLED, reading
 from tests.site.built import Site
 from tests.site.conftest import Show
-from tests.site.jupyterlab import Lab, ran
 
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
 AT = {"w": 0.4, "x": -1.5, "b": 0.2}
@@ -428,7 +427,7 @@ def test_two_hundred_nodes_play(show: Show) -> None:
     assert "∂v199/∂x = 200.0" in words(page).inner_text()
 
 
-# --- in JupyterLab and on the site --------------------------------------------------------------
+# --- on the site --------------------------------------------------------------------------------
 
 CELL = """from chaingrad import Node
 from chaingrad.step import play
@@ -438,15 +437,6 @@ error = (w * x + b).tanh() - 0.5
 J = error * error + 0.1 * w * w
 J.label = "J"
 play(J)"""
-
-
-def test_it_plays_in_jupyterlab(browser: Browser, lab: Lab) -> None:
-    with ran(browser, lab, CELL) as window:
-        stage = window.locator(".jp-OutputArea .cg-live .cg-scroll")
-        stage.wait_for()
-        stage.focus()
-        output = window.locator(".jp-OutputArea .chaingrad-player")
-        assert read_off(play_by_keyboard(window, output)) == expected()
 
 
 PLACES = {
@@ -471,26 +461,24 @@ def test_these_are_all_pages_with_players(site: Site) -> None:
     assert {name: count for name, count in counts.items() if count} == PLACES | FOLDED
 
 
+LAST = re.compile(r"leaves have their gradients|leaves end with|Sorted list: \[f, d, c, b, a, x\]")
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_the_players_of_the_pages_play(browser: Browser, address: str, place: str) -> None:
-    page = browser.new_page(reduced_motion="reduce")
-    page.goto(f"{address}/chapters/{place}.html")
-    players = page.locator(".chaingrad-player")
-    expect(players).to_have_count(PLACES[place])
-    for player in players.all():
-        player.locator(".cg-live .cg-scroll").focus()
-        page.keyboard.press("End")
-        expect(words(player)).to_have_text(
-            re.compile(
-                r"leaves have their gradients|leaves end with|Sorted list: \[f, d, c, b, a, x\]"
-            )
-        )
-    page.close()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        opened.open(f"chapters/{place}")
+        players = opened.page.locator(".chaingrad-player")
+        expect(players).to_have_count(PLACES[place])
+        for player in players.all():
+            player.locator(".cg-live .cg-scroll").focus()
+            opened.page.keyboard.press("End")
+            expect(words(player)).to_have_text(LAST)
 
 
 # --- it fits ------------------------------------------------------------------------------------
 
-SCREENS = [(1440, 900), (1024, 768), (PHONE, 844)]
+SCREENS = [(DESKTOP, 900), (1024, 768), (PHONE, 844)]
 SMALLEST = """svg => Math.min(...[...svg.querySelectorAll('text, tspan')]
     .filter((text) => text.textContent.trim())
     .map((text) => parseFloat(getComputedStyle(text).fontSize)))
@@ -529,14 +517,14 @@ def smallest_type(player: Locator) -> float:
 @pytest.mark.parametrize("place", PLACES)
 def test_all_of_a_player_is_in_view(browser: Browser, address: str, place: str) -> None:
     """The whole graph, the line that says what happens, and the controls; at every step."""
-    page = browser.new_page(reduced_motion="reduce")
-    for width, height in SCREENS:
-        page.set_viewport_size({"width": width, "height": height})
-        if width == PHONE or page.url == "about:blank":  # on the other it is turned
-            page.goto(f"{address}/chapters/{place}.html")
-        for player in page.locator(".chaingrad-player").all():
-            check_view(page, player, width, height)
-    page.close()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        page = opened.page
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            if width in (DESKTOP, PHONE):  # on the other it is turned
+                opened.open(f"chapters/{place}")
+            for player in page.locator(".chaingrad-player").all():
+                check_view(page, player, width, height)
 
 
 def check_view(page: Page, player: Locator, width: int, height: int) -> None:

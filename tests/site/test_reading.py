@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.site.audit import IDLE
+from tests.site.audit import DESKTOP, IDLE, reading
 from tests.site.built import Site, toc_documents
 
 LONGEST = "chapters/mlp/exercises"
@@ -81,14 +81,14 @@ def found(page: Page) -> list[str]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_finds_its_section(browser: Browser, address: str, question: str) -> None:
-    page = browser.new_page()
-    page.goto(f"{address}/search.html?q={question.replace(' ', '+')}")
-    first = found(page)[:3]
-    assert set(first) & QUESTIONS[question], first
-    excerpts = page.locator("#search-results .hit-text").all_inner_texts()
+    with reading(browser, address, DESKTOP, "light") as opened:
+        page = opened.page
+        page.goto(f"{address}/search.html?q={question.replace(' ', '+')}")
+        first = found(page)[:3]
+        assert set(first) & QUESTIONS[question], first
+        excerpts = page.locator("#search-results .hit-text").all_inner_texts()
     assert len(excerpts) >= 3
     assert not [text for text in excerpts if re.search(r"\\[a-z(\[]|^\W*\.\.\.|\$", text)][:3]
-    page.close()
 
 
 def test_a_result_leads_to_its_section_with_the_hit_shown(browser: Browser, address: str) -> None:
