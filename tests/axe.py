@@ -51,9 +51,10 @@ LOOKS = """([within, sound]) => {
     const apart = '.katex, svg, head, script, style';  // of drawings axe judges no colour
     for (const e of document.querySelectorAll(`${within} *`)) {
         if (e.closest(apart) || !written(e) || !e.checkVisibility()) continue;
-        const { color, fontSize, fontWeight, position } = getComputedStyle(e);
+        const { color, fontSize, fontWeight, position, textDecorationLine } = getComputedStyle(e);
+        const around = getComputedStyle(e.parentElement).color;
         const look = [e.tagName, e.getAttribute('class'), color, fontSize, fontWeight, position,
-                      getComputedStyle(e.parentElement).color, ground(e)].join();
+                      textDecorationLine, around, ground(e)].join();
         if (looks.has(look) || known.has(look)) continue;
         looks.add(look);
         for (const marked of [e, e.closest('a')]) marked?.setAttribute('data-look', '');
@@ -73,15 +74,15 @@ THIN = """() => {
 # The rules that take most of the time, and what they look at: every element, or one of each look.
 EVERY = {"color-contrast": "*", "link-in-text-block": "a[href], [role=link]"}
 LOOK = {"color-contrast": "[data-look]", "link-in-text-block": "a[href][data-look]"}
-SOUND: set[str] = set()  # looks with which nothing is wrong: all pages have the same style sheets
+SOUND: set[str] = set()  # looks with which nothing was wrong on an earlier page
 
 
 def severe(
-    page: Page, *, within: str = "html", colours: bool = False, every: bool = False
+    page: Page, *, within: str = "html", colours: bool = False, every: bool = True
 ) -> list[dict[str, Any]]:
     """The serious violations, or those of colours alone.
 
-    The colours of each look of text are tried once, or at every element.
+    The colours are tried at every element, or once for each look of text in all pages.
     """
     looks = set() if every else set(page.evaluate(LOOKS, [within, list(SOUND)]))
     if colours and not every and not looks:

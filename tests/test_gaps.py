@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 WANTS_A_BROWSER = "tests/chaingrad/draw/test_in_browser.py"
 
 
-def run(nowhere: Path, *, workers: int, ci: str) -> subprocess.CompletedProcess[str]:
+def run(nowhere: Path, workers: int, ci: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of drawings in a browser where there is no browser."""
     variables = {"PATH": str(nowhere), "PLAYWRIGHT_BROWSERS_PATH": str(nowhere), "CI": ci}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -28,8 +28,9 @@ def run(nowhere: Path, *, workers: int, ci: str) -> subprocess.CompletedProcess[
     )
 
 
-def test_what_did_not_run_is_counted_and_how_to_run_it_said(tmp_path: Path) -> None:
-    done = run(tmp_path, workers=1, ci="")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_did_not_run_is_counted_and_how_to_run_it_said(tmp_path: Path, workers: int) -> None:
+    done = run(tmp_path, workers, ci="")
     assert done.returncode == 0, done.stdout
     [lacking] = re.findall(r"(\d+) skipped in", done.stdout)
     assert f"{lacking} TESTS DID NOT RUN" in done.stdout
@@ -38,6 +39,6 @@ def test_what_did_not_run_is_counted_and_how_to_run_it_said(tmp_path: Path) -> N
 
 
 def test_continuous_integration_lacks_nothing(tmp_path: Path) -> None:
-    done = run(tmp_path, workers=0, ci="true")
+    done = run(tmp_path, 0, ci="true")
     assert done.returncode == 1
     assert "this machine lacks a browser" in done.stdout

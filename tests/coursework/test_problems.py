@@ -396,7 +396,7 @@ def test_every_exercise_has_wrong_answers_and_right_ones() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BOOK)
-@pytest.mark.parametrize("secrets", [range(3), pytest.param(range(3, 200), marks=pytest.mark.full)])
+@pytest.mark.parametrize("secrets", [range(6), pytest.param(range(6, 200), marks=pytest.mark.full)])
 def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
     """A wrong answer loses the same parts whatever is drawn, and a right one none."""
     problem = BOOK[name]

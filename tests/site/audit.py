@@ -259,7 +259,7 @@ def window(browser: Browser, width: int, theme: str) -> Page:
 def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, list[object]]]:
     """What is looked at, and what is wrong with it: folded, unfolded, and in the other theme.
 
-    The contrast of text is measured once for each look that it has, or at every element.
+    The contrast of text is measured once for each look in all pages, or at every element.
     """
     page = reading.page
     wide = width(page) >= DESKTOP

@@ -176,8 +176,10 @@ def impatient(page: Page) -> Iterator[None]:
             window.setTimeout = (act, ms, ...more) => later(act, ms === 5000 ? 100 : ms, ...more);
         }"""
     )
-    yield
-    page.evaluate("() => { window.setTimeout = later; }")
+    try:
+        yield
+    finally:
+        page.evaluate("() => { window.setTimeout = later; }")
 
 
 def cell(page: Page, name: str) -> Locator:

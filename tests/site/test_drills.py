@@ -3,6 +3,7 @@
 import gzip
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -45,18 +46,21 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def page(browser: Browser, address: str) -> Iterator[Page]:
-    context = browser.new_context()
-    page = context.new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
-    page.goto(address)
-    yield page
-    context.close()
+    with reader(browser, address) as page:
+        yield page
 
 
 @pytest.fixture(scope="module")
 def kept_open(browsers: Callable[[str], Browser], address: str) -> Iterator[Page]:
-    with browsers("").new_context() as context:
+    with reader(browsers(""), address) as page:
+        yield page
+
+
+@contextmanager
+def reader(browser: Browser, address: str) -> Iterator[Page]:
+    with browser.new_context() as context:
         page = context.new_page()
+        page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
         page.goto(address)
         yield page
 
@@ -403,7 +407,8 @@ def test_what_was_wrong_comes_back_and_five_in_a_row_pass_a_level(page: Page) ->
         drawn = problem(kind, int(level), int(seed))
         if turn == 0:
             put(page, ["77"])
-            check(page)
+            page.get_by_role("button", name="Check").click()
+            assert said(page).startswith("✗")
         right_numbers(page, drawn)
         assert "✓ Right." in check(page)
         expect(page.get_by_role("button", name="Next")).to_be_focused()
@@ -418,6 +423,17 @@ def test_what_was_wrong_comes_back_and_five_in_a_row_pass_a_level(page: Page) ->
     kept = page.evaluate(f"kept.read('{PAGE}').drills.chain")
     assert kept["passed"] == 1
     assert kept["again"] == []
+
+
+def test_what_is_right_again_is_said_and_counted_once(page: Page) -> None:
+    drawn = problem("chain", 1, 1)
+    opened(page, drawn)
+    for _ in range(2):
+        right_numbers(page, drawn)
+        assert "✓ Right." in check(page)
+        assert page.evaluate(f"kept.read('{PAGE}').drills.chain.row") == 1
+        put(page, ["77"])
+        assert check(page).startswith("✗")
 
 
 def test_the_keyboard_is_enough(page: Page) -> None:
@@ -517,9 +533,8 @@ def test_axe_finds_nothing_serious_and_boxes_are_large_enough(
             page.locator(".cg-tray button").first.click()
         check(page)
         assert not severe(page, within="main"), kind
-        assert (
-            page.locator(f"{places} :is(input, button, g[role=button])").evaluate_all(SMALL) == []
-        )
+        boxes = page.locator(f"{places} :is(input, button, g[role=button])")
+        assert boxes.evaluate_all(SMALL) == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), kind
     context.close()
 

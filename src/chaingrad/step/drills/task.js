@@ -53,9 +53,9 @@ class Task {
       this.say(words);
       this.sheet.focus(at);
     } else {
-      const more = this.solved ? "" : this.outcome(this.clean ? "right" : "mended");
+      const more = !this.solved && this.outcome(this.clean ? "right" : "mended");
       this.solved = true;
-      this.say(`<b>✓ Right.</b> ${words} ${more ?? ""}`);
+      this.say(`<b>✓ Right.</b> ${words} ${more || ""}`);
     }
   }
 
