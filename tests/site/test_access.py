@@ -35,9 +35,13 @@ def test_folded_parts_open_by_keyboard(browser: Browser, address: str) -> None:
     page.close()
 
 
-def test_without_scripts_code_is_as_light_as_its_page(browser: Browser, address: str) -> None:
+def test_without_scripts_code_and_figures_are_as_light_as_their_page(
+    browser: Browser, address: str
+) -> None:
     page = browser.new_page(java_script_enabled=False, color_scheme="dark")
-    page.goto(f"{address}/chapters/intro.html")
+    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    ink = page.locator("svg.chaingrad text:visible").first.evaluate("e => getComputedStyle(e).fill")
+    assert max(map(int, re.findall(r"\d+", ink))) < 50, ink
     for part in ("body", ".cell_input .highlight pre", ".cell_input"):
         ground = page.locator(part).first.evaluate("e => getComputedStyle(e).backgroundColor")
         levels = [float(level) for level in re.findall(r"[\d.]+", ground)]

@@ -76,6 +76,23 @@ def test_the_first_screen_of_the_course_moves(
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("system", "mode", "shown"),
+    [("dark", "", "dark"), ("light", "auto", "light"), ("light", "dark", "dark")],
+)
+def test_a_page_stands_in_its_theme_before_the_script_of_themes_has_come(
+    browser: Browser, address: str, system: Literal["light", "dark"], mode: str, shown: str
+) -> None:
+    page = browser.new_page(color_scheme=system)
+    page.goto(f"{address}/chapters/reference/status.html")
+    page.evaluate("mode => { Object.assign(localStorage, { mode, theme: mode && 'dark' }); }", mode)
+    page.route("**/pydata-sphinx-theme.js*", lambda route: route.abort())
+    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    assert page.evaluate("document.documentElement.dataset.theme") == shown
+    expect(page.locator(".navbar-brand img:visible")).to_have_class(re.compile(f"only-{shown}"))
+    page.close()
+
+
 @pytest.mark.parametrize("_", range(3))  # the later of two imports often came first
 def test_what_is_chosen_before_the_editor_has_come_stays(
     browser: Browser, address: str, _: int
