@@ -99,7 +99,8 @@ def test_every_weight_of_a_scalar_mlp_is_in_the_graph():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
-def test_every_phase_and_the_memory_are_measured_and_graphs_left_usable(name):
+def test_every_phase_and_the_memory_are_measured_and_graphs_left_usable(name, monkeypatch):
+    monkeypatch.setattr("benchmarks.scaling.BATCH", 1_000)
     measured = measure(GRAPHS[name], largest=3, most=2)
     assert len(measured["edges"]) == len(measured["nodes"]) == 2
     for phase in ("build", "sort", "backward", "free"):
