@@ -21,6 +21,16 @@ def test_a_script_that_is_gone_is_told() -> None:
         lean.without(SCRIPTS, "three.js")
 
 
+def test_the_theme_looks_for_what_scrolls_no_more(tmp_path) -> None:
+    script = tmp_path / "theme.js"
+    begins = '"complete"===document.readyState?I():window.addEventListener("load",I)'
+    script.write_text(f"f(()=>{{g()}}),{begins}}})();")
+    lean.spare_layout(script)
+    assert script.read_text() == "f(()=>{g()}),0})();"
+    with pytest.raises(ValueError, match=r"theme\.js no longer looks for what scrolls"):
+        lean.spare_layout(script)
+
+
 def test_only_coloured_code_has_spans() -> None:
     html = highlight("def f(x):\n    return x[0] + 1\n", PythonLexer(), lean.LeanFormatter())
     assert '<span class="k">def</span>' in html
