@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.axe import severe
+from tests.axe import severe, thin
 from tests.site.audit import DESKTOP, PHONE, SEEN, VEILED
 
 GRAPHS = "chapters/foundations/computational-graph"
@@ -103,6 +103,7 @@ def test_paper_and_readers_without_scripts_have_no_veil(opened: Open) -> None:
 
 def test_axe_finds_nothing_serious_under_a_veil(opened: Open) -> None:
     page = opened(GRAPHS)
+    thin(page)
     for theme, width in product(("light", "dark"), (PHONE, DESKTOP)):
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
