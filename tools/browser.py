@@ -40,7 +40,7 @@ def opened(folder: Path, **options: Any) -> Iterator[Page]:
 
     def answer(route: Route) -> None:
         path = folder / urlsplit(route.request.url).path.lstrip("/")
-        route.fulfill(path=path) if path.is_file() else route.fulfill(status=404, body="")
+        route.fulfill(path=path) if path.is_file() else route.fulfill(status=404, body="no file")
 
     executable = find()
     if executable is None:
