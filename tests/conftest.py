@@ -46,6 +46,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--site-per-process",  # as a whole Chromium has it, where hidden frames draw nothing
     # Whatever is not this machine does not exist: a page that needs it shows an error.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
