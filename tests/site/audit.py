@@ -47,10 +47,12 @@ WATCH = """() => {
     shown.forEach((e, number) => e.dataset.control = number);
     document.activeElement.blur();
     document.body.style.clipPath = 'inset(50%)';  // painting each focus would take half of the time
-    window.walk = { reached: new Set(), plain: [], ended: false };
+    window.walk = { reached: new Set(), plain: [], first: null, ended: false };
     document.addEventListener('keydown', () => {
         const e = document.activeElement, style = getComputedStyle(e);
-        if (e === document.body) return walk.ended = walk.reached.size > 0;
+        if (e === document.body) return;  // before the first, and on its way out of some frames
+        walk.ended ||= e === walk.first;
+        walk.first ??= e;
         if (e.dataset.control) walk.reached.add(Number(e.dataset.control));
         const ring = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
         if (!ring && style.boxShadow === 'none') walk.plain.push(name(e));
