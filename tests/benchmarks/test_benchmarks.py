@@ -21,6 +21,12 @@ from benchmarks.steps import array_steps, scalar_mlps, scalar_programs
 from benchmarks.works import our_own, works
 
 
+@pytest.fixture(autouse=True)
+def apart() -> None:
+    """Collections before each timing look at what the test has made, not at all that others did."""
+    gc.freeze()
+
+
 def test_every_contender_computes_the_same_gradients():
     for fused in (False, True):
         contenders = array_steps((4, 5, 3, 6), fused)  # compares them; raises where they differ
