@@ -1,14 +1,14 @@
 """A light site: what the theme brings is served only as far as a page uses it.
 
 The theme writes its icons by a script that holds every icon there is; its style sheet can show
-them from a font, too, which is cut here to the icons that pages name. It looks for what scrolls by
-laying out one folded part after the other, as `book.js` does when they are unfolded. Search has an
-index of its own, loaded when it is asked for. Code is coloured without a span for what has the
-text's colour.
+them from a font, too, which is cut here to the icons that pages name. Its own script asks each box
+of a page whether it scrolls, for which all that is folded is laid out: it no longer does, as
+`book.js` asks when a box is seen. Search has an index of its own, loaded when it is asked for. Code
+is coloured without a span for what has the text's colour.
 
 Overridden are the theme's `layout.html` and `search.html`, as long as PyData's theme loads 1.5 MB
-of icons and Sphinx its search on each page, and its script, as long as it looks for what scrolls:
-where they no longer do, the build fails and says so.
+of icons and Sphinx its search on each page, and changed is its script, as long as it asks what
+scrolls: where they no longer do, the build fails and says so.
 Pygments has no setting for the spans that `LeanFormatter` saves.
 """
 
@@ -40,7 +40,7 @@ PLAIN = {Name, Operator, Punctuation, Text, Text.Whitespace}
 ICON_CLASS = re.compile(r"\bfa-([a-z0-9-]+)")
 ICON_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+:before,?)+)\{content:"\\([0-9a-f]+)"\}')
 ICON_PROPERTY = re.compile('--pst-[a-z-]+:"([\ue000-\uf8ff])"')
-LOOKS_FOR_WHAT_SCROLLS = re.compile(
+ASKS_WHAT_SCROLLS = re.compile(
     r'"complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)'
 )
 ICON_OF_BOOK_THEME = re.compile(r'content:"\\(f[0-9a-f]{3})"')
@@ -105,14 +105,14 @@ def cut_icons(static: Path) -> None:
 
 
 def spare_layout(script: Path) -> None:
-    """Have the theme's script not look for what scrolls.
+    """Have the theme's script not ask what scrolls.
 
     Raises:
-        ValueError: it does not.
+        ValueError: it does not, or not once.
     """
-    text, found = LOOKS_FOR_WHAT_SCROLLS.subn("0", script.read_text())
+    text, found = ASKS_WHAT_SCROLLS.subn("0", script.read_text())
     if found != 1:
-        raise ValueError(f"{script.name} no longer looks for what scrolls: take this out")
+        raise ValueError(f"{script.name} no longer asks what scrolls: take spare_layout out")
     script.write_text(text)
 
 

@@ -21,13 +21,13 @@ def test_a_script_that_is_gone_is_told() -> None:
         lean.without(SCRIPTS, "three.js")
 
 
-def test_the_theme_looks_for_what_scrolls_no_more(tmp_path) -> None:
+def test_the_theme_asks_no_more_what_scrolls(tmp_path) -> None:
     script = tmp_path / "theme.js"
     begins = '"complete"===document.readyState?I():window.addEventListener("load",I)'
     script.write_text(f"f(()=>{{g()}}),{begins}}})();")
     lean.spare_layout(script)
     assert script.read_text() == "f(()=>{g()}),0})();"
-    with pytest.raises(ValueError, match=r"theme\.js no longer looks for what scrolls"):
+    with pytest.raises(ValueError, match=r"theme\.js no longer asks what scrolls"):
         lean.spare_layout(script)
 
 
