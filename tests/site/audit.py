@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -50,7 +51,7 @@ WATCH = """() => {
     window.walk = { reached: new Set(), plain: [], first: null, ended: false };
     document.addEventListener('keydown', () => {
         const e = document.activeElement, style = getComputedStyle(e);
-        if (e === document.body) return;  // before the first, and on its way out of some frames
+        if (e.matches('body, iframe')) return;  // before the first, and on its way through a frame
         walk.ended ||= e === walk.first;
         walk.first ??= e;
         if (e.dataset.control) walk.reached.add(Number(e.dataset.control));
@@ -58,7 +59,6 @@ WATCH = """() => {
         if (!ring && style.boxShadow === 'none') walk.plain.push(name(e));
     }, true);
     walk.missed = () => shown.filter((_, number) => !walk.reached.has(number)).map(name);
-    return shown.length;
 }"""
 # What scrolls and neither takes the focus nor holds anything that does.
 OUT_OF_REACH = """() => [...document.querySelectorAll("body *")].filter((e) => {
@@ -367,12 +367,11 @@ def overflow(page: Page) -> list[object]:
 
 def walk(page: Page) -> tuple[list[object], list[object]]:
     """Hold Tab down: the controls that it never reaches, and those that do not show the focus."""
-    controls = page.evaluate(WATCH)
-    for _ in range(0, controls + 300, PRESSES):  # those of the header and the side bars come too
+    page.evaluate(WATCH)
+    give_up = monotonic() + PATIENCE  # a frame that is slow to take the focus lets many keys go by
+    while not page.evaluate("walk.ended") and monotonic() < give_up:
         for _ in range(PRESSES):
             page.keyboard.down("Tab")
-        if page.evaluate("walk.ended"):
-            break
     page.keyboard.up("Tab")
     page.evaluate("document.body.style.clipPath = ''")
     return page.evaluate("walk.missed()"), page.evaluate("walk.plain")

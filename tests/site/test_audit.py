@@ -116,7 +116,7 @@ def test_the_audit_sees(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if "theme follows" in found:
-        monkeypatch.setattr("tests.site.audit.PATIENCE", 1)
+        monkeypatch.setattr("tests.site.audit.PATIENCE", 10)
     text = (site.folder / f"{SMALL}.html").read_text()
     broken = text.replace("</article>", f"{fault}</article>", 1)
     assert broken != text
