@@ -86,9 +86,10 @@ class Ledger:
         self.root = root
         self.parameters = list(parameters)
         trained = set(self.parameters)
-        for parameter in trained.difference(order):
+        graph = set(order)
+        if strange := [parameter for parameter in self.parameters if parameter not in graph]:
             raise ValueError(
-                f"the loss does not depend on {parameter!r}, so it has no place in its account"
+                f"the loss does not depend on {strange[0]!r}, so it has no place in its account"
             )
         needed = _needed(order)
         self.rows = [
