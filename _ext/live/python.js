@@ -78,6 +78,7 @@ export class Python {
     const { cell, does, resolve } = this.waiting;
     if (type === "progress") cell?.status(`Loading Python: ${megabytes(data.received)} …`);
     else if (type === "loaded") cell?.doing(does);
+    else if (type === "begun") cell?.begun?.();
     else if (type === "failed") this.fail(data.message);
     else if (type === "ready" || type === "done") {
       this.waiting = null;

@@ -7,7 +7,7 @@ import { mayComeEarly, Python, sources, UNREACHABLE } from "./python.js";
 
 const PAUSE = 400; // ms without a key, after which a text runs
 const REST = 300; // ms of the pointer or the focus, after which Python starts
-const LONGEST = 5000; // ms that a run may take
+const LONGEST = 5000; // ms that a run may take, once all is loaded
 const READY = "x = Node(2.0)\nx * x"; // run once, so that what it imports is there
 const WHY_NOT = {
   slow: `Ended: it ran for more than ${LONGEST / 1000} s. The text stays; Python starts afresh.`,
@@ -40,6 +40,7 @@ class Workbench {
     this.build();
     this.python = null;
     this.starting = null;
+    this.slow = null;
     this.output = { display: (bundle) => (this.answer = bundle["application/json"]), stream() {} };
   }
 
@@ -290,7 +291,6 @@ class Workbench {
     const { view } = this;
     this.answer = null;
     const source = question(this.editor.text(), view);
-    const slow = setTimeout(() => this.python.fail("slow"), LONGEST);
     try {
       const { error } = await this.python.ask(this, { type: "run", source, name: "" });
       kept.ran();
@@ -303,8 +303,14 @@ class Workbench {
         .finally(() => this.status(whyNot(error)));
       this.status(whyNot(error));
     } finally {
-      clearTimeout(slow);
+      clearTimeout(this.slow);
+      this.slow = null;
     }
+  }
+
+  /** All is loaded, and the program runs; which cannot say so again to have more time. */
+  begun() {
+    if (this.isReady) this.slow ??= setTimeout(() => this.python.fail("slow"), LONGEST);
   }
 
   /** Show what the build has made of a starting point, if the text is one; whether it was. */

@@ -129,6 +129,7 @@ async function prepare(source) {
 
 async function run({ source, name }) {
   await prepare(source);
+  say("begun");
   return JSON.parse(runner.run_cell(source, name));
 }
 
