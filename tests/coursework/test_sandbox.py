@@ -304,7 +304,7 @@ def test_a_loop_is_ended(box: Sandbox) -> None:
 @pytest.mark.usefixtures("isolated")
 def test_a_sleeper_is_ended() -> None:
     with (
-        Sandbox(Limits(cpu=1, wall=0.5)) as box,
+        Sandbox(Limits(cpu=1, wall=3)) as box,
         box.session() as session,
         pytest.raises(SessionLostError, match="did not finish"),
     ):
@@ -319,13 +319,10 @@ os.write(3, sys.modules['coursework.sandbox.wire'].PREFIX.pack(2**13, 0))
 for _ in range(2000):
     os.write(3, b' ')
     time.sleep(0.01)"""
-    began = time.monotonic()
-    with (
-        Sandbox(Limits(cpu=9, wall=0.5)) as box,
-        box.session() as session,
-        pytest.raises(SessionLostError, match="did not finish"),
-    ):
-        run(session, drops)
+    with Sandbox(Limits(cpu=9, wall=3)) as box, box.session() as session:
+        began = time.monotonic()
+        with pytest.raises(SessionLostError, match="did not finish"):
+            run(session, drops)
     assert time.monotonic() - began < 15  # the drops alone last 20 s
 
 

@@ -19,6 +19,7 @@ from tests.site.conftest import Show
 
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
 AT = {"w": 0.4, "x": -1.5, "b": 0.2}
+FITTED = ".cg-live svg.chaingrad[style*=width]"  # which it has once there is room
 
 
 def neuron(w, x, b):
@@ -131,7 +132,7 @@ def test_keys_and_buttons(show: Show) -> None:
 
 
 def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
-    page = show(play_toposort(SORTED, "d").html)
+    page = paused(show(play_toposort(SORTED, "d").html))
     assert not page.locator(".cg-top").count()  # it has one phase
     page.get_by_label("Speed").select_option("4")
     page.locator(".cg-live .cg-scroll").focus()
@@ -140,13 +141,14 @@ def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press(" ")
+    page.clock.run_for(8 * 1400 // 4)  # as many steps at this speed
     expect(page.locator(".cg-count")).to_have_text("8 / 8")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
 
 
 def test_keys_that_belong_to_others(show: Show) -> None:
-    page = show(scalar().html, '<p style="height: 3000px"></p>', reduced_motion="reduce")
+    page = paused(show(scalar().html, '<p style="height: 3000px"></p>', reduced_motion="reduce"))
     count, last = page.locator(".cg-count"), len(scalar().steps)
     playing = page.get_by_role("button", name="Pause")
     forward = page.get_by_role("button", name="One step forward")
@@ -168,7 +170,7 @@ def test_keys_that_belong_to_others(show: Show) -> None:
 
 
 def test_the_ends_have_one_way_on(show: Show) -> None:
-    page = show(scalar().html, reduced_motion="reduce")
+    page = paused(show(scalar().html, reduced_motion="reduce"))
     back = page.get_by_role("button", name="One step back")
     forward = page.get_by_role("button", name="One step forward")
     stage, last = page.locator(".cg-live .cg-scroll"), len(scalar().steps)
@@ -305,7 +307,7 @@ def test_in_a_sandboxed_frame(show: Show) -> None:
         size = f"width=800 height={room}"
         page = show(f'<iframe sandbox="allow-scripts" {size} srcdoc="{source}"></iframe>')
         frame = page.frame_locator("iframe")
-        heights.add(frame.locator(".cg-live svg.chaingrad").evaluate("svg => svg.clientHeight"))
+        heights.add(frame.locator(FITTED).evaluate("svg => svg.clientHeight"))
     assert len(heights) == 1
     frame.locator(".cg-live .cg-scroll").focus()
     assert read_off(play_by_keyboard(page, frame)) == expected()
@@ -381,7 +383,7 @@ OFF = """stage => {
 
 def test_it_moves_only_for_those_who_like_that(show: Show) -> None:
     for motion, dots in [("reduce", 0), ("no-preference", 1)]:
-        page = show(scalar().html, reduced_motion=motion)
+        page = paused(show(scalar().html, reduced_motion=motion))
         page.get_by_role("button", name="Backward").click()
         page.get_by_role("button", name="One step forward").click()
         assert page.locator(".cg-dot").count() == dots
@@ -523,6 +525,7 @@ def test_all_of_a_player_is_in_view(browser: Browser, address: str, place: str) 
             page.set_viewport_size({"width": width, "height": height})
             if width in (DESKTOP, PHONE):  # on the other it is turned
                 opened.open(f"chapters/{place}")
+            page.evaluate(SETTLED)
             for player in page.locator(".chaingrad-player").all():
                 check_view(page, player, width, height)
 

@@ -29,7 +29,7 @@ EXPECTED = {
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         if self.path == "/silent":
-            time.sleep(4)
+            time.sleep(600)
             self.close_connection = True
             return
         self.send_response(ANSWERS.get(self.path, 404))
@@ -58,7 +58,7 @@ def check(book: Path, links: list[str]) -> tuple[int, dict[str, str]]:
     """Check a page with these links, with the book's settings but a short patience."""
     settings = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]
     settings = {name: value for name, value in settings.items() if name.startswith("linkcheck_")}
-    settings |= {"linkcheck_timeout": 1, "linkcheck_retries": 1}
+    settings |= {"linkcheck_timeout": 5, "linkcheck_retries": 1}
     config = {"title": "A book", "sphinx": {"config": settings}}
     (book / "_config.yml").write_text(yaml.safe_dump(config))
     (book / "_toc.yml").write_text("format: jb-book\nroot: page\n")
