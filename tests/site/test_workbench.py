@@ -141,9 +141,9 @@ def test_each_view_is_shown_and_its_scripts_run(page: Page, view: str) -> None:
         expect(frame.locator(".cg-words")).to_contain_text("7.5")
     if view == "written out":
         assert frame.locator("math").count() >= 1
-        frame.locator("tr[data-nodes]").first.dispatch_event("pointerover")
+        frame.locator("tr[data-nodes]").first.hover()
         assert frame.locator("g.node.cg-on").count() >= 1
-        frame.locator("g.node").last.dispatch_event("pointerover")
+        frame.locator("g.node").last.hover()
         assert frame.locator("tr.cg-on").count() >= 1
     page.remove_listener("console", listen)
     page.remove_listener("pageerror", fail)
