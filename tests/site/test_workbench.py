@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, FrameLocator, Page, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, FrameLocator, Page, Route, expect
 
 import live
 import workbench
@@ -184,6 +184,23 @@ def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
     text = "\n".join(page.locator(".cm-line").all_inner_texts())
     assert text == endless
     run(page, "k = 1")
+
+
+def test_what_comes_late_is_not_the_programs_time(page: Page) -> None:
+    """The typesetter, which the Python that was ended above takes along for the first time."""
+    asked = []
+
+    def late(route: Route) -> None:
+        asked.append(route.request.url)
+        page.wait_for_timeout(5500)
+        route.continue_()
+
+    page.context.route("**/katex.min.js", late)
+    show(page, "written out")
+    shown(page, "written out")
+    page.context.unroute("**/katex.min.js")
+    assert asked
+    show(page, "graph")
 
 
 # --- links ----------------------------------------------------------------------------------------
