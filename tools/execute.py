@@ -33,6 +33,7 @@ from myst_nb.core.read import create_nb_reader
 from myst_parser.config.main import MdParserConfig
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -242,6 +243,8 @@ def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str
             stdout=progress.file,  # what a kernel prints beside the cells' outputs
             stderr=progress.file,
         )
+    # A kernel may send what a cell prints in pieces, cut anywhere.
+    CoalesceStreamsPreprocessor().preprocess(page.notebook, {})
     hold_quiet(page)
     return time.monotonic() - began
 

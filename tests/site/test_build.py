@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from bs4 import BeautifulSoup
 
 from tests.site.built import toc_documents
 from tests.support import ROOT
@@ -121,6 +122,19 @@ def test_what_fails_the_build_fails_it_until_it_is_put_right(book: Path) -> None
     assert "The book is built. Open file://" in result.stdout
     assert "meant" in (book / "_build" / "html" / "chapters" / "noisy.html").read_text()
     assert ran(book) == "other "
+
+
+def test_what_a_cell_prints_in_pieces_is_joined_to_the_letter(book: Path) -> None:
+    code = """\
+import sys
+for piece in ("a  ", "  b\\n", "\\n  c", "50%\\r", "99%\\n", "  d  \\n"):
+    sys.stdout.write(piece)
+    sys.stdout.flush()
+"""
+    write(book, page=PAGE + CELL % code)
+    assert run(book).returncode == 0
+    soup = BeautifulSoup((book / "_build/html/chapters/page.html").read_text(), "html.parser")
+    assert [pre.get_text() for pre in soup.select(".output pre")] == ["a    b\n\n99%\n  d  \n"]
 
 
 def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
-from tests.site.built import Site
+import pytest
+from jupyter_cache import get_cache
+
+from tests.site.built import Site, with_code
 from tools.build import code_cells
 
 
@@ -15,3 +18,19 @@ def test_expected_exceptions_are_raised(site: Site, document: str) -> None:
     """A cell that announces an exception raises one: otherwise the page's point is lost."""
     announced = site.document(document).select("div.cell.tag_raises-exception")
     assert not [cell.get_text()[:200] for cell in announced if not cell.select(".traceback")]
+
+
+@pytest.mark.parametrize("name", with_code())
+def test_what_is_printed_stands_there_to_the_letter(root: Path, site: Site, name: str) -> None:
+    """However the kernel cut it, and with its spaces; empty lines around it are left out."""
+    cache = get_cache(str(root / "_build" / ".jupyter_cache"))
+    records = [r for r in cache.list_cache_records() if r.uri == str(root / f"{name}.md")]
+    cells = cache.get_cache_bundle(records[0].pk).nb.cells
+    printed = [
+        output.text
+        for cell in cells
+        for output in cell.get("outputs", ())
+        if output.output_type == "stream"
+    ]
+    shown = site.document(name).select("div.cell .output.stream pre")
+    assert [pre.get_text().strip("\n") for pre in shown] == [text.strip("\n") for text in printed]
