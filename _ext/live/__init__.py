@@ -29,7 +29,8 @@ import workbench
 from assets import on_page, serve
 from cells import code_cells, source_of
 from live import answers, done
-from live.judge import CARRIED, asserts, dependencies, idle, judge, written
+from live.carried import CARRIED
+from live.judge import asserts, contested, idle, judge, origins, written
 from live.pyodide import PYODIDE
 
 PARTS = Path(__file__).parent
@@ -71,13 +72,18 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
     options: list[dict[str, Any]] = [cell.get("cell_metadata", {}) for cell in cells]
     verdicts = judge(zip(sources, options, strict=True))
     told: list[dict[str, Any]] = []
+    come_from = origins(sources)
+    several = contested(come_from)
     takes = map(wait, seconds if len(seconds) == len(cells) else [0.0] * len(cells))
-    for cell, source, verdict, uses, option, takes_here in zip(
-        cells, sources, verdicts, dependencies(sources), options, takes, strict=True
+    for cell, source, verdict, origin, option, takes_here in zip(
+        cells, sources, verdicts, come_from, options, takes, strict=True
     ):
         module = written(source)[0]
         about = vars(verdict) | {
-            "uses": uses,
+            "uses": origin.cells,
+            "gives": sorted(origin.gives & several),
+            "reads": sorted(several & origin.uses.keys()),
+            "late": sorted(several & origin.late),
             "within": answer_around(cell),
             "raises": "raises-exception" in option.get("tags", ()),
             "takes": takes_here,

@@ -10,7 +10,7 @@ export class Cell {
     this.about = about;
     this.name = name;
     this.key = key;
-    this.code = box.querySelector(".highlight pre");
+    this.code = kept.codeOf(box);
     this.bar = box.querySelector(".live-bar");
     this.line = box.querySelector(".live-status");
     this.aside = box.querySelector(".live-note");

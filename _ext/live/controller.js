@@ -20,6 +20,8 @@ function whyNot(message) {
   return WHY_NOT[message] ?? `This ended Python: ${message}`;
 }
 
+const notRun = ({ name }) => `${name} above did not finish, so this one was not run.`;
+
 class Page {
   constructor(boxes, places, told, base) {
     this.told = told;
@@ -29,13 +31,14 @@ class Page {
     this.answers = places.map((place, i) => new Answer(place, told.answers[i]));
     this.python = new Python(base);
     this.turns = new Turns();
+    this.givers = new Map(); // of names that several cells give: the one that ran last
     const written = [...this.cells.filter((cell) => cell.runs), ...this.answers];
     this.drafts = new Drafts(told.page, written);
   }
 
   // --- running ------------------------------------------------------------------------------------
 
-  /** Give a cell its turn: `work` asks Python, and `speaker` says how; whether that ended well. */
+  /** Give a cell its turn: `work` asks Python, and `speaker` says how; null if Python ended. */
   async turn(cell, work, speaker = cell) {
     this.turns.begin(cell);
     try {
@@ -45,8 +48,9 @@ class Page {
       return ended;
     } catch (error) {
       for (const other of this.cells) other.hasRun = false;
+      this.givers.clear();
       speaker.status(whyNot(error.message));
-      return false;
+      return null;
     } finally {
       this.turns.end(cell);
     }
@@ -60,6 +64,7 @@ class Page {
       if (error) cell.output.text("traceback", error);
       cell.status(...(lacks ? this.elsewhere(lacks) : [error ? "Ended with an error." : "Done."]));
       cell.hasRun = !error || Boolean(cell.about.raises);
+      for (const given of cell.about.gives ?? []) this.givers.set(given, cell);
       this.ranAs(cell, source);
       return cell.hasRun;
     });
@@ -101,17 +106,24 @@ class Page {
     return this.turn(cell, work, speaker);
   }
 
+  /** Run a cell after those above; one that failed stops only what builds on it. */
   async runUpTo(cell) {
     const stops = this.turns.stops;
+    const failed = new Set();
+    const causeOf = (other) => [...this.builtOn(other)].find((below) => failed.has(below));
     for (const above of this.above(cell)) {
-      const ended = await (above.runs ? this.runOne(above) : this.defineKept(above, cell));
-      if (ended) continue;
+      const ended =
+        !causeOf(above) && (await (above.runs ? this.runOne(above) : this.defineKept(above, cell)));
+      if (!ended) failed.add(above);
+      if (ended !== null) continue;
       this.turns.leave(cell);
-      if (above.runs && stops === this.turns.stops)
-        cell.status(`${above.name} above did not finish, so this one was not run.`);
+      if (above.runs && stops === this.turns.stops) cell.status(notRun(above));
       return;
     }
-    await this.runOne(cell);
+    const cause = causeOf(cell);
+    if (!cause) return this.runOne(cell);
+    this.turns.leave(cell);
+    if (cause.runs) cell.status(notRun(cause));
   }
 
   /** What has to run before a cell: a file that has changed; of exercises only what it uses. */
@@ -120,9 +132,39 @@ class Page {
     const isWanted = (other) =>
       !other.about.within || other.about.within === cell.about.within || uses.has(other);
     const isDue = (other) => !other.hasRun || (uses.has(other) && other.isUnsaved);
-    return this.cells
-      .slice(0, this.cells.indexOf(cell))
-      .filter((other) => isDue(other) && (other.runs || other.about.kept) && isWanted(other));
+    const before = this.cells.slice(0, this.cells.indexOf(cell));
+    const canRun = (other) => other.runs || other.about.kept;
+    const due = new Set(before.filter((o) => isDue(o) && canRun(o) && isWanted(o)));
+    while (this.missed([...before, cell], due.add(cell)).some((o) => canRun(o) && !due.has(o)))
+      this.missed([...before, cell], due).forEach((o) => canRun(o) && due.add(o));
+    due.delete(cell);
+    return before.filter((other) => due.has(other));
+  }
+
+  /** The cells whose values others will have replaced by the time that cells which are due run. */
+  missed(cells, due) {
+    const givers = new Map(this.givers);
+    const found = [];
+    for (const cell of cells.filter((other) => due.has(other))) {
+      for (const name of this.namesReadBy(cell)) {
+        const origin = this.giverOf(name, cell);
+        if (origin && givers.has(name) && givers.get(name) !== origin) found.push(origin);
+      }
+      for (const name of cell.about.gives ?? []) givers.set(name, cell);
+    }
+    return found;
+  }
+
+  /** Of the names that several cells give, those that a cell reads, and functions that it calls. */
+  namesReadBy(cell) {
+    const late = [...this.builtOn(cell)].flatMap(({ about }) => about.late ?? []);
+    return new Set([...(cell.about.reads ?? []), ...late]);
+  }
+
+  /** The last cell above another that gives a name. */
+  giverOf(name, cell) {
+    const before = this.cells.slice(0, this.cells.indexOf(cell));
+    return before.findLast(({ about }) => about.gives?.includes(name));
   }
 
   /** Run the checks of an answer: with what it needs, and apart from the cells of the page. */

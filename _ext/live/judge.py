@@ -3,21 +3,28 @@
 import ast
 import symtable
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from coursework.imports import imported
+from live.carried import CARRIED, needed
 from live.pyodide import PYODIDE
 
-CARRIED = ("chaingrad", "tqdm")
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
 NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or sockets
     "_thread", "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver",
     "subprocess", "threading",
 }  # fmt: skip
+AT_ONCE = {"listcomp", "setcomp", "dictcomp", "genexpr"}  # scopes that are no functions
 OF_CONSTANTS = ast.Assign | ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store
 AVAILABLE = ({*PYODIDE["modules"]} - NEEDS_A_SYSTEM) | PROVIDED
+# What carried modules may import: they start no process or thread that they can do without.
+IMPORTABLE = {
+    *({*PYODIDE["modules"]} - {"multiprocessing"}), *PROVIDED,
+    *(name for package in PYODIDE["lock"]["packages"].values() for name in package["imports"]),
+}  # fmt: skip
 
 
 class Names(ast.NodeVisitor):
@@ -25,8 +32,11 @@ class Names(ast.NodeVisitor):
 
     def __init__(self, source: str) -> None:
         self.imports = imported(source)
+        self.carried = needed(source) - self.imports  # what carried modules import in turn
         self.used: set[str] = set()
+        self.late: set[str] = set()  # those that functions read, whenever they are called
         self.given: set[str] = set()
+        self.brought: set[str] = set()  # those of them that are imports
         self.changed: set[str] = set()
         self.entered: set[tuple[str, str]] = set()  # results["JAX"] = …: the dictionary, the key
         self._hidden: list[set[str]] = []  # the variables of comprehensions around
@@ -35,18 +45,21 @@ class Names(ast.NodeVisitor):
         self.visit(tree)
         self._read_functions(symtable.symtable(source, "<cell>", "exec"))
 
-    def _read_functions(self, table: symtable.SymbolTable) -> None:
+    def _read_functions(self, table: symtable.SymbolTable, late: bool = False) -> None:
         for child in table.get_children():
+            waits = late or (child.get_type() == "function" and child.get_name() not in AT_ONCE)
             for symbol in child.get_symbols():
                 name = symbol.get_name()
-                if symbol.is_global() and symbol.is_referenced() and name not in self.given:
-                    self.used.add(name)
-            self._read_functions(child)
+                if symbol.is_global() and symbol.is_referenced():
+                    self.late |= {name} if waits else set()
+                    self.used |= {name} - self.given
+            self._read_functions(child, waits)
 
     # in the order of evaluation, so that a name given before its use is not one that is needed
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        self.given |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        self.brought |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        self.given |= self.brought
 
     visit_ImportFrom = visit_Import  # noqa: N815
 
@@ -178,7 +191,8 @@ class Reading:
 
     def missing(self, names: Names) -> str:
         """What a browser has not of that which is imported."""
-        unknown = sorted(names.imports - AVAILABLE - self.modules.keys())
+        lacking = names.imports - AVAILABLE - self.modules.keys() | names.carried - IMPORTABLE
+        unknown = sorted(lacking)
         packages = [name for name in unknown if name not in sys.stdlib_module_names]
         if unknown:
             return "needs " + listed(packages or unknown)
@@ -198,20 +212,36 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
     return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
 
 
-def dependencies(sources: Iterable[str]) -> list[list[int]]:
-    """For each cell, the earlier ones that gave, wrote or changed last what it uses."""
+@dataclass(frozen=True)
+class Origins:
+    """What a cell gives, and from which earlier cells that comes which it uses."""
+
+    uses: dict[str, list[int]]  # of each name and module, the cells that gave or changed it last
+    late: set[str]  # names that its functions read, whenever they are called
+    gives: set[str]
+    brought: set[str]  # what it gives by importing it
+
+    @property
+    def cells(self) -> list[int]:
+        return sorted({cell for cells in self.uses.values() for cell in cells})
+
+
+def origins(sources: Iterable[str]) -> list[Origins]:
+    """Of each cell of a page what it uses, and what it gives."""
     origin: dict[str, list[int]] = {}
-    found: list[list[int]] = []
+    found: list[Origins] = []
     for place, source in enumerate(sources):
         module, code = written(source)
         try:
             names = Names(code)
         except SyntaxError:
-            found.append([])
+            found.append(Origins({}, set(), set(), set()))
             continue
         modules = names.imports | files(names.constants)
         used = names.used | names.changed | {f"module {name}" for name in modules}
-        found.append(sorted({cell for name in used for cell in origin.get(name, ())}))
+        uses = {name: origin[name] for name in used if name in origin}
+        given = set() if module else names.given
+        found.append(Origins(uses, names.late, given, names.brought))
         if module:
             origin[f"module {module}"] = [place]
             continue
@@ -220,6 +250,13 @@ def dependencies(sources: Iterable[str]) -> list[list[int]]:
         for name in names.given:
             origin[name] = [place]
     return found
+
+
+def contested(cells: Sequence[Origins]) -> set[str]:
+    """The names that several cells give, each its own value: imports are the same everywhere."""
+    counts = Counter(name for cell in cells for name in cell.gives)
+    own = {name for cell in cells for name in cell.gives - cell.brought}
+    return {name for name in own if counts[name] > 1}
 
 
 def files(constants: Iterable[Any]) -> set[str]:

@@ -38,6 +38,9 @@ window.kept = (() => {
 
   const RAN = `${PREFIX}ran`;
 
+  /** The element with the code of a cell or an answer; a cell's output may stand above its code. */
+  const codeOf = (box) => (box.querySelector(".cell_input") ?? box).querySelector(".highlight pre");
+
   return {
     /** Note that something has run in this tab, which is kept for as long as the tab. */
     ran() {
@@ -53,10 +56,11 @@ window.kept = (() => {
         if (sessionStorage.getItem(RAN)) idle(act, { timeout: 2000 });
       } catch {} // it allows no storage
     },
+    codeOf,
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>
       [...document.querySelectorAll("div.cell:has(.cell_input)")].map(
-        (cell) => cell.querySelector(".highlight pre").textContent,
+        (cell) => codeOf(cell).textContent,
       ),
     /** What cells are kept as: their code in the book, and which one of those with the same code. */
     keys(sources) {

@@ -10,7 +10,8 @@ from tests.support import ROOT
 sys.path.insert(0, str(ROOT / "_ext"))
 
 from live import wait
-from live.judge import asserts, dependencies, idle, judge
+from live.carried import dotted, foreign
+from live.judge import asserts, contested, idle, judge, origins
 
 
 def why(*sources: str) -> list[str]:
@@ -111,7 +112,51 @@ def test_a_cell_depends_on_those_that_last_gave_or_changed_its_names() -> None:
         "w = 1\nw",  # 9
         "examine('a.py:Value')",  # 10
     ]
-    assert dependencies(sources) == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], [], [6]]
+    found = [origin.cells for origin in origins(sources)]
+    assert found == [[], [0], [0], [0, 1, 2], [], [4], [], [6], [], [], [6]]
+
+
+def test_names_are_contested_if_cells_give_them_values_of_their_own() -> None:
+    sources = "import numpy as np\nx = 1", "import numpy as np\nx = 2\ny = 3", "def x(): pass"
+    cells = origins([*sources, "x + y"])
+    assert contested(cells) == {"x"}
+    assert cells[3].uses == {"x": [2], "y": [1]}
+
+
+def test_what_a_function_reads_is_read_when_it_is_called() -> None:
+    source = "def f():\n    return [x + y for y in z]\n\n[u for v in w if (lambda: t)()]"
+    (cell,) = origins([source])
+    assert cell.late == {"x", "z", "t"}
+
+
+def test_what_carried_modules_import_is_asked_too() -> None:
+    sources = "from chaingrad.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
+    assert why(*sources) == [
+        "needs multiprocessing", "", "builds on a cell that needs multiprocessing",
+    ]  # fmt: skip
+    assert {"torch", "threading"} <= foreign("chaingrad.frameworks._torch")
+    assert foreign("numpy.linalg") == {"numpy"}
+
+
+def test_what_waits_for_a_call_or_is_tried_is_not_imported_at_once() -> None:
+    source = """\
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    import a
+try:
+    import b
+except ImportError:
+    b = None
+def f():
+    import c
+class C:
+    import d
+if C:
+    from .e import f
+"""
+    assert dotted(source, "package") == {
+        "typing", "typing.TYPE_CHECKING", "d", "package.e", "package.e.f",
+    }  # fmt: skip
 
 
 def test_cells_that_come_to_nothing_in_the_page_are_idle() -> None:

@@ -51,6 +51,11 @@ CELLS = {
     "folded": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
     "draw_graph(Node(2.0) + Node(3.0))",
     "claim": "print('held')\nassert 1 + 1 == 2",
+    "told": "print('first', 1)\nprint('second', 2)",
+    "own": "own = 1",
+    "of own": "def double():\n    return 2 * own\n\nown + 1",
+    "other": "own = 'two'",
+    "of other": "own, double()",
     "glued": "from myst_nb import glue\nglue('six', 6.0, display=False)\n"
     "glue('third', -1 / 3, display=False)",
 }
@@ -123,6 +128,7 @@ OPTIONS = {
     "wrong": ":tags: [raises-exception]\n",
     "taken out": ":live: takes too long here\n",
     "folded": ":tags: [hide-input]\n",
+    "told": ":tags: [hide-input]\n",
     "claim": ':tags: [hide-input]\n:mystnb: {code_prompt_show: "Checked: it holds"}\n',
 }
 

@@ -5,16 +5,19 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+import chaingrad
 from tests.axe import severe
 from tests.chaingrad.draw.test_in_browser import OVERFLOWS
 from tests.site import test_moving, test_player
 from tests.site.audit import IDLE
 from tests.site.live import (
+    CELLS,
     COLD,
     PAGE,
     SENT,
@@ -31,6 +34,8 @@ from tests.support import ROOT, serve
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
+from live.carried import foreign
+from live.judge import IMPORTABLE
 from live.pyodide import PYODIDE
 
 pytestmark = pytest.mark.xdist_group("live")
@@ -155,6 +160,53 @@ def test_a_folded_cell_is_edited_and_run_in_its_fold(
     cell(page, name).locator(".live-reset").click()
     assert (cell(page, name).evaluate(mark) == '"✓ "') == is_folded
     expect(built).to_have_count(1)
+
+
+def test_code_that_stands_below_what_it_printed_runs(page: Page) -> None:
+    """It is what the editor opens with, and what the reader's text is kept by."""
+    cell(page, "told").locator("summary").click()
+    expect(run(page, "told")).to_have_text("first 1\nsecond 2\n")
+    cell(page, "told").locator(".live-edit").click()
+    expect(cell(page, "told").locator(".cm-content")).to_contain_text("print('first', 1)")
+    assert (
+        page.evaluate("kept.sourcesHere().map((source) => source.trimEnd())")[
+            list(CELLS).index("told")
+        ]
+        == CELLS["told"]
+    )
+
+
+def test_a_name_has_the_value_that_the_page_gave_it_there(page: Page) -> None:
+    """Though a cell further down has given it another since."""
+    expect(run(page, "of other")).to_have_text("('two', 'twotwo')")
+    expect(run(page, "of own")).to_have_text("2")
+    expect(run(page, "of other")).to_have_text("('two', 'twotwo')")
+
+
+def test_an_error_stops_only_what_builds_on_it(page: Page) -> None:
+    write(page, "six", "x = undefined_name")
+    expect(run(page, "of own")).to_have_text("2")
+    expect(output(page, "six").locator(".traceback")).to_contain_text("NameError")
+    expect(output(page, "seven")).to_have_count(0)
+
+
+def test_carried_modules_are_importable_as_the_judge_has_it(page: Page) -> None:
+    modules = [found.name for found in walk_packages(chaingrad.__path__, "chaingrad.")]
+    modules = [name for name in modules if not name.endswith("__main__")]
+    code = f"""\
+import importlib
+import matplotlib
+def imports(name):
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+print([name for name in {modules} if not imports(name)])"""
+    lacking = [name for name in modules if foreign(name) - IMPORTABLE]
+    assert lacking
+    write(page, "six", code)
+    expect(run(page, "six")).to_have_text(f"{lacking}\n")
 
 
 def test_errors_are_tracebacks_of_the_readers_frames(page: Page) -> None:

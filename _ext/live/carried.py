@@ -1,0 +1,82 @@
+"""What the packages that the site carries to the browser import there, module by module."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from importlib.util import resolve_name
+from pathlib import Path
+
+CARRIED = ("chaingrad", "tqdm")
+
+
+def dotted(source: str, package: str = "") -> set[str]:
+    """The modules that code imports as it runs, by their whole names.
+
+    What functions import waits for their calls; what is tried, or read by type checkers alone,
+    may be missing. ``from a import b`` may mean a module ``a.b``, so that both are given.
+
+    >>> sorted(dotted("import a.b\\nfrom c import d\\ndef f():\\n    import e"))
+    ['a.b', 'c', 'c.d']
+    """
+    found: set[str] = set()
+    for node in at_once(ast.parse(source).body):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            name = resolve_name("." * node.level + (node.module or ""), package)
+            found |= {name, *(f"{name}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def at_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that run with a module, those of its branches and classes included."""
+    for statement in body:
+        yield statement
+        match statement:
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                yield from at_once(statement.orelse)
+            case ast.If() | ast.For() | ast.While():
+                yield from at_once([*statement.body, *statement.orelse])
+            case ast.With() | ast.ClassDef():
+                yield from at_once(statement.body)
+
+
+def source_file(module: str) -> Path | None:
+    """The file of a carried module; None for what is none, such as a function in one."""
+    package, *parts = module.split(".")
+    path = Path(str(files(package))).joinpath(*parts)
+    choices = (path / "__init__.py", path.with_suffix(".py")) if parts else (path / "__init__.py",)
+    return next(filter(Path.is_file, choices), None)
+
+
+def needed(code: str) -> frozenset[str]:
+    """The packages and modules, by their first names, that running code imports in the end."""
+    return frozenset(name for module in dotted(code) for name in foreign(module))
+
+
+@cache
+def foreign(module: str) -> frozenset[str]:
+    """What importing a module takes that the site does not carry; itself, if it is such a one."""
+    first = module.partition(".")[0]
+    if first not in CARRIED:
+        return frozenset([first])
+    found, todo, seen = set[str](), parents(module), set[str]()
+    while todo:
+        name = todo.pop()
+        if name in seen or (path := source_file(name)) is None:
+            continue
+        seen.add(name)
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        for other in dotted(path.read_text(), package):
+            if (first := other.partition(".")[0]) in CARRIED:
+                todo |= parents(other)
+            else:
+                found.add(first)
+    return frozenset(found)
+
+
+def parents(module: str) -> set[str]:
+    """A module and the packages that it lies in, all of which its import runs."""
+    parts = module.split(".")
+    return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}
