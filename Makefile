@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=8 --dist=loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab serve linkcheck live anywhere bench notebooks pictures assignments grade rot format lock clean
+.PHONY: help book test walk lab serve linkcheck live anywhere bench notebooks pictures assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ book: $(READY) ## Set everything up, build the site, say where to open it (JOBS=
 
 test: $(READY) ## Set everything up, run the tests (FAST=1: the quick ones; FULL=1: the long ones, too; BROWSERS=1: in others)
 ifdef FAST
-	$(PYTEST) -m "not slow and not full" --hypothesis-profile=quick
+	$(PYTEST) -m "not slow and not full and not walk" --hypothesis-profile=quick
 else ifdef BROWSERS
 	@$(MAKE) --no-print-directory book
 	$(BIN)/python -m pytest tests/site/test_other_browsers.py -m browsers
@@ -34,6 +34,11 @@ else
 	@$(MAKE) --no-print-directory $(BROWSER) book
 	$(PYTEST) $(if $(FULL),-m "not browsers" --hypothesis-profile=whole)
 endif
+
+walk: $(READY) ## Run every page in a browser as readers do, hold it to what the book shows, list what may differ
+	@$(MAKE) --no-print-directory $(BROWSER) live
+	$(PYTEST) -m "walk" tests/site/test_walk.py
+	@$(BIN)/python -m tests.site.walk
 
 $(BROWSER): $(READY)
 	@$(BIN)/python tools/browser.py

@@ -1,8 +1,10 @@
 """The built site and its table of contents."""
 
 import functools
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 from bs4 import BeautifulSoup
@@ -13,8 +15,13 @@ from tests.support import ROOT
 def toc_documents(root: Path = ROOT) -> list[str]:
     """The documents that the table of contents lists, root page first."""
     toc = yaml.safe_load((root / "_toc.yml").read_text())
-    chapters = [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-    return [toc["root"], *chapters]
+    return [toc["root"], *(name for part in toc_parts(root) for name in part)]
+
+
+def toc_parts(root: Path = ROOT) -> list[list[str]]:
+    """The documents of each part."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text())
+    return [[chapter["file"] for chapter in part["chapters"]] for part in toc["parts"]]
 
 
 def with_code() -> list[str]:
@@ -35,6 +42,11 @@ class Site:
 
     def soup(self, page: Path) -> BeautifulSoup:
         return parse(page)
+
+    def told(self, name: str) -> list[dict[str, Any]]:
+        """What a document's page says of its live cells."""
+        found = self.document(name).find(id="live-cells")
+        return json.loads(found.string)["cells"] if found else []
 
     def document(self, name: str) -> BeautifulSoup:
         """The page of one document of the table of contents."""
