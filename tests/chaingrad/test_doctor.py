@@ -61,6 +61,7 @@ def bugs(report):
         ("Stale", probes.STALE),
         ("StaleAdding", probes.STALE),
         ("OneShare", probes.ONE_SHARE),
+        ("OneEdge", probes.ONE_SHARE),
         ("Recursive", probes.RECURSION),
         ("ExpOfInput", probes.EXP),
         ("ExpForgets", probes.FORGETS),
