@@ -320,6 +320,7 @@ def test_every_rule_is_compared():
         (minimum, torch.minimum, [np.nan, 1.0]),
         (lambda a: a**0.5, lambda a: a**0.5, [-np.inf]),
         (lambda a: a**3, lambda a: a**3, [-np.inf]),
+        (lambda a: a.clip(0, 1), lambda a: a.clamp(0, 1), [0.0]),
         (lambda a: a.clip(0, 1), lambda a: a.clamp(0, 1), [1.0]),
     ],
 )
