@@ -98,7 +98,7 @@ def test_two_hosts_meet_by_the_command_on_the_page(scripts: None) -> None:
 
 
 @pipelines
-@pytest.mark.parametrize("kind", ["GPipe", "1F1B"])
+@pytest.mark.parametrize("kind", ["GPipe", "1F1B", "eager 1F1B"])
 @pytest.mark.parametrize("stages", [1, 2, 4])
 @pytest.mark.parametrize("m", [1, 2, 3, 8])
 def test_a_schedule_does_everything_once_and_backward_last(
