@@ -36,6 +36,14 @@ def without_modes() -> Any:
     return _disable_current_modes()
 
 
+def made_by(tensor: Any) -> Any:
+    """The ``grad_fn``, None of a view made under no_grad whose base got a history since."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:  # which PyTorch raises for such a view, and it has no other reason
+        return None
+
+
 def is_packing() -> bool:
     """Whether hooks pack what is saved, as those of a checkpoint do."""
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None

@@ -21,6 +21,7 @@ from chaingrad.frameworks._private import (
     has_post_accumulate_hooks,
     is_lazy,
     is_packing,
+    made_by,
     name_of,
     own_tensors,
     saved_tensors,
@@ -166,10 +167,10 @@ class _Forward:
         """Look at the last results, which have their ``grad_fn`` by now."""
         for made, results in self._settling:
             for tensor in results:
-                if tensor.grad_fn is not None:
+                if made_by(tensor) is not None:
                     self._record(tensor, made)
             for tensor in results:
-                if tensor.grad_fn is None:
+                if made_by(tensor) is None:
                     self._plain[_view(tensor)] = self._without_gradient(tensor, made)
         self._settling = []
 
@@ -185,7 +186,7 @@ class _Forward:
         return made
 
     def _record(self, tensor: Any, made: _Operation | None = None) -> _Operation:
-        function = tensor.grad_fn
+        function = made_by(tensor)
         known = self.functions.get(id(function))
         if known is None:
             known = made if made is not None and made.function is None else None
@@ -198,7 +199,7 @@ class _Forward:
 
     def _thing(self, tensor: Any) -> _Thing:
         """What stands for a tensor that an operation takes."""
-        if tensor.grad_fn is not None:
+        if made_by(tensor) is not None:
             return self._record(tensor)
         key = _view(tensor)
         known = self._plain.get(key)

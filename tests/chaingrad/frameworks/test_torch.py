@@ -282,6 +282,34 @@ def test_a_hook_that_changes_a_gradient_is_told_from_a_share():
     assert watched.find(w).grad == 360.0
 
 
+class Slices(torch.autograd.Function):
+    """Writes its result slice by slice, and reads a slice of it back."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        result = torch.empty(3, *x.shape)
+        first, second = result[0], result[1]
+        first.copy_(x)
+        second.copy_(first * 2)
+        result[2] = second + first
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad[0] + 2 * grad[1] + 3 * grad[2]
+
+
+def test_a_function_may_write_its_result_in_slices():
+    layer, x = nn.Linear(3, 2), torch.randn(4, 3)
+    loss = lambda x: Slices.apply(layer(x)).square().sum()  # noqa: E731
+    watched = watch_torch(loss, x)
+    loss(x).backward()
+    np.testing.assert_array_equal(watched["weight"].grad, bits(layer.weight.grad))
+    (function,) = [value for value in watched.values if value.op == "Slices"]
+    assert function.data.shape == (3, 4, 2)
+    assert {p.op for p in function.parents} == {"Addmm"}
+
+
 def test_kept_bytes_are_those_that_pytorch_saves():
     from chaingrad.account import saved_bytes
 
