@@ -506,6 +506,15 @@ class _Backward:
         finally:
             for handle in handles:
                 handle.remove()
+        self._compare_leaves()
+
+    def _compare_leaves(self) -> None:
+        """Note where a hook of a leaf made another gradient of what was sent."""
+        for leaf, value in self._graph.values.items():
+            sent, known = self._sums.get((value, 0), (None, None))
+            grad = leaf.tensor.grad if isinstance(leaf, _Leaf) else None
+            if sent is not None and grad is not None and not same(sent, grad):
+                self.events.append(Written(value, self._run.book.enter(grad), known))
 
     def _hooks(self) -> Iterator[Any]:
         for thing in list(self._graph.values):

@@ -278,7 +278,7 @@ class Watched:
         return f"<Watched: {self}>"
 
     def __str__(self) -> str:
-        shares = len(self.events) - 1
+        shares = sum(isinstance(event, Message) for event in self.events)
         kept = f", {size_text(self.kept)} kept for the backward pass" if self.kept else ""
         text = (
             f"{self.engine}: {len(self.values):,} values, {shares:,} shares{kept}; "

@@ -282,6 +282,17 @@ def test_a_hook_that_changes_a_gradient_is_told_from_a_share():
     assert watched.find(w).grad == 360.0
 
 
+def test_a_hook_of_a_leaf_is_told_from_a_share_too():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    w.register_hook(lambda grad: grad * 10)
+    watched = watch_torch(lambda w: (w * w).sum(), w)
+    (changed,) = [e for e in watched.events[1:] if isinstance(e, Written)]
+    assert changed.node is watched["w"]
+    assert (changed.known.tolist(), changed.value.tolist()) == ([2.0, 4.0], [20.0, 40.0])
+    assert watched["w"].grad.tolist() == [20.0, 40.0]
+    assert "3 shares" in str(watched)
+
+
 class Slices(torch.autograd.Function):
     """Writes its result slice by slice, and reads a slice of it back."""
 
