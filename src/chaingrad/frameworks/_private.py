@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+from torch.autograd import grad_mode
 from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
@@ -42,6 +43,11 @@ def made_by(tensor: Any) -> Any:
         return tensor.grad_fn
     except RuntimeError:  # which PyTorch raises for such a view, and it has no other reason
         return None
+
+
+def preserved_version(tensor: Any) -> Any:
+    """A context after which a tensor counts as changed in place as often as before."""
+    return grad_mode._unsafe_preserve_version_counter(tensor)
 
 
 def is_packing() -> bool:

@@ -10,7 +10,12 @@ import numpy as np
 import torch
 from torch.nn.parameter import is_lazy
 
-from chaingrad.frameworks._private import StorageWeakRef, own_tensors, storage_key
+from chaingrad.frameworks._private import (
+    StorageWeakRef,
+    own_tensors,
+    preserved_version,
+    storage_key,
+)
 
 
 class Restoring:
@@ -19,6 +24,9 @@ class Restoring:
     def __init__(self, f: Callable[..., Any], model: Any) -> None:
         self._made: dict[int, Any] = {}
         self._changed: dict[int, tuple[Any, Any]] = {}  # memory, and what it held
+        # A pass that waits elsewhere refuses tensors that count as changed since.
+        self._versions = ExitStack()
+        self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}  # with what they showed and their .grad
         self._generators: dict[int, tuple[Any, Any]] = {}
         self._modules: dict[int, tuple[Any, ...]] = {}
@@ -56,9 +64,14 @@ class Restoring:
     def changes(self, tensor: Any) -> None:
         """A tensor is about to be changed in place."""
         key = storage_key(tensor)
-        if key not in self._made and key not in self._changed and tensor.layout == torch.strided:
+        if key in self._made or tensor.layout != torch.strided:
+            return
+        if key not in self._changed:
             storage = tensor.untyped_storage()
             self._changed[key] = storage, storage.clone()
+        if id(tensor) not in self._counted and not tensor.is_inference():
+            self._counted[id(tensor)] = tensor
+            self._versions.enter_context(preserved_version(tensor))
 
     def leaf(self, tensor: Any) -> None:
         """A leaf, whose gradient may change."""
@@ -106,6 +119,7 @@ class Restoring:
                 storage.copy_(held)
             for generator, state in self._generators.values():
                 generator.set_state(state)
+        self._versions.close()
 
     def _entries(self, now: dict[str, Any], before: dict[str, Any]) -> None:
         """Put a module's own tensors back where the run made others.

@@ -86,6 +86,7 @@ def everything(model: nn.Module, inputs: Any) -> list[Any]:
     everywhere = torch.nn.modules.module
     hooks.append((len(everywhere._global_forward_hooks), len(everywhere._global_forward_pre_hooks)))
     hooks += [(t._backward_hooks, t.requires_grad, t.data_ptr(), id(t)) for t in tensors]
+    hooks += [t._version for t in tensors]
     states = [torch.get_rng_state(), torch.tensor(np.random.get_state()[1].astype(int))]  # noqa: NPY002
     return [[t.detach().clone() for t in tensors], grads, hooks, states, random.getstate()]
 
