@@ -1,25 +1,27 @@
 """One run of a function in JAX, equation by equation, and its backward pass by JAX's own rules."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
 from chaingrad.draw import jaxpr
 from chaingrad.draw.words import FEW
-from chaingrad.frameworks.watched import (
+from chaingrad.frameworks import _widening
+from chaingrad.frameworks._differences import (
     Again,
-    Call,
     Compared,
-    Value,
-    Watched,
-    compared,
-    summary,
-    told_of,
+    Moved,
+    NotComparedError,
+    complexes,
+    reals,
 )
+from chaingrad.frameworks.watched import BY_DESIGN, Call, Value, Watched, summary, told_of
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
@@ -45,45 +47,82 @@ def watch(
     run.forward(dict(zip(places, given, strict=True)))
     run.backward()
     seen = run.result()
-    labels = [
-        node.label or "" for node, (_, is_chosen) in zip(places, given, strict=True) if is_chosen
+    leaves = [
+        (place, node.label or "")
+        for place, (node, (x, is_chosen)) in enumerate(zip(places, given, strict=True))
+        if is_chosen and _is_real(x) and np.size(x)
     ]
     is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
-    return replace(seen, again=_Again(is_low, f, inputs, chosen, labels))
+    again = _Again(f, inputs, leaves, is_low)
+    return replace(seen, again=again)
 
 
-@dataclass(frozen=True)
 class _Again(Again):
-    f: Callable[..., Any]
-    inputs: Sequence[Any]
-    chosen: Set[int]
-    labels: Sequence[str]
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        inputs: Sequence[Any],
+        chosen: Sequence[tuple[int, str]],
+        is_low: bool,
+    ) -> None:
+        self._f, self._inputs, self._chosen, self.is_low = f, inputs, chosen, is_low
+        leaves = jax.tree.leaves(list(inputs))
+        self.names = [name for _, name in chosen]
+        self.is_complex = [bool(jnp.iscomplexobj(leaves[place])) for place, _ in chosen]
 
-    def compared(self, samples: int) -> Compared:
+    def __call__(self, samples: int, has_time: Callable[[], bool]) -> Compared | str:
         with jax.enable_x64(True):
-            inputs = jax.tree.map(_double, list(self.inputs))
-            numbers = sorted(self.chosen)
-            parts = [inputs[number] for number in numbers]
+            return super().__call__(samples, has_time)
 
-            def f(*chosen: Any) -> Any:
-                given = dict(enumerate(inputs)) | dict(zip(numbers, chosen, strict=True))
-                return self.f(*given.values())
+    @cached_property
+    def _given(self) -> list[Any]:
+        return [_double(x) for x in jax.tree.leaves(list(self._inputs))]
 
-            found, shape = jax.tree.flatten(list(jax.grad(f, range(len(numbers)))(*parts)))
-            flat = jax.tree.leaves(parts)
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        """The loss, of the leaves' values, in double precision from end to end."""
+        shape = jax.tree.structure(list(self._inputs))
+        closed = jax.make_jaxpr(lambda *flat: self._f(*jax.tree.unflatten(shape, flat)))(
+            *self._given
+        )
+        closed = _widening.widened(closed) if _widening.narrows(closed) else closed
+        if _widening.narrows(closed) or closed.out_avals[0].dtype != jnp.float64:
+            raise NotComparedError("the function computes in single precision")
+        run = jax.extend.core.jaxpr_as_fun(closed)
 
-            def loss(number: int, entry: tuple[int, ...], by: float) -> float:
-                moved = [*flat]
-                moved[number] = moved[number].at[entry].add(by)
-                return float(f(*jax.tree.unflatten(shape, moved)))
+        def loss(values: Sequence[Any]) -> Any:
+            places = [place for place, _ in self._chosen]
+            given = dict(enumerate(self._given)) | dict(zip(places, values, strict=True))
+            return run(*given.values())[0]
 
-            named = list(zip(self.labels, map(np.asarray, found), strict=True))
-            return compared(named, samples, loss)
+        return loss
+
+    @cached_property
+    def _compiled(self) -> tuple[Any, Any]:
+        return jax.jit(self._function), jax.jit(jax.value_and_grad(self._function))
+
+    def values(self) -> list[Any]:
+        return [reals(np.array(self._given[place])) for place, _ in self._chosen]
+
+    def _moved(self, moved: Moved) -> list[Any]:
+        values = [self._given[place] for place, _ in self._chosen]
+        for number, array in moved.items():
+            values[number] = jnp.asarray(complexes(array, self.is_complex[number]))
+        return values
+
+    def loss(self, moved: Moved) -> float:
+        return float(self._compiled[0](self._moved(moved)))
+
+    def gradients(self, moved: Moved) -> tuple[float, list[Any]]:
+        loss, found = self._compiled[1](self._moved(moved))
+        return float(loss), [reals(np.conj(np.asarray(grad))) for grad in found]
 
 
 def _double(x: Any) -> Any:
     x = jnp.asarray(x)
-    return x.astype(jnp.float64) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    if not _is_real(x):
+        return x
+    return x.astype(jnp.complex128 if jnp.iscomplexobj(x) else jnp.float64)
 
 
 def _check(outputs: Sequence[Any]) -> None:
@@ -188,7 +227,7 @@ class _Run:
             requires_grad=needed,
             is_input=node.kind == "input",
             call=call,
-            note="one function, with a rule of its own" if "custom_" in node.op else "",
+            note=_note(node.op),
         )
 
     def _is_needed(self, use: jaxpr.Use) -> bool:
@@ -261,6 +300,12 @@ class _Run:
             [told_of(event, _number) for event in self.events],
             complete=not self._numbers.is_full,
         )
+
+
+def _note(op: str) -> str:
+    if op == "random_gamma":  # whose gradient is that of the distribution
+        return BY_DESIGN
+    return "one function, with a rule of its own" if "custom_" in op else ""
 
 
 def _number(x: Any) -> Any:

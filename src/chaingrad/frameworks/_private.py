@@ -55,6 +55,13 @@ def is_packing() -> bool:
     return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
+def skips_or_scales(embedding: Any) -> bool:
+    """Whether an embedding's ``grad_fn`` leaves out a row's gradient, or scales gradients."""
+    padding = getattr(embedding, "_saved_padding_idx", -1)
+    is_given = 0 <= padding < 2**63  # -1, where there is none, is read as 2**64 - 1
+    return is_given or bool(getattr(embedding, "_saved_scale_grad_by_freq", False))
+
+
 def is_differentiating() -> bool:
     """Whether a transform of ``torch.func`` that differentiates is at work."""
     interpreter = torch._C._functorch.peek_interpreter_stack()
@@ -92,3 +99,13 @@ def written(operation: Any, args: Any, kwargs: Any) -> Iterator[Any]:
         told = argument.alias_info is not None and argument.alias_info.is_write
         if told or argument.name.startswith("running_"):
             yield from given if isinstance(given, list | tuple) else [given]
+
+
+def shares_memory(operation: Any) -> list[tuple[str, bool]]:
+    """The arguments of an operation of a dispatch mode, and whether results may share memory."""
+    return [(a.name, a.alias_info is not None) for a in operation._schema.arguments]
+
+
+def reinterprets(operation: Any) -> bool:
+    """Whether an operation of a dispatch mode reads bits as another dtype."""
+    return str(operation) == "aten.view.dtype"

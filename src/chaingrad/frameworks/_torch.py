@@ -25,15 +25,18 @@ from chaingrad.frameworks._private import (
     name_of,
     own_tensors,
     saved_tensors,
+    skips_or_scales,
     storage_key,
     without_modes,
     written,
 )
 from chaingrad.frameworks._restoring import Restoring, roots
-from chaingrad.frameworks.watched import Call, Missed, Value, Watched, told_of
+from chaingrad.frameworks.watched import BY_DESIGN, Call, Missed, Value, Watched, told_of
 from chaingrad.graph import toposort
 from chaingrad.step.watch import Event, Message, Written
 
+# Rounding that lets gradients through, and samples whose gradient is that of their distribution.
+NO_DERIVATIVE = ("FakeQuantize", "FusedMovingAvg", "StandardGamma", "_Dirichlet")
 BLANK = ("empty", "new_empty")  # operations whose results hold what was there before
 
 
@@ -57,9 +60,12 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
     leaves = [
         (value.label, leaf.tensor)
         for leaf, value in graph.values.items()
-        if isinstance(leaf, _Leaf) and value.label and value.grad is not None
+        if isinstance(leaf, _Leaf)
+        and value.label
+        and leaf.tensor.numel()
+        and value.grad is not None
     ]
-    again = TorchAgain(run.book.is_low, f, inputs, model, leaves)
+    again = TorchAgain(f, inputs, model, leaves, run.book.is_low)
     return replace(seen, again=again)
 
 
@@ -208,6 +214,11 @@ class _Forward:
         if key not in self._plain:
             self._plain[key] = self._new_leaf(tensor)
         return self._plain[key]
+
+    def is_renormalized(self, tensor: Any) -> bool:
+        """Whether an embedding with a ``max_norm`` scaled rows of its weights."""
+        known = self._plain.get(_view(tensor))
+        return isinstance(known, _Operation) and known.name == "embedding_renorm_"
 
     def leaf(self, tensor: Any) -> _Leaf:
         """What stands for a tensor that requires a gradient and was made by no operation."""
@@ -395,8 +406,10 @@ class _Graph:
     def _value(self, thing: _Thing, kept: set[int]) -> Value:
         if isinstance(thing, _Leaf):
             tensor = thing.tensor
+            changed = self._run.is_renormalized(tensor)
             return Value(
                 label=thing.label,
+                note=f"{BY_DESIGN}: its rows are scaled (max_norm)" if changed else "",
                 data=thing.entry,
                 requires_grad=tensor.requires_grad,
                 is_parameter=isinstance(tensor, torch.nn.Parameter),
@@ -469,6 +482,10 @@ def _is_blank(thing: _Thing) -> bool:
 def _note(thing: _Operation) -> str:
     if isinstance(thing.function, BackwardCFunction):
         return "one function of its own, whose inside PyTorch does not show"
+    if thing.name.startswith("Embedding") and skips_or_scales(thing.function):
+        return f"{BY_DESIGN} (padding_idx, scale_grad_by_freq)"
+    if thing.name.startswith(NO_DERIVATIVE):
+        return BY_DESIGN
     return {
         "torch::autograd::CopySlices": "a change of a part of a tensor, and the change itself",
         "CopySlices": "a change of a part of a tensor, as one function",

@@ -1,8 +1,9 @@
 """What is wrong with a watched run, in words."""
 
 import math
+import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -10,8 +11,12 @@ import numpy as np
 
 from chaingrad.account import layer_of, saved_by_layer
 from chaingrad.draw.words import digits, listed, size_text
-from chaingrad.frameworks.watched import Missed, Summary, Value, Watched, summary
-from chaingrad.step.watch import Message
+from chaingrad.frameworks._differences import Compared, Verdict
+from chaingrad.frameworks.watched import BY_DESIGN, Missed, Summary, Value, Watched, summary
+from chaingrad.step.watch import Message, Written
+
+SECONDS = 60.0  # of processor time, for differences
+MODULE_HOOK = "BackwardHookFunction"  # which PyTorch puts around a module that has one
 
 Kind = Literal[
     "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
@@ -57,7 +62,7 @@ class Diagnosis:
         run: the run, with its values marked where something was found: ``draw_graph(found.run)``.
         symptoms: the worst first.
         layers: in the order in which they ran.
-        unchecked: why gradients were not compared with differences, or nothing.
+        unchecked: which gradients were not compared with differences, and why, or nothing.
     """
 
     run: Watched
@@ -99,14 +104,20 @@ def diagnose(
     exploding: float = 1e4,
     dead: float = 0.5,
     samples: int = 24,
+    seconds: float = SECONDS,
 ) -> Diagnosis:
     """Say what is wrong with a run, and where it begins.
 
     Looks for the first result or share that is not finite; for layers whose gradient is zero, or
     small or large beside that of the last layer; for repeated calls over which the gradient grows;
     for parameters that no gradient reached, and why; for units that are 0 for the whole batch; and
-    for gradients that disagree with central differences. For the differences the function is run
-    again, in double precision, with its generators reset and all put back as by the first run.
+    for gradients that disagree with differences.
+
+    For the differences the function is run again and again, in double precision, with its
+    generators reset and all put back as by the first run. A gradient is called wrong only where
+    one-sided differences of two steps agree with one another and not with it, there and at a point
+    nearby. What can't be decided is left out and named: kinks, losses that are computed in single
+    precision, functions with a state, gradients that a hook changed.
 
     Args:
         watched: a run.
@@ -115,6 +126,8 @@ def diagnose(
         exploding: and exploding above this multiple.
         dead: the part of a layer's units that may be 0 for the whole batch.
         samples: entries of gradients to compare with differences; with 0 none.
+        seconds: processor time after which no entry is compared any more. A run of the function
+            that has begun isn't interrupted, and the first takes place in any case.
 
     >>> import torch
     >>> from chaingrad.frameworks import watch_torch
@@ -134,7 +147,7 @@ def diagnose(
         symptoms += _layers(watched, vanishing, exploding)
         symptoms += _over_calls(watched, exploding)
         symptoms += _dead_units(watched, dead)
-        wrong, unchecked = _differences(watched, samples)
+        wrong, unchecked = _differences(watched, samples, seconds)
         symptoms += wrong
     symptoms += _missed(watched)
     marks: dict[Value, dict[str, None]] = defaultdict(dict)
@@ -325,34 +338,123 @@ def _silent(data: Any) -> Any:
 # --- gradients against differences --------------------------------------------------------------
 
 
-def _differences(watched: Watched, samples: int) -> tuple[list[Symptom], str]:
-    if not samples or watched.again is None:
-        return [], "" if not samples else "the function cannot be run again"
-    compared = watched.again(samples)
+def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[Symptom], str]:
+    """The symptom, if there is one, and what was not compared, with the reason for each."""
+    if watched.again is None:
+        return [], "the function can't be run again"
+    if not samples:
+        return [], "all leaves (samples=0)"
+    end = time.process_time() + seconds
+    compared = watched.again(samples, lambda: time.process_time() < end)
     if isinstance(compared, str):
         return [], compared
-    wrong = {row[0]: row for row in reversed(compared) if not _agree(row)}
-    cut = _cut(watched)
-    unchecked = listed([name for name in wrong if name in cut], 6)
-    unchecked = unchecked and f"a detached copy, too, leads to the loss from {unchecked}"
-    wrong = {name: row for name, row in wrong.items() if name not in cut}
+    wrong: dict[str, Verdict] = {}
+    for verdict in compared.verdicts:
+        if verdict.kind in ("wrong", "flat"):
+            wrong.setdefault(verdict.name, verdict)
+    right = {v.name for v in compared.verdicts if v.kind == "right"} - set(wrong)
+    excuses = _excuses(watched, wrong)
+    guilty = {name: verdict for name, verdict in wrong.items() if name not in excuses}
+    left_out = [*_left_out(watched, compared, samples, seconds), *_unclear(compared.verdicts)]
+    for reason in dict.fromkeys(excuses.values()):
+        names = [name for name in wrong if excuses.get(name) == reason]
+        left_out.append(f"{listed(names, 6)} ({reason})")
+    return _wrong_gradients(watched, guilty, right), "; ".join(left_out)
+
+
+def _wrong_gradients(
+    watched: Watched, wrong: Mapping[str, Verdict], right: set[str]
+) -> list[Symptom]:
     if not wrong:
-        return [], unchecked
-    right = {name for name, *_ in compared} - set(wrong)
-    name = next(name for name, *_ in compared if name in wrong)
-    _, place, found, due, _ = wrong[name]
+        return []
+    first = next(iter(wrong.values()))
     own = _between(watched, set(wrong), right)
+    functions = listed(sorted({value.op for value in own}), 3)
     return [
         Symptom(
             "wrong gradient",
-            listed([name, *(other for other in wrong if other != name)], 6),
-            f"the gradient is {digits(found)} at {place} of {name}, the difference {digits(due)}",
-            f"the backward of {listed(sorted({value.op for value in own}), 3)}"
+            listed(list(wrong), 6),
+            f"the gradient is {digits(first.gradient)} at {first.place} of {first.name}, the "
+            f"difference {digits(first.difference)}",
+            f"the backward of {functions}: it isn't the derivative of its forward (by design, that "
+            "is so in a straight-through estimator)"
             if own
             else "the derivatives on its way to the loss",
             [*own, *(value for value in watched.values if value.label in wrong)],
         )
-    ], unchecked
+    ]
+
+
+def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float) -> Iterator[str]:
+    """What was not looked at."""
+    done, planned, leaves = len(compared.verdicts), compared.planned, compared.leaves
+    if done < planned:
+        yield (
+            f"{planned - done} of {planned} entries (the other {done} took all of the "
+            f"{digits(float(seconds))} s of processor time that seconds= allows)"
+        )
+    if leaves > samples:
+        yield f"{leaves - samples} of {leaves} leaves (samples={samples})"
+    if unnamed := sum(not leaf.label for leaf in watched.leaves):
+        yield f"{unnamed} leaves without a name" if unnamed > 1 else "a leaf without a name"
+
+
+def _unclear(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Entries at which differences say nothing."""
+    reasons = {
+        "kink": "a kink here",
+        "rough": "differences disagree: the loss is too rough here, or computed too roughly",
+    }
+    for kind, reason in reasons.items():
+        if places := [f"{v.place} of {v.name}" for v in verdicts if v.kind == kind]:
+            yield f"{listed(places, 3)} ({reason})"
+
+
+def _excuses(watched: Watched, wrong: Mapping[str, Verdict]) -> dict[str, str]:
+    """Why a leaf's gradient is meant to be another than the derivative, where that is known."""
+    cut, hooked = _cut(watched), _hooked(watched)
+    by_design = {value for value in watched.values if value.note.startswith(BY_DESIGN)}
+    own = {value for value in watched.values if _is_own(value)}
+    through = _through(watched, hooked | by_design | own)
+    excuses = {}
+    for leaf in watched.values:
+        if leaf.parents or leaf.label not in wrong:
+            continue
+        way = [value for value in watched.values if value is leaf or value in through[leaf]]
+        hooks = [value.name for value in way if value in hooked]
+        designs = [value for value in way if value in by_design]
+        if leaf.label in cut:
+            excuses[leaf.label] = "a detached copy, too, leads to the loss"
+        elif hooks:
+            excuses[leaf.label] = f"a hook changes the gradient of {listed(hooks, 3)}"
+        elif designs:
+            excuses[leaf.label] = f"{designs[0].name}: {designs[0].note}"
+        elif wrong[leaf.label].kind == "flat" and (functions := [v for v in way if v in own]):
+            excuses[leaf.label] = (
+                f"the loss doesn't move with it, and the backward of {functions[0].op} isn't the "
+                "derivative of its forward: by design in a straight-through estimator"
+            )
+    return excuses
+
+
+def _hooked(watched: Watched) -> set[Value]:
+    """The values whose gradient was changed by a hook, of a tensor or of a module."""
+    hooked = {event.node for event in watched.events[1:] if isinstance(event, Written)}
+    for message in _messages(watched):
+        if message.child.op == MODULE_HOOK and not _same(message.share, message.above):
+            hooked.add(message.child)
+    return hooked
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Summary) or isinstance(other, Summary):
+        return summary(one) == summary(other)
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def _is_own(value: Value) -> bool:
+    """Whether a value is a function of the reader's own."""
+    return value.note.startswith("one function") and value.op != MODULE_HOOK
 
 
 def _cut(watched: Watched) -> set[str]:
@@ -365,18 +467,18 @@ def _cut(watched: Watched) -> set[str]:
     return {value.label for value in behind if value.label and not value.parents}
 
 
-def _agree(row: tuple[str, tuple[int, ...], float, float, float]) -> bool:
-    _, _, found, due, scale = row
-    return abs(found - due) <= 1e-3 * max(abs(found), abs(due)) + 1e-5 * scale
+def _through(watched: Watched, chosen: set[Value]) -> dict[Value, set[Value]]:
+    """For each value those of the chosen that its gradient comes through, itself aside."""
+    through: dict[Value, set[Value]] = defaultdict(set)
+    for value in reversed(watched.values):  # children before parents
+        for parent in value.parents:
+            through[parent] |= through[value] | ({value} & chosen)
+    return through
 
 
 def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[Value]:
     """The functions of the reader's own that wrong gradients came through, and right ones not."""
-    own = {value for value in watched.values if value.note.startswith("one function")}
-    through: dict[Value, set[Value]] = defaultdict(set)
-    for value in reversed(watched.values):  # children before parents
-        for parent in value.parents:
-            through[parent] |= through[value] | ({value} & own)
+    through = _through(watched, set(filter(_is_own, watched.values)))
     suspects: set[Value] = set()
     cleared: set[Value] = set()
     for value in watched.values:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from chaingrad.draw.words import FEW, digits, listed, show, size_text
+from chaingrad.frameworks._differences import Compared
 from chaingrad.step.watch import Event, Message, Written
 
 MOST_BOXES = 60
-STEP = 1e-6  # of a central difference
-# a leaf, an entry of it, the gradient there, the difference, and a scale for what is small
-Compared = list[tuple[str, tuple[int, ...], float, float, float]]
+BY_DESIGN = "by design its gradient isn't the derivative"  # a note of a value
 
 
 @dataclass(frozen=True)
@@ -168,25 +167,6 @@ class Missed:
     where: str = ""
 
 
-@dataclass(frozen=True)
-class Again:
-    """Runs the function again in double precision, for its gradient and for differences."""
-
-    is_low: bool  # whether some of its operations are in a lower precision
-
-    def __call__(self, samples: int) -> Compared | str:
-        if self.is_low:
-            return "some of its operations are in a lower precision"
-        try:
-            return self.compared(samples)
-        except Exception as error:  # of the reader's function, which may not take doubles
-            return f"in double precision the function fails, with {type(error).__name__}: {error}"
-
-    def compared(self, samples: int) -> Compared:
-        """That many entries of gradients, each with a difference."""
-        raise NotImplementedError
-
-
 @dataclass(frozen=True, repr=False)
 class Watched:
     """One run of a function, forward and backward.
@@ -199,7 +179,8 @@ class Watched:
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
-        again: compares that many entries of gradients with differences, or says why it cannot.
+        again: compares that many entries of gradients with differences while there is time, or says
+            why it cannot.
         marks: what `diagnose` found at values, in words; drawings show it.
     """
 
@@ -210,7 +191,7 @@ class Watched:
     missed: Sequence[Missed] = ()
     complete: bool = True
     found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
-    again: Callable[[int], Compared | str] | None = None
+    again: Callable[[int, Callable[[], bool]], Compared | str] | None = None
     marks: Mapping[Value, Sequence[str]] = field(default_factory=dict)
 
     @property
@@ -285,47 +266,3 @@ class Watched:
             f"{self.loss.name} = {' '.join(told(self.loss.data).split())}"
         )
         return text if self.complete else text + "; of arrays only shape, norm and largest entry"
-
-
-def compared(
-    leaves: Sequence[tuple[str, Any]],
-    samples: int,
-    loss: Callable[[int, tuple[int, ...], float], float],
-) -> Compared:
-    """Compare entries of gradients with central differences, spread over the leaves.
-
-    Args:
-        leaves: names, and gradients in double precision.
-        samples: how many entries; of each leaf the largest, and others at random.
-        loss: gives the loss when something is added to an entry of a leaf, given by its number.
-    """
-    generator = np.random.default_rng(0)
-    each = max(1, samples // max(len(leaves), 1))
-    rows: Compared = []
-    largest_of_all = max((float(np.abs(grad).max()) for _, grad in leaves), default=0.0)
-    chosen = sorted(generator.permutation(len(leaves))[:samples])
-    for number in chosen:
-        name, grad = leaves[number]
-        largest = int(np.argmax(np.abs(grad)))
-        others = generator.integers(grad.size, size=each - 1)
-        for flat in dict.fromkeys([largest, *map(int, others)]):
-            entry = tuple(map(int, np.unravel_index(flat, grad.shape)))
-            found = float(grad[entry])
-            due, size = _difference(loss, int(number), entry, STEP)
-            if abs(found - due) > 1e-4 * abs(found):  # perhaps a kink lies between the two
-                closer, _ = _difference(loss, int(number), entry, STEP / 30)
-                due = min(due, closer, key=lambda x: abs(x - found))
-            scale = largest_of_all + 1e-4 * max(1.0, size)  # a difference of losses is no exacter
-            rows.append((name, entry, found, due, scale))
-    return rows
-
-
-def _difference(
-    loss: Callable[[int, tuple[int, ...], float], float],
-    number: int,
-    entry: tuple[int, ...],
-    step: float,
-) -> tuple[float, float]:
-    """A central difference, and the size of the loss there."""
-    high, low = (loss(number, entry, sign * step) for sign in (1, -1))
-    return (high - low) / (2 * step), abs(high)
