@@ -63,12 +63,14 @@ class Diagnosis:
         symptoms: the worst first.
         layers: in the order in which they ran.
         unchecked: which gradients were not compared with differences, and why, or nothing.
+        unexamined: what else was not looked at, or nothing.
     """
 
     run: Watched
     symptoms: Sequence[Symptom]
     layers: Sequence[Layer]
     unchecked: str = ""
+    unexamined: str = ""
 
     @property
     def is_sound(self) -> bool:
@@ -92,6 +94,8 @@ class Diagnosis:
         parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
         if self.unchecked:
             parts.append(f"Not compared with differences: {self.unchecked}")
+        if self.unexamined:
+            parts.append(f"Not examined: {self.unexamined}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
@@ -111,7 +115,8 @@ def diagnose(
     Looks for the first result or share that is not finite; for layers whose gradient is zero, or
     small or large beside that of the last layer; for repeated calls over which the gradient grows;
     for parameters that no gradient reached, and why; for units that are 0 for the whole batch; and
-    for gradients that disagree with differences.
+    for gradients that disagree with differences. Layers are modules of PyTorch: what the run has
+    besides isn't compared in size, nor arguments of JAX, and the result says so.
 
     For the differences the function is run again and again, in double precision, with its
     generators reset and all put back as by the first run. A gradient is called wrong only where
@@ -142,20 +147,37 @@ def diagnose(
       look at  the operation's derivative at its operand, such as that of a root at 0
     """
     symptoms = list(_not_finite(watched))
-    unchecked = ""
+    unchecked = unexamined = ""
     if not symptoms:
         symptoms += _layers(watched, vanishing, exploding)
         symptoms += _over_calls(watched, exploding)
         symptoms += _dead_units(watched, dead)
         wrong, unchecked = _differences(watched, samples, seconds)
         symptoms += wrong
+        unexamined = _unexamined(watched)
     symptoms += _missed(watched)
     marks: dict[Value, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
     marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
-    return Diagnosis(marked, symptoms, _table(watched), unchecked)
+    return Diagnosis(marked, symptoms, _table(watched), unchecked, unexamined)
+
+
+def _unexamined(watched: Watched) -> str:
+    """What nothing here looks at: sizes that are no parameters', and in JAX what is missed."""
+    others = [leaf for leaf in watched.leaves if not leaf.is_parameter]
+    names = [leaf.label for leaf in others if leaf.label]
+    names += ["leaves without a name"] * (len(others) > len(names))
+    parts = []
+    if names:
+        parts.append(
+            f"whether the gradients of {listed(names, 6)} vanish, explode or are 0, as they aren't "
+            "parameters of a module"
+        )
+    if watched.engine == "JAX":
+        parts.append("which arguments no gradient reached")
+    return "; ".join(parts)
 
 
 # --- numbers that are none ----------------------------------------------------------------------

@@ -439,6 +439,31 @@ def test_what_there_was_no_time_for_is_said():
     assert "1 of 2 leaves" in diagnose(run, samples=1).unchecked
 
 
+def test_what_was_not_looked_at_is_said():
+    layer, w = nn.Linear(3, 2), torch.ones(2, requires_grad=True)
+    x = torch.randn(4, 3)
+    assert not diagnose(watch_torch(lambda x: layer(x).sum(), x), samples=0).unexamined
+    loose = diagnose(watch_torch(lambda x, w: (layer(x) * w).sum(), x, w), samples=0)
+    assert "of w vanish" in str(loose)
+    unnamed = diagnose(watch_torch(lambda x: (layer(x) * torch.ones_like(w) * w).sum(), x))
+    assert "without a name" in unnamed.unexamined
+    assert "without a name" in unnamed.unchecked
+
+
+def test_what_was_not_looked_at_is_said_of_jax_too():
+    sigmoids = [jnp.eye(4) / 4 for _ in range(20)]
+
+    def deep(layers: Any, unused: Any) -> Any:
+        h = jnp.ones((2, 4))
+        for w in layers:
+            h = jax.nn.sigmoid(h @ w)
+        return h.sum()
+
+    found = diagnose(watch_jax(deep, sigmoids, jnp.ones(3), argnums=(0, 1)), samples=0)
+    assert "layers[0]" in found.unexamined
+    assert "no gradient reached" in str(found)
+
+
 def test_what_is_detached_on_purpose_is_no_wrong_gradient():
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     v = torch.tensor([1.0, 2.0], requires_grad=True)
