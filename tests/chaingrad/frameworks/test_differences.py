@@ -85,7 +85,7 @@ def in_single(x: Any) -> Any:
         ("rough", lambda x: relu(x).sum(), lambda x: 1.0 * (x > 0), 2e-8),
         ("rough", lambda x: np.sign(x).sum(), np.ones_like, 0.0),
         ("rough", in_single, np.cos, 0.7),
-        ("rough", lambda x: np.float32(100 + np.sin(x).sum()), np.cos, 0.7),
+        ("rough", lambda x: np.float32(1000 + np.sin(x).sum()), np.cos, 0.7),
         ("rough", lambda x: 1e12 + x.sum(), np.ones_like, 0.7),
         ("rough", lambda x: np.log(np.where(x > 0, x, np.nan)).sum(), lambda x: 1 / x, 5e-8),
         ("rough", lambda x: np.sin(1e9 * x).sum(), lambda x: np.cos(1e9 * x), 0.7),
