@@ -83,11 +83,13 @@ for name in {names}:
 """
 GLUE = """
 # `glue` puts results into the text of the book; a notebook does without.
-if find_spec("myst_nb") is None:
+if not find_spec("myst_nb"):
     import sys
-    from types import SimpleNamespace
+    from importlib.machinery import ModuleSpec
+    from importlib.util import module_from_spec
 
-    sys.modules["myst_nb"] = SimpleNamespace(glue=lambda name, value, display=False: None)
+    sys.modules["myst_nb"] = module_from_spec(ModuleSpec("myst_nb", loader=None))
+    sys.modules["myst_nb"].glue = lambda name, value, display=False: None
 """
 COMPARED = ("jax", "torch")
 OF_THE_NOTEBOOK = {"IPython", "chaingrad", "myst_nb"}
