@@ -1,5 +1,7 @@
 """The first cell of each notebook: it installs what the page needs and the machine lacks.
 
+A Python that is too old for the engine is told so before anything else.
+
 The engine has to be that of the page, or one that its reader works on. It comes from the wheel
 beside the notebook, from the site (`html.baseurl`, or the site that the notebook is downloaded
 from: `work.js` writes its address in), or from what `repository.url` names. Everything else that
@@ -18,7 +20,7 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
-from coursework.engine import configuration, engine_source
+from coursework.engine import configuration, engine_source, python_check
 from coursework.imports import imported
 from notebooks import wheel
 
@@ -26,6 +28,7 @@ Notebook = dict[str, Any]
 
 START = """\
 # @title Run this cell first: it installs what the notebook needs and this machine lacks
+{check}
 import json
 from importlib.metadata import distributions
 from importlib.util import find_spec
@@ -84,7 +87,6 @@ for name in {names}:
 GLUE = """
 # `glue` puts results into the text of the book; a notebook does without.
 if not find_spec("myst_nb"):
-    import sys
     from importlib.machinery import ModuleSpec
     from importlib.util import module_from_spec
 
@@ -96,10 +98,12 @@ OF_THE_NOTEBOOK = {"IPython", "chaingrad", "myst_nb"}
 
 
 def head(book: Path, engine: str) -> str:
-    """The first lines of every first cell: the engine's wheel, and where to get it."""
+    """The first lines of every first cell: which Python, the engine's wheel, where to get it."""
     site = (configuration(book).get("html") or {}).get("baseurl") or ""
     address = f"{site.removesuffix('/')}/" if site else ""
-    return START.format(wheel=engine, site=address, repository=engine_source(book))
+    return START.format(
+        check=python_check(), wheel=engine, site=address, repository=engine_source(book)
+    )
 
 
 distributions = functools.cache(packages_distributions)

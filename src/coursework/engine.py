@@ -1,11 +1,25 @@
-"""Where readers and students get the course's engine: what `repository.url` names."""
+"""Where readers and students get the course's engine, and which Python runs it.
+
+They get it from what `repository.url` names.
+"""
 
 import subprocess
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import yaml  # type: ignore[import-untyped]
+
+CHECK = """\
+import sys
+
+if sys.version_info < ({numbers}):
+    raise RuntimeError(
+        "This notebook needs Python {oldest} or newer; this kernel runs "
+        f"{{sys.version.split()[0]}}. Choose another kernel, or start Jupyter with a newer Python."
+    )
+"""
 
 
 def configuration(book: Path) -> dict[str, Any]:
@@ -51,3 +65,9 @@ def engine_source(book: Path) -> str:
             "repository, a wheel or folder that exists, or empty."
         )
     return path.as_uri()
+
+
+def python_check() -> str:
+    """Lines for a notebook's first cell: an error where the kernel's Python is too old."""
+    oldest = metadata("chaingrad")["Requires-Python"].removeprefix(">=")
+    return CHECK.format(oldest=oldest, numbers=oldest.replace(".", ", "))

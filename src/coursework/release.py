@@ -21,7 +21,7 @@ import numpy as np
 
 from chaingrad import checks
 from coursework.assignments import Assignment
-from coursework.engine import engine_source
+from coursework.engine import engine_source, python_check
 from coursework.imports import imported
 from coursework.problems import Part, Problem
 from coursework.roster import Student
@@ -56,12 +56,14 @@ OWN = re.compile(r"""\bown\[["'](\w+)["']\]""")
 HIDDEN = "# This check is run when you have handed in ({points})."
 INSTALL = """\
 # Run this cell first: it installs the engine of the course where it is missing.
+{check}
 from importlib.util import find_spec
 
 if find_spec("chaingrad") is None:
     %pip install --quiet "chaingrad @ {source}\""""
 EXPLAIN = """\
 # Run this cell first: it looks for the engine of the course.
+{check}
 from importlib.util import find_spec
 
 if find_spec("chaingrad") is None:
@@ -267,7 +269,8 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
     if any(_uses_engine(problem) for problem in assignment.problems):
         source = engine_source(book)
         elsewhere = source and not source.startswith("file:")  # where students can reach it
-        text = INSTALL.format(source=source) if elsewhere else EXPLAIN
+        text = INSTALL if elsewhere else EXPLAIN
+        text = text.format(source=source, check=python_check())
         yield _code("setup-install", text)
     _, _, body = inspect.getsource(checks).partition('"""\n\n')
     text = f"# @title The checks of this notebook\n{body.strip()}"

@@ -1,4 +1,4 @@
-"""The first cell of a notebook can be run again."""
+"""The first cell of a notebook: which Python it wants, and that it can be run again."""
 
 import json
 import shutil
@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from coursework import release
+from coursework.engine import python_check
 from notebooks import first_cell, wheel
 from tests.site.colab import carry
 from tests.support import ROOT
@@ -57,3 +59,22 @@ def test_it_runs_again_in_the_same_kernel(
     path = tmp_path / "page.ipynb"
     path.write_text(json.dumps(notebook(source, code, source, code, "import chaingrad")))
     assert foreign.run(path, bare, tmp_path) == ""
+
+
+FIRST_CELLS = {
+    "page": stamped("import numpy", "chaingrad-1-py3-none-any.whl"),
+    "assignment that installs": release.INSTALL.format(check=python_check(), source="x"),
+    "assignment that explains": release.EXPLAIN.format(check=python_check(), source=""),
+}
+
+
+@pytest.mark.parametrize("source", FIRST_CELLS.values(), ids=FIRST_CELLS)
+def test_an_old_python_is_told_before_anything_else(
+    source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "version_info", (3, 10, 13, "final", 0))
+    monkeypatch.setattr(sys, "version", "3.10.13 (main, Aug 24 2023, 00:00:00) [GCC]")
+    names: dict[str, Any] = {}
+    with pytest.raises(RuntimeError, match=r"needs Python 3\.11 or newer; .* runs 3\.10\.13\."):
+        exec(first_cell.plain(source), names)
+    assert names.keys() <= {"__builtins__", "sys"}
