@@ -97,9 +97,12 @@ def test_a_tag_that_is_not_the_version_is_refused():
     )
 
 
-def test_each_supported_python_is_tried():
+def test_each_supported_python_runs_every_page():
     default = read(".github/actions/prepare/action.yml")["inputs"]["python-version"]["default"]
-    tried = {default, *workflow("test")["jobs"]["pythons"]["strategy"]["matrix"]["python"]}
+    test = workflow("test")["jobs"]
+    assert ".ci/run" in [step.get("run") for step in test["everything"]["steps"]]
+    assert "make book PYTHON=python" in [step.get("run") for step in test["pythons"]["steps"]]
+    tried = {default, *test["pythons"]["strategy"]["matrix"]["python"]}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = SpecifierSet(project["requires-python"])
     newest = max(int(version.partition(".")[2]) for version in tried)
