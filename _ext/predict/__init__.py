@@ -17,12 +17,14 @@ The right result is never written down: it is what the page glues under the name
 list gives the choices, and what is said of each; exactly one is right. With ``:number:`` the reader
 types a number, and the list, which may be missing, tells of usual wrong ones, and of the right one.
 Numbers agree within ``:tolerance:``, relative, 0.01 if nothing is said. ``predict.js`` asks;
-without scripts the box is a question whose answer unfolds. ``veil.js`` hides what follows a box,
-up to the next heading, until the reader has predicted or skipped.
+without scripts, and in notebooks, the box is a question whose answer unfolds: in the words of the
+right choice, if there is one. ``veil.js`` hides what follows a box, up to the next heading, until
+the reader has predicted or skipped.
 """
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +44,8 @@ from search.sections import squeezed
 
 PARTS = Path(__file__).parent
 READING = Path(chaingrad.__file__).parent / "step" / "reading.js"
-ANSWER = "What the page computes"
+ANSWER = "Answer"
+COMPUTED = "What the page computes: "
 
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
@@ -81,6 +84,19 @@ def plain(shown: str) -> str:
     return scalar[1] if scalar else str(value)
 
 
+def readable(value: str) -> str:
+    """A float as pages write it, in four digits; what a page has formatted itself, as it is.
+
+    >>> readable("6.0"), readable("-0.3333333333333333"), readable("0.50"), readable("grows")
+    ('6', '−0.3333', '0.50', 'grows')
+    """
+    number = as_number(value)
+    if number is not None and value == repr(number):
+        whole = number.is_integer() and abs(number) < 1e15
+        value = f"{number:.0f}" if whole else f"{number:.4g}"
+    return value if number is None else re.sub("^-", "−", value)
+
+
 class Predict(SphinxDirective):
     required_arguments = 1
     has_content = True
@@ -115,7 +131,8 @@ class Predict(SphinxDirective):
         }
         if not asks_number:
             box += choices(known)
-        box += answer(value, known)
+        said = known[right[0]][0].deepcopy().children if right else [nodes.Text(readable(value))]
+        box += answer(said, known)
         return [box]
 
     def glued(self, key: str) -> str:
@@ -128,8 +145,10 @@ def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
     return nodes.bullet_list("", *items, classes=["predict-choices"])
 
 
-def answer(value: str, known: list[nodes.definition_list_item]) -> predict_answer:
-    box = predict_answer("", nodes.title("", f"{ANSWER}: {value}"), classes=["dropdown"])
+def answer(said: Iterable[nodes.Node], known: list[nodes.definition_list_item]) -> predict_answer:
+    """The folded box: its title gives nothing away, its first line says what is right."""
+    box = predict_answer("", nodes.title("", ANSWER), classes=["dropdown"])
+    box += nodes.paragraph("", COMPUTED, nodes.strong("", "", *said))
     if known:
         box += nodes.definition_list("", *known)
     return box

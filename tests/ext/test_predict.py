@@ -1,8 +1,9 @@
 """What a prediction is compared with."""
 
 import pytest
+from docutils import nodes
 
-from predict import agree, as_number, plain
+from predict import agree, answer, as_number, plain, readable
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,27 @@ def test_a_choice_is_the_value_within_the_tolerance() -> None:
     assert not agree("5", "6.0", 0.01)
     assert agree("it grows", "it grows", 0.01)
     assert not agree("grows", "6.0", 0.01)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("6.0", "6"),
+        ("-2.0", "−2"),
+        ("0.3333333333333333", "0.3333"),
+        ("1234567.0", "1234567"),
+        ("1e-09", "1e-09"),
+        ("0.50", "0.50"),
+        ("1,023", "1,023"),
+        ("well-known", "well-known"),
+    ],
+)
+def test_a_result_is_written_as_pages_write_it(value: str, shown: str) -> None:
+    assert readable(value) == shown
+
+
+def test_the_answer_is_within_its_fold_and_not_in_its_title() -> None:
+    title, said = answer([nodes.Text("6")], []).children
+    assert isinstance(title, nodes.title)
+    assert "6" not in title.astext()
+    assert said.astext() == "What the page computes: 6"
