@@ -17,6 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 import chaingrad
 from chaingrad.step.drills import KINDS
 from chaingrad.step.drills.drill import bank, practice
+from coursework.sources import sources
 
 CODE = Path(chaingrad.__file__).parent
 PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads them
@@ -24,7 +25,7 @@ PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads the
 
 def digest() -> str:
     """Of the engine, and of all that shows what it does."""
-    files = sorted(path for path in CODE.rglob("*") if path.suffix in (".py", ".js", ".css"))
+    files = [path for path in sources(CODE) if path.suffix in (".py", ".js", ".css")]
     return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
 
 
@@ -44,7 +45,7 @@ def banks(app: Sphinx) -> dict[str, Path]:
 
 class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        for path in CODE.joinpath("step").rglob("*"):
+        for path in sources(CODE / "step"):
             self.env.note_dependency(str(path))
         made = digest()
         addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}

@@ -30,6 +30,31 @@ REMEDIES = {
     "the runtime of live cells": "connect this machine to a network, and run `make live` once",
 }
 
+# What JupyterLab, Vim, Emacs, other editors, macOS, Windows and Python leave beside a file.
+STRAYS = (
+    ".ipynb_checkpoints/{stem}-checkpoint{suffix}",
+    ".{name}.swp",
+    "4913",
+    "{name}~",
+    "#{name}#",
+    "._{name}",
+    ".DS_Store",
+    "Thumbs.db",
+    "__pycache__/{stem}.cpython-311.pyc",
+)
+
+
+def litter(file: Path) -> list[Path]:
+    """Leave beside a file, with its content, what editors and systems leave there."""
+    parts = {"name": file.name, "stem": file.stem, "suffix": file.suffix}
+    left = [file.parent / stray.format(**parts) for stray in STRAYS]
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(file.read_bytes())
+    lock = file.with_name(f".#{file.name}")  # Emacs: it leads to no file
+    lock.symlink_to("someone@somewhere.4711:1764100000")
+    return [*left, lock]
+
 
 def lacking(what: str) -> NoReturn:
     """Skip a test that wants what this machine lacks; continuous integration must not lack it."""

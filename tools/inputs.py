@@ -7,26 +7,26 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-EXERCISES = tuple(
-    f"src/coursework/{name}.py"
-    for name in ("assignments", "engine", "imports", "pages", "problems", "release", "stubs")
-)
+from coursework.sources import is_source, sources
+
+READING = (
+    "assignments", "engine", "imports", "pages", "problems", "release", "sources", "stubs",
+)  # fmt: skip
+EXERCISES = tuple(f"src/coursework/{name}.py" for name in READING)
 RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # of runs that no build makes
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
     "src/chaingrad", *RECORDED, "requirements.txt", *EXERCISES,
 )  # fmt: skip
-GENERATED = re.compile(r"\.pyc$|\.egg-info/")
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)")
 
 
 def files(book: Path, names: Iterable[str]) -> Iterator[Path]:
-    """The files under the named files and folders of a book, generated ones left out."""
+    """The files under the named files and folders of a book that people write."""
     for name in names:
         root = book / name
-        found = sorted(root.rglob("*")) if root.is_dir() else [root]
-        yield from (p for p in found if p.is_file() and not GENERATED.search(str(p)))
+        yield from sources(root) if root.is_dir() else filter(Path.is_file, [root])
 
 
 def fingerprint(book: Path, paths: Iterable[Path]) -> str:
@@ -71,7 +71,8 @@ def own_files(module: Path) -> list[Path]:
     """What importing one module may read: its file; of a package also the data beside it."""
     if module.is_file():
         return [module]
-    return [p for p in module.iterdir() if p.suffix != ".py" or p.name == "__init__.py"]
+    found = (path for path in module.iterdir() if is_source(path, module))
+    return [path for path in found if path.suffix != ".py" or path.name == "__init__.py"]
 
 
 @functools.cache

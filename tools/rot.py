@@ -21,8 +21,9 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
+from coursework.sources import copy  # noqa: E402
 from tools import foreign  # noqa: E402
 
 FREEZE = "https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt"
@@ -92,8 +93,7 @@ def copy_book(folder: Path) -> Path:
     for name in BOOK:
         source = ROOT / name
         if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
-            shutil.copytree(source, folder / name, ignore=ignored)
+            copy(source, folder / name)
         else:
             shutil.copy(source, folder)
     (folder / "requirements.txt").touch()

@@ -19,9 +19,11 @@ from tornado.web import Application, StaticFileHandler
 from tornado.websocket import WebSocketHandler
 from watchfiles import Change, awatch
 
+from coursework.sources import is_source
+
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from tools.build import ROOT
-from tools.inputs import GENERATED, SITE
+from tools.inputs import SITE
 
 SCRIPT = b"""<script>
 new WebSocket(`ws://${location.host}/_reload`).onmessage = () => location.reload();
@@ -77,20 +79,14 @@ async def watch(
     changed: asyncio.Event, paths: Iterable[Path], keep: Iterable[Path], recursive: bool
 ) -> None:
     """Set `changed` whenever something that is kept changes under the paths."""
-    kept = [str(path) for path in keep]
+    kept = list(keep)
 
     def matters(change: Change, path: str) -> bool:
-        inside = any(path == name or path.startswith(name + os.sep) for name in kept)
-        return inside and not GENERATED.search(path) and not hidden(path)
+        within = (folder for folder in kept if Path(path).is_relative_to(folder))
+        return any(is_source(Path(path), folder) for folder in within)
 
     async for _ in awatch(*paths, watch_filter=matters, recursive=recursive):
         changed.set()
-
-
-def hidden(path: str) -> bool:
-    """Whether a file is an editor's own: its copies and locks start with a dot or end with ~."""
-    name = Path(path).name
-    return name.startswith(".") or name.endswith("~")
 
 
 async def run_build(book: Path) -> bool:

@@ -28,6 +28,7 @@ from sphinx_exercise.nodes import is_solution_node
 import workbench
 from assets import on_page, serve
 from cells import code_cells, source_of
+from coursework.sources import sources
 from live import answers, done
 from live.carried import CARRIED
 from live.judge import asserts, contested, idle, judge, origins, written
@@ -146,8 +147,8 @@ def carried_files() -> Iterator[tuple[str, bytes]]:
     """The packages that the site carries to the browser, file by file."""
     for name in CARRIED:
         folder = Path(str(files(name)))
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and path.suffix in (".py", ".js", ".css", ".npz"):
+        for path in sources(folder):
+            if path.suffix in (".py", ".js", ".css", ".npz"):
                 yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
 
 

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import chaingrad
 from coursework.engine import git
+from coursework.sources import copy, sources
 
 SOURCES = ("src/chaingrad", "pyproject.toml", "README.md", "LICENSE")
 LINKS = "_static/chaingrad.html"
@@ -29,8 +30,8 @@ def checkout() -> Path:
 
 
 def digest(root: Path) -> str:
-    found = [path for name in SOURCES for path in (root / name, *sorted((root / name).rglob("*")))]
-    files = [path for path in found if path.is_file() and path.suffix != ".pyc"]
+    places = [root / name for name in SOURCES]
+    files = [file for place in places for file in (sources(place) if place.is_dir() else [place])]
     parts = (f"{path.relative_to(root)} {sha256(path.read_bytes()).hexdigest()}" for path in files)
     return sha256("\n".join(parts).encode()).hexdigest()
 
@@ -70,8 +71,7 @@ def make(root: Path, work: Path) -> Path:
     """Build in a copy: setuptools leaves files beside the sources."""
     for name in SOURCES:
         if (root / name).is_dir():
-            ignored = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(root / name, work / name, ignore=ignored)
+            copy(root / name, work / name)
         else:
             shutil.copy(root / name, work)
     start = work / "src" / "chaingrad" / "__init__.py"

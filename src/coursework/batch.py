@@ -29,6 +29,7 @@ from coursework.files import write_whole
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
+from coursework.sources import sources
 from coursework.submissions import (
     Submission,
     UnreadableError,
@@ -260,9 +261,9 @@ def _fingerprint() -> str:
     """Changes whenever this grader, or the engine that submissions use, could mark differently."""
     own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
     decide = [path for pattern in DECIDING for path in sorted(own.glob(pattern))]
-    files = [*decide, *sorted(engine.rglob("*.py"))]
-    sources = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
-    return f"{sources} {sys.version} {np.__version__}"
+    files = [*decide, *sources(engine, "*.py")]
+    digest = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
+    return f"{digest} {sys.version} {np.__version__}"
 
 
 def _cores() -> int:

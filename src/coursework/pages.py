@@ -118,6 +118,7 @@ import yaml  # type: ignore[import-untyped]
 
 from coursework.drawing import BOOK
 from coursework.problems import DEFINITIONS, Part, Problem, above_zero, complain_about
+from coursework.sources import sources
 from coursework.trusted import ProblemError, at
 
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -161,7 +162,7 @@ def _parse(text: str, where: str, private: bool) -> Iterator[Problem]:
 
 
 def _read_folder(folder: Path, private: bool) -> Iterator[Problem]:
-    for path in sorted(folder.rglob("*.md")):
+    for path in sources(folder, "*.md"):
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:

@@ -22,7 +22,7 @@ from notebooks import first_cell, wheel
 from tests.site.built import Site, with_code
 from tests.site.colab import carry
 from tests.site.jupyterlab import Lab, ran
-from tests.support import PATIENCE, ROOT, git, lacking
+from tests.support import PATIENCE, ROOT, git, lacking, litter
 from tools import build, environment, foreign
 
 PAGE_NAME = "chapters/intro"
@@ -395,6 +395,8 @@ def test_the_wheel_holds_the_engine_alone_and_is_built_once(checkout: Path, tmp_
     assert {name.partition("/")[0] for name in names} == {"chaingrad", about.partition("/")[0]}
     assert {"chaingrad/digits.npz", "chaingrad/step/player.js"} <= set(names)
     assert not list(checkout.rglob("*.egg-info"))
+    assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
+    litter(checkout / "src" / "chaingrad" / "step" / "player.js")
     assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
     (checkout / "src" / "chaingrad" / "new.py").touch()
     other = wheel.build(tmp_path / "site", checkout)

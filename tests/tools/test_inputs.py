@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, litter
 from tools import inputs
 
 ENGINE = {
@@ -75,12 +75,12 @@ def test_a_fingerprint_tells_names_and_contents(book: Path) -> None:
     assert len(digests) == 3
 
 
-def test_what_python_leaves_behind_is_no_input(book: Path) -> None:
-    before = list(inputs.files(book, ["src"]))
-    cache = book / "src" / "engine" / "__pycache__"
-    cache.mkdir()
-    (cache / "core.cpython-311.pyc").touch()
-    assert list(inputs.files(book, ["src"])) == before
+def test_what_editors_and_python_leave_behind_is_no_input(book: Path) -> None:
+    code = "from engine.play import watch"
+    before = list(inputs.files(book, ["src"])), inputs.needed(book, code)
+    litter(book / "src" / "engine" / "core.py")
+    litter(book / "src" / "engine" / "play" / "player.js")
+    assert (list(inputs.files(book, ["src"])), inputs.needed(book, code)) == before
 
 
 def test_the_course_has_all_its_inputs() -> None:
