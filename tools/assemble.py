@@ -65,11 +65,11 @@ def configuration(book: Path) -> dict[str, Any]:
     return dict(config)
 
 
-def run(book: Path, builder: str) -> int:
-    """Run one of Sphinx's builders, with warnings as errors; the exit status."""
+def run(book: Path, builder: str, folder: Path) -> int:
+    """Run one of Sphinx's builders into a folder, with warnings as errors; the exit status."""
     result = build_sphinx(
         book,
-        book / "_build" / builder,
+        folder,
         noconfig=True,
         path_config=book / "_config.yml",
         confoverrides=overrides(book),
@@ -82,15 +82,16 @@ def run(book: Path, builder: str) -> int:
     return result if isinstance(result, int) else 1
 
 
-def assemble(book: Path, progress: Progress) -> tuple[int, list[str]]:
-    """Build the site; the exit status and what Sphinx printed."""
+def assemble(book: Path, folder: Path, progress: Progress) -> tuple[int, list[str]]:
+    """Build the site in a folder of `_build`; the exit status and what Sphinx printed."""
     relay = Relay(book, progress)
     os.environ["NO_COLOR"] = "1"
     gc.disable()  # a third of the time went into trees of small objects that stay
     with redirect_stdout(relay), redirect_stderr(relay):
-        return run(book, "html"), relay.lines
+        return run(book, "html", folder), relay.lines
 
 
 if __name__ == "__main__":
-    builder, *book = sys.argv[1:]
-    sys.exit(run(Path(*book).resolve() if book else ROOT, builder))
+    builder, *named = sys.argv[1:]
+    book = Path(*named).resolve() if named else ROOT
+    sys.exit(run(book, builder, book / "_build" / builder))

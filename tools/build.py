@@ -1,12 +1,15 @@
 """Build the site, and end with a summary that says what failed: page, cell, error.
 
 Pages run first, side by side (`execute.py`); Jupyter Book then puts the site together from what
-they gave (`assemble.py`). What is up to date is not done again, and a build that failed fails again
-until it is put right, although Sphinx repeats no warning for a page that it does not read again.
+they gave (`assemble.py`), in a folder beside it. Only a build that succeeded changes the site, file
+by file: whoever reads it meanwhile finds every page. What is up to date is not done again, and a
+build that failed fails again until it is put right, although Sphinx repeats no warning for a page
+that it does not read again.
 """
 
 import argparse
 import fcntl
+import filecmp
 import re
 import shutil
 import signal
@@ -22,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 from tools.inputs import EXERCISES, SITE, files, fingerprint  # noqa: E402
 from tools.progress import Progress, clock  # noqa: E402
 
+MADE = ".html"  # where the site is put together, in the folder _build
 WARNING = re.compile(r"\b(WARNING|ERROR|CRITICAL): ")
 ERROR = re.compile(r"^(\w+\.)*\w*(Error|Exception)\b.*:|^[A-Z]\w+ error")
 
@@ -75,8 +79,33 @@ def forget_pages(book: Path) -> None:
     if (build / "unfinished").exists():
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
     forget(build / ".doctrees", fingerprint(book, [*code, *files(book, ["requirements.txt"])]))
-    # It leaves the pages of what is gone.
-    forget(build / "html", "\n".join(map(str, files(book, ["chapters", "src/chaingrad"]))))
+    # Pages of what is gone stay, and the others go on naming them.
+    names = map(str, files(book, ["chapters", "src/chaingrad"]))
+    forget(build / MADE, "\n".join([*names, (book / "_toc.yml").read_text()]))
+
+
+def publish(made: Path, site: Path) -> None:
+    """Bring the site up to date: each file is the old one or the new one, whole, all the while."""
+    listing = site.with_name(f"{site.name}.files")
+    before = set(listing.read_text().splitlines()) if listing.exists() else set()
+    paths = sorted((p for p in made.rglob("*") if p.is_file()), key=lambda p: p.suffix == ".html")
+    names = [path.relative_to(made).as_posix() for path in paths]
+    listing.write_text("\n".join(sorted(before | set(names))))
+    for name in names:  # pages last: they want the others
+        replace(site / name, made / name)
+    for name in before - set(names):
+        (site / name).unlink(missing_ok=True)
+    listing.write_text("\n".join(sorted(names)))
+
+
+def replace(file: Path, new: Path) -> None:
+    """Put a copy of a file in the place of another, unless that has the same content."""
+    if file.is_file() and filecmp.cmp(file, new, shallow=False):
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_name(f".{file.name}.part")
+    shutil.copyfile(new, part)
+    part.replace(file)
 
 
 def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:
@@ -91,9 +120,10 @@ def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:
     unfinished = book / "_build" / "unfinished"
     unfinished.touch()
     progress.say("Putting the site together")
-    status, output = assemble(book, progress)
+    status, output = assemble(book, book / "_build" / MADE, progress)
     if status:
         return troubles(output)
+    publish(book / "_build" / MADE, book / "_build" / "html")
     unfinished.unlink()
     return []
 
@@ -103,8 +133,9 @@ def build(book: Path, jobs: int | None = None) -> int:
     stamp = book / "_build" / "site.sha256"
     log = book / "_build" / "book.log"
     current = fingerprint(book, files(book, SITE))
-    index = book / "_build" / "html" / "index.html"
-    if not (index.exists() and stamp.exists() and stamp.read_text() == current):
+    made, index = (book / "_build" / name / "index.html" for name in (MADE, "html"))
+    there = all(path.exists() for path in (made, index, stamp))
+    if not (there and stamp.read_text() == current):
         stamp.unlink(missing_ok=True)
         with Progress(log) as progress:
             try:

@@ -7,14 +7,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "_ext"))
+sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
 
-from notebooks.first_cell import publish  # noqa: E402
+from notebooks import first_cell  # noqa: E402
+from tools import build  # noqa: E402
 
 
 def main(book: Path) -> None:
-    site = book / "_build" / "html"
-    paths = publish(site, book)
+    made, site = book / "_build" / build.MADE, book / "_build" / "html"
+    paths = first_cell.publish(made, book)
+    build.publish(made, site)
     (engine,) = (site / "notebooks").glob("chaingrad-*.whl")
     print(f"{len(paths)} notebooks in {engine.parent}, beside what they install: {engine.name}")
 

@@ -1,5 +1,6 @@
 """The build tells what failed, keeps failing until it is put right, and does nothing twice."""
 
+import json
 import os
 import pty
 import signal
@@ -11,9 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 from bs4 import BeautifulSoup
+import yaml
 
 from tests.site.built import toc_documents
-from tests.support import ROOT
+from tests.support import ROOT, litter
 from tools import build, execute
 
 CONFIG = """\
@@ -171,6 +173,48 @@ def test_what_is_gone_or_half_written_is_not_used(book: Path) -> None:
     assert ran(book) == "page page "
     site = book / "_build" / "html" / "chapters"
     assert [path.name for path in site.glob("*.html")] == ["page.html"]
+
+
+def content(site: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def test_a_build_that_fails_leaves_the_site_as_it_was(book: Path) -> None:
+    write(book, page=PAGE, more=PAGE)
+    assert run(book).returncode == 0
+    site = book / "_build" / "html"
+    before = content(site)
+    (book / "chapters" / "more.md").unlink()
+    for wrong in (PAGE + "More prose, and {ref}`nowhere`.\n", PAGE + FAILING):
+        write(book, page=wrong, new=PAGE)
+        assert run(book).returncode == 1
+        assert content(site) == before
+    write(book, page=PAGE + "More prose.\n", new=PAGE)
+    (site / "kept.txt").touch()  # not of a build, as Python for live cells is
+    assert run(book).returncode == 0
+    after = content(site)
+    gone = {path.relative_to(site).as_posix() for path in before.keys() - after.keys()}
+    assert gone == {"chapters/more.html", "_sources/chapters/more.md"}
+    assert site / "chapters" / "new.html" in after
+    assert site / "kept.txt" in after
+    assert b"More prose" in after[site / "chapters" / "page.html"]
+
+
+def test_what_editors_leave_changes_nothing(book: Path) -> None:
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text())
+    excluded = f"exclude_patterns: {json.dumps(settings['exclude_patterns'])}"
+    (book / "_config.yml").write_text(CONFIG.replace("exclude_patterns: [src]", excluded))
+    assert run(book).returncode == 0
+    litter(book / "chapters" / "page.md")
+    litter(book / "src" / "chaingrad" / "__init__.py")
+    again = run(book)
+    assert again.returncode == 0
+    assert again.stdout.strip().startswith("The book is built.")
+    (book / "chapters" / "page.md").write_text(PAGE + "More prose.\n")
+    changed = run(book)
+    assert changed.returncode == 0, changed.stderr
+    pages = (book / "_build" / "html" / "chapters").rglob("*.html")
+    assert [path.name for path in pages] == ["page.html"]
 
 
 def test_pages_run_side_by_side(book: Path) -> None:

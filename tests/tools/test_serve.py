@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import requests
 from playwright.sync_api import Browser, expect
 
 from tests.support import ROOT, free_port
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.slow
 SCRIPT = ROOT / "tools" / "serve.py"
 PATIENCE = 90  # seconds; how long it takes is no part of what is tested
 PAGE = "# A page\n\n{text}\n"
+TOC = "format: jb-book\nroot: chapters/page\n"
 
 
 class Served:
@@ -63,7 +65,7 @@ class Served:
 def book(tmp_path: Path) -> Path:
     """A book of one page without code."""
     (tmp_path / "_config.yml").write_text("title: A book\nexecute: {execute_notebooks: 'off'}\n")
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: chapters/page\n")
+    (tmp_path / "_toc.yml").write_text(TOC)
     (tmp_path / "chapters").mkdir()
     (tmp_path / "chapters" / "page.md").write_text(PAGE.format(text="first words"))
     return tmp_path
@@ -100,6 +102,25 @@ def test_page_reloads_after_a_change_and_recovers_from_a_bad_one(
     shutil.move(mended, served.page)
     expect(text).to_contain_text("fourth words", timeout=PATIENCE * 1000)
     page.close()
+
+
+def test_a_page_is_there_while_the_site_is_built_again(served: Served) -> None:
+    """Whatever comes or goes beside it, and whatever fails."""
+    served.wait_for("The book is built")
+    book, found = served.page.parents[1], set()
+
+    def build(text: str, says: str) -> None:
+        built = served.output.count(says)
+        (served.page.parent / "new.md").write_text(PAGE.format(text=text))
+        (book / "_toc.yml").write_text(TOC + "chapters: [file: chapters/new]\n")
+        end = time.monotonic() + PATIENCE
+        while served.output.count(says) == built:
+            assert time.monotonic() < end, served.output
+            found.add(requests.get(served.address, timeout=PATIENCE).status_code)
+
+    build("new words", "The book is built")
+    build("{ref}`nowhere`", "Mend this")
+    assert found == {200}
 
 
 def test_interrupt_ends_it_and_the_build(served: Served) -> None:
