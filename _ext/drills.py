@@ -59,7 +59,6 @@ class Practice(SphinxDirective):
     final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
-        page = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
         line = nodes.paragraph("", "", nodes.strong("", "To practise"))
         before = ": "
         for name in self.arguments[0].split():
@@ -67,10 +66,17 @@ class Practice(SphinxDirective):
             if kind not in KINDS or not re.fullmatch(r"[1-3]-[1-9]\d*", rest):
                 raise self.error(f"no problem is called {name!r}; say one like adjoints-2-7")
             says = f"{KINDS[kind].title}, level {rest[0]}"
-            link = nodes.reference("", says, refuri=f"{page}#{name}", internal=True)
+            link = nodes.reference("", says, drill=name, internal=True)
             line += [nodes.Text(before), link]
             before = " · "
         return [line]
+
+
+def lead(app: Sphinx, document: nodes.document, page: str) -> None:
+    """Give the links to problems their addresses, which depend on what is being built."""
+    for link in document.findall(nodes.reference):
+        if "drill" in link:
+            link["refuri"] = f"{app.builder.get_relative_uri(page, PAGE)}#{link['drill']}"
 
 
 def publish(app: Sphinx, error: Exception | None) -> None:
@@ -89,5 +95,6 @@ def publish(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("drills", Drills)
     app.add_directive("practice", Practice)
+    app.connect("doctree-resolved", lead)
     app.connect("build-finished", publish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
