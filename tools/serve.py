@@ -81,12 +81,16 @@ async def watch(
     """Set `changed` whenever something that is kept changes under the paths."""
     kept = list(keep)
 
-    def matters(change: Change, path: str) -> bool:
-        within = (folder for folder in kept if Path(path).is_relative_to(folder))
-        return any(is_source(Path(path), folder) for folder in within)
+    def is_kept(change: Change, path: str) -> bool:
+        return matters(Path(path), kept)
 
-    async for _ in awatch(*paths, watch_filter=matters, recursive=recursive):
+    async for _ in awatch(*paths, watch_filter=is_kept, recursive=recursive):
         changed.set()
+
+
+def matters(path: Path, kept: Iterable[Path]) -> bool:
+    """Whether a file is one of those kept, or a source within one of the folders kept."""
+    return any(is_source(path, place) for place in kept if path.is_relative_to(place))
 
 
 async def run_build(book: Path) -> bool:

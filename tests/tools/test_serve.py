@@ -15,7 +15,8 @@ import pytest
 import requests
 from playwright.sync_api import Browser, expect
 
-from tests.support import ROOT, free_port
+from tests.support import ROOT, free_port, litter
+from tools import serve
 
 pytestmark = pytest.mark.slow
 
@@ -121,6 +122,15 @@ def test_a_page_is_there_while_the_site_is_built_again(served: Served) -> None:
     build("new words", "The book is built")
     build("{ref}`nowhere`", "Mend this")
     assert found == {200}
+
+
+def test_what_editors_leave_is_not_watched(book: Path) -> None:
+    config, page = book / "_config.yml", book / "chapters" / "page.md"
+    folders, files = serve.sources(book)
+    assert serve.matters(page, folders)
+    assert serve.matters(config, files)
+    assert not [path for path in litter(page) if serve.matters(path, folders)]
+    assert not [path for path in litter(config) if serve.matters(path, files)]
 
 
 def test_interrupt_ends_it_and_the_build(served: Served) -> None:
