@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from bs4 import BeautifulSoup
 import yaml
+from bs4 import BeautifulSoup
 
 from tests.site.built import toc_documents
 from tests.support import ROOT, litter
