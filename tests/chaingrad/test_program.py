@@ -674,6 +674,29 @@ def test_numpys_own_signatures(f):
     np.testing.assert_array_equal(step(A), f(A))
 
 
+def stack_of_products(x):
+    return (x.reshape(1, 3) @ np.arange(24.0).reshape(2, 3, 4)).reshape(8)[:2].sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "args"),
+    [
+        (
+            lambda x: (x.reshape(3, 1, 2).T * np.arange(6.0).reshape(2, 1, 3)).sum(),
+            [np.arange(6.0)],
+        ),
+        (stack_of_products, [np.arange(3.0)]),
+        (lambda w, y: ((y == 1).sum(axis=0) + (y == 1).sum(axis=0)) @ w, [X[0], np.ones((1, 4))]),
+        (lambda w, y: (y.sum(axis=0) + y.sum(axis=0)) @ w, [X[0], np.full((1, 4), 200, np.uint8)]),
+        (lambda w, y: (w * (-1.0 * y)).sum(), [X[0], np.full(4, 200, np.uint8)]),
+        (lambda w, y: (w * (-1.0 * y)).sum(), [X[0], np.full(4, True)]),
+        (lambda w: w.mean(), [np.ones(70000, np.float16)]),
+    ],
+)
+def test_what_holds_of_matrices_and_floats_is_not_taken_for_others(f, args):
+    assert_same(f, *args)
+
+
 def test_small_integers_wrap_as_in_numpy():
     a = np.array([1, 2], np.uint8)
     step = program(lambda a: (0.5 * (-a), -a / 2.0, a - (-a)), argnums=None)

@@ -1,6 +1,8 @@
 """What is not written down, because something shorter gives the same.
 
-Each identity holds for every value up to rounding, and up to the sign of a zero.
+Each identity holds for finite values, up to rounding and to the sign of a zero, as long as nothing
+overflows. It says itself for which ranks, sizes and dtypes: NumPy adds booleans up to integers and
+lets small integers wrap, so hardly anything that is true of floats is true of these.
 """
 
 import math
@@ -60,27 +62,31 @@ def _same(x: Recorded, example: Any) -> bool:
     )
 
 
+def _is_floating(x: Recorded) -> bool:
+    return x.dtype.kind == "f"
+
+
 def _is(x: Recorded, number: float) -> bool:
     return x.op == "constant" and np.ndim(x.example) == 0 and x.example == number
 
 
 def _negated(x: Recorded) -> Found:
     """y where ``x`` is -y, in floats: unsigned integers have other negatives."""
-    return x.args[0] if x.op == "negative" and x.dtype.kind == "f" else None
+    return x.args[0] if x.op == "negative" and _is_floating(x) else None
 
 
 def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
     """(c, y) where ``x`` is c y for a plain number c and floats y."""
-    if any(y.is_array and y.dtype.kind != "f" for y in x.args):
+    if any(y.is_array and not _is_floating(y) for y in x.args):
         return None
     if x.op == "negative":
         return -1.0, x.args[0]
     if x.op == "multiply":
         for number, other in ((x.args[0], x.args[1]), (x.args[1], x.args[0])):
             if not number.is_array and (c := _number(number)) is not None:
-                return c, other
+                return (c, other) if _is_sound(c, x) else None
     if x.op == "divide" and not x.args[1].is_array and (c := _number(x.args[1])) is not None:
-        return 1.0 / c, x.args[0]
+        return (1.0 / c, x.args[0]) if _is_sound(c, x) and _is_sound(1.0 / c, x) else None
     return None
 
 
@@ -98,15 +104,15 @@ def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
     for x, y in ((a, b), (b, a)):
         c = None if x.is_array else _number(x)
         if c is not None:
-            if c == -1.0:
+            if c == -1.0 and _is_floating(y):
                 return tape.add("negative", (y,))
             before = _scaled(y)
-            if before and _is_sound(c * before[0]):
+            if before and _is_sound(c, y) and _is_sound(c * before[0], y):
                 return _scale(tape, c * before[0], before[1])
         elif (before := _scaled(x)) and before[1].shape == x.shape and _number(y) is None:
             # numbers come first: (c x) y = c (x y)
             more = _scaled(y)
-            if more and _is_sound(before[0] * more[0]):
+            if more and _is_sound(before[0] * more[0], x) and _is_sound(before[0] * more[0], y):
                 inner = tape.add("multiply", (before[1], more[1]))
                 return _scale(tape, before[0] * more[0], inner)
             if before[0] == -1.0 or not before[1].shape:
@@ -114,8 +120,12 @@ def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
     return None
 
 
-def _is_sound(c: float) -> bool:
-    return math.isfinite(c) and abs(c) > 1e-300
+def _is_sound(c: float, x: Recorded) -> bool:
+    """Whether ``c`` is a number to multiply ``x`` with: in its dtype neither 0 nor infinite."""
+    if not _is_floating(x):
+        return False
+    limits = np.finfo(x.dtype)
+    return float(limits.tiny) <= abs(c) <= float(limits.max)
 
 
 def _divide(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -123,7 +133,8 @@ def _divide(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
     if _is(b, 1.0) and _same(a, example):
         return a
     c = None if b.is_array else _number(b)
-    if c is not None and (before := _scaled(a)) and _is_sound(before[0] / c):
+    before = _scaled(a)
+    if before and c is not None and _is_sound(c, a) and _is_sound(before[0] / c, a):
         return _scale(tape, before[0] / c, before[1])
     if (y := _negated(a)) is not None:
         return tape.add("negative", (tape.add("divide", (y, b)),))
@@ -137,7 +148,7 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
             return y
     if a is b and np.result_type(example).kind == "f":
         return tape.add("multiply", (2.0, a))
-    if a.op == "add" and a.args[1] is b and np.result_type(example).kind == "f":
+    if a.op == "add" and a.args[1] is b and _is_floating(b):
         return tape.add("add", (a.args[0], tape.add("multiply", (2.0, b))))
     if (z := _negated(b)) is not None:
         return tape.add("subtract", (a, z))
@@ -163,7 +174,7 @@ def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
         and _same(rest := a.args[a.args[0] is b], example)
     ):
         return rest
-    if a.op == "subtract" and a.args[1] is b:
+    if a.op == "subtract" and a.args[1] is b and _is_floating(b):
         return tape.add("subtract", (a.args[0], tape.add("multiply", (2.0, b))))
     return None
 
@@ -191,7 +202,7 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
         return x.args[0].transpose(*[before[i] for i in order])
     if axes is None and (turned := _turned(tape, x, 0)) is not None:
         return turned
-    if x.op == "reshape" and x.args[0].ndim == 1 and axes is None and 1 in x.shape:
+    if axes is None and x.ndim == 2 and 1 in x.shape and _flat(x) is not None:
         return x.args[0].reshape(x.shape[::-1])
     if before := _scaled(x):
         c, y = before
@@ -216,13 +227,13 @@ def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     x, shape = args[0], options["shape"]
     if x.op == "reshape":
         return x.args[0].reshape(shape)
-    if x.op == "matmul" and len(shape) == 1:
+    if x.op == "matmul" and len(shape) == 1 and x.args[0].ndim == x.args[1].ndim == 2:
         a, b = x.args
         if a.shape[0] == 1 and (row := _flat(a)) is not None:
             return tape.add("matmul", (row, b))
         if b.shape[-1] == 1 and (column := _flat(b)) is not None:
             return tape.add("matmul", (a, column))
-    if x.op == "broadcast_to" and not x.args[0].shape:
+    if x.op == "broadcast_to" and not x.args[0].shape and shape:
         return tape.add("broadcast_to", x.args, shape=shape)
     if x.op in ("sum", "mean", "max", "min") and not x.option("keepdims"):
         kept = computed(x.op, [x.args[0].example], dict(x.options) | {"keepdims": True})
@@ -249,20 +260,21 @@ def _matmul(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
 
 
 def _flat(x: Recorded) -> Found:
-    """The vector that a row or a column was made of."""
+    """The vector that a row, a column or the like was made of."""
     return x.args[0] if x.op == "reshape" and x.args[0].ndim == 1 else None
 
 
 def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    if np.ndim(example) and args[0].size == np.size(example):
-        return args[0].reshape(np.shape(example))
-    y = _negated(args[0])
+    x = args[0]
+    if np.ndim(example) and x.size == np.size(example) and x.dtype == np.result_type(example):
+        return x.reshape(np.shape(example))
+    y = _negated(x)
     return None if y is None else tape.add("negative", (tape.add("sum", (y,), **options),))
 
 
 def _is_shifted(x: Recorded) -> bool:
-    """Whether ``x`` is a - max(a), so that no exponential of it overflows."""
-    if x.op != "subtract":
+    """Whether ``x`` is a - max(a) of floats, so that no exponential of it overflows."""
+    if x.op != "subtract" or not _is_floating(x):
         return False
     a, top = x.args
     spread = top.option("keepdims") or top.option("axis") is None  # else along another axis
@@ -276,7 +288,7 @@ def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
         chosen = top if settled.example else other
         if _same(chosen, example):
             return chosen
-        if chosen.dtype == np.result_type(example):
+        if chosen.dtype == np.result_type(example) and np.shape(example):
             return tape.add("broadcast_to", (chosen,), shape=np.shape(example))
     # the largest of a - max(a) is 0 or nan
     if (
@@ -294,8 +306,17 @@ def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
 def _exp(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     x = args[0]
     if x.op == "subtract" and x.args[1].op == "log" and _is_shifted(x.args[0]):
-        return tape.add("divide", (tape.add("exp", (x.args[0],)), x.args[1].args[0]))
+        total = x.args[1].args[0]
+        if _is_sum_of_powers(total):
+            return tape.add("divide", (tape.add("exp", (x.args[0],)), total))
     return None
+
+
+def _is_sum_of_powers(x: Recorded) -> bool:
+    """Whether ``x`` is a sum of exponentials, so that it is the exponential of its logarithm."""
+    while x.op in ("reshape", "broadcast_to"):
+        x = x.args[0]
+    return x.op == "sum" and x.args[0].op == "exp"
 
 
 def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:

@@ -321,7 +321,7 @@ class Writer:
         if not a.is_constant or a.shape or b.dtype.kind != "f" or not 0 < a.example < 1:
             return 0
         count = round(1 / float(a.example))
-        exact = type(a.example)(1.0 / count) == a.example
+        exact = type(a.example)(1.0 / count) == a.example and count <= np.finfo(b.dtype).max
         return count if exact and (not a.is_array or a.dtype == b.dtype) else 0
 
     def _of_numbers(self, op: str, args: Sequence[Recorded], listed: str) -> str:

@@ -160,7 +160,7 @@ class Recorded(Symbol):
             )
         if method == "reduce" and ufunc in _REDUCTIONS:
             return _REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
-        if method == "__call__" and not options and ufunc in _SAME_AS:
+        if method == "__call__" and not options and ufunc in _SAME_AS and self.dtype.kind == "f":
             return _SAME_AS[ufunc](*inputs)
         if method != "__call__" or options:
             raise TracingError(
@@ -226,7 +226,7 @@ class Recorded(Symbol):
         if axis is not None and not isinstance(axis, int):
             axis = tuple(int(i) for i in axis) if np.ndim(axis) else int(axis)
             axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
-        if axis == ():
+        if axis == () and op not in ("all", "any") and self.dtype.kind == "f":
             return self
         return self.tape.add(op, (self,), axis=axis, keepdims=bool(keepdims))
 
@@ -508,7 +508,7 @@ _REDUCTIONS: dict[Any, Callable[..., Any]] = {
     np.add: _KNOWN[np.sum], np.maximum: _KNOWN[np.max], np.minimum: _KNOWN[np.min],
     np.multiply: _KNOWN[np.prod],
 }  # fmt: skip
-_SAME_AS: dict[Any, Callable[..., Any]] = {
+_SAME_AS: dict[Any, Callable[..., Any]] = {  # of floats
     np.square: lambda x: x * x,
     np.reciprocal: lambda x: 1.0 / x,
     np.positive: lambda x: x,
