@@ -170,7 +170,7 @@ def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any
         TypeError: a bound is a node, which would take a gradient too.
     """
     low, high = (min if low is None else low), (max if high is None else high)
-    if any(isinstance(bound, Traced) for bound in (low, high)):
+    if any(isinstance(bound, Traced) and not is_symbol(bound) for bound in (low, high)):
         raise TypeError("clip: bounds are numbers or arrays; with nodes use maximum and minimum")
     low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
     within = (x.data >= low) & (x.data <= high)

@@ -1,6 +1,7 @@
 """What is written down gives what the engine gives, call after call, and shares nothing."""
 
 import inspect
+import itertools
 import math
 import random
 import threading
@@ -352,6 +353,40 @@ def test_every_rule_is_met():
         assert_same(f, *args, argnums=tuple(range(arity)))
         seen.add(name)
     assert seen == set(table)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w, D: np.where(D > 0, w, D).sum() + np.where(w > D, D, w).sum(),
+        lambda w, D: np.dot(D.T, w).sum() + np.dot(D, w.T).tanh().sum() + np.dot(2.0, w).sum(),
+        lambda w, D: (np.outer(D[0], w[0]) * np.outer(w[1], D[1])).sum(),
+        lambda w, D: np.concatenate([D, w, D], axis=1).tanh().sum(),
+        lambda w, D: (np.stack([D, w]) * np.stack([w, D], axis=-1).reshape(2, 5, 4)).sum(),
+        lambda w, D: np.einsum("ij,kj->ik", D, w).sum() + np.einsum("ij,ij,ij", D, w, D),
+        lambda w, D: np.clip(w, D - 1, D + 1).sum() + w.clip(D, None).sum(),
+        lambda w, D: np.clip(w, max=D).sum() + np.clip(w, -0.5, D.max()).sum(),
+        lambda w, D: np.maximum(D, w).sum() + np.logaddexp(D, w).sum() + (D**2 - w).sum(),
+        lambda w, D: np.where(np.logical_and(w > 0, D < 1), w, 0.0).sum(),
+        lambda w, D: np.where(np.logical_or(D > 1, np.logical_not(w > 0)), w, D).sum(),
+        lambda w, D: np.where((D > 0) & ((w > 0) | ~(D > 1)), w, D * w).sum(),
+        lambda w, D: np.where(np.logical_and(D, w > 0), w, D).sum(),
+    ],
+)
+def test_numpys_functions_of_data_before_a_node(f):
+    assert_same(f, X, A[0])
+    assert_same(f, X, np.arange(20, dtype=np.uint8).reshape(5, 4) % 3)
+
+
+@pytest.mark.parametrize("signs", list(itertools.product([1.5, -1.5], repeat=3)))
+def test_truths_of_numbers_keep_their_parentheses(signs):
+    def f(x, y, z):
+        a, b, c = x > 0, y > 0, z > 0
+        neither = np.logical_not(np.logical_or(a, b))
+        first = where((a | b) & c, x, 2 * y) + where(a | (b & c), z, x) + where(neither, y, z)
+        return first + where(np.logical_and(x.data, z.data), x, z) * where(a | neither, y, 3 * z)
+
+    assert_same(f, *signs, argnums=(0, 1, 2))
 
 
 def test_against_pytorch():

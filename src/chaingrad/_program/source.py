@@ -10,21 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._program.tape import VIEWS, Recorded, Slot, may_repeat
+from chaingrad._program.tape import BITS, VIEWS, Recorded, Slot, may_repeat
 from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
 SHORT = 46  # what is used once and longer than that gets a line of its own
 
 # How tightly Python's operators bind.
-ATOM, POWER, UNARY, TIMES, PLUS, AND, OR, COMPARED, NOT, CHOICE = range(20, 10, -1)
+(
+    ATOM, POWER, UNARY, TIMES, PLUS, AND, OR, COMPARED, NOT, BOTH, EITHER, CHOICE
+) = range(20, 8, -1)  # fmt: skip
 _BINARY = {
     "add": ("+", PLUS), "subtract": ("-", PLUS), "multiply": ("*", TIMES), "divide": ("/", TIMES),
     "matmul": ("@", TIMES), "floor_divide": ("//", TIMES), "remainder": ("%", TIMES),
     "less": ("<", COMPARED), "less_equal": ("<=", COMPARED), "greater": (">", COMPARED),
     "greater_equal": (">=", COMPARED), "equal": ("==", COMPARED), "not_equal": ("!=", COMPARED),
     "bitwise_and": ("&", AND), "bitwise_or": ("|", OR),
-    "logical_and": ("and", NOT), "logical_or": ("or", NOT),
+    "logical_and": ("and", BOTH), "logical_or": ("or", EITHER),
 }  # fmt: skip
 _UNARY = {"negative": ("-", UNARY), "invert": ("~", UNARY), "logical_not": ("not ", NOT)}
 _METHODS = {"sum", "mean", "max", "min", "prod", "all", "any"}
@@ -288,11 +290,13 @@ class Writer:
         op, args = x.op, x.args
         if op == "multiply":
             return self._product(args)
-        if op in _BINARY:
+        # Python's ``and`` asks an array for one truth, so arrays take np.logical_and.
+        has_sign = not (x.is_array and op in BITS.values())
+        if has_sign and op in _BINARY:
             sign, binds = _BINARY[op]
             left = self.operand(args[0], binds + (binds == COMPARED), args[1])
             return f"{left} {sign} {self.operand(args[1], binds + 1, args[0])}", binds
-        if op in _UNARY:
+        if has_sign and op in _UNARY:
             sign, binds = _UNARY[op]
             return f"{sign}{self.operand(args[0], binds)}", binds
         said = getattr(self, f"_say_{op}", None)

@@ -169,6 +169,8 @@ class Recorded(Symbol):
         return self.tape.add(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        if any(issubclass(t, Traced) and not issubclass(t, Recorded) for t in types):
+            return NotImplemented  # a node among the operands applies the rule
         known = _KNOWN.get(function)
         if known is not None:
             return known(*args, **options)
@@ -339,8 +341,10 @@ class Tape:
             ValueError: the shapes do not fit, as NumPy says.
         """
         args = tuple(x if type(x) is Recorded else self._operand(op, x) for x in operands)
-        if op in BITS and not any(x.is_array for x in args):
-            op = BITS[op]
+        if not any(x.is_array for x in args):
+            op = BITS.get(op, op)
+            if op in BITS.values():
+                args = tuple(map(_as_truth, args))
         pairs = tuple(options.items())
         example = computed(op, [x.example for x in args], options)
         found: Recorded | None = self.simpler(self, op, args, options, example)
@@ -375,6 +379,11 @@ class Tape:
             yield
         finally:
             self.region = before
+
+
+def _as_truth(x: Recorded) -> Recorded:
+    """A plain number as a boolean: Python's ``and`` gives one of its operands."""
+    return x if type(x.example) is bool else x.tape.add("not_equal", (x, 0))
 
 
 def computed(op: str, examples: Sequence[Any], options: dict[str, Any]) -> Any:
