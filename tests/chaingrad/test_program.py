@@ -626,6 +626,17 @@ def test_results_share_no_memory(f):
         assert not any(np.shares_memory(a, b) for b in held[:i])
 
 
+@pytest.mark.parametrize("reuse", [False, True])
+def test_gradients_may_be_changed_in_place(reuse):
+    def f(a, x):
+        return (x.reshape(6, 1) * a.reshape(1, 1)).mean() + x.sum()
+
+    step = program(f, (0, 1), reuse=reuse)
+    for g in step(np.ones(1), np.ones(6))[1]:
+        g *= 0.1
+        assert g.tolist() == [g[0]] * g.size
+
+
 @pytest.mark.parametrize(("f", "by_hand", "args", "argnums"), BY_HAND)
 def test_buffers_are_reused(f, by_hand, args, argnums):
     args = [np.repeat(a, 40, axis=0) if f is norm_layer and a is X else a for a in args]
@@ -763,6 +774,23 @@ def test_what_keeps_exponentials_small_keeps_the_dtype():
 def test_numbers_beside_float32():
     step = assert_same(lambda W, lr: (W * np.exp(lr)).sum(), X.astype(np.float32), 0.5, rtol=1e-5)
     assert step(X.astype(np.float32), 0.5)[1].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: w * ((x.sum() * np.array(0.3)).sum() + (x * x).sum()),
+        lambda x, w: w * ((x.sum() * np.array(0.25)).sum() + (x * x).sum()),
+        lambda x, w: losses.binary_cross_entropy_with_logits(w, 1.0) + x.sum(),
+        lambda x, w: np.where(x > 0, np.int64(3) * w, x).sum(),
+    ],
+)
+def test_a_number_of_numpys_beside_a_plain_one_stays_numpys(f):
+    x = np.arange(3, dtype=np.float32)
+    for argnums in (0, 1, (0, 1)):
+        step, expected = program(f, argnums), value_and_grad(f, argnums)(x, 1.5)
+        for a, b in zip(flat(step(x, 1.5)), flat(expected), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
 def test_a_boolean_is_a_number_where_it_is_differentiated():

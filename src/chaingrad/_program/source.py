@@ -77,11 +77,18 @@ def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
     return sorted(seen, key=lambda x: x.place)
 
 
-def memory_of(x: Recorded) -> Recorded:
-    """The value whose memory ``x`` may show: itself, where it is made anew."""
+def _shown(x: Recorded) -> list[Recorded]:
+    """``x`` and what it may be a view of, down to the value whose memory it shows."""
+    chain = [x]
     while x.op in VIEWS and (x.op not in ("getitem", "einsum") or len(x.args) == 1):
         x = x.args[0]
-    return x
+        chain.append(x)
+    return chain
+
+
+def memory_of(x: Recorded) -> Recorded:
+    """The value whose memory ``x`` may show: itself, where it is made anew."""
+    return _shown(x)[-1]
 
 
 class Names:
@@ -326,7 +333,7 @@ class Writer:
             return 0
         count = round(1 / float(a.example))
         exact = type(a.example)(1.0 / count) == a.example and count <= np.finfo(b.dtype).max
-        return count if exact and (not a.is_array or a.dtype == b.dtype) else 0
+        return count if exact and (not a.is_array or _is_written_bare(a, b)) else 0
 
     def _of_numbers(self, op: str, args: Sequence[Recorded], listed: str) -> str:
         if op in _OF_MATH:
@@ -435,7 +442,7 @@ class Writer:
         if isinstance(c, np.ndarray):
             return self._array(x, c), ATOM
         text = self._number(c, beside)
-        if x.is_array and x.dtype.kind == "f" and (beside is None or beside.dtype != x.dtype):
+        if x.is_array and not _is_written_bare(x, beside):
             return f"np.{x.dtype.name}({text})", ATOM
         return text, UNARY if text[0] == "-" else ATOM
 
@@ -460,6 +467,15 @@ class Writer:
         return self.name[x]
 
 
+def _is_written_bare(x: Recorded, beside: Recorded | None) -> bool:
+    """Whether a number of NumPy's can be one of Python's: beside an array whose dtype stays."""
+    if beside is None or not beside.is_array:
+        return False
+    if x.dtype.kind == "f":
+        return x.dtype == beside.dtype
+    return np.result_type(x.dtype, beside.dtype) == beside.dtype
+
+
 def fresh(writer: Writer) -> Callable[[Recorded], str]:
     """What is given of each output, such that no two share memory, nor with an input."""
     taken: set[Recorded] = set()
@@ -471,11 +487,8 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
         if x.op == "broadcast_to" and x.args[0].is_constant:
             return text  # np.zeros and the like
         base = memory_of(x)
-        known = (
-            base.op in ("input", "constant")
-            or base in taken
-            or (x.op == "broadcast_to" and not x.args[0].is_constant)
-        )
+        repeats = any(y.op == "broadcast_to" for y in _shown(x))  # one entry in many places
+        known = base.op in ("input", "constant") or base in taken or repeats
         taken.add(base)
         return f"{writer.operand(x, ATOM)}.copy()" if known else text
 
