@@ -233,7 +233,7 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         half = count // 2
         odd = factors[2 * half :]
         factors = factors[:half] * factors[half : 2 * half]
-        if odd.size:
+        if count % 2:
             factors = rules.concatenate(factors, odd, axis=0)
         count = (count + 1) // 2
     if not keepdims:

@@ -916,10 +916,11 @@ def _einsum_shares(
         left = ",".join([result, *[t for t, _ in others]])
         share = einsum(g, *[y for _, y in others], subscripts=f"{left}->{target}")
         sizes = dict(zip(target, shape_of(share), strict=True))
-        full = tuple(max(sizes.get(c, 1), n) for c, n in zip(term, shape_of(x), strict=True))
+        found = [sizes.get(c, 1) for c in term]
+        full = tuple(n if m == 1 else m for m, n in zip(found, shape_of(x), strict=True))
         if target != term or shape_of(share) != full:
             # summed over an index that nothing else has, or has once: one entry for all
-            share = reshape(share, shape=tuple(sizes.get(c, 1) for c in term))
+            share = reshape(share, shape=tuple(found))
             share = broadcast_to(share, shape=full)
         yield share
 

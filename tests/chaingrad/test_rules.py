@@ -368,6 +368,28 @@ def test_nan_passes_through_relu(data, create_graph):
     assert np.isnan(value(x.grad)).all()
 
 
+@pytest.mark.parametrize(
+    ("subscripts", "shapes"),
+    [("ij->i", [(2, 0)]), ("ij->j", [(0, 3)]), ("ij,kj->", [(0, 2), (3, 2)]),
+     ("ij,jk->ik", [(2, 0), (0, 3)]), ("i,j->", [(0,), (3,)])],
+)  # fmt: skip
+def test_einsum_over_nothing_has_gradients(subscripts, shapes):
+    arrays = [np.ones(shape) for shape in shapes]
+    tensors = [torch.tensor(a, requires_grad=True) for a in arrays]
+    expected = torch.autograd.grad(torch.einsum(subscripts, *tensors).sum(), tensors)
+    nodes = [Node(a) for a in arrays]
+    einsum(subscripts, *nodes).sum().backward()
+    for node, t in zip(nodes, expected, strict=True):
+        np.testing.assert_array_equal(node.grad, t.numpy())
+
+
+def test_the_product_along_one_axis_of_an_empty_array():
+    x = Node(np.ones((3, 0)))
+    x.prod(axis=0).sum().backward()
+    assert (x.prod(axis=0).shape, x.grad.shape) == ((0,), (3, 0))
+    assert x.prod(axis=1).data.tolist() == [1.0, 1.0, 1.0]
+
+
 def test_the_mean_of_nothing_has_an_empty_gradient():
     x = Node(np.zeros((0, 3)))
     with np.errstate(all="ignore"), warnings.catch_warnings():
