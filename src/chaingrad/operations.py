@@ -129,7 +129,7 @@ def _first(what: str, *operands: Any) -> Any:
     """The first node, beside which integers take its dtype, or else a constant."""
     if not operands:
         raise ValueError(f"{what}: give at least one node")
-    node = next((x for x in operands if isinstance(x, Traced)), None)
+    node = next((x for x in operands if isinstance(x, Traced) and not is_symbol(x)), None)
     return Traced._constant(operands[0]) if node is None else node
 
 

@@ -378,6 +378,15 @@ def test_numpys_functions_of_data_before_a_node(f):
     assert_same(f, X, np.arange(20, dtype=np.uint8).reshape(5, 4) % 3)
 
 
+def test_operations_of_data_alone_give_constants():
+    def f(w, D):
+        top = maximum(D, 0.5).tanh() + where(D > 0, D, 2.0).sigmoid()
+        return (w * top).sum() + einsum("ij,ij->", D, D) + chaingrad.stack([D, D]).relu().sum()
+
+    assert_same(f, X, A[0])
+    assert_same(lambda w, D: where(D > 0, D, 1.0).sum(), X, A[0])
+
+
 @pytest.mark.parametrize("signs", list(itertools.product([1.5, -1.5], repeat=3)))
 def test_truths_of_numbers_keep_their_parentheses(signs):
     def f(x, y, z):

@@ -1,9 +1,10 @@
 """A function and its gradient written down as the program that a person would write by hand.
 
 `program` runs a function and its backward pass once, on values that note what is done with them
-(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``) and puts the
-rest into Python (``source.py``) and formulas (``equations.py``). There is no derivative here: the
-engine's rules run, forward and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too,
+(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), puts the
+rest into Python (``source.py``) and formulas (``equations.py``), and compares what that gives with
+what the nodes give (``checking.py``). There is no derivative here: the engine's rules run, forward
+and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too,
 from the text of a function, whose branches and loops stay; what is traced has one course.
 """
 
@@ -16,14 +17,16 @@ import numpy as np
 
 from chaingrad import _tree, modes
 from chaingrad._program import arguments
+from chaingrad._program.checking import compare
 from chaingrad._program.equations import Equations
 from chaingrad._program.reuse import Reuser
 from chaingrad._program.source import Writer
 from chaingrad._program.tape import Recorded
-from chaingrad._program.tracing import Passes, tracing, without_randomness
+from chaingrad._program.tracing import Passes, is_comparing, tracing, without_randomness
 from chaingrad._program.words import Result, Trace, put_into_words
 from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
+from chaingrad.rules import TracingError
 
 ndarray = np.ndarray
 _FLOATS = {float}
@@ -40,6 +43,11 @@ def program(
     The program is called like `~chaingrad.functional.value_and_grad`; nothing of ``f`` runs again
     but for arguments of other shapes, dtypes or structure, for which another program is written.
 
+    At that first call ``f`` runs twice: once on values that note what it does, and once on nodes,
+    with copies of the arguments. If the two give different results, the program is refused. So a
+    print or a counter in ``f`` runs twice, and only then. Where results differ by more than the
+    usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
+
     - Every float and array among the arguments is an input, arrays of integers and booleans, too.
       Plain integers, booleans, strings and None belong to the program: others have another.
     - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
@@ -48,7 +56,9 @@ def program(
       ``model.training`` among them, stay what they were.
     - Loops are written out. ``where``, ``max``, ``sort`` and indices are operations, and follow
       their values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so
-      are random numbers.
+      are random numbers. What decides by a type, as ``isinstance(x, np.ndarray)``, keeps something
+      from call to call, or changes an argument in place, shows in the comparison, and is refused
+      as well.
 
     No result shares memory with an argument, a constant or another result. Plain numbers are
     computed with ``math``, which raises where the engine gives inf or nan.
@@ -62,8 +72,8 @@ def program(
             a pleasure to read.
 
     Raises:
-        TypeError: (from the program) what ``f`` does cannot be written down: the message says
-            what, and what to write instead.
+        TypeError: (from the program) what ``f`` does cannot be written down, or nodes give other
+            results: the message says what, and what to write instead.
         ValueError: (from the program) as `~chaingrad.functional.value_and_grad`; and where an
             argument has a value that is refused, such as a label out of range.
 
@@ -109,7 +119,7 @@ class Program:
         if written is not None and not kwargs:
             self._last = written.trace
             return written.called(args)
-        if any(map(arguments.holds_recorded, (args, kwargs))):
+        if is_comparing() or any(map(arguments.holds_recorded, (args, kwargs))):
             return self._plain(*args, **kwargs)
         written = self._written(args, kwargs)
         if not written.takes_more and all(type(x) in (ndarray, float) for x in args):
@@ -169,20 +179,29 @@ class Program:
             named = arguments.recorded(kwargs, lift)
             passes = Passes(met.tape)
             with without_randomness(self._f), modes.watching(passes):
-                if self._argnums is None:
-                    nodes = arguments.mapped([given, named], _as_node)
-                    result = Result(self._f(*nodes[0], **nodes[1]))
-                else:
-                    answer, gradients = self._plain(*given, **named)
-                    result = Result(answer, gradients, self._argnums, by)
+                own = arguments.mapped([given, named], lambda x: x)  # containers, to be changed
+                result = Result(self._on_nodes(*own), self._argnums, by)
             trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
         if lines:
             met.settle()
         else:  # the nodes would hold what they hold
             trace = replace(trace, lines=())
         written = _Written(trace, result.like, by)
-        _check(written, args, kwargs, result.like)
+        try:
+            name, heads = getattr(self._f, "__name__", "f"), ("value", "gradient")[: 2 * bool(by)]
+            call = args, kwargs
+            compare(written, self._on_nodes, call, name, heads, met.tape.epsilon)
+        except TracingError as error:
+            error.add_note(f"What was written down:\n{trace.source:.4000}")
+            raise
         return written
+
+    def _on_nodes(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What nodes give for these arguments: the reference, and what is written down."""
+        if self._argnums is None:
+            args, kwargs = arguments.mapped([list(args), kwargs], _as_node)
+            return self._f(*args, **kwargs)
+        return self._plain(*args, **kwargs)
 
 
 class _Written:
@@ -234,19 +253,9 @@ def _is_exotic(x: Any) -> bool:
 
 
 def _as_node(x: Any) -> Any:
-    is_floating = isinstance(x, Recorded) and x.dtype.kind == "f"
-    return Node(x, requires_grad=False) if is_floating else x
+    is_number = isinstance(x, Recorded | ndarray | np.generic | float)
+    return Node(x, requires_grad=False) if is_number and _dtype(x).kind == "f" else x
 
 
-def _check(written: _Written, args: Any, kwargs: Any, expected: Any) -> None:
-    """Hold the source to the values that were traced: others would be a fault of this module."""
-    with np.errstate(all="ignore"):
-        got = _tree.flat(written(args, kwargs))
-    for x, y in zip(got, _tree.flat(expected), strict=True):
-        if isinstance(y, Recorded):
-            same = np.shape(x) == y.shape and np.result_type(x) == np.result_type(y.example)
-            if not same or not np.allclose(x, y.example, 1e-4, 1e-6, equal_nan=True):
-                raise RuntimeError(
-                    "program: what was written down gives other values than the function; please "
-                    f"report this, with the source:\n{written.trace.source:.4000}"
-                )
+def _dtype(x: Any) -> np.dtype[Any]:
+    return np.dtype(float) if type(x) is float else x.dtype

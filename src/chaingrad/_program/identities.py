@@ -1,8 +1,9 @@
 """What is not written down, because something shorter gives the same.
 
-Each identity holds for finite values, up to rounding and to the sign of a zero, as long as nothing
-overflows. It says itself for which ranks, sizes and dtypes: NumPy adds booleans up to integers and
-lets small integers wrap, so hardly anything that is true of floats is true of these.
+Each identity holds for every value for which nothing overflows, up to rounding and to the sign of a
+zero. It says itself for which ranks, sizes and dtypes: NumPy adds booleans up to integers and lets
+small integers wrap, so hardly anything that is true of floats is true of these. What floats do not
+cancel stays, as (a + b) - b, which is not a where b is large, and a - a, which may be nan.
 """
 
 import math
@@ -163,17 +164,6 @@ def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
         return a
     if (y := _negated(b)) is not None:
         return tape.add("add", (a, y))
-    if np.result_type(example).kind != "f":
-        return None
-    if a is b:
-        zero = np.zeros((), np.result_type(example))
-        return tape.add("broadcast_to", (zero if b.is_array else 0.0,), shape=np.shape(example))
-    if (
-        a.op == "add"
-        and (a.args[0] is b or a.args[1] is b)
-        and _same(rest := a.args[a.args[0] is b], example)
-    ):
-        return rest
     if a.op == "subtract" and a.args[1] is b and _is_floating(b):
         return tape.add("subtract", (a.args[0], tape.add("multiply", (2.0, b))))
     return None

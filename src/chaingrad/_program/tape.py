@@ -33,6 +33,7 @@ ELEMENTWISE = {
     for name, found in vars(np).items()  # not dir, whose names bring modules
     if isinstance(found, np.ufunc) and name != "matmul"
 } | {"where"}
+_EPSILON = float(np.finfo(float).eps)
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
@@ -307,6 +308,12 @@ class Tape:
         self.known: dict[Any, Recorded] = {}
         self.uses: Counter[Recorded] = Counter()
         self.demands: list[tuple[Recorded, str]] = []
+
+    @property
+    def epsilon(self) -> float:
+        """Of the coarsest floats among the arrays that were recorded."""
+        dtypes = {x.dtype for x in self.known.values() if x.is_array}
+        return max((float(np.finfo(t).eps) for t in dtypes if t.kind == "f"), default=_EPSILON)
 
     def input(self, example: Any) -> Recorded:
         return Recorded(self, "input", (), (), example)

@@ -30,6 +30,7 @@ _running = 0
 
 class _Here(threading.local):
     met: "Met | None" = None
+    compares = False
 
 
 _here = _Here()
@@ -99,6 +100,21 @@ def tracing(tape: Tape | None = None) -> Iterator[Met]:
         _count(-1)
         _here.met = before
         met.check_grads()
+
+
+@contextmanager
+def comparing() -> Iterator[None]:
+    """Have nodes hold plain values, within a trace too, and programs compute by nodes."""
+    before, _here.met, _here.compares = (_here.met, _here.compares), None, True
+    try:
+        yield
+    finally:
+        _here.met, _here.compares = before
+
+
+def is_comparing() -> bool:
+    """Whether this thread asks nodes what a program should give."""
+    return _here.compares
 
 
 def _count(one: int) -> None:

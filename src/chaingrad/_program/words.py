@@ -63,10 +63,10 @@ class TracedLine:
 class Result:
     """What a function gave: itself, or its value and gradients."""
 
-    def __init__(
-        self, answer: Any, gradients: Any = None, argnums: Any = None, by: Sequence[int] = ()
-    ) -> None:
-        self.answer, self.gradients, self.by = answer, gradients, by
+    def __init__(self, given: Any, argnums: Any = None, by: Sequence[int] = ()) -> None:
+        self.answer: Any = given if argnums is None else given[0]
+        self.gradients: Any = None if argnums is None else given[1]
+        self.by = by
         self._several = argnums is None or isinstance(argnums, Sequence)
 
     @property

@@ -22,7 +22,8 @@ class Replay:
         data: the other leaves that have a label; its further arguments.
         held: the values of the leaves that have no label, which belong to the function; read
             while a program is traced, they would be taken for its inputs.
-        made: the nodes of the last replay, and those that they stand for.
+        made: the nodes of each call of the function, and those that they stand for; a program is
+            written in one call and compared with nodes in another.
     """
 
     root: Node
@@ -67,7 +68,6 @@ class Replay:
         return run
 
     def __call__(self, *given: Any) -> Node:
-        self.made.clear()
         at: dict[Node, Node] = {}
         for node, x in zip((*self.leaves, *self.data), given, strict=True):
             at[node] = x if isinstance(x, Node) else Node(x, requires_grad=False)
@@ -83,7 +83,9 @@ class Replay:
 
     def number(self, values: Sequence[Any]) -> float:
         """The root for other values of the arguments."""
-        return self(*[Node(x, requires_grad=False) for x in values]).item()
+        number = self(*[Node(x, requires_grad=False) for x in values]).item()
+        self.made.clear()
+        return number
 
 
 def _rule(node: Node) -> Rule:
