@@ -27,11 +27,12 @@ from chaingrad.doctor.learning import task
 from chaingrad.doctor.probe import gradients
 from chaingrad.doctor.report import ENDLESS
 from chaingrad.graph import toposort
-from tests.chaingrad import patients
+from tests.chaingrad import patients, sound
 from tests.support import ROOT
 
 MUSEUM = ROOT / "chapters/foundations/bug-museum.md"
 RULE_OF_TANH = "a rule: tanh"
+PROBES_OF_1 = [probe for probe in PROBES if probe.milestone == 1]
 
 
 def museum():
@@ -413,11 +414,87 @@ def own(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("design", [patients.ARRAYS, patients.TABLE], ids=["closures", "table"])
-def test_an_engine_from_an_empty_file_reaches_all_milestones(design, own):
-    for milestone in range(1, 7):
-        report = examine(own(design), milestone=milestone)
-        assert report.is_sound, str(report)
+@pytest.mark.parametrize("source", sound.DESIGNS.values(), ids=sound.DESIGNS)
+def test_right_engines_of_any_design_reach_all_milestones(source, own):
+    report = examine(own(source), milestone=6)
+    assert report.findings == []
+    assert report.is_sound, str(report)
+    for milestone in range(1, 6):
+        texts = {probe.text for probe in PROBES if probe.milestone <= milestone}
+        outcomes = [x for x in report.outcomes if x.probe in texts]
+        assert Report("x", outcomes, milestone).is_sound
+
+
+def test_what_an_engine_keeps_stays_as_it_was():
+    space = patients.changed(sound.TAPE)
+    report = examine(space["Value"], milestone=2)
+    assert report.is_sound, str(report)
+    assert space["TAPE"]
+    assert all({"data", "grad"} <= vars(out).keys() for out, _, _ in space["TAPE"])
+
+
+def test_each_probe_meets_a_file_as_if_it_had_just_been_imported(own, tmp_path):
+    """So do the modules beside it, and what was imported before is imported still."""
+    (tmp_path / "tape_beside.py").write_text("TAPE = []\n")
+    begins = "from pathlib import Path\nimport tape_beside\nif tape_beside.TAPE:\n"
+    begins += f"    Path({str(tmp_path / 'used')!r}).touch()\n"
+    keeps = ("TAPE = []  #", "from tape_beside import TAPE  #")
+    target = own(begins + sound.changed(sound.TAPE, keeps))
+    assert examine(target, milestone=2).is_sound
+    assert not (tmp_path / "used").exists()
+    assert sys.modules["own_engine"].TAPE == []
+    assert "tape_beside" not in sys.modules
+    assert sys.path.count(str(tmp_path)) == 1
+
+
+def test_a_file_that_takes_long_to_load_is_not_loaded_for_each_probe(own, tmp_path):
+    log = tmp_path / "log"
+    waits = "import time\nbegan = time.thread_time()\n"
+    waits += "while time.thread_time() < began + 0.15:\n    pass\n"
+    notes = f"with open({str(log)!r}, 'a') as file:\n    file.write('loaded.')\n"
+    assert examine(own(notes + sound.TAPE), milestone=1).is_sound
+    assert log.read_text().count("loaded.") > len(PROBES_OF_1)
+    log.write_text("")
+    assert examine(own(notes + waits + sound.TAPE), milestone=1).is_sound
+    assert log.read_text() == 2 * "loaded."
+
+
+def test_a_file_that_loads_only_once_is_examined_as_it_was_loaded(own, tmp_path):
+    once = f"from pathlib import Path\nPath({str(tmp_path / 'mark')!r}).touch(exist_ok=False)\n"
+    assert examine(own(once + sound.TAPE), milestone=2).is_sound
+
+
+class Linked:
+    """When it is freed it says whether its operand is still held by a list."""
+
+    def __init__(self, held, parent=None):
+        self.held, self.parent = held, parent
+
+    def __del__(self):
+        if self.parent:
+            self.parent.freed.append(any(self.parent is node for node in self.held))
+
+
+def test_a_deep_graph_is_freed_node_by_node(monkeypatch):
+    monkeypatch.setattr(probes, "_kept", [])
+    nodes, Linked.freed = [], []
+    nodes.append(Linked(nodes))
+    for _ in range(20):
+        nodes.append(Linked(nodes, nodes[-1]))
+    probes._let_go(nodes)
+    assert Linked.freed == [True] * 20
+    assert probes._kept == []
+
+
+@pytest.mark.parametrize("platform", ["emscripten", "linux"])
+def test_a_browser_keeps_the_deep_graph_that_it_could_not_free(platform, monkeypatch):
+    monkeypatch.setattr(probes, "_kept", [])
+    monkeypatch.setattr(sys, "platform", platform)
+    nodes = [ENGINES["Value"](1.0)]
+    table = {nodes[0]: "an entry"}
+    probes._let_go(nodes)
+    assert nodes == []
+    assert probes._kept == list(table) * (platform == "emscripten")
 
 
 @pytest.mark.slow
@@ -428,6 +505,13 @@ def test_a_bad_engine_is_told_the_same_cause_at_each_milestone(own):
         assert first.bug == probes.OVERWRITES
         assert first.probe.text.startswith("a * b + a * c at")
         assert (first.outcome.found, first.outcome.right) == ("5", "8")
+
+
+def test_an_engine_that_can_go_back_once_is_refusing_and_not_wrong(own):
+    report = examine(own(sound.ONCE))
+    assert report.is_sound, str(report)
+    told = {remark.bug for remark in report.remarks}
+    assert {"a second pass is refused", "several graphs at once are refused"} <= told
 
 
 def test_an_imported_engine_trains_by_the_file_that_imports_it(own):
@@ -664,11 +748,11 @@ def test_an_engine_in_a_file_is_read_anew(mine):
 
 def test_a_file_that_keeps_its_size_and_time_is_read_anew(mine):
     file = mine / "own.py"
-    for sign, sound in (("+", True), ("-", False)):
+    for sign, is_sound in (("+", True), ("-", False)):
         text = patients.CLOSURES.replace("self.data + other.data", f"self.data {sign} other.data")
         file.write_text(f"import math\n{text}")
         os.utime(file, (1e9, 1e9))
-        assert examine("own.py:Value", milestone=1).is_sound == sound
+        assert examine("own.py:Value", milestone=1).is_sound == is_sound
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import chaingrad
 from tests.axe import severe
+from tests.chaingrad import patients
 from tests.chaingrad.draw.test_in_browser import OVERFLOWS
 from tests.site import test_moving, test_player
 from tests.site.audit import IDLE
@@ -284,6 +285,17 @@ def test_graphs_of_any_depth_are_freed(page: Page) -> None:
     deep = "from chaingrad import Node\nx = Node(1.0)\nfor _ in range(50_000):\n    x = x + 1\n"
     write(page, "six", deep + "del x\nprint('freed')")
     expect(run(page, "six")).to_have_text("freed")
+
+
+def test_the_doctor_ends_no_python_whatever_an_engine_keeps(page: Page) -> None:
+    """A set of all nodes would free the doctor's deep graph from its root on, all at once."""
+    keeps = ("self.parents, self.shares =", "ALL.add(self); self.parents, self.shares =")
+    source = "ALL = set()\n" + patients.ARRAYS.replace(*keeps)
+    code = "from pathlib import Path\nfrom chaingrad.doctor import examine\nimport gc\n"
+    code += f"Path('kept.py').write_text({source!r})\n"
+    code += "for _ in range(2):\n    sound = examine('kept.py:Value', milestone=2).is_sound\n"
+    write(page, "six", code + "    gc.collect()\nprint('sound' if sound else 'not sound')")
+    expect(run(page, "six")).to_have_text("sound")
 
 
 def test_no_interval_is_zero(page: Page) -> None:

@@ -14,8 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from chaingrad.doctor.examination import adapted, outcomes
-from chaingrad.doctor.loading import load
+from chaingrad.doctor.examination import Patient, outcomes
 from chaingrad.doctor.probes import MILESTONES, chosen
 from chaingrad.doctor.report import ENDLESS, Outcome, Report
 
@@ -31,12 +30,12 @@ def within(
     """Examine in this process, from probe ``first`` on; write a line for each outcome."""
     with open(results, "a", encoding="utf-8") as file:
         try:
-            adapter = adapted(*load(target))
+            patient = Patient(target)
         except BaseException as error:
             print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
             return _REFUSED
-        print(json.dumps({"name": adapter.name}), file=file, flush=True)
-        for outcome in outcomes(adapter, chosen(milestone)[first:], seconds):
+        print(json.dumps({"name": patient.name}), file=file, flush=True)
+        for outcome in outcomes(patient, chosen(milestone)[first:], seconds):
             print(json.dumps(asdict(outcome)), file=file, flush=True)
     return 0
 

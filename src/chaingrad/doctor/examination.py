@@ -9,19 +9,20 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chaingrad.doctor.loading import load
-from chaingrad.doctor.probe import NotThereError, Probe, Reading, gradients
+from chaingrad.doctor.loading import is_file, load
+from chaingrad.doctor.probe import NotThereError, Probe, Reading, clock, gradients
 from chaingrad.doctor.probes import chosen
 from chaingrad.doctor.report import ENDLESS, Outcome, Report
 from chaingrad.node import Node
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
 _LINES = 1_000_000  # of Python, that count as a second where no timer can be set
+_QUICK = 0.1  # seconds in which a file is loaded that is loaded for each probe
 
 
 @dataclass
@@ -157,7 +158,9 @@ def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> 
 
     Args:
         engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`; or
-            where the class is, as in ``"engine.py:Value"``, which is read anew each time.
+            where the class is, as in ``"engine.py:Value"``: a file is loaded anew for each probe,
+            so that nothing which a module keeps, such as a tape, outlives one. All probes share a
+            class, an adapter or an installed module, and a file that takes more than 0.1 s to load.
         seconds: the processor time that each probe may take; where lines are counted, a million
             of them make a second.
         milestone: of the project in *Your own engine*, from 1 to 6: only what an engine needs that
@@ -171,8 +174,44 @@ def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> 
     >>> examine(Node).is_sound
     True
     """
-    adapter = adapted(*load(engine)) if isinstance(engine, str) else adapted(engine)
-    return Report(adapter.name, list(outcomes(adapter, chosen(milestone), seconds)), milestone)
+    with Patient(engine) as patient:
+        found = list(outcomes(patient, chosen(milestone), seconds))
+    return Report(patient.name, found, milestone)
+
+
+class Patient:
+    """An engine under examination; one in a file is loaded anew for each probe.
+
+    What a probe leaves behind, such as a long tape, is then not there for the next one. A file that
+    takes long to load, or fails to load again, is kept as it is.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        loaded = load(engine) if isinstance(engine, str) else (engine, None)
+        self.adapter = adapted(*loaded)
+        self.name = self.adapter.name
+        self._module = loaded[1]
+        self._target = engine if isinstance(engine, str) and is_file(engine) else ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._module:  # on which no probe was tried
+            sys.modules[self._module.__name__] = self._module
+
+    def afresh(self) -> Adapter:
+        """The adapter for the next probe."""
+        if self._target:
+            began = clock()
+            try:
+                self.adapter = adapted(*load(self._target))
+                loads_quickly = clock() - began < _QUICK
+            except Exception:
+                loads_quickly = False
+            if not loads_quickly:
+                self._target = ""
+        return self.adapter
 
 
 def adapted(engine: Any, beside: Any = None) -> Adapter:
@@ -194,12 +233,12 @@ def adapted(engine: Any, beside: Any = None) -> Adapter:
     return Adapter(engine, beside)
 
 
-def outcomes(adapter: Adapter, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
+def outcomes(patient: Patient, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
     """Yield what came of each probe; of one that needs an unfinished one, nothing is awaited."""
     endless: set[str] = set()
     for probe in probes:
         if endless.isdisjoint(probe.needs):
-            outcome = _outcome(adapter, probe, seconds)
+            outcome = _outcome(patient, probe, seconds)
         else:
             outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
         if outcome.verdict == "unfinished":
@@ -207,7 +246,7 @@ def outcomes(adapter: Adapter, probes: Iterable[Probe], seconds: float) -> Itera
         yield outcome
 
 
-def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
+def _outcome(patient: Patient, probe: Probe, seconds: float) -> Outcome:
     limit = sys.getrecursionlimit()
     silence = _Silence()
     bad = "remark" if probe.only_remark else "wrong"
@@ -219,7 +258,7 @@ def _outcome(adapter: Adapter, probe: Probe, seconds: float) -> Outcome:
             warnings.catch_warnings(action="ignore"),
             _stopped_after(seconds),
         ):
-            for what, found, right in probe.trial(adapter):
+            for what, found, right in probe.trial(patient.afresh()):
                 if wrong := difference(found, right, probe.rtol):
                     return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
     except (NotThereError, NotImplementedError) as error:
