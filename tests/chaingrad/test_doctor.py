@@ -3,6 +3,7 @@
 import ast
 import contextlib
 import importlib
+import inspect
 import math
 import os
 import re
@@ -27,6 +28,8 @@ from chaingrad.doctor.learning import task
 from chaingrad.doctor.probe import gradients
 from chaingrad.doctor.report import ENDLESS
 from chaingrad.graph import toposort
+from coursework.pages import read_problems
+from coursework.trials import first_wrong
 from tests.chaingrad import patients, sound
 from tests.support import ROOT
 
@@ -107,7 +110,9 @@ def test_micrograd():
     assert "a.exp()" in report.missing
     assert "a.exp() * c" not in report.missing
     assert "0.0 cannot be raised to a negative power" in str(report)
-    assert re.match(r"Value:\n66 of 71 probes tried are sound, \d+ not tried; 3 bugs", str(report))
+    count = sum(x.verdict == "sound" for x in report.tried)
+    head = f"Value:\n{count} of {len(report.tried)} probes tried are sound, "
+    assert str(report).startswith(head)
 
 
 # --- engines written for this test --------------------------------------------------------------
@@ -398,6 +403,118 @@ def test_a_net_is_trained(old, new, what, monkeypatch):
     report = examine(module.Value, milestone=6)
     assert report.is_sound == (not what), str(report)
     assert [finding.outcome.what for finding in report.findings] == [what] * bool(what)
+
+
+# --- and the grader of the project ----------------------------------------------------------------
+
+PROJECT = read_problems(ROOT / "chapters")["ex-own-engine"]
+DRAWN = [part.draw("a secret", 0) for part in PROJECT.parts]
+RIGHT = [PROJECT.expected(part, inputs) for part, inputs in zip(PROJECT.parts, DRAWN, strict=True)]
+
+
+def lost(source):
+    """The first milestone at which an engine loses points, or None."""
+    for k, (part, x, y) in enumerate(zip(PROJECT.parts, DRAWN, RIGHT, strict=True), start=1):
+        if first_wrong(PROJECT, part, source, [x], [y]):
+            return k
+    return None
+
+
+def changed_text(source, old, new, *_):
+    assert old in source
+    source = source.replace(old, new, 1)
+    return source.replace("seen.add", "seen.append") if "[], []" in new else source
+
+
+ASKED = {  # right in most, and not what the project asks for
+    "clears all": changed_text(patients.ARRAYS, "if node.parents:", "if True:"),
+    "32 bits": changed_text(patients.ARRAYS, "(data, float)", "(data, np.float32)"),
+    "one pass": sound.ONCE,
+    "a tape that forgets": changed_text(sound.ONCE, "if any(node.spent for node in nodes)", "if 0"),
+}
+GRADED = {
+    **{f"right: {name}": source for name, source in sound.DESIGNS.items()},
+    **ASKED,
+    **{
+        K.__name__: f"{inspect.getsource(K)}\nValue = {K.__name__}\n"
+        for K in patients.STUDENTS
+        if K is not patients.Recursive  # along 2⁴⁰ paths
+    },
+    **{f"numbers, {k}": changed_text(patients.CLOSURES, *x) for k, x in enumerate(patients.FAULTS)},
+    **{
+        f"array {k}": changed_text(patients.ARRAYS, *x) for k, x in enumerate(patients.ARRAY_FAULTS)
+    },
+    **{
+        f"net {k}": changed_text(patients.ARRAYS, *x)
+        for k, x in enumerate(patients.LEARNING_FAULTS)
+    },
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", GRADED)
+def test_what_the_grader_marks_down_has_no_clean_bill_at_that_milestone(name, own):
+    """Nor at a later one, which tries all that comes before, too."""
+    source = f"import math\nimport numpy as np\n{GRADED[name]}"
+    marked_down = lost(source)
+    if name.startswith("right"):
+        assert marked_down is None
+    elif marked_down:
+        assert not examine(own(source), milestone=marked_down).is_sound
+
+
+@pytest.mark.parametrize(("name", "bug"), [
+    ("clears all", "gradients of two losses do not add up"),
+    ("32 bits", probes.FLOAT32),
+    ("one pass", "a second pass is refused"),
+    ("a tape that forgets", "a second pass sends nothing"),
+])  # fmt: skip
+def test_what_the_project_asks_for_is_no_choice_at_its_milestone(name, bug, own):
+    source = f"import math\nimport numpy as np\n{ASKED[name]}"
+    report = examine(own(source), milestone=3)
+    assert bugs(report) == [bug]
+    assert bug not in {remark.bug for remark in report.remarks}
+    if name != "a tape that forgets":
+        report = examine(own(source))
+        assert report.is_sound, str(report)
+        assert bug in {remark.bug for remark in report.remarks}
+
+
+def test_the_doctor_tries_every_expression_of_the_grader():
+    for milestone, part in enumerate(PROJECT.parts, start=1):
+        space = {}
+        exec(part.inputs, space)
+        shapes = {name: np.shape(x) for name, x in DRAWN[milestone - 1].items()}
+        tried = {form(p) for p in PROBES if p.milestone <= milestone and is_of_leaves(p)}
+        for text in space.get("EXPRESSIONS", ()):
+            assert form_of(text, shapes) in tried, text
+        assert ("EXPRESSIONS" in space) == (milestone not in (3, 6))
+
+
+def is_of_leaves(probe):
+    """Whether a probe is an expression, or of the kind u = a * b, u * u."""
+    is_plain = not re.search(r"array|whole|unused|\+=", probe.text)
+    return is_plain and len(getattr(probe.right, "args", ())) == 3
+
+
+def form(probe):
+    _, names, at = probe.right.args
+    text, shapes = probe.text.partition(" at ")[0], map(np.shape, at)
+    *definitions, text = text.split(", ") if " = " in text else [text]
+    for name, value in (definition.split(" = ") for definition in definitions):
+        text = re.sub(rf"\b{name}\b", f"({name} := {value})", text, count=1)
+    return form_of(text, dict(zip(names.split(), shapes, strict=True)))
+
+
+def form_of(text, shapes):
+    """An expression with its leaves named by their axes, and in the order in which they come."""
+    text = re.sub(r"\b(exp|log|relu)\(([^()]+)\)", r"(\2).\1()", text)
+    new = {}
+    tree = ast.parse(text, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in shapes:
+            node.id = new.setdefault(node.id, f"x{len(new)}_{len(shapes[node.id])}")
+    return ast.dump(tree)
 
 
 @pytest.fixture

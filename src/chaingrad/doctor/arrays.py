@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chaingrad.doctor.probe import Probes, Reading
-from chaingrad.doctor.scalars import FORGETS, FUNCTIONS, NUMBERS, STALE, clean_pass
+from chaingrad.doctor.scalars import (
+    FORGETS,
+    FUNCTIONS,
+    NUMBERS,
+    SHARED_BY_TWO,
+    STALE,
+    TOGETHER,
+    clean_pass,
+)
 
 BROADCAST = "a gradient of another shape than its node: broadcasting"
 MATMUL = "a rule: @"
@@ -108,6 +116,16 @@ for _name in FUNCTIONS:
          f"a rule: {_name} of arrays",
          f"the rule of {_name} where data are arrays: functions of NumPy, not of math", *_WEIGHED,
          required=_name in ("exp", "log", "relu"))  # fmt: skip
+_ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
+_ROW = _array(3, low=0.9)
+_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, "((A + B) * W).sum()", *_ALL)
+_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, "((A / B) * W).sum()", *_ALL)
+_try("(2 - A * 3).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "((A * 2) * W).sum()", "((A - 2) * W).sum()", "2 - a", *_ALL)  # fmt: skip
+_try("(A.sum(axis=1, keepdims=True) * A).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "(A.sum(axis=1, keepdims=True) * W).sum()", "((A * B) * W).sum()", *_ALL)  # fmt: skip
+_try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
+     "(A.relu() * W).sum()", "((A - B) * W).sum()", *_ALL)  # fmt: skip
 _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
      "the rule of ** where data are arrays", "a ** 3", *_WEIGHED)  # fmt: skip
 _try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRAYS,
@@ -127,6 +145,6 @@ def _second_pass(engine: Any) -> Iterator[Reading]:
 ARRAYS.program("y = ((A * B) * W).sum(), backward twice", f"{STALE}, of arrays",
                "the start of a pass: interior nodes begin at 0, in the shape of their data",
                _second_pass, "y = (a * b) * c, backward twice, leaves cleared between", *_WEIGHED,
-               refused="a second pass is refused")  # fmt: skip
+               demanded=True, refused="a second pass is refused")  # fmt: skip
 
 del ARRAYS[: len(NUMBERS)]

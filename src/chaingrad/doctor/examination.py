@@ -59,6 +59,11 @@ class Adapter:
         own = sys.modules.get(getattr(self.engine, "__module__", ""))
         return getattr(self.beside or own, "train", None)
 
+    @property
+    def clears_as_asked(self) -> bool:
+        """Whether ``leaf.grad = 0.0`` is how a gradient is cleared, as the project says."""
+        return type(self).clear is Adapter.clear
+
     def leaf(self, value: Any) -> Any:
         """A node of a number or an array, which takes a gradient."""
         return self.engine(value)

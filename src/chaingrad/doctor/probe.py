@@ -35,6 +35,7 @@ class Probe:
         instead: the bug and what to look at, by what came, where that tells another one.
         only_remark: whether failing is a choice that others have made, too.
         refused: what an error is called that an engine may raise here on purpose.
+        demanded: whether the project asks for it, so that at a milestone neither is a choice.
         corner: whether it tries a corner that comes after all else.
         milestone: of the project "Your own engine", from which on it is tried.
         required: whether that milestone is not reached without the operation.
@@ -50,6 +51,7 @@ class Probe:
     instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     only_remark: bool = False
     refused: str = ""
+    demanded: bool = False
     corner: bool = False
     milestone: int = 1
     required: bool = False

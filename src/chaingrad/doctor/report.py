@@ -43,6 +43,8 @@ class Finding:
     @property
     def look(self) -> str:
         """What to look at."""
+        if self.outcome.verdict == "refused" and self.probe.demanded:
+            return "where the engine raises this: the project asks for what it refuses"
         return self.probe.instead.get(self.outcome.found, ("", self.probe.look))[1]
 
     def __str__(self) -> str:
@@ -69,7 +71,8 @@ class Report:
         outcomes: one for each probe.
         milestone: the one that was asked for, or None.
         tried: the outcomes of probes for which the engine has the operations.
-        findings: the bugs, that on which others depend first.
+        findings: the bugs, that on which others depend first; at a milestone also what its text
+            asks for and the engine does in another way.
         remarks: what others have chosen, too, and which can still mislead.
         unfinished: the probes that were stopped.
         missing: the expressions with an operation which the engine does not have.
@@ -85,8 +88,10 @@ class Report:
         self.outcomes = outcomes
         self.milestone = milestone
         self.tried = [x for x in outcomes if x.verdict != "missing"]
-        self.findings = _findings(outcomes, "wrong")
-        self.remarks = _findings(outcomes, "remark") + _findings(outcomes, "refused")
+        choices = _findings(outcomes, "remark") + _findings(outcomes, "refused")
+        self.remarks = [x for x in choices if not (milestone and x.probe.demanded)]
+        bugs = _findings(outcomes, "wrong") + [x for x in choices if x not in self.remarks]
+        self.findings = sorted(bugs, key=lambda finding: finding.probe.corner)
         self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
         missing = {x.probe for x in outcomes if x.verdict == "missing"}
         own = missing.difference(ROOTS)  # without what all engines have
@@ -137,7 +142,8 @@ def _expressions(texts: Iterable[str]) -> list[str]:
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     """Probes that fail without a smaller one to blame, by their bug; the first shows it."""
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
-    blamed = {x.probe for x in outcomes if x.verdict in ("wrong", "missing", "unfinished")}
+    reasons_are = ["wrong", "missing", "unfinished", *["refused"] * (verdict == "remark")]
+    blamed = {x.probe for x in outcomes if x.verdict in reasons_are}
     bugs: dict[str, list[Probe]] = {}
     bug_of: dict[str, str] = {}
     for probe in PROBES:
@@ -151,8 +157,7 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
         own = probe.refused if verdict == "refused" else own
         bug_of[probe.text] = bug = bug_of[reason] if reason else own
         bugs.setdefault(bug, []).append(probe)
-    found = [
+    return [
         Finding(bug, first, failed[first.text], [probe.text for probe in others])
         for bug, (first, *others) in bugs.items()
     ]
-    return sorted(found, key=lambda finding: finding.probe.corner)

@@ -27,6 +27,7 @@ SILENT = "no gradient reaches the leaves"
 NUMBER = "a number beside a node"
 WHOLE = "whole numbers"
 NEGATIVE = "powers of negative numbers"
+TOGETHER = "operations that are right alone, and wrong together"
 FLOAT32 = "numbers of 32 bits"
 
 FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
@@ -107,6 +108,7 @@ _program(_LEAF, SILENT, "what the operators keep: the operands themselves, not c
 _RULE = "the rule of {0}: its value, and the local gradient of each operand"
 _WITHIN = "the rule of {0}: its local gradient has to be multiplied by the gradient of the result"
 _ORDER = "the order of the backward pass: a node sends once, after all that use it have sent to it"
+SHARED_BY_TWO = "what two operations of one graph share: the order, an array, a cache"
 _PRECISE = "where data are made: float64, Python's own, keeps 16 digits; float32 keeps 7"
 
 
@@ -127,7 +129,7 @@ def _untouched(engine: Any) -> Iterator[Reading]:
     yield "dy/dc", engine.gradient(c), 0.0
 
 
-_program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, rtol=1e-12)
+_program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, demanded=True, rtol=1e-12)
 _try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True)
 _try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True)
 _within("(a + b) * c", "a b c", (2, 3, 7), "+", "a + b", "a * b")
@@ -135,6 +137,8 @@ _within("(a * b) * c", "a b c", (2, 3, 7), "*", "a * b")
 _try("c * (a * b)", "a b c", (2, 3, 0), "a gradient of 0 taken for none",
      "tests such as `if self.grad` and `self.grad or 1.0`: 0 is a gradient, too",
      "(a * b) * c")  # fmt: skip
+_try("(a + b) * (c + d)", "a b c d", (2, 3, 7, 11), TOGETHER, SHARED_BY_TWO,
+     "(a + b) * c", "(a * b) * c")  # fmt: skip
 _program("y = a, a leaf", "a pass that starts at a leaf",
          "the seed: the gradient of the root is 1, also where it is a leaf",
          _leaf_alone)  # fmt: skip
@@ -302,6 +306,9 @@ _program("a = a + a, 40 times", UNSORTED,
 _try("a * b + c * d", "a b c d", (2, 2, 2, 2), EQUAL,
      "how visited nodes are known: by identity, not by value (__eq__ and __hash__)",
      "a + b", "a * b", "(a + b) * c")  # fmt: skip
+_try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
+     "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE,
+     f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
      "(a + b) * c", "a * b + a * c", f=_in_place, refused="+= is refused")  # fmt: skip
@@ -336,12 +343,35 @@ def _second_pass(engine: Any) -> Iterator[Reading]:
         yield f"dy/da of the {which} pass", engine.gradient(a), 21.0
 
 
+def _set_to_zero(engine: Any) -> Iterator[Reading]:
+    """An adapter that clears gradients in a way of its own is not asked."""
+    if engine.clears_as_asked:
+        a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
+        y = (a * b) * c
+        engine.backward(y)
+        a.grad = b.grad = c.grad = 0.0
+        engine.backward(y)
+        yield "dy/da of the second pass", engine.gradient(a), 21.0
+
+
 def _goes_on(engine: Any) -> Iterator[Reading]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     u = a * b
     engine.backward(u)
     clean_pass(engine, u * c, a, b, c)
     yield "dy/da", engine.gradient(a), 21.0
+
+
+def _grows(engine: Any) -> Iterator[Reading]:
+    a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
+    u = a * b
+    y = u * c
+    for text, root, right in (
+        ("y", y, 21.0), ("y, again", y, 21.0), ("u", u, 3.0), ("y, after u", y, 21.0),
+        ("y * u", y * u, 252.0),
+    ):  # fmt: skip
+        clean_pass(engine, root, a, b, c)
+        yield f"dy/da of the pass from {text}", engine.gradient(a), right
 
 
 def _adds_up(engine: Any) -> Iterator[Reading]:
@@ -375,12 +405,22 @@ def _changed(engine: Any) -> Iterator[Reading]:
 
 _AFRESH = "the start of a pass: interior nodes begin at 0, and the root at 1"
 _TWICE = "y = (a * b) * c, backward twice, leaves cleared between"
-_program(_TWICE, STALE, _AFRESH, _second_pass, "(a * b) * c", refused="a second pass is refused")
+_CLEARED = {"0": ("a second pass sends nothing", "what a pass throws away: the next needs it, too")}
+_program(_TWICE, STALE, _AFRESH, _second_pass, "(a * b) * c", instead=_CLEARED, demanded=True,
+         refused="a second pass is refused")  # fmt: skip
 _program("u = a * b, backward from u, then from u * c", STALE, _AFRESH, _goes_on,
-         _TWICE, "(a * b) * c", refused="a second pass is refused")  # fmt: skip
+         _TWICE, "(a * b) * c", instead=_CLEARED, demanded=True,
+         refused="a second pass is refused")  # fmt: skip
+_program("u = a * b, y = u * c, backward from y twice, u, y and y * u", STALE, _AFRESH, _grows,
+         _TWICE, "u = a * b, backward from u, then from u * c", "a * b", "u = a * b, u * u",
+         instead=_CLEARED, demanded=True, refused="a second pass is refused")  # fmt: skip
+_program("y = (a * b) * c, backward twice, leaf.grad = 0.0 between",
+         "a gradient cannot be set to 0.0",
+         "what the pass does with a leaf's gradient: the number 0.0 has to do",
+         _set_to_zero, _TWICE, only_remark=True, demanded=True)  # fmt: skip
 _program("y = a * b, z = a * c, backward from both", "gradients of two losses do not add up",
          "what a pass sets to 0: leaves accumulate, so that batches can be split",
-         _adds_up, "a * b", "a * b + a * c", only_remark=True)  # fmt: skip
+         _adds_up, "a * b", "a * b + a * c", only_remark=True, demanded=True)  # fmt: skip
 _program("(w x + t)² at w = 1, three graphs in a row", "the second graph is not like the first",
          "what outlives a graph: lists of nodes, counters, caches",
          _loop, "a + b", "a * b", "u = a * b, u * u", "(a * b) * c", "(a + b) * c")  # fmt: skip
@@ -420,6 +460,8 @@ _within("(a ** 3) * c", "a c", (2, 7), "**", "a ** 3", "a * b")
 for _name in FUNCTIONS:
     _within(f"a.{_name}() * c", "a c", (0.5, 7), _name, f"a.{_name}()", "a * b")
 
+_try("(-a).relu()", "a", (3,), "a rule: relu", _RULE.format("relu"), "-a", "a.relu()")
+
 _try("2 ** a", "a", (3,), NUMBER, "the rule of an exponent: d(2^a)/da = 2^a log 2")
 _try("a ** b", "a b", (2, 3), "a rule: ** of two nodes",
      "the rule of a power in its base and in its exponent", "a ** 3")  # fmt: skip
@@ -434,6 +476,9 @@ _try("a * a ** 3", "a", (2,), OVERWRITES, _SEND,
 for _name in FUNCTIONS:
     _try(f"a * a.{_name}()", "a", (0.5,), OVERWRITES, _SEND,
          f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c")  # fmt: skip
+_try("(a - b).relu() * a + (b - a).relu() * c", "a b c", (3, 2, 5), TOGETHER, SHARED_BY_TWO,
+     "(a - b) * c", "a.relu() * c", "a * b + a * c", "u = a * b, u + u * c",
+     "a * (a - b)", "a * (b - a)", "a * a.relu()", "(-a).relu()")  # fmt: skip
 _try("a - a", "a", (3,), ONE_SHARE, "the rule of - when both operands are one node",
      "a - b", "a + a", "a * (a - b)", "a * (b - a)")  # fmt: skip
 
