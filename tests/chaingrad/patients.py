@@ -706,6 +706,10 @@ ARRAY_FAULTS = [
      "                g = g if g.shape == parent.data.shape else fitted(g, parent.data.shape)\n"
      "                if not parent.grad.any(): parent.grad = g\n"
      "                else: parent.grad += g", "two nodes share one array of gradients"),
+    ("parent.grad = parent.grad + fitted(share(node.grad), parent.data.shape)",
+     "g = share(node.grad)\n"
+     "                before = parent.grad if g.shape == parent.data.shape else 0.0\n"
+     "                parent.grad = before + fitted(g, parent.data.shape)", "Museum 1: = for +="),
     ("node.grad = np.zeros_like(node.data)", "node.grad = node.grad",
      "Museum 3: gradients of the pass before"),
 ]  # fmt: skip

@@ -395,7 +395,8 @@ class Value:
         out = Value(self.data.mean(axis=axis), (self,))
 
         def send():
-            self.grad = self.grad + np.expand_dims(out.grad, axis) / self.data.shape[axis]
+            g = np.expand_dims(out.grad, axis) / self.data.shape[axis]
+            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
 
         out.send = send
         return out
@@ -520,9 +521,12 @@ def nodes(*operands):
     return tuple(x for x in operands if isinstance(x, Value))
 {LIKE}{TRAIN}"""
 
+IN_PLACE = changed(patients.ARRAYS, ("parent.grad = parent.grad + fitted", "parent.grad += fitted"))
+
 DESIGNS = {
     "closures": CLOSURES,
     "closures that return shares": patients.ARRAYS,
+    "gradients that are added to in place": IN_PLACE,
     "a table of rules": patients.TABLE,
     "a tape": TAPE,
     "a tape that is cleared": CLEARED,

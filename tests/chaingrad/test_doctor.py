@@ -24,6 +24,7 @@ from chaingrad.doctor import PROBES, Adapter, Functional, Outcome, Report, exami
 from chaingrad.doctor import __main__ as doctor
 from chaingrad.doctor import scalars as probes
 from chaingrad.doctor.arrays import ARRAYS
+from chaingrad.doctor.examination import Patient, outcomes
 from chaingrad.doctor.learning import task
 from chaingrad.doctor.probe import gradients
 from chaingrad.doctor.report import ENDLESS
@@ -323,6 +324,17 @@ def test_the_two_engines_are_sound_before_the_change():
     for source in (patients.CLOSURES, patients.ARRAYS):
         report = examine(patients.changed(source)["Value"])
         assert report.is_sound, str(report)
+
+
+OVERWRITING = dict(sound.overwriting())
+
+
+@pytest.mark.parametrize("line", OVERWRITING)
+def test_any_share_that_overwrites_is_found(line):
+    tried = [p for p in PROBES if p.milestone <= 5 and not p.corner]
+    patient = Patient(patients.changed(OVERWRITING[line])["Value"])
+    report = Report("x", list(outcomes(patient, tried, seconds=5)))
+    assert bugs(report)[:1] == [probes.OVERWRITES], str(report)
 
 
 class Single(Sound):

@@ -15,6 +15,8 @@ from chaingrad.doctor.scalars import (
     FORGETS,
     FUNCTIONS,
     NUMBERS,
+    OVERWRITES,
+    SEND,
     SHARED_BY_TWO,
     STALE,
     TOGETHER,
@@ -59,15 +61,23 @@ for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
     _try(_text, "A B W", (A, B, W), SHARED,
          "where a share is kept: a copy, for += changes every node that holds the array",
          "(A + B).sum()", "(A * B).sum()", "a * b + a * c")  # fmt: skip
+_WIDE = (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)))
+_alone: dict[Any, str] = {}  # the probe of an operation with operands of these shapes
 for _op in "+-*/":
-    _alone = (f"a {_op} b", *_WEIGHED)
-    for _left, _right in (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3))):
-        _try(f"((A {_op} B) * W).sum()", "A B W", (_array(*_left), _array(*_right, low=0.9), W),
-             BROADCAST, _UNBROADCAST, *_alone, required=_left == (2, 3))  # fmt: skip
-    _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_alone)
+    _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
+    for _shapes in _WIDE:
+        _pair = _array(*_shapes[0]), _array(*_shapes[1], low=0.9)
+        _try(f"((A {_op} B) * W).sum()", "A B W", (*_pair, W),
+             BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3))  # fmt: skip
+        _alone[_op, _shapes] = ARRAYS[-1].text
+    _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_rules)
+    _alone[_op, "b"] = ARRAYS[-1].text
     _try(f"((A {_op} 2) * W).sum()", "A W", (A, W), BESIDE,
          "the operator for a plain number beside a node of arrays",
          f"a {_op} 2", *_WEIGHED, required=True)  # fmt: skip
+    _try(f"((2 {_op} A) * W).sum()", "A W", (A, W), BESIDE,
+         "the operator for a plain number on the left of a node of arrays",
+         f"2 {_op} a", *_WEIGHED, required=True)  # fmt: skip
     _try(f"((A {_op} array) * W).sum()", "A W", (A, W), BESIDE,
          "the operator for an array of NumPy on the right: the array is a constant",
          f"a {_op} 2", *_WEIGHED, refused=_REFUSED)  # fmt: skip
@@ -81,28 +91,32 @@ _try("((A @ B) * W).sum()", "A B W", (_array(2, 3), _array(3, 4, low=0.9), _arra
 _try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(3, 2, low=0.2)),
      FORGETS, "the rule of @: each share is a product with the gradient of the result",
      "((A @ B) * W).sum()")  # fmt: skip
-for _name, _left, _right, _weights in (
+_OF_VECTORS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], Any], ...] = (
     ("a matrix and a vector", (2, 3), (3,), _array(2, low=0.2)), ("two vectors", (3,), (3,), 0.6),
     ("a vector and a matrix", (3,), (3, 2), _array(2, low=0.2)),
-):  # fmt: skip
+)  # fmt: skip
+for _name, _left, _right, _weights in _OF_VECTORS:
     _try("((A @ B) * W).sum()", "A B W", (_array(*_left), _array(*_right, low=0.9), _weights),
          f"{MATMUL} of {_name}",
          "the rule of @ for an operand of one axis: which axes the product leaves",
          "((A @ B) * W).sum()", refused=f"no @ of {_name}")  # fmt: skip
+    _alone[_name] = ARRAYS[-1].text
 
-for _options, _shape in (
-    ("axis=0", (3,)), ("axis=1", (2,)),
-    ("axis=1, keepdims=True", (2, 1)), ("axis=0, keepdims=True", (1, 3)),
-):  # fmt: skip
-    _try(f"(A.sum({_options}) * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
+_SUMS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (".sum(axis=0)", (3,)), (".sum(axis=1)", (2,)),
+    (".sum(axis=1, keepdims=True)", (2, 1)), (".sum(axis=0, keepdims=True)", (1, 3)),
+)  # fmt: skip
+for _view, _shape in _SUMS:
+    _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          f"{SUM} over an axis",
          "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
          *_WEIGHED, required=True)  # fmt: skip
 
-for _view, _shape in (
+_VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (".T", (3, 2)), (".reshape(3, 2)", (3, 2)), (".mean(axis=0)", (3,)), (".max(axis=1)", (2,)),
     ("[0]", (3,)), ("[:, 1:]", (2, 2)),
-):  # fmt: skip
+)  # fmt: skip
+for _view, _shape in _VIEWS:
     _name = _view.removeprefix(".")
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          VIEW.format(_name.partition("(")[0]), _VIEWED.format(_name), *_WEIGHED)  # fmt: skip
@@ -116,21 +130,70 @@ for _name in FUNCTIONS:
          f"a rule: {_name} of arrays",
          f"the rule of {_name} where data are arrays: functions of NumPy, not of math", *_WEIGHED,
          required=_name in ("exp", "log", "relu"))  # fmt: skip
-_ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
-_ROW = _array(3, low=0.9)
-_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, "((A + B) * W).sum()", *_ALL)
-_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, "((A / B) * W).sum()", *_ALL)
-_try("(2 - A * 3).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
-     "((A * 2) * W).sum()", "((A - 2) * W).sum()", "2 - a", *_ALL)  # fmt: skip
-_try("(A.sum(axis=1, keepdims=True) * A).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
-     "(A.sum(axis=1, keepdims=True) * W).sum()", "((A * B) * W).sum()", *_ALL)  # fmt: skip
-_try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
-     "(A.relu() * W).sum()", "((A - B) * W).sum()", *_ALL)  # fmt: skip
 _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
      "the rule of ** where data are arrays", "a ** 3", *_WEIGHED)  # fmt: skip
+
+# --- and each operand once more: what its rule does with the share that has come before ---------
+
+_ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
+_twice: dict[Any, str] = {}  # the probe of an operation whose operands are used once more
+_SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
+
+
+def _again(text: str, names: str, at: tuple[Any, ...], *needs: str, **more: Any) -> None:
+    """The products further out send first, so that the rule further in finds a share there."""
+    _try(text, names, at, OVERWRITES, SEND, *needs, _alone["*", "b"], *_ALL, **more)
+
+
+for _op in "+-*/":
+    _rules = (f"a * (a {_op} b)", f"a * (b {_op} a)")
+    if _op in "+*":
+        _rules = (*_rules, f"(A {_op} B).sum()")
+    _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), *_rules)
+    for _shapes in _WIDE:
+        _pair = _array(*_shapes[0]), _array(*_shapes[1], low=0.9)
+        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair, W),
+               *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
+        _twice[_op, _shapes] = ARRAYS[-1].text
+    _again(
+        f"(A * (b * (b * (A {_op} b))) * W).sum()", "A b W", (A, 0.7, W), *_rules, _alone[_op, "b"]
+    )
+    for _text in (f"A {_op} 2", f"2 {_op} A"):
+        _again(f"(A * (A * ({_text})) * W).sum()", "A W", (A, W), f"(({_text}) * W).sum()",
+               f"a * ({_text.lower()})")  # fmt: skip
+_again(
+    "(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "((A @ B) * W).sum()", "(A @ B @ W).sum()"
+)
+for _name, _left, _right, _weights in _OF_VECTORS:
+    _four = _array(*_left), _array(*_right, low=0.9), _weights, _array(*_right, low=0.2)
+    _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W", _four,
+           _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
+_again("(A * A.sum() * W).sum()", "A W", (A, W))
+for _view, _shape in _SUMS + _VIEWS:
+    _again(f"(A * (A{_view} * B).sum() * W).sum()", "A B W", (A, _array(*_shape, low=0.9), W),
+           f"(A{_view} * W).sum()")  # fmt: skip
+_again("(A * (A[[0, 1, 0]] * B).sum() * W).sum()", "A B W", (A, _array(3, 3, low=0.9), W),
+       "(A[[0, 1, 0]] * W).sum()",
+       f=lambda A, B, W: (A * (A[np.array([0, 1, 0])] * B).sum() * W).sum())  # fmt: skip
+for _name in FUNCTIONS:
+    _again(f"(A * A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
+           f"a * a.{_name}()", f"(A.{_name}() * W).sum()")  # fmt: skip
+_again("(A * A ** 2 * W).sum()", "A W", (A, W), "a * a ** 3", "(A ** 2 * W).sum()")
+
+_ROW = _array(3, low=0.9)
+_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _twice["+", _WIDE[0]], *_ALL)
+_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _alone["/", _WIDE[0]], *_ALL)
+_try("(2 - A * 3).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "((A * 2) * W).sum()", "((2 - A) * W).sum()", *_ALL)  # fmt: skip
+_try("(A.sum(axis=1, keepdims=True) * A).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "(A * (A.sum(axis=1, keepdims=True) * B).sum() * W).sum()", _alone["*", _WIDE[2]],
+     "(A.sum(axis=1, keepdims=True) * W).sum()", *_ALL)  # fmt: skip
+_try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
+     "(A.relu() * W).sum()", "(A * A.relu() * W).sum()", "(A * (B * (B * (A - B))) * W).sum()",
+     *_ALL)  # fmt: skip
 _try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRAYS,
      "where data and gradients are made: an array of integers must not make them whole",
-     *_WEIGHED, whole=True, corner=True)  # fmt: skip
+     *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True)  # fmt: skip
 
 
 def _second_pass(engine: Any) -> Iterator[Reading]:

@@ -71,8 +71,9 @@ class Probes(list[Probe]):
     def program(
         self, text: str, bug: str, look: str, trial: Trial, *needs: str, **more: Any
     ) -> None:
-        """Try a small program; what it needs has to be there already, and is named in short."""
+        """Try a small program; what it needs has to be there already, and can be named in short."""
         known = {p.text.partition(" at ")[0]: p.text for p in reversed(self)}
+        known |= {p.text: p.text for p in self}
         found = tuple(known[need] for need in needs)
         self.append(Probe(text, bug, look, trial, found, milestone=self.milestone, **more))
 

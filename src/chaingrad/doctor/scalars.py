@@ -150,7 +150,7 @@ _try("(a * b) * c", "a b c", (2, 3, 0.5), WHOLE, _INTEGERS, "(a * b) * c",
 # --- milestone 2: values used twice, and the order ----------------------------------------------
 
 NUMBERS.milestone = 2
-_SEND = "where a node sends to its parents: parent.grad += share, not ="
+SEND = "where a node sends to its parents: parent.grad += share, not ="
 _ROOM = "what holds the operands or their shares: a set or a dictionary has room for one of two"
 _BASE = ("a + b", "a * b", "(a + b) * c", "(a * b) * c", "a * b + a * c")
 
@@ -278,14 +278,14 @@ def _timed(engine: Any) -> Iterator[Reading]:
     yield "the time for four times as many nodes", many / few, 4.0
 
 
-_try("a * b + a * c", "a b c", (2, 3, 5), OVERWRITES, _SEND, "a + b", "a * b", "(a + b) * c")
+_try("a * b + a * c", "a b c", (2, 3, 5), OVERWRITES, SEND, "a + b", "a * b", "(a + b) * c")
 
 
 def _overwrites(op: str, *needs: str) -> None:
     """The outer product sends first; what an operand does with the inner's share is tried."""
     needs = (f"a {op} b", "a * b", f"(a {op} b) * c", "a * b + a * c", *needs)
     for text in (f"a * (a {op} b)", f"a * (b {op} a)"):
-        _try(text, "a b", (4, 8), OVERWRITES, _SEND, *needs)
+        _try(text, "a b", (4, 8), OVERWRITES, SEND, *needs)
 
 
 _overwrites("+")
@@ -454,6 +454,9 @@ for _name in FUNCTIONS:
     _try(f"a.{_name}()", "a", (0.5,), _bug, _RULE.format(_name), required=_name == "relu")
 _try("a.relu()", "a", (-2,), "a rule: relu", _RULE.format("relu"))
 
+for _text in ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a"):
+    _within(f"({_text}) * c", "a c", (4, 7), f"{_text.strip('a2 ')} with a number", _text, "a * b")
+_within("(-a) * c", "a c", (2, 7), "unary -", "-a", "a * b")
 _within("(a - b) * c", "a b c", (2, 3, 7), "-", "a - b", "(a + b) * c", "(a * b) * c")
 _within("(a / b) * c", "a b c", (2, 4, 7), "/", "a / b", "(a * b) * c")
 _within("(a ** 3) * c", "a c", (2, 7), "**", "a ** 3", "a * b")
@@ -465,16 +468,25 @@ _try("(-a).relu()", "a", (3,), "a rule: relu", _RULE.format("relu"), "-a", "a.re
 _try("2 ** a", "a", (3,), NUMBER, "the rule of an exponent: d(2^a)/da = 2^a log 2")
 _try("a ** b", "a b", (2, 3), "a rule: ** of two nodes",
      "the rule of a power in its base and in its exponent", "a ** 3")  # fmt: skip
+_within("(2 ** a) * c", "a c", (3, 7), "an exponent", "2 ** a", "a * b")
+_within("(a ** b) * c", "a b c", (2, 3, 7), "** of two nodes", "a ** b", "a * b")
 _try("a ** -1", "a", (4,), "a rule: **", _POWER, "a ** 3")
 _try("a ** 0.5", "a", (4,), "a rule: **", _POWER, "a ** 3")
 
 _overwrites("-")
 _overwrites("/")
-_try("a * -a", "a", (3,), OVERWRITES, _SEND, "-a", "a * b", "a * b + a * c")
-_try("a * a ** 3", "a", (2,), OVERWRITES, _SEND,
+for _text in ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a"):
+    _try(f"a * ({_text})", "a", (4,), OVERWRITES, SEND,
+         _text, "a * b", f"({_text}) * c", "a * b + a * c")  # fmt: skip
+_try("a * -a", "a", (3,), OVERWRITES, SEND, "-a", "a * b", "(-a) * c", "a * b + a * c")
+_try("a * 2 ** a", "a", (3,), OVERWRITES, SEND,
+     "2 ** a", "a * b", "(2 ** a) * c", "a * b + a * c")  # fmt: skip
+_try("a * (b * a ** b)", "a b", (2, 3), OVERWRITES, SEND,
+     "a ** b", "a * b", "(a ** b) * c", "a * b + a * c")  # fmt: skip
+_try("a * a ** 3", "a", (2,), OVERWRITES, SEND,
      "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c")  # fmt: skip
 for _name in FUNCTIONS:
-    _try(f"a * a.{_name}()", "a", (0.5,), OVERWRITES, _SEND,
+    _try(f"a * a.{_name}()", "a", (0.5,), OVERWRITES, SEND,
          f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c")  # fmt: skip
 _try("(a - b).relu() * a + (b - a).relu() * c", "a b c", (3, 2, 5), TOGETHER, SHARED_BY_TWO,
      "(a - b) * c", "a.relu() * c", "a * b + a * c", "u = a * b, u + u * c",
