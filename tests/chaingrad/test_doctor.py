@@ -26,8 +26,8 @@ from chaingrad.doctor import scalars as probes
 from chaingrad.doctor.arrays import ARRAYS
 from chaingrad.doctor.examination import Patient, outcomes
 from chaingrad.doctor.learning import task
-from chaingrad.doctor.probe import gradients
-from chaingrad.doctor.report import ENDLESS
+from chaingrad.doctor.probe import ENDLESS, gradients
+from chaingrad.doctor.report import STOPS
 from chaingrad.graph import toposort
 from coursework.pages import read_problems
 from coursework.trials import first_wrong
@@ -649,12 +649,104 @@ def test_an_imported_engine_trains_by_the_file_that_imports_it(own):
     assert examine(own(text), milestone=6).is_sound
 
 
-def test_what_a_stub_raises_is_still_to_write(own):
-    stub = "class Value:\n    def __init__(self, data):\n        self.data, self.grad = data, 0.0\n"
-    body = "(self, *_):\n        raise NotImplementedError\n\n    "
-    methods = ("__add__", "__mul__", "backward")
-    report = examine(own(stub + "\n    " + "".join(f"def {m}{body}" for m in methods)), milestone=1)
-    assert (report.findings, report.lacking) == ([], ["a + b", "a * b"])
+METHODS = {
+    "a + b": """
+    def __add__(self, other):
+        {}return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))
+""",
+    "a * b": """
+    def __mul__(self, other):
+        {}return Value(self.data * other.data, ((self, other.data), (other, self.data)))
+""",
+    "backward()": """
+    def backward(self, share=1.0):
+        {}self.grad += share
+        for parent, local in self.parents:
+            parent.backward(share * local)
+""",
+}
+BEGUN = """
+class Value:
+    def __init__(self, data, parents=()):
+        self.data, self.grad, self.parents = data, 0.0, parents
+"""
+
+
+@pytest.mark.parametrize(
+    "error", ["", "raise NotImplementedError\n        ", "raise OSError\n        "]
+)
+@pytest.mark.parametrize("number", range(8))
+def test_of_an_engine_that_is_begun_what_is_missing_is_named(number, error):
+    """Each part is there, or it raises an error, or it's not written at all."""
+    there = {name for k, name in enumerate(METHODS) if number >> k & 1}
+    parts = [METHODS[name].format("" if name in there else error) for name in METHODS]
+    source = "".join(p for p, name in zip(parts, METHODS, strict=True) if error or name in there)
+    report = examine(patients.changed(BEGUN + source)["Value"], milestone=1)
+    missing = [name for name in METHODS if name not in there]
+    can_be_examined = "backward()" in there and len(missing) < 2
+    assert bool(report.obstacle) != can_be_examined
+    assert report.is_sound == (not missing)
+    if report.obstacle:
+        assert report.findings == []
+        assert report.lacking == report.missing == missing
+        computing, _, rest = report.obstacle.rpartition("compute")
+        assert all((name in computing) == (name in there) for name in ("a + b", "a * b"))
+        assert all((name in rest) == (name in missing) for name in METHODS)
+        assert "sound" not in str(report)
+        assert report.obstacle in str(report)
+    elif error != "raise OSError\n        ":
+        assert report.lacking == missing
+
+
+class OtherNames(patients.SeedIsValue):
+    data = property()
+
+
+class GradIsNode(patients.SeedIsValue):
+    @property
+    def grad(self):
+        return object()
+
+    grad = grad.setter(lambda self, g: None)
+
+
+class UniqueLabels(patients.SeedIsValue):
+    labels: ClassVar = set()
+
+    def __init__(self, data, parents=(), label=""):
+        if label in self.labels:
+            raise ValueError("label in use")
+        self.labels.add(label)
+
+
+class Picky(Sound):
+    def __init__(self, data, edges=()):
+        if data == 0.5:
+            raise ValueError("not this number")
+        super().__init__(data, edges)
+
+
+@pytest.mark.parametrize("engine", [OtherNames, GradIsNode, UniqueLabels])
+def test_an_engine_with_another_interface_has_no_bug(engine):
+    report = examine(engine)
+    assert report.findings == []
+    assert report.obstacle
+    assert not report.is_sound
+
+
+def test_an_error_in_the_smallest_pass_is_no_bug_of_the_museum():
+    first = examine(Picky).findings[0]
+    assert (first.bug, first.outcome.found) == (STOPS, "ValueError: not this number")
+    for root in probes.ROOTS:
+        (finding,) = Report("x", [Outcome(root, "wrong", "", "OSError: no")]).findings
+        assert (finding.bug, finding.look) == (STOPS, "where the engine raises this")
+
+
+def test_an_engine_that_makes_numbers_alone_is_asked_for_no_arrays():
+    source = patients.CLOSURES.replace(".parents = data,", ".parents = float(data),")
+    report = examine(patients.changed(source)["Value"])
+    assert report.is_sound, str(report)
+    assert "A.sum()" in report.missing
 
 
 def test_a_pass_from_the_leaves_up_is_told_of_the_order():
@@ -856,13 +948,19 @@ def test_on_the_command_line_compiled_code_is_ended(engine, monkeypatch):
 def test_milestones_on_the_command_line(mine):
     (mine / "own.py").write_text(patients.CLOSURES.replace("\nclass", "import math\n\nclass", 1))
     (mine / "none.py").write_text("class Value:\n    def __init__(self, data): pass\n")
+    begun = [METHODS["a + b"], METHODS["a * b"], METHODS["backward()"]]
+    begun[2] = begun[2].format("raise NotImplementedError\n        {}")
+    (mine / "begun.py").write_text(BEGUN + "".join(part.format("") for part in begun))
     assert command("own.py:Value", "--milestone", "4").returncode == 0
     lacking = command("own.py:Value", "--milestone", "5")
     assert (lacking.returncode, lacking.stderr) == (1, "")
     assert "Still to write" in lacking.stdout
     nothing = command("none.py:Value")
     assert (nothing.returncode, nothing.stdout) == (2, "")
-    assert "it differentiates neither a + b nor a * b" in nothing.stderr
+    assert "Value(3.0).data raises AttributeError" in nothing.stderr
+    begun = command("begun.py:Value", "--milestone", "1")
+    assert (begun.returncode, begun.stdout) == (2, "")
+    assert "a + b and a * b compute; backward() raises NotImplementedError" in begun.stderr
     assert command("own.py:Value", "--milestone", "7").returncode == 2
 
 

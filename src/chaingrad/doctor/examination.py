@@ -9,15 +9,25 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chaingrad.doctor.interface import NAMES, obstacle
 from chaingrad.doctor.loading import is_file, load
-from chaingrad.doctor.probe import NotThereError, Probe, Reading, clock, gradients
+from chaingrad.doctor.probe import (
+    ENDLESS,
+    NotThereError,
+    Probe,
+    Reading,
+    TimeIsUpError,
+    as_numbers,
+    brief,
+    clock,
+    gradients,
+)
 from chaingrad.doctor.probes import chosen
-from chaingrad.doctor.report import ENDLESS, Outcome, Report
+from chaingrad.doctor.report import Outcome, Report
 from chaingrad.node import Node
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
@@ -45,6 +55,8 @@ class Adapter:
                 leaf.grad = None
     """
 
+    has_nodes: ClassVar[bool] = True
+
     engine: Any = None
     beside: Any = None  # the module that it was asked for in
 
@@ -70,10 +82,9 @@ class Adapter:
 
     def array(self, value: Any) -> Any:
         """A node of an array, by an engine that knows arrays: one that has an operator ``@``."""
-        leaf = self.leaf(value)
-        if not hasattr(leaf, "__matmul__"):
+        if not hasattr(self.leaf(1.0), "__matmul__"):
             raise NotThereError("it has no operator @")
-        return leaf
+        return self.leaf(value)
 
     def value(self, node: Any) -> Any:
         """The number or array that a node holds."""
@@ -99,7 +110,7 @@ class Adapter:
         try:
             yield
         except _MISSING as error:
-            raise NotThereError(f"{type(error).__name__}: {error}") from None
+            raise NotThereError(brief(error)) from None
 
     def readings(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
@@ -136,6 +147,8 @@ class Functional(Adapter):
     >>> examine(Functional(lambda f, point: grad(f, argnums=range(len(point)))(*point))).is_sound
     True
     """
+
+    has_nodes = False
 
     def leaf(self, value: Any) -> Any:
         """There are none."""
@@ -241,13 +254,17 @@ def adapted(engine: Any, beside: Any = None) -> Adapter:
 def outcomes(patient: Patient, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
     """Yield what came of each probe; of one that needs an unfinished one, nothing is awaited."""
     endless: set[str] = set()
+    came: dict[str, str] = {}
     for probe in probes:
-        if endless.isdisjoint(probe.needs):
+        if probe.text not in NAMES and obstacle(came):
+            outcome = Outcome(probe.text, "missing")
+        elif endless.isdisjoint(probe.needs):
             outcome = _outcome(patient, probe, seconds)
         else:
             outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
         if outcome.verdict == "unfinished":
             endless.add(probe.text)
+        came[probe.text] = "" if outcome.verdict == "sound" else outcome.found
         yield outcome
 
 
@@ -268,14 +285,13 @@ def _outcome(patient: Patient, probe: Probe, seconds: float) -> Outcome:
                     return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
     except (NotThereError, NotImplementedError) as error:
         return Outcome(probe.text, "missing", "", str(error), "")
-    except _TimeIsUpError:
+    except TimeIsUpError:
         return Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of an engine that we do not know, anything
         bad = "refused" if probe.refused and _on_purpose(error) else bad
-        brief = f"{type(error).__name__}: {error!s:.80}"
-        return Outcome(probe.text, bad, "", brief, probe.right())
+        return Outcome(probe.text, bad, "", brief(error), probe.right())
     finally:
         sys.setrecursionlimit(limit)
     return Outcome(probe.text, "sound")
@@ -292,7 +308,7 @@ def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | No
 
     A gradient of None is one of zeros.
     """
-    came = np.zeros(np.shape(right)) if found is None else _numbers(found)
+    came = np.zeros(np.shape(right)) if found is None else as_numbers(found)
     wanted = np.asarray(right, float)
     if came is None:
         told = f"an array of shape {wanted.shape}" if wanted.shape else f"{wanted:.6g}"
@@ -307,23 +323,12 @@ def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | No
     return place, *_told_apart(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
 
 
-def _numbers(found: Any) -> NDArray[np.float64] | None:
-    try:
-        return np.asarray(found.tolist() if hasattr(found, "tolist") else found, float)
-    except (TypeError, ValueError):
-        return None
-
-
 def _told_apart(came: float, right: float) -> tuple[str, str]:
     digits = 6 if f"{came:.6g}" != f"{right:.6g}" else 12
     return f"{came:.{digits}g}", f"{right:.{digits}g}"
 
 
 # --- guards -------------------------------------------------------------------------------------
-
-
-class _TimeIsUpError(BaseException):
-    """A probe takes too long; no Exception, so that engines which catch those let it pass."""
 
 
 class _Silence(io.TextIOBase):
@@ -340,7 +345,7 @@ def _stopped_after(seconds: float) -> contextlib.AbstractContextManager[None]:
 @contextlib.contextmanager
 def _timer(seconds: float) -> Iterator[None]:
     def stop(number: int, frame: FrameType | None) -> None:
-        raise _TimeIsUpError
+        raise TimeIsUpError
 
     before = signal.signal(signal.SIGPROF, stop)
     signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, if it was caught
@@ -359,7 +364,7 @@ def _counter(lines: int) -> Iterator[None]:
         nonlocal left
         left -= 1
         if left < 0:
-            raise _TimeIsUpError
+            raise TimeIsUpError
         return look
 
     before = sys.gettrace()

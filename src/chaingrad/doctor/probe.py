@@ -8,18 +8,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chaingrad.functional import grad
 
 Reading = tuple[str, Any, Any]  # what was read, the number or array that came, and what is right
 Trial = Callable[[Any], Iterator[Reading]]
 RTOL = 1e-5
+ENDLESS = "no end in time"
 # Seconds of processor time: that of the process is coarse while a timer runs, as around each probe.
 clock = time.process_time if sys.platform == "emscripten" else time.thread_time
 
 
 class NotThereError(Exception):
     """The engine has no such operation."""
+
+
+class TimeIsUpError(BaseException):
+    """A probe takes too long; no Exception, so that engines which catch those let it pass."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,19 @@ class Probes(list[Probe]):
             right=partial(slopes, function, names, at),
             **more,
         )
+
+
+def as_numbers(found: Any) -> NDArray[np.float64] | None:
+    """What an engine gave, as an array; None if it is none of numbers."""
+    try:
+        return np.asarray(found.tolist() if hasattr(found, "tolist") else found, float)
+    except (TypeError, ValueError):
+        return None
+
+
+def brief(error: BaseException) -> str:
+    """An error in one line, cut short where it is long."""
+    return f"{type(error).__name__}: {error!s:.80}".removesuffix(": ")
 
 
 def gradients(f: Callable[..., Any], at: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,11 +1,12 @@
 """All that the doctor tries, in the order in which it does."""
 
 from chaingrad.doctor.arrays import ARRAYS
+from chaingrad.doctor.interface import INTERFACE
 from chaingrad.doctor.learning import LEARNING
 from chaingrad.doctor.probe import Probe
 from chaingrad.doctor.scalars import NUMBERS
 
-PROBES: list[Probe] = [*NUMBERS, *ARRAYS, *LEARNING]
+PROBES: list[Probe] = [*INTERFACE, *NUMBERS, *ARRAYS, *LEARNING]
 MILESTONES = {
     1: "numbers, + and *",
     2: "values used twice, and the order",

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
+from chaingrad.doctor.interface import NAMES, lacking, obstacle
 from chaingrad.doctor.probe import Probe
 from chaingrad.doctor.probes import MILESTONES, PROBES
 from chaingrad.doctor.scalars import ROOTS
 
-ENDLESS = "no end in time"
+STOPS = "an error in the simplest trial"
 WIDTH = 79
 _SHOWN = 6  # expressions that fail with the one that shows a bug
 
@@ -43,9 +44,7 @@ class Finding:
     @property
     def look(self) -> str:
         """What to look at."""
-        if self.outcome.verdict == "refused" and self.probe.demanded:
-            return "where the engine raises this: the project asks for what it refuses"
-        return self.probe.instead.get(self.outcome.found, ("", self.probe.look))[1]
+        return _named(self.probe, self.outcome)[1]
 
     def __str__(self) -> str:
         of = f"{self.outcome.what} = " if self.outcome.what else ""
@@ -77,6 +76,7 @@ class Report:
         unfinished: the probes that were stopped.
         missing: the expressions with an operation which the engine does not have.
         lacking: those of them that the milestone asks for.
+        obstacle: why the engine cannot be examined yet; empty if it can.
         is_sound: whether all that was tried came to its end with no findings, something was tried,
             and nothing is lacking.
     """
@@ -93,18 +93,28 @@ class Report:
         bugs = _findings(outcomes, "wrong") + [x for x in choices if x not in self.remarks]
         self.findings = sorted(bugs, key=lambda finding: finding.probe.corner)
         self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
+        came = {x.probe: "" if x.verdict == "sound" else x.found for x in outcomes}
+        self.obstacle = obstacle(came)
         missing = {x.probe for x in outcomes if x.verdict == "missing"}
-        own = missing.difference(ROOTS)  # without what all engines have
+        own = missing.difference(ROOTS, NAMES)  # without what all engines have
         alone = [p for p in PROBES if p.text in own and missing.isdisjoint(p.needs)]
         self.missing = _expressions(p.text for p in alone)
         self.lacking = _expressions(p.text for p in alone if milestone and p.required)
-        self.is_sound = bool(self.tried) and not (self.findings or self.unfinished or self.lacking)
+        if self.obstacle:
+            self.missing = [NAMES[text] for text in lacking(came)]
+            self.lacking = self.missing if milestone else []
+        elif {"a + b", "a * b"} <= set(self.missing):
+            self.obstacle = "it differentiates neither a + b nor a * b"
+        is_whole = bool(self.tried) and not (self.obstacle or self.unfinished or self.lacking)
+        self.is_sound = is_whole and not self.findings
 
     def __str__(self) -> str:
         sound = sum(x.verdict == "sound" for x in self.outcomes)
         bugs, missing = len(self.findings), len(self.outcomes) - len(self.tried)
         at = self.milestone
         told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
+        if self.obstacle:
+            return f"{told}, cannot be examined yet:\n{self.obstacle}"
         head = f"{told}:\n{sound} of {len(self.tried)} probes tried are sound"
         head += f", {missing} not tried" * bool(missing)
         head += f"; {bugs} bug{'s' * (bugs > 1)} found" if bugs else "; no bug found"
@@ -139,6 +149,16 @@ def _expressions(texts: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(map(expression, texts)))
 
 
+def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
+    """The bug that an outcome shows where no smaller one does, and what to look at."""
+    if outcome.verdict == "refused":
+        where = "where the engine raises this, and whether it is meant"
+        return probe.refused, where if probe.demanded else probe.look
+    if probe.text in ROOTS and not outcome.what:
+        return STOPS, "where the engine raises this"
+    return probe.instead.get(outcome.found, (probe.bug, probe.look))
+
+
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     """Probes that fail without a smaller one to blame, by their bug; the first shows it."""
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
@@ -147,14 +167,13 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     bugs: dict[str, list[Probe]] = {}
     bug_of: dict[str, str] = {}
     for probe in PROBES:
-        if probe.text not in failed:
+        if probe.text not in failed or probe.text in NAMES:
             continue
         reasons = [text for text in (*ROOTS, *probe.needs) if text in blamed]
         if verdict != "wrong" and reasons:
             continue
         reason = next((text for text in reasons if text in bug_of and text != probe.text), None)
-        own = probe.instead.get(failed[probe.text].found, (probe.bug, ""))[0]
-        own = probe.refused if verdict == "refused" else own
+        own = _named(probe, failed[probe.text])[0]
         bug_of[probe.text] = bug = bug_of[reason] if reason else own
         bugs.setdefault(bug, []).append(probe)
     return [

@@ -367,11 +367,12 @@ def _grows(engine: Any) -> Iterator[Reading]:
     u = a * b
     y = u * c
     for text, root, right in (
-        ("y", y, 21.0), ("y, again", y, 21.0), ("u", u, 3.0), ("y, after u", y, 21.0),
-        ("y * u", y * u, 252.0),
+        ("y", y, 21.0), ("y, again", y, 21.0), ("u", u, 3.0), ("y, after u", y, 21.0)
     ):  # fmt: skip
         clean_pass(engine, root, a, b, c)
         yield f"dy/da of the pass from {text}", engine.gradient(a), right
+    clean_pass(engine, y * u, a, b, c)
+    yield "dy/da of the pass from y * u", engine.gradient(a), 252.0
 
 
 def _adds_up(engine: Any) -> Iterator[Reading]:
