@@ -109,7 +109,7 @@ def run(
             print(f"Roster: {listed}, {len(roster.students)} students.")
         changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
         files = {name for name, assignment in assignments.items() if assignment.is_alone}
-        found = collect(options.submissions, list(assignments), known, roster.id_of, files)
+        found = collect(options.submissions, list(assignments), known, roster.listed, files)
         _need_a_roster(listed, found.submissions, assignments)
         first, step = options.shard
         graded = grade_all(
@@ -158,12 +158,16 @@ def _need_a_roster(
 
 def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
     """What the teacher should know at once."""
+    for stray in strays:
+        if stray.disputed:
+            yield f"Not graded, {stray}"
     for item in graded:
         if item.mark.fault:
             who = f"{item.submission.student}, {item.submission.assignment}"
             yield f"The grader failed at {who}, and went on: {item.mark.fault}"
     for stray in strays:
-        yield f"Not graded, {stray}"
+        if not stray.disputed:
+            yield f"Not graded, {stray}"
 
 
 def _odd_changes(results: Sequence[Row], roster: Roster) -> Iterator[str]:

@@ -7,9 +7,14 @@
 - Canvas: `lovelaceada_12345_67890_layers-1.ipynb`, with `_LATE_` or not. Its first number is the
   student's own, and stays with the name.
 - Gradescope: `submission_123456/`, whose students stand in `submission_metadata.yml`.
+
+Behind the platform's own words a name holds text that the student chose: it says nothing of whose
+the file is. Nor does a display name, which students may change, stand for an id.
 """
 
 import re
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,16 +23,31 @@ import yaml  # type: ignore[import-untyped]
 GRADESCOPE = "submission_metadata.yml"
 ENDING = re.compile(r"(\.ipynb|\.txt|\.html|\.py|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I)
 COPY = re.compile(r"( ?\(\d+\)|-Copy\d*|( [-–])? (copy|kopie|copie|copia)( \d+)?)+$", re.I)
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S)
-CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>\d+)_\d+_(?P<rest>.+)", re.S)
+# What a platform writes in front of a file's own name; Moodle writes all of a folder's name.
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_[a-z]+", re.S)
+MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>[0-9]+)_assignsubmission_[a-z]+_?", re.S)
+CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>[0-9]+)_[0-9]+_", re.S)
 CANVAS_COPY = re.compile(r"-\d+$")
 
 
 class Owner(NamedTuple):
-    """A student, and the number by which a platform tells two of one name apart, or ""."""
+    """A student in the words of the platform that named a file or folder, or in a plain name.
+
+    `number` tells two of one name apart; `id` and `mail` are known where the platform wrote them.
+    """
 
     name: str
     number: str = ""
+    id: str = ""
+    mail: str = ""
+    platform: str = ""
+
+    @property
+    def label(self) -> str:
+        """What tables call a student who is on no roster."""
+        if self.platform == "canvas":
+            return f"{self.name}_{self.id}"
+        return self.id or self.mail or self.name
 
 
 def stem(name: str) -> str:
@@ -37,42 +57,71 @@ def stem(name: str) -> str:
     ('layers', 'ada', 'ada_1_2_layers')
     """
     bare = COPY.sub("", ENDING.sub("", name))
-    return CANVAS_COPY.sub("", bare) if CANVAS.fullmatch(bare) else bare
+    return CANVAS_COPY.sub("", bare) if CANVAS.match(bare) else bare
 
 
-def owner(name: str) -> Owner:
-    """The student that a folder, or a file's stem without the assignment, is named for.
+def platform_of(names: Iterable[str]) -> str:
+    """The platform that wrote a folder's names where both patterns fit: "canvas" or "moodle".
 
-    >>> owner("Ada Lovelace_4711_assignsubmission_file"), owner("lovelaceada_12345_67890").name
-    (Owner(name='Ada Lovelace', number='4711'), 'lovelaceada_12345')
+    Names that one pattern alone fits decide. A student can write neither platform's prefix into
+    the names of the others.
+
+    >>> platform_of(["bo_1_2_a.ipynb", "eve_3_4_Ada_1_assignsubmission_file_a.ipynb"])
+    'canvas'
     """
-    if found := MOODLE.fullmatch(name):
-        return Owner(found["name"], found["number"])
-    if found := CANVAS.fullmatch(f"{name}_x") or CANVAS.fullmatch(name):
-        return Owner(f"{found['name']}_{found['id']}")
-    return Owner(name)
+    fits = [(bool(CANVAS.match(name)), bool(MOODLE.match(name))) for name in names]
+    return "moodle" if fits.count((False, True)) > fits.count((True, False)) else "canvas"
 
 
-def canvas_id(name: str) -> str:
-    """The student's own number in a file's name that Canvas gave it, or "".
+def owner(name: str, platform: str, plain: str) -> Owner:
+    """The student that a folder or file of this whole name belongs to.
 
-    >>> canvas_id("lovelaceada_LATE_12345_67890_layers-1.ipynb")
-    '12345'
+    `platform` is that of the folder around it, and `plain` the name if no platform wrote it.
+
+    >>> owner("Ada Lovelace_4711_assignsubmission_file", "moodle", "").name
+    'Ada Lovelace'
+    >>> owner("lovelaceada_12345_67890_layers.ipynb", "canvas", "").label
+    'lovelaceada_12345'
     """
-    found = CANVAS.fullmatch(name)
-    return found["id"] if found and not MOODLE.fullmatch(name) else ""
+    moodle = MOODLE_FOLDER.fullmatch(name) or MOODLE.match(name)
+    canvas = CANVAS.match(name)
+    if canvas and (platform == "canvas" or not moodle):
+        return Owner(canvas["name"], canvas["id"], id=canvas["id"], platform="canvas")
+    if moodle:
+        return Owner(moodle["name"], moodle["number"], platform="moodle")
+    return Owner(plain)
 
 
-def gradescope(folder: Path) -> dict[str, str]:
+def gradescope(folder: Path) -> dict[str, Owner]:
     """{submission's folder: student} of a Gradescope export; empty for any other folder."""
     try:
         data = yaml.safe_load((folder / GRADESCOPE).read_text(encoding="utf-8"))
-        return {name: _submitter(entry) for name, entry in data.items()}
+        return {name: _submitter(name, entry) for name, entry in data.items()}
     except (OSError, ValueError, yaml.YAMLError, AttributeError, LookupError, TypeError):
         return {}
 
 
-def _submitter(entry: dict[str, list[dict[str, str]]]) -> str:
+def _submitter(folder: str, entry: dict[str, list[dict[str, str]]]) -> Owner:
     first = entry[":submitters"][0]
-    known = (first.get(key) for key in (":sid", ":email", ":name"))
-    return str(next(filter(None, known))).replace("/", "-")
+    sid, mail, name = (
+        str(first.get(key) or "").replace("/", "-") for key in (":sid", ":email", ":name")
+    )
+    if not (sid or mail or name):
+        raise LookupError(f"{folder} has no submitter")
+    return Owner(name, sid or mail or folder, sid, mail, "gradescope")
+
+
+def id_key(text: str) -> str:
+    """An id without what a spreadsheet changes in it: case, and zeros in front.
+
+    >>> id_key("U007"), id_key("007"), id_key("000")
+    ('u007', '7', '0')
+    """
+    bare = folded(text) or text
+    return bare.lstrip("0") or bare[:1]
+
+
+def folded(name: str) -> str:
+    """A name without what its spellings differ in: case, spaces, commas, combining characters."""
+    lower = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(c for c in lower if c.isalnum() or c in "@.+-_")

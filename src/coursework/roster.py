@@ -8,13 +8,13 @@ gave, in every run, until it is taken out.
 
 import csv
 import math
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coursework.assignments import Assignment
 from coursework.files import write_first
+from coursework.names import Owner, folded, id_key
 from coursework.trusted import ProblemError, at
 
 ROSTER = ("id", "name", "mail")
@@ -50,25 +50,59 @@ class Roster:
 
     def __init__(self, path: Path | None = None) -> None:
         self.students: dict[str, Student] = {}
-        self._known: dict[str, set[str]] = {}
+        self._ids: dict[str, str] = {}
+        self._mails: dict[str, set[str]] = {}
+        self._names: dict[str, set[str]] = {}
+        self._locals: dict[str, set[str]] = {}  # the mails' parts before the @
         if path is None:
             return
         for line, row in _rows(path, ROSTER):
-            student = Student(**row)
-            if not student.id or student.id in self.students:
-                what = "no id" if not student.id else f"the id {student.id} for the second time"
-                raise ProblemError(f"{line}: {what}")
-            self.students[student.id] = student
-            local, _, _ = student.mail.partition("@")
-            for name in {student.id, student.mail, local, *_turned(student.name)}:
-                self._known.setdefault(_plain(name), set()).add(student.id)
+            with at(line):
+                self._add(Student(**row))
+
+    def _add(self, student: Student) -> None:
+        if not student.id:
+            raise ProblemError("no id")
+        if before := self._ids.get(id_key(student.id)):
+            raise ProblemError(
+                f"the id {student.id} for the second time, after {before}: "
+                f"case and leading zeros don't tell ids apart"
+            )
+        self.students[student.id] = student
+        self._ids[id_key(student.id)] = student.id
+        local, _, _ = student.mail.partition("@")
+        for table, texts in (
+            (self._mails, [student.mail]),
+            (self._names, _turned(student.name)),
+            (self._locals, [local]),
+        ):
+            for key in filter(None, map(folded, texts)):
+                table.setdefault(key, set()).add(student.id)
 
     def find(self, name: str) -> Student:
         """The student that a name stands for: by id, name or mail, if that is one and no other."""
-        if name in self.students:
-            return self.students[name]
-        one = next((found for found in self._fitting(name) if len(found) == 1), ())
-        return self.students[next(iter(one))] if one else Student(name)
+        if name and (known := self._ids.get(id_key(name))):
+            return self.students[known]
+        found = self._named(name)
+        return self.students[next(iter(found))] if len(found) == 1 else Student(name)
+
+    def listed(self, owner: Owner) -> str:
+        """The id of the student on the roster that a file's owner is, or "".
+
+        A platform's id and mail count before the name, for students may change their names. The
+        name that a platform shows is looked up among names alone.
+        """
+        if not owner.platform:
+            plain = self.find(owner.name).id
+            return plain if plain in self.students else ""
+        for text in filter(None, (owner.id, owner.mail)):
+            if known := self._ids.get(id_key(text)):
+                return known
+        mails, names = (
+            table.get(folded(text), set())
+            for table, text in ((self._mails, owner.mail), (self._names, owner.name))
+        )
+        return next((next(iter(found)) for found in (mails, names) if len(found) == 1), "")
 
     def id_of(self, name: str) -> str:
         """The id of the student that a name stands for, or the name itself."""
@@ -76,13 +110,13 @@ class Roster:
 
     def is_shared(self, name: str) -> bool:
         """Whether several on the roster have this name."""
-        return any(len(found) > 1 for found in self._fitting(name))
+        before, _, _ = name.rpartition("_")  # of a platform's number
+        return any(len(self._named(guess)) > 1 for guess in (name, before))
 
-    def _fitting(self, name: str) -> Iterator[set[str]]:
-        """Who has the name, or what stands in it before or after Canvas's number."""
-        canvas, _, number = name.rpartition("_")
-        for guess in filter(None, (name, canvas and number, canvas)):
-            yield self._known.get(_plain(guess), set())
+    def _named(self, name: str) -> set[str]:
+        """Who has this name, mail, or part of a mail before the @."""
+        tables = (self._mails, self._names, self._locals)
+        return set().union(*(table.get(folded(name), ()) for table in tables))
 
 
 def read_changes(
@@ -153,12 +187,6 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str,
         }
         if any(row.values()):
             yield f"{path}, line {reader.line_num}", {name: row[name] for name in columns}
-
-
-def _plain(name: str) -> str:
-    """A name without what its spellings differ in: case, spaces, commas, combining characters."""
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(c for c in folded if c.isalnum() or c in "@.+-_")
 
 
 def _turned(name: str) -> list[str]:

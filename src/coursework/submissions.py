@@ -21,12 +21,14 @@ import re
 import stat
 import threading
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from coursework import names
+from coursework.names import Owner
 
 NOTEBOOK_BYTES = 2**24
 CONTAINERS = 400_000  # lists and dicts in a notebook: each takes many times its two characters
@@ -57,6 +59,7 @@ class Submission:
     path: Path
     timestamp: str = ""
     others: tuple[str, ...] = ()
+    canvas: str = ""  # the student's number, where Canvas named the file
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Stray:
     why: str
     student: str = ""
     assignment: str = ""
+    disputed: bool = False  # another claims to be the same student
 
     def __str__(self) -> str:
         return f"{self.path}: {self.why}"
@@ -104,43 +108,52 @@ class Collection:
 
 
 class _Place(NamedTuple):
-    student: str
+    owner: Owner
     assignment: str
     rank: int  # how sure it is: 2 by the file's name, 1 by what is written in it, 0 by default
-    number: str = ""  # tells two students of one name apart
+
+
+class _Found(NamedTuple):
+    place: _Place
+    path: Path
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Whom a platform says it is of, by number; it says that of no plain name."""
+        return (self.place.owner.platform, self.place.owner.number)
 
 
 def collect(
     folder: Path,
     assignments: Sequence[str],
     known: Sequence[str] = (),
-    who: Callable[[str], str] = str,
+    listed: Callable[[Owner], str] = lambda _: "",
     files: Container[str] = (),
 ) -> Collection:
     """Every student's submission to each of the assignments, in a fixed order, and the strays.
 
-    `known` are the names of all assignments that there are, also of those not asked for; `who`
-    tells the student that a folder or a file is named for; `files` may come as files of Python.
+    `known` are the names of all assignments that there are, also of those not asked for; `listed`
+    tells the id on the roster of a file's owner, or ""; `files` may come as files of Python.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
     names_of_all = [*dict.fromkeys([*assignments, *known])]
-    scan = _Scan(folder, names_of_all, who, files, names.gradescope(folder))
+    scan = _Scan(folder, names_of_all, listed, files, names.gradescope(folder))
     scan.folder(folder, 0)
-    kept = {place for place in scan.found if place[1] in assignments}
-    submissions = [_newest(folder, *place, scan.found[place]) for place in sorted(kept)]
+    by_place = scan.by_place()
+    kept = {place for place in by_place if place[1] in assignments}
+    submissions = [_newest(folder, *place, by_place[place]) for place in sorted(kept)]
     strays = [s for s in scan.strays if not s.assignment or s.assignment in assignments]
-    return Collection(submissions, sorted(strays, key=lambda stray: stray.path))
+    return Collection(submissions, sorted(strays, key=lambda s: (not s.disputed, s.path)))
 
 
-def _newest(
-    folder: Path, student: str, assignment: str, found: Sequence[tuple[int, Path]]
-) -> Submission:
-    ranked = sorted(found, key=lambda item: (item[0], item[1].lstat().st_mtime_ns, item[1]))
-    *others, (_, chosen) = ranked
+def _newest(folder: Path, student: str, assignment: str, found: Sequence[_Found]) -> Submission:
+    ranked = sorted(found, key=lambda f: (f.place.rank, f.path.lstat().st_mtime_ns, f.path))
+    *others, (place, chosen) = ranked
     left = tuple(printable(str(path.relative_to(folder))) for _, path in others)
     stamp = _timestamp(chosen.parent) if chosen.parent != folder else ""
-    return Submission(student, assignment, chosen, stamp, left)
+    canvas = place.owner.id if place.owner.platform == "canvas" else ""
+    return Submission(student, assignment, chosen, stamp, left, canvas)
 
 
 @dataclass
@@ -149,11 +162,11 @@ class _Scan:
 
     root: Path
     known: Sequence[str]
-    who: Callable[[str], str]
+    listed: Callable[[Owner], str]
     files: Container[str]
-    platform: Mapping[str, str]
-    numbers: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    found: dict[tuple[str, str], list[tuple[int, Path]]] = field(default_factory=dict)
+    gradescope: Mapping[str, Owner]
+    platforms: dict[Path, str] = field(default_factory=dict)
+    found: list[_Found] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
 
     def folder(self, folder: Path, depth: int) -> bool:
@@ -210,20 +223,46 @@ class _Scan:
             unknown = f"of no assignment: name it {right}"
             self._leave(path, f"of the assignment {claim}" if claim else unknown)
             return
-        student = self.who(self._apart(place))
-        self.found.setdefault((student, place.assignment), []).append((place.rank, path))
+        self.found.append(_Found(place, path))
 
-    def _apart(self, place: _Place) -> str:
-        """Two students who share a name keep the platform's numbers."""
-        numbers = self.numbers.setdefault((place.student, place.assignment), set())
-        numbers.add(place.number)
-        if len(numbers) == 1 or not place.number:
-            return place.student
-        return f"{place.student}_{place.number}"
+    def by_place(self) -> dict[tuple[str, str], list[_Found]]:
+        """{student and assignment: what was found}; what two platform identities claim is left."""
+        found: defaultdict[tuple[str, str], list[_Found]] = defaultdict(list)
+        for item in self.found:
+            found[self._student(item.place.owner), item.place.assignment].append(item)
+        kept: defaultdict[tuple[str, str], list[_Found]] = defaultdict(list)
+        for (student, assignment), items in found.items():
+            claims = dict.fromkeys(item.identity for item in items if item.place.owner.platform)
+            disputed = len(claims) > 1 and any(self.listed(i.place.owner) for i in items)
+            for item in items:
+                if disputed:
+                    self._leave_disputed(item, student)
+                else:
+                    apart = item.identity in list(claims)[1:]
+                    own = f"{student}_{item.place.owner.number}" if apart else student
+                    kept[own, assignment].append(item)
+        return kept
+
+    def _student(self, owner: Owner) -> str:
+        """The id on the roster, or a name that stands for nobody on it."""
+        if known := self.listed(owner):
+            return known
+        label = _spelled(owner.label)
+        while self.listed(Owner(label)):
+            label += f"_{owner.number}"
+        return label
+
+    def _leave_disputed(self, item: _Found, student: str) -> None:
+        why = (
+            f"several hand in as {student}, by what the platform says; find out which one is "
+            f"{student}, and move the others to folders with ids of their own"
+        )
+        name = printable(str(item.path.relative_to(self.root)))
+        self.strays.append(Stray(name, why, student, item.place.assignment, disputed=True))
 
     def _leave(self, path: Path, why: str) -> None:
         place = self._place(path, look_inside=False)
-        student, assignment = (place.student, place.assignment) if place else ("", "")
+        student, assignment = (self._student(place.owner), place.assignment) if place else ("", "")
         name = printable(str(path.relative_to(self.root)))
         self.strays.append(Stray(name, why, student, assignment))
 
@@ -231,28 +270,36 @@ class _Scan:
         """Who handed in what, from the path inside the folder, or else from the notebook."""
         *folders, last = path.relative_to(self.root).parts
         stem = names.stem(last)
-        folders = [self.platform.get(name, name) for name in folders]
         by_name = self._named(stem) or _ending(stem, self.known)
         if not folders and self._named(stem) and not look_inside:
-            return _Place("", self._named(stem), 0)
+            return _Place(Owner(""), self._named(stem), 0)
         if folders and folders[0] in self.known and folders[1:2] != folders[:1]:
-            inside = folders[1] if len(folders) > 1 else _before(stem, [folders[0]])
-            owner, right = names.owner(inside), len(folders) == 1 or by_name == folders[0]
-            return _Place(_student(owner.name), folders[0], 2 * right, owner.number)
-        owner = names.owner(folders[0] if folders else _before(stem, self.known))
+            parent, right = self.root / folders[0], len(folders) == 1 or by_name == folders[0]
+            inside = [*folders, last][1]
+            plain = inside if len(folders) > 1 else _before(stem, [folders[0]])
+            return _Place(self._owner(parent, inside, plain), folders[0], 2 * right)
+        plain = folders[0] if folders else _before(stem, self.known)
+        owner = self._owner(self.root, [*folders, last][0], plain)
         for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self.known)):
             if assignment := self._named(name):
-                right = by_name == assignment
-                return _Place(_student(owner.name), assignment, 2 * right, owner.number)
+                return _Place(owner, assignment, 2 * (by_name == assignment))
         if not look_inside:
-            known = bool(folders) or path.is_dir()
-            return _Place(_student(owner.name), "", 0, owner.number) if known else None
+            return _Place(owner, "", 0) if folders or path.is_dir() else None
         claim = _claim(path)
         if claim in self.known:
-            return _Place(_student(owner.name), claim, 1, owner.number)
+            return _Place(owner, claim, 1)
         if len(self.known) == 1 and not claim:
-            return _Place(_student(owner.name), self.known[0], 0, owner.number)
+            return _Place(owner, self.known[0], 0)
         return None
+
+    def _owner(self, parent: Path, name: str, plain: str) -> Owner:
+        """Whose a file or folder in `parent` is; `plain` is its name if no platform wrote it."""
+        if known := self.gradescope.get(name):
+            return known
+        if parent not in self.platforms:
+            entries = (entry.name for entry in os.scandir(parent))
+            self.platforms[parent] = names.platform_of(entries)
+        return names.owner(name, self.platforms[parent], _spelled(plain))
 
     def _named(self, name: str) -> str:
         """The assignment with this name, written in whatever case; or ""."""
@@ -395,7 +442,7 @@ def _said(notebook: object, name: str) -> str:
     return printable(_text(notebook, "metadata", "coursework", name))[:100]
 
 
-def _student(name: str) -> str:
+def _spelled(name: str) -> str:
     """One spelling for names that some systems write with combining characters."""
     return unicodedata.normalize("NFC", printable(name.lstrip(".")))
 

@@ -90,7 +90,8 @@ def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool
         alike=any(problem["alike"] for part in parts for problem in part["problems"]),
         names=list(assignments),
         students=[_student(student, rows) for student in _students(rows)],
-        strays=strays,
+        strays=[stray for stray in strays if not stray.disputed],
+        disputed=[stray for stray in strays if stray.disputed],
         isolated=isolated,
     )
 

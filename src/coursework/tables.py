@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from coursework.names import canvas_id
 from coursework.results import Row
 from coursework.submissions import printable
 
@@ -71,7 +70,7 @@ def _moodle(rows: Sequence[Row]) -> list[str]:
 
 def _canvas(rows: Sequence[Row]) -> list[str]:
     student, files = rows[0].student, (row.submission for row in rows if row.submission)
-    number = next(filter(None, (canvas_id(file.path.name) for file in files)), "")
+    number = next(filter(None, (file.canvas for file in files)), "")
     return [student.name or student.id, number, student.id, student.mail, ""]
 
 

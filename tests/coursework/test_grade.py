@@ -311,6 +311,33 @@ def test_one_student_by_two_names_is_graded_once(folder: Path) -> None:
     assert "This is graded, and not ann/a1.ipynb, amesann_7_8_a1.ipynb." in page(folder, "u1").text
 
 
+def test_two_who_claim_to_be_one_are_named_first(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "in" / "roster.csv").write_text("id,name,mail\nu1,Ann Ames,\n")
+    names = ("amesann_7_8_a1.ipynb", "amesann_9_8_a1.ipynb")
+    for name in names:
+        write(folder, name, GOOD)
+    (folder / "in" / "0.zip").touch()
+    assert run(folder) == 0
+    said = capsys.readouterr().out.splitlines()[1:3]
+    soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
+    listed = [item.text for item in soup.find_all("ul")[0].find_all("li")]
+    assert said == [f"Not graded, {line}" for line in listed]
+    assert [line.partition(":")[0] for line in listed] == list(names)
+    assert soup.find("h2").find_next("ul") == soup.find("ul")
+    [row] = [r for r in table(folder) if (r["student"], r["assignment"]) == ("u1", "a1")]
+    assert row["score"] == ""
+    assert all(f"Not graded, {name}" in row["remarks"] for name in names)
+
+
+def test_canvas_gets_no_number_from_a_name_that_a_student_chose(tmp_path: Path) -> None:
+    write(tmp_path, "ann/amesann_60_98_a1.ipynb", GOOD)
+    assert run(tmp_path) == 0
+    canvas = (tmp_path / "out" / "grades-canvas.csv").read_text().splitlines()
+    assert canvas[2:] == ["ann,,ann,,,5"]
+
+
 def test_two_students_of_one_name_stay_two(tmp_path: Path) -> None:
     for number in (11, 12):
         write(tmp_path, f"Ada Li_{number}_assignsubmission_file/a1.ipynb", GOOD)
