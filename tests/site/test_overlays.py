@@ -1,0 +1,175 @@
+"""What opens over a page can be read there: search, side bars, tips, by the pixels that are drawn.
+
+An overlay is pictured as it is, without its text, and without the page behind it.
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from tests.site.audit import DESKTOP, PHONE, switch
+
+DOCUMENT = "chapters/foundations/chain-rule"
+SEARCH, COURSE, CONTENTS = (
+    f"#pst-{name}" for name in ("search-dialog", "primary-sidebar-modal", "secondary-sidebar-modal")
+)
+TIP = ".tooltip-inner"
+OPENERS = {
+    SEARCH: ".search-button__button",
+    COURSE: ".primary-toggle",
+    CONTENTS: ".secondary-toggle",
+}
+ENOUGH = 4.5  # WCAG's contrast of text
+SHOWN = 4  # pixels of a line whose ink is full: fewer are no letter
+# What is about to move does so in the next frame.
+STILL = """async () => {
+    const frames = () => new Promise((done) =>
+        requestAnimationFrame(() => requestAnimationFrame(done)));
+    const moves = () => document.getAnimations().filter(({ playState, effect }) =>
+        playState === "running" && effect.getComputedTiming().endTime < Infinity);
+    await frames();
+    await Promise.allSettled(moves().map(({ finished }) => finished));
+    await frames();
+}"""
+# The box of an overlay without its round corners, and within it those of its lines of text.
+LINES = """(over) => {
+    const { left, top, right, bottom } = over.getBoundingClientRect();
+    const inner = new DOMRect(left + 8, top + 3, right - left - 16, bottom - top - 6);
+    const cut = (box, by) => ({
+        left: Math.max(box.left, by.left), top: Math.max(box.top, by.top),
+        right: Math.min(box.right, by.right), bottom: Math.min(box.bottom, by.bottom) });
+    const seen = (box, around) => {
+        for (box = cut(box, inner); around !== over; around = around.parentElement)
+            if (getComputedStyle(around).overflowY !== "visible")
+                box = cut(box, around.getBoundingClientRect());
+        return box;
+    };
+    const walker = document.createTreeWalker(over, NodeFilter.SHOW_TEXT);
+    const lines = [];
+    while (walker.nextNode()) {
+        const { currentNode: text } = walker;
+        if (!text.data.trim() || !text.parentElement.checkVisibility()) continue;
+        const range = new Range();
+        range.selectNodeContents(text);
+        for (const box of range.getClientRects())
+            lines.push([text.data.trim(), seen(box, text.parentElement)]);
+    }
+    for (const input of over.querySelectorAll("input:not([hidden])")) {
+        const { x, y, height } = input.getBoundingClientRect();
+        const before = parseFloat(getComputedStyle(input).paddingLeft);  // where an icon may be
+        lines.push([input.value, seen(new DOMRect(x + before, y, 80, height), input)]);
+    }
+    const isWhole = ([_, box]) => box.right - box.left > 3 && box.bottom - box.top > 9;
+    const within = ([text, box]) => [text, [box.left - inner.x, box.top - inner.y,
+        box.right - inner.x, box.bottom - inner.y].map(Math.round)];
+    return [inner.toJSON(), lines.filter(isWhole).map(within)];
+}"""
+WITHOUT_TEXT = """{ -webkit-text-fill-color: transparent !important;
+    text-decoration-color: transparent !important; }"""
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    with browser.new_context(reduced_motion="reduce") as context:
+        page = context.new_page()
+        page.goto(f"{address}/{DOCUMENT}.html")
+        yield page
+
+
+def opened(page: Page, over: str) -> None:
+    """Open an overlay; search, with results in it."""
+    page.locator(f"{OPENERS[over]}:visible").first.click()
+    if over == SEARCH:
+        page.keyboard.type("vjp")
+        expect(page.locator(f"{SEARCH} a.hit")).to_have_count(12)
+    expect(page.locator(over)).to_be_visible()
+
+
+def picture(page: Page, box: Any, style: str = "") -> np.ndarray:
+    """A part of the window, under one more style."""
+    page.evaluate("css => document.head.append(make('style', { id: 'more' }, css))", style)
+    page.evaluate(STILL)
+    shot = page.screenshot(clip={name: box[name] for name in ("x", "y", "width", "height")})
+    page.evaluate("document.getElementById('more').remove()")
+    return np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"), float)
+
+
+def luminance(pixels: np.ndarray) -> np.ndarray:
+    part = pixels / 255
+    linear = np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
+
+
+def contrast(written: np.ndarray, ground: np.ndarray) -> float:
+    """Of a line's ink, where it is fullest, and of the ground that suits it least."""
+    apart = abs(written - ground).sum(axis=-1).ravel()
+    ink = luminance(written).ravel()[np.argsort(apart)[-SHOWN:]].mean()
+    light = luminance(ground).ravel()
+    return float(((np.maximum(light, ink) + 0.05) / (np.minimum(light, ink) + 0.05)).min())
+
+
+def faults(page: Page, over: str, forced: bool = False) -> list[object]:
+    """The lines that are too much like what lies behind them, and whether the page shines through.
+
+    In forced colours, which no style hides, text is as the reader's system wants it.
+    """
+    page.evaluate(STILL)
+    box, lines = page.locator(over).evaluate(LINES)
+    assert lines
+    drawn = picture(page, box)
+    alone = picture(page, box, "body > :not(dialog, .tooltip) { opacity: 0 }")
+    found: list[object] = [] if np.array_equal(drawn, alone) else ["the page shines through"]
+    if forced:
+        return found
+    ground = picture(page, box, f"{over}, {over} * {WITHOUT_TEXT}")
+    for text, (left, top, right, bottom) in lines:
+        much = contrast(drawn[top:bottom, left:right], ground[top:bottom, left:right])
+        found += [(text, round(much, 2))] if much < ENOUGH else []
+    return found
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_what_opens_over_a_page_can_be_read(
+    page: Page, width: int, subtests: pytest.Subtests
+) -> None:
+    page.set_viewport_size({"width": width, "height": 700})
+    found = page.locator("dialog, .dropdown-menu").evaluate_all("all => all.map((e) => '#' + e.id)")
+    assert set(found) == set(OPENERS)
+    for theme in ("light", "dark"):
+        for over in [SEARCH] if width == DESKTOP else OPENERS:
+            opened(page, over)
+            with subtests.test(f"{over}, {theme}"):
+                assert not faults(page, over)
+            page.keyboard.press("Escape")
+        switch(page)
+
+
+def test_tips_can_be_read(page: Page, subtests: pytest.Subtests) -> None:
+    for button in page.locator("[data-bs-toggle=tooltip]:visible").all():
+        button.hover()
+        expect(page.locator(TIP)).to_have_count(1)
+        with subtests.test(page.locator(TIP).inner_text()):
+            assert not faults(page, TIP)
+        page.mouse.move(600, 700)
+        expect(page.locator(TIP)).to_have_count(0)
+
+
+def test_search_stands_on_a_ground_in_forced_colours(page: Page) -> None:
+    page.emulate_media(forced_colors="active")
+    opened(page, SEARCH)
+    page.keyboard.press("ArrowDown")  # from the box, whose cursor blinks
+    assert not faults(page, SEARCH, forced=True)
+
+
+def test_the_search_box_has_one_ring(page: Page) -> None:
+    opened(page, SEARCH)
+    rings = page.locator(f"{SEARCH} :is(form, input)").evaluate_all(
+        """all => all.map((e) => getComputedStyle(e)).filter(({ outlineStyle, boxShadow }) =>
+            outlineStyle !== "none" || boxShadow !== "none").length"""
+    )
+    assert rings == 1
