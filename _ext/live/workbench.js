@@ -41,6 +41,7 @@ class Workbench {
     this.python = null;
     this.starting = null;
     this.slow = null;
+    this.ended = null; // why Python ended, until something else is asked for
     this.output = { display: (bundle) => (this.answer = bundle["application/json"]), stream() {} };
   }
 
@@ -180,9 +181,9 @@ class Workbench {
     this.line.replaceChildren(...parts);
   }
 
-  /** What runs before Python is ready is no program of anybody's. */
+  /** What runs before Python is ready is no program of anybody's; why one ended stays. */
   doing() {
-    if (!this.isReady) this.status("Starting Python …");
+    if (!this.isReady && !this.ended) this.status("Starting Python …");
   }
 
   // --- the text -----------------------------------------------------------------------------------
@@ -280,13 +281,15 @@ class Workbench {
     this.stage.ariaBusy = "true";
     while (this.isWanted) {
       this.isWanted = false;
-      await this.once().catch(() => {});
+      await this.once().catch((error) => this.nothing(whyNot(error)));
     }
     this.stage.ariaBusy = null;
   }
 
   async once() {
+    this.ended = null;
     if (await this.showBuilt()) return;
+    this.doing();
     await this.start();
     const { view } = this;
     this.answer = null;
@@ -295,17 +298,23 @@ class Workbench {
       const { error } = await this.python.ask(this, { type: "run", source, name: "" });
       kept.ran();
       if (this.answer) this.tell(this.answer, view);
-      else this.status(error.trim().split("\n").at(-1));
+      else this.nothing(error.trim().split("\n").at(-1));
     } catch (error) {
-      this.starting = null;
-      this.start()
-        .catch(() => {})
-        .finally(() => this.status(whyNot(error)));
-      this.status(whyNot(error));
+      this.again(error);
+      throw error;
     } finally {
       clearTimeout(this.slow);
       this.slow = null;
     }
+  }
+
+  /** Start Python afresh, which leaves standing why it ended, until something else is asked for. */
+  again(error) {
+    this.ended = error;
+    this.starting = null;
+    this.start()
+      .catch(() => {})
+      .finally(() => this.ended === error && this.status(whyNot(error)));
   }
 
   /** All is loaded, and the program runs; which cannot say so again to have more time. */
@@ -352,6 +361,11 @@ class Workbench {
     this.stage.classList.toggle("bench-old", !html);
     const text = told.frame.replace("<!-- view -->", () => html);
     if (html) this.show(text, view);
+  }
+
+  /** A run gave nothing: of the program before, its view alone stays, as an old one. */
+  nothing(why) {
+    this.tell({ html: "", alt: why, printed: "", problems: [], code: "" });
   }
 
   /** Put a document into a frame of its own, and that in the place of the last when it is there. */

@@ -176,13 +176,23 @@ def test_a_view_that_cannot_take_the_graph_says_why(page: Page) -> None:
     show(page, "graph")
 
 
+ENDLESS = "x = Node(1.0)\nwhile True:\n    pass"
+FAILS = "print('said')\nx = Node(2.0)\ny = exp(x)\ny"
+
+
+def left(page: Page) -> list[str]:
+    """What stands there of the program that ran last, its view left aside."""
+    marks = page.locator("[class*=cm-lintRange]").evaluate_all("all => all.map(e => e.className)")
+    parts = [".bench-wrong li", ".bench-printed:visible", "button:visible:text('Copy code')"]
+    return [*marks, *(text for part in parts for text in page.locator(part).all_inner_texts())]
+
+
 def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
-    endless = "x = Node(1.0)\nwhile True:\n    pass"
     with impatient(page):
-        write(page, endless)
+        write(page, ENDLESS)
         expect(page.locator(".bench-status")).to_contain_text("Ended", timeout=COLD)
     text = "\n".join(page.locator(".cm-line").all_inner_texts())
-    assert text == endless
+    assert text == ENDLESS
     run(page, "k = 1")
 
 
@@ -201,6 +211,48 @@ def test_what_comes_late_is_not_the_programs_time(page: Page) -> None:
     page.context.unroute("**/katex.min.js")
     assert asked
     show(page, "graph")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(ENDLESS, "Ended"), ("raise KeyboardInterrupt('it left')", "it left")]
+)
+def test_nothing_of_the_program_before_stays(page: Page, text: str, said: str) -> None:
+    run(page, "print('said')", "written out")
+    assert left(page) == ["said\n", "Copy code"]
+    write(page, FAILS)
+    expect(page.locator(".bench-wrong li")).to_contain_text("Write np.exp", timeout=COLD)
+    assert len(left(page)) == 3
+    with impatient(page):
+        write(page, text)
+        expect(page.locator(".bench-status")).to_contain_text(said, timeout=COLD)
+    assert left(page) == []
+    expect(page.locator(".bench-stage.bench-old iframe")).to_have_count(1)
+
+
+NOTE = """() => {
+    const line = document.querySelector(".bench-status");
+    window.said = [];
+    new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true });
+}"""
+
+
+def test_why_a_run_ended_is_not_said_of_another(page: Page) -> None:
+    """Not even when Python, which is started afresh, is there only later."""
+    run(page, "k = 1")  # in a view that is built of each starting point
+    held: list[Route] = []
+    page.route("**/config.json", lambda route: held.append(route))
+    try:
+        with impatient(page):
+            write(page, ENDLESS)
+            expect(page.locator(".bench-status")).to_contain_text("Ended", timeout=COLD)
+        page.get_by_label("Starting points").select_option("Rosenbrock's valley")
+        expect(page.locator(".bench-status")).to_have_text("")
+        page.evaluate(NOTE)
+        assert held
+    finally:
+        page.unroute("**/config.json")  # what is held goes on
+    run(page, "k = 1")
+    assert not [text for text in page.evaluate("said") if "Ended" in text]
 
 
 # --- links ----------------------------------------------------------------------------------------
