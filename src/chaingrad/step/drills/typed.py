@@ -1,7 +1,8 @@
 """Judges lines of NumPy that were typed for a problem, by what the engine's backward pass gives.
 
-Each line is evaluated by itself, with NumPy, the names of its problem, and nothing else. Adjoints
-of the lines before it have the values that are right: a line is wrong only by its own fault.
+Each line is evaluated by itself, with NumPy, the names of its problem, a few functions of Python,
+and nothing else. Adjoints of the lines before it have the values that are right: a line is wrong
+only by its own fault.
 """
 
 import ast
@@ -18,6 +19,10 @@ from chaingrad.step.drills.equations import Form, Known, alike
 from chaingrad.step.drills.kinds import KINDS
 from chaingrad.step.drills.problem import Problem, problem
 
+# Of Python's own names those that compute, and what NumPy itself takes when a method runs first.
+BUILTINS = {f.__name__: f for f in (abs, enumerate, float, int, len, range, sum, zip)}
+MACHINERY = {"__import__": __import__}
+COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 MEANT = str.maketrans({"−": "-", "–": "-", "×": "*", "\u00a0": " "})  # what keyboards make of signs
 
 
@@ -151,14 +156,21 @@ def _know_names(of: Form, place: int, tree: ast.expr) -> None:
     """Refuse names that are not there."""
     known = of.names_at(place)
     late = [line.made for line in of.asked[place:]]
+    allowed = {*known, *BUILTINS, *_bound(tree)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id in known:
+        if not isinstance(node, ast.Name) or node.id in allowed:
             continue
         if node.id in late:
             raise UnreadableError(f"`{node.id}` is itself still to be found")
         meant = f" NumPy’s functions begin with np: `np.{node.id}`." if hasattr(np, node.id) else ""
         names = ", ".join(f"`{name}`" for name in known)
         raise UnreadableError(f"there is no `{node.id}`.{meant} There are {names}")
+
+
+def _bound(tree: ast.expr) -> set[str]:
+    """The variables of comprehensions."""
+    targets = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
 
 
 def _before(of: Form, place: int, known: Known) -> Known:
@@ -182,7 +194,7 @@ def _evaluated(tree: ast.expr, known: Mapping[str, Any]) -> Any:
     code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<line>", "eval")
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        return eval(code, {"__builtins__": {}, "np": np}, dict(known))
+        return eval(code, {"__builtins__": BUILTINS | MACHINERY, "np": np, **known})
 
 
 def _told(tree: ast.expr, error: Exception, known: Mapping[str, Any]) -> str:
@@ -196,8 +208,10 @@ def _told(tree: ast.expr, error: Exception, known: Mapping[str, Any]) -> str:
 
 
 def _inside_out(node: ast.AST) -> Iterator[ast.expr]:
-    for child in ast.iter_child_nodes(node):
-        yield from _inside_out(child)
+    """The parts of an expression that can be evaluated alone, the innermost first."""
+    if not isinstance(node, COMPREHENSIONS):
+        for child in ast.iter_child_nodes(node):
+            yield from _inside_out(child)
     if isinstance(node, ast.expr):
         yield node
 
