@@ -91,7 +91,8 @@ class Facts:
             share while it computes; and how many where the arrays are so large that NumPy writes a
             result over a temporary operand. Or what gives an array of the size that counts, and
             those numbers, of the bytes of the gradient, the result and the operands' data.
-        flops: counts the floating-point operations, called with the result and the inputs.
+        flops: counts the floating-point operations, called with the result and the inputs; the
+            result is a node, whose rule has the options.
         broadcasts: whether the operands' shapes broadcast to the result's.
         commutes: whether the order of the operands does not matter.
         expects: what the operands must be, for messages.
@@ -685,7 +686,8 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
 
 cross_entropy: Rule = rule(
     "cross_entropy", _cross_entropy, _cross_entropy_vjp,
-    reads=((INPUT,),), flops=lambda out, a: 4 * np.size(value(a)),
+    # a - max, exp and + of each entry but one a row; then log, - and the mean of each row
+    reads=((INPUT,),), flops=lambda out, a: 3 * np.size(value(a)) + 2 * len(value(a)),
     expects="logits of shape (n, c) and n labels",
 )  # fmt: skip
 
@@ -698,7 +700,7 @@ def _binary_cross_entropy(a: Any, labels: Any) -> Any:
 binary_cross_entropy: Rule = rule(
     "binary_cross_entropy", _binary_cross_entropy,
     lambda g, out, a, labels: _shared(g, max(np.size(labels), 1)) * (sigmoid(a) - labels),
-    reads=((INPUT,),), flops=lambda out, a: 8 * np.size(value(a)),
+    reads=((INPUT,),), flops=lambda out, a: 9 * np.size(value(a)),
     expects="logits and labels of one shape",
 )  # fmt: skip
 
@@ -709,7 +711,16 @@ def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
     return getitem(cumsum(getitem(g, index=backwards), axis=axis), index=backwards)
 
 
-cumsum: Rule = rule("cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_vjp, reads=((),))
+def _cumsum_flops(out: Value, a: Value) -> int:
+    """One addition for each entry but the first along the axis."""
+    size = int(np.size(value(a)))
+    return size - size // max(int(shape_of(a)[out.rule.options["axis"]]), 1)
+
+
+cumsum: Rule = rule(
+    "cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_vjp,
+    reads=((),), flops=_cumsum_flops,
+)  # fmt: skip
 
 
 # --- shapes -------------------------------------------------------------------------------------
@@ -736,6 +747,13 @@ def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
     else:
         out[index] = a
     return out
+
+
+def _scatter_flops(out: Value, a: Value) -> int:
+    """One addition for each entry beyond the first that comes to a place."""
+    places = np.zeros(shape_of(out), bool)
+    places[out.rule.options["index"]] = True
+    return int(np.size(value(a)) - np.count_nonzero(places))
 
 
 def _add_rows(out: Any, rows: Any, a: Any) -> None:
@@ -800,7 +818,7 @@ getitem: Rule = rule(
 )  # fmt: skip
 scatter: Rule = rule(
     "scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index),
-    reads=((),), flops=lambda out, a: np.size(value(a)),
+    reads=((),), flops=_scatter_flops,
 )  # fmt: skip
 concatenate: Rule = _entered(
     JointRule(
@@ -925,6 +943,28 @@ def _einsum_shares(
         yield share
 
 
+def _einsum_flops(out: Value, *inputs: Value) -> int:
+    """As it is computed, without intermediate results: a product of all operands, and its addition,
+    for each value of all indices together.
+    """
+    *terms, result = _terms(out.rule.options["subscripts"], [shape_of(x) for x in inputs])
+    sizes: dict[str, int] = {}
+    for term, x in zip(terms, inputs, strict=True):
+        for c, n in zip(term, shape_of(x), strict=True):
+            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]
+    steps = math.prod(sizes.values())
+    if len(inputs) == 1:
+        return steps - int(np.size(value(out)))  # as a sum
+    is_sum = len(result) < len(sizes)
+    return (len(inputs) - 1 + is_sum) * steps
+
+
 einsum: Rule = _entered(
-    JointRule("einsum", _einsum, _einsum_shares, expects="einsum(subscripts, *operands)")
+    JointRule(
+        "einsum",
+        _einsum,
+        _einsum_shares,
+        flops=_einsum_flops,
+        expects="einsum(subscripts, *operands)",
+    )
 )
