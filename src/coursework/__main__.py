@@ -31,8 +31,9 @@ Check the book's coding exercises, release assignments made of them, and grade w
 The assignments stand in assignments.toml. Exercises and checks that are not in the book lie in a
 private folder: --private, or the environment variable {PRIVATE}. The inputs of the checks that
 count are drawn from a secret, kept in a file (--secret) that is made when it is first needed: keep
-it to yourself, and keep it, for the same secret gives the same marks. The page "Teaching with this
-course", chapters/reference/teaching.md, tells how it all goes together."""
+it to yourself, and keep it, for the same secret gives the same marks. Problems that were drawn for
+each student are graded with the secret of their release, and with no new one. The page
+"Teaching with this course", chapters/reference/teaching.md, tells how it all goes together."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -225,10 +226,10 @@ def _sheet(options: argparse.Namespace) -> int:
 
 def _grade(options: argparse.Namespace) -> int:
     known = list(_load(options))
-    secret = _secret(options)
+    chosen = _chosen(options)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
     hidden += [path for path in (options.private, options.assignments) if path]
-    return grade.run(options, _chosen(options), secret, known, hidden)
+    return grade.run(options, chosen, lambda drawn: _secret(options, drawn), known, hidden)
 
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
@@ -261,9 +262,15 @@ def _pages(options: argparse.Namespace) -> Path:
     return pages
 
 
-def _secret(options: argparse.Namespace) -> str:
-    """The teacher's secret, made where there is none."""
+def _secret(options: argparse.Namespace, drawn: Sequence[str] = ()) -> str:
+    """The teacher's secret, made where there is none and no `drawn` assignment came of another."""
     path: Path = options.secret or options.book / SECRET
+    if drawn and not path.exists():
+        raise ProblemError(
+            f"there is no secret in {path.absolute()}, and the problems of {', '.join(drawn)} were "
+            f"drawn from the one that their notebooks were released with; copy it there, or name "
+            f"its file, --secret FILE"
+        )
     if not path.exists() and write_first(path, secrets.token_hex(32) + "\n", 0o600):
         print(f"A new secret is in {path}: keep it, and keep it to yourself.")
     text = path.read_text(encoding="utf-8").strip()

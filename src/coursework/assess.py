@@ -18,7 +18,7 @@ import functools
 import hashlib
 import json
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -26,6 +26,7 @@ from chaingrad.checks import Difference, first_difference
 from coursework import quotes
 from coursework.assignments import Assignment
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, unasked
+from coursework.names import id_key
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
@@ -77,6 +78,10 @@ class Key:
         own = type(self)(assignment, self._secret, student)
         own.common = self.common
         return own
+
+    def fits(self, tags: Mapping[str, str]) -> bool:
+        """Whether a notebook with these tags holds the instances that this is the key to."""
+        return self.assignment.fits(tags, self._secret, self.student)
 
     @functools.cached_property
     def common(self) -> dict[tuple[str, str], list[Draw]]:
@@ -261,10 +266,21 @@ class _Assessment:
         claim, made_for = self._notebook.claim, self._notebook.student
         if missing and claim not in ("", name := self._key.assignment.name):
             remarks.insert(0, f"The notebook says inside that it is {claim}, not {name}.")
-        if self._key.assignment.is_drawn and made_for not in ("", self._key.student):
-            whose = f"The notebook was made for {made_for}; this is marked for"
-            remarks.insert(0, f"{whose} the problems of {self._key.student}.")
+        if self._key.assignment.is_drawn:
+            remarks[:0] = self._whose(made_for)
         return remarks
+
+    def _whose(self, made_for: str) -> Iterator[str]:
+        """A remark where the problems in the notebook are not this student's."""
+        student = self._key.student
+        if made_for and id_key(made_for) != id_key(student):
+            whose = f"The notebook was made for {made_for}; this is marked for"
+            yield f"{whose} the problems of {student}."
+        elif not self._key.fits(self._notebook.tags):
+            yield (
+                f"The problems in this notebook are not the ones that were drawn for {student}; "
+                f"this is marked for those."
+            )
 
 
 def _reason(lost: SessionLostError, ending: Ending) -> str:

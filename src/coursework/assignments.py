@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -38,6 +39,15 @@ class Assignment:
     def drawn_for(self, secret: str, student: str) -> Self:
         """The assignment as this student is asked it."""
         return replace(self, problems=tuple(p.drawn_for(secret, student) for p in self.problems))
+
+    def tags(self, secret: str, student: str) -> dict[str, str]:
+        """{problem: tag} of these instances, which were drawn for this student."""
+        return {p.id: p.tag(secret, student) for p in self.problems if p.drawing}
+
+    def fits(self, tags: Mapping[str, str], secret: str, student: str) -> bool:
+        """Whether a notebook with these tags, or with none, may hold these instances."""
+        own = self.tags(secret, student) if tags else {}
+        return all(tags.get(name, tag) == tag for name, tag in own.items())
 
 
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:

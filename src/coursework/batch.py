@@ -40,7 +40,10 @@ from coursework.submissions import (
 
 Content = bytes | UnreadableError
 # What of the grader decides a mark.
-DECIDING = ("assess.py", "drawing.py", "marks.py", "quotes.py", "submissions.py", "sandbox/*.py")
+DECIDING = (
+    *("assess.py", "drawing.py", "marks.py", "names.py", "quotes.py", "submissions.py"),
+    "sandbox/*.py",
+)
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 The seed is made from both by a function that takes a tenth of a second for each secret to try: what
 a student holds comes from the secret, and must not let anybody find a short one by trying words.
+Ids that differ in case or leading zeros alone are one student's.
 """
 
 import functools
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from coursework.names import id_key
 from coursework.trusted import ProblemError, named, run
 
 BOOK = 0  # the seed of the instance that everybody sees on the page
 ROUNDS = 300_000
+TAG = 32  # hexadecimal digits
 
 
 @dataclass(frozen=True)
@@ -31,17 +35,31 @@ class Instance:
 def draw_instance(source: str, seed: int) -> Instance:
     """The instance that the source's `draw(rng)` makes; raises `ProblemError`."""
     with named("draw(rng)"):
-        drawn = run(source)["draw"](np.random.default_rng(seed))
-        own = json.loads(json.dumps(drawn))
+        own = json.loads(_drawn(source, seed))
     if not (isinstance(own, dict) and isinstance(own.get("given"), str)):
         raise ProblemError("draw(rng) must return a dict whose 'given' is code for the student")
     return Instance(own, own["given"], own.get("start", ""))
 
 
+@functools.lru_cache(maxsize=4096)  # grading asks several times what each of a class was asked
+def _drawn(source: str, seed: int) -> str:
+    return json.dumps(run(source)["draw"](np.random.default_rng(seed)))
+
+
 def student_seed(secret: str, student: str, label: str) -> int:
     """The seed of a student's instance of the exercise with this label."""
-    key = json.dumps([_stretched(secret), student, label])
+    key = json.dumps([_stretched(secret), id_key(student), label])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
+
+
+def instance_tag(secret: str, student: str, label: str, instance: Instance) -> str:
+    """Return a keyed hash of a student's instance, by which its notebook is known again.
+
+    Trying a secret on it takes as long as trying one on the instance itself.
+    """
+    key = hashlib.sha256(json.dumps([_stretched(secret), "tag of an instance"]).encode()).digest()
+    drawn = json.dumps([id_key(student), label, instance.own], sort_keys=True)
+    return hmac.digest(key, drawn.encode(), "sha256").hex()[:TAG]
 
 
 @functools.lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ not grade again.
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from coursework.assignments import Assignment
@@ -17,7 +17,15 @@ from coursework.results import Row, rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
-from coursework.submissions import Stray, Submission, collect
+from coursework.submissions import (
+    SHOWN,
+    Stray,
+    Submission,
+    UnreadableError,
+    collect,
+    read_bytes,
+    read_notebook,
+)
 from coursework.summary import write_reports
 
 MIB = 2**20
@@ -91,12 +99,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(
     options: argparse.Namespace,
     assignments: Mapping[str, Assignment],
-    secret: str,
+    secret: Callable[[Sequence[str]], str],
     known: Sequence[str] = (),
     hidden: Sequence[Path] = (),
 ) -> int:
     """Grade as the options say; returns the exit status.
 
+    `secret` reads the secret, and is told which of the assignments that came in are drawn;
     `known` are the names of all assignments, where some are not graded now; `hidden` is what no
     submission may read.
     """
@@ -111,12 +120,22 @@ def run(
         files = {name for name, assignment in assignments.items() if assignment.is_alone}
         found = collect(options.submissions, list(assignments), known, roster.listed, files)
         _need_a_roster(listed, found.submissions, assignments)
+        came = {submission.assignment for submission in found.submissions}
+        drawn = [name for name in assignments if name in came and assignments[name].is_drawn]
+        words = secret(drawn)
+        for name in drawn:
+            _need_the_secret_of_the_release(
+                [s for s in found.submissions if s.assignment == name],
+                assignments[name],
+                words,
+                roster,
+            )
         first, step = options.shard
         graded = grade_all(
             found.submissions[first - 1 :: step],
             options.output,
             assignments,
-            secret,
+            words,
             limits=limits,
             jobs=options.jobs,
             isolate=isolate,
@@ -154,6 +173,35 @@ def _need_a_roster(
                 f"the problems of {submission.assignment} are drawn for each student by id: "
                 f"name the roster that its notebooks were written from, --roster FILE"
             )
+
+
+def _need_the_secret_of_the_release(
+    found: Sequence[Submission], assignment: Assignment, secret: str, roster: Roster
+) -> None:
+    """Refuse to mark a class for problems that it was not asked."""
+    tagged, foreign = 0, []
+    for submission in found:
+        try:
+            notebook = read_notebook(read_bytes(submission.path))
+        except UnreadableError:
+            continue
+        tagged += bool(notebook.tags)
+        # A notebook that somebody else hands in was released with this secret all the same.
+        claimed = roster.id_of(notebook.student or submission.student)
+        whose = dict.fromkeys([claimed, submission.student])
+        if notebook.tags and not any(
+            assignment.drawn_for(secret, student).fits(notebook.tags, secret, student)
+            for student in whose
+        ):
+            foreign.append(submission.student)
+    if 2 * len(foreign) > tagged:
+        names = ", ".join(foreign[:SHOWN]) + (", …" if len(foreign) > SHOWN else "")
+        raise ValueError(
+            f"this is not the secret of the release of {assignment.name}: the problems in "
+            f"{len(foreign)} of {tagged} notebooks were not drawn from it ({names}); name the file "
+            f"with the secret that they were released with, --secret FILE, and grade with the same "
+            f"copy of the course"
+        )
 
 
 def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from chaingrad import checks
-from coursework.drawing import Instance, draw_instance, student_seed
+from coursework.drawing import Instance, draw_instance, instance_tag, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
 from coursework.trusted import ProblemError, at, named, run
@@ -92,6 +92,10 @@ class Problem:
         if not self.drawing:
             return self
         return self.drawn(student_seed(secret, student, self.like or self.id))
+
+    def tag(self, secret: str, student: str) -> str:
+        """What marks this instance in the notebook of the student it was drawn for."""
+        return instance_tag(secret, student, self.id, self.instance)
 
     @property
     def given(self) -> str:

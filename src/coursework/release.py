@@ -97,7 +97,10 @@ def write_for(
             f"{student.id!r} on the roster cannot name a folder; "
             f"an id has letters, digits, '.', '-', '_', '@' and '+', and no '.' in front"
         )
-    notebook = _notebook(assignment.drawn_for(secret, student.id), book, None, student)
+    drawn = assignment.drawn_for(secret, student.id)
+    notebook = _notebook(drawn, book, None, student)
+    own = {"student": student.id, "instances": drawn.tags(secret, student.id)}
+    notebook["metadata"]["coursework"] |= own
     return _write(notebook, folder / "students" / student.id, assignment.name)
 
 
@@ -125,8 +128,7 @@ def _notebook(
     cells = [_markdown("setup-title", title), *_setup(assignment, book)]
     for problem in assignment.problems:
         cells += _cells(problem, secret)
-    own = {"assignment": assignment.name} | ({"student": student.id} if student else {})
-    metadata = {**KERNEL, "coursework": own}
+    metadata = {**KERNEL, "coursework": {"assignment": assignment.name}}
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 

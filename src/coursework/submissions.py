@@ -90,13 +90,14 @@ class Notebook:
     """Code cells, and the student's own Markdown: (the last exercise named before it, text).
 
     `claim` is the assignment that it says inside it is an answer to, or ""; `student` is the one
-    whom it says it was made for, or "".
+    whom it says it was made for, or ""; `tags` are those of the instances it says it was made with.
     """
 
     cells: tuple[Cell, ...]
     words: tuple[tuple[str, str], ...] = ()
     claim: str = ""
     student: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -411,7 +412,8 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
     said = tuple(item for item in words if item[1])[:CODE_CELLS]
-    return Notebook(tuple(code), said, _said(notebook, "assignment"), _said(notebook, "student"))
+    claim, student = (_said(notebook, name) for name in ("assignment", "student"))
+    return Notebook(tuple(code), said, claim, student, _tags(notebook))
 
 
 def printable(text: str) -> str:
@@ -440,6 +442,12 @@ def _claim(path: Path) -> str:
 
 def _said(notebook: object, name: str) -> str:
     return printable(_text(notebook, "metadata", "coursework", name))[:100]
+
+
+def _tags(notebook: object) -> dict[str, str]:
+    found = _within(notebook, "metadata", "coursework", "instances")
+    pairs = found.items() if isinstance(found, dict) else ()
+    return {str(name): tag for name, tag in pairs if isinstance(tag, str)}
 
 
 def _spelled(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from coursework import drawing
 from coursework.__main__ import main
 from coursework.drawing import student_seed
 from coursework.pages import parse, read_problems
@@ -303,6 +304,81 @@ def test_a_drawn_assignment_needs_a_roster(
     ]
     assert main([*command, "--secret", str(tmp_path / "secret")]) == 2
     assert "name the roster that its notebooks were written from" in capsys.readouterr().err
+
+
+def test_another_secret_than_that_of_the_release_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Class(tmp_path, 3)
+    for k in range(3):
+        found.answer(k)
+    (tmp_path / "other").write_text("the words of another teacher")
+    assert found.grade("--secret", str(tmp_path / "other")) == 2
+    said = capsys.readouterr().err
+    assert "this is not the secret of the release of yours" in said
+    assert "3 of 3 notebooks" in said
+    assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+def test_no_secret_is_made_for_problems_that_are_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Class(tmp_path, 1)
+    found.answer(0)
+    assert found.grade("--secret", str(tmp_path / "lost")) == 2
+    assert f"there is no secret in {tmp_path / 'lost'}" in capsys.readouterr().err
+    assert not (tmp_path / "lost").exists()
+    assert not (tmp_path / "out" / "grades.csv").exists()
+
+
+@pytest.mark.slow
+def test_ids_that_a_spreadsheet_changed_and_one_notebook_that_fits_nobody(tmp_path: Path) -> None:
+    """Two of four say nothing of where they come from, or something else: that is no majority."""
+    found = Class(tmp_path, 4)
+    for k in range(3):
+        found.answer(k)
+    stripped = found.answer(3)
+    hand_in(tmp_path / "in", "u003", "yours", stripped | {"metadata": {}})
+    tags = notebook_of(found.students[1], YOURS, "another secret", tmp_path)["metadata"]
+    hand_in(tmp_path / "in", "u001", "yours", found.notebooks[1] | {"metadata": tags})
+    roster = tmp_path / "in" / "roster.csv"
+    roster.write_text(roster.read_text().replace("u0", "U0"))
+    assert found.grade("--no-isolation", "--jobs", "1") == 0
+    rows = [found.table[f"U{k:03}"] for k in range(4)]
+    assert [row["score"] for row in rows] == ["14"] * 4
+    odd = (
+        "The problems in this notebook are not the ones that were drawn for U001; "
+        "this is marked for those."
+    )
+    assert [row["remarks"] for row in rows] == ["", odd, "", ""]
+
+
+@pytest.mark.parametrize(("one", "other"), [("u007", "U007"), ("007", "7"), ("0", "000")])
+def test_ids_that_differ_in_case_or_zeros_alone_are_asked_the_same(one: str, other: str) -> None:
+    assert student_seed(SECRET, one, "a") == student_seed(SECRET, other, "a")
+    assert student_seed(SECRET, one, "a") != student_seed(SECRET, f"{other}1", "a")
+
+
+def test_a_notebook_s_tags_tell_secrets_students_and_problems_apart() -> None:
+    drawn = {
+        (secret, student): YOURS.drawn_for(secret, student).tags(secret, student)
+        for secret in (SECRET, "another")
+        for student in ("ann", "bob")
+    }
+    tags = [tag for found in drawn.values() for tag in found.values()]
+    assert len(set(tags)) == len(tags) == 16
+    ann = YOURS.drawn_for(SECRET, "ann")
+    assert ann.fits(drawn[SECRET, "ann"], SECRET, "ann")
+    assert ann.fits({}, SECRET, "ann")
+    assert not ann.fits(drawn["another", "ann"], SECRET, "ann")
+    assert not ann.fits(drawn[SECRET, "bob"], SECRET, "ann")
+
+
+def test_a_tag_comes_from_the_stretched_secret_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trying secrets on it is then as slow as on the problem itself."""
+    instance = drawing.Instance({"x": 1})
+    monkeypatch.setattr(drawing, "_stretched", lambda secret: "the same")
+    assert len({drawing.instance_tag(secret, "ann", "a", instance) for secret in "xyz"}) == 1
 
 
 @pytest.mark.usefixtures("isolated")

@@ -63,7 +63,7 @@ def run(folder: Path, *options: str) -> int:
     parser = argparse.ArgumentParser()
     grade.add_arguments(parser)
     arguments = [str(folder / "in"), "--output", str(folder / "out"), *options]
-    return grade.run(parser.parse_args(arguments), ASSIGNMENTS, SECRET)
+    return grade.run(parser.parse_args(arguments), ASSIGNMENTS, lambda _: SECRET)
 
 
 def table(folder: Path, name: str = "grades.csv") -> list[dict[str, str]]:
@@ -484,7 +484,7 @@ def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     grade.add_arguments(parser)
     options = parser.parse_args([str(tmp_path / "in"), "--output", str(tmp_path / "out")])
-    assert grade.run(options, assignments, SECRET) == 0
+    assert grade.run(options, assignments, lambda _: SECRET) == 0
     assert "; keep the names of the arguments" in page(tmp_path, "ann").text
 
 
@@ -705,7 +705,7 @@ def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
     else:
         for path in (folder / "out" / "marks").iterdir():
             path.write_text('{"problems": [')
-    assert grade.run(options, assignments, secret) == 0
+    assert grade.run(options, assignments, lambda _: secret) == 0
     assert times(folder) != first
     for path in (folder / "out" / "marks").iterdir():
         marks.from_json(path.read_text())
