@@ -9,7 +9,8 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from coursework.sandbox.host import (
     Session,
     SessionLostError,
 )
+from tests.coursework import channels
 from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
@@ -170,11 +172,31 @@ def test_it_cannot_write(session: Session, path: str) -> None:
         "import torch\nx = torch.ones(3, requires_grad=True)\n(x**2).sum().backward()",
         "import jax\nassert jax.grad(lambda x: x**2)(2.0) == 4.0",
         "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('/tmp/x.png')",
+        "import numpy as np\nassert np.linalg.solve(np.eye(300), np.ones(300)).sum() == 300",
+        "import threading\nt = threading.Thread(target=sum, args=([],))\nt.start()\nt.join()",
+        "import jax\nassert float(jax.jit(jax.numpy.sum)(jax.numpy.ones(9))) == 9",
     ],
-    ids=["torch", "jax", "matplotlib"],
+    ids=["torch", "jax", "matplotlib", "numpy", "threads", "jit"],
 )
 @pytest.mark.usefixtures("isolated")
 def test_the_frameworks_work_in_it(source: str) -> None:
+    with Sandbox(Limits()) as box, box.session() as session:
+        assert run(session, source) is None
+
+
+@pytest.mark.parametrize(
+    ("package", "source"),
+    [
+        (
+            "scipy",
+            "from scipy import optimize as o\nassert o.minimize(lambda x: x @ x, [1]).success",
+        ),
+        ("sklearn", "from sklearn.cluster import KMeans\nKMeans(1).fit([[1.0], [2.0]])"),
+    ],
+)
+@pytest.mark.usefixtures("isolated")
+def test_other_packages_work_in_it(package: str, source: str) -> None:
+    pytest.importorskip(package, exc_type=ImportError)
     with Sandbox(Limits()) as box, box.session() as session:
         assert run(session, source) is None
 
@@ -554,14 +576,45 @@ def test_a_refusal_of_the_kernel_is_passed_on() -> None:
     assert "user.max_user_namespaces" in done.stdout, done.stderr
 
 
+def _pair(names: Iterable[str], *, isolate: bool) -> dict[str, set[str]]:
+    """What the second of two submissions hears by each channel while the first tells it bits."""
+    source = Path(channels.__file__).read_text(encoding="utf-8")
+    with ExitStack() as stack:
+        boxes = [stack.enter_context(Sandbox(Limits(), isolate=isolate)) for _ in range(2)]
+        first, second = (stack.enter_context(box.session()) for box in boxes)
+        assert [run(each, source) for each in (first, second)] == [None, None]
+        heard: dict[str, set[str]] = {}
+        for name in names:
+            value(second, f"student.hear({name!r})")  # it may have to begin to listen
+            heard[name] = set()
+            for bit in (0, 1):
+                value(first, f"student.tell({name!r}, {bit})")
+                heard[name].add(value(second, f"student.hear({name!r})"))
+    return heard
+
+
+@pytest.mark.usefixtures("isolated")
+def test_two_submissions_side_by_side_cannot_talk() -> None:
+    heard = _pair(channels.PROBES, isolate=True)
+    assert {name: words for name, words in heard.items() if len(words) > 1} == {}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the channels are those of Linux")
+def test_two_processes_that_are_not_shut_in_can_talk() -> None:
+    """Those attempts that leave nothing behind carry a bit where no wall is."""
+    names = {"record_lock", "open_file_lock", "file_lock", "waiters", "abstract_socket"}
+    heard = _pair(names, isolate=False)
+    assert {name for name, words in heard.items() if len(words) > 1} == names
+
+
 @pytest.mark.parametrize("machine", jail.MACHINES)
 def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
     """Every jump lands inside, and every denied call answers `not permitted`."""
     column, architecture = jail.MACHINES[machine]
     program = jail.filter_program(machine)
-    for numbers in jail.DENIED.values():
-        if numbers[column] is not None:
-            assert _decide(program, architecture, numbers[column]) == jail.ERRNO | jail.EPERM
+    for number in (numbers[column] for numbers in jail.DENIED.values()):
+        if number is not None:
+            assert _decide(program, architecture, number) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture ^ 1, 0) == jail.KILL
     for newer in (jail.NEWEST + 1, 500, 0x40000000, 2**32 - 1):
         assert _decide(program, architecture, newer) == jail.ERRNO | jail.ENOSYS
@@ -571,18 +624,34 @@ def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
     assert _decide(program, architecture, jail.PRCTL[column], 1) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 4) == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.PRCTL[column], 15) == jail.ALLOW
-    for watch in (jail.F_SETLEASE, jail.F_NOTIFY):
-        answer = _decide(program, architecture, jail.FCNTL[column], 3, watch)
+    for lock_or_watch in (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036):
+        answer = _decide(program, architecture, jail.FCNTL[column], 3, lock_or_watch)
         assert answer == jail.ERRNO | jail.EPERM
     assert _decide(program, architecture, jail.FCNTL[column], 1024, 3) == jail.ALLOW
+    for command, decision in ((0x5401, jail.ALLOW), (0x6602, jail.ERRNO | jail.ENOTTY)):
+        assert _decide(program, architecture, jail.IOCTL[column], 3, command) == decision
+    for operation in range(14):
+        shared, wake = jail.ERRNO | jail.EAGAIN, jail.ALLOW
+        answers = [
+            _decide(program, architecture, jail.FUTEX[column], 0, operation + flag)
+            for flag in (0, 128, 256)
+        ]
+        assert answers == [wake if operation == 1 else shared, jail.ALLOW, shared]
+    for advice, decision in (
+        (4, jail.ALLOW),
+        (20, jail.ERRNO | jail.EPERM),
+        (21, jail.ERRNO | jail.EPERM),
+    ):
+        assert _decide(program, architecture, jail.MADVISE[column], 0, 0, advice) == decision
     for harmless in {0, 1, 2, 3, 63, 64} - {numbers[column] for numbers in jail.DENIED.values()}:
         assert _decide(program, architecture, harmless) == jail.ALLOW
 
 
-def _decide(program: bytes, architecture: int, number: int, first: int = 0, second: int = 0) -> int:
+def _decide(program: bytes, architecture: int, number: int, *arguments: int) -> int:
     """Run the filter as the kernel would."""
     memory = {jail.ARCHITECTURE_AT: architecture, jail.NUMBER_AT: number}
-    memory |= {jail.FIRST_ARGUMENT_AT: first, jail.SECOND_ARGUMENT_AT: second}
+    places = (jail.FIRST_ARGUMENT_AT, jail.SECOND_ARGUMENT_AT, jail.THIRD_ARGUMENT_AT)
+    memory |= dict(itertools.zip_longest(places, arguments, fillvalue=0))
     steps = list(struct.iter_unpack("=HBBI", program))
     at, register = 0, 0
     while True:

@@ -13,6 +13,10 @@ What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
   nothing but to be read and written. It can start no process and no program (threads it can), get
   no descriptor of another process, and signal none but itself. System calls that are newer than
   those that were looked at do not exist for it.
+- Two submissions that run side by side share no file that one of them can write, and the calls
+  are refused by which one could mark a library's file and the other see the mark: locks, leases,
+  notices, hints, what the kernel holds of the file in memory, and waiting at one of its pages
+  (`futex`). Refused, too, are pipes, whose numbers the kernel counts for all, and `sysinfo`.
 - It is ended when a request takes more than its processor time or its wall-clock time, when its
   lifetime's are used up, and when the grader ends. Address space, file size, open files, threads,
   timers and waiting signals are limited. What it prints goes nowhere.
@@ -24,10 +28,13 @@ What it does not promise:
 
 - The kernel is shared. A hole in it is a hole in the sandbox; a virtual machine is the next step.
 - A submission sees the inputs of the check that it is given, and the code of that check's driver,
-  while it answers. It cannot send them anywhere, but for each part up to 800 characters of what
+  while it answers. It has no call to send them by, but for each part up to 800 characters of what
   it says are shown to its author. Draw new inputs if you grade the same exercise again.
-- It may be slow on purpose, up to its limits, and it shares the processor's caches with the grader.
-  A lock that it takes on a library's file (`flock`) holds up whoever else locks it, for its life.
+- It may be slow on purpose, up to its limits. Submissions that run at the same time share the
+  processor, its caches, the disk, and the kernel's memory of files and names. One can be busy, or
+  read a file, and another measure how long its own work takes: a slow and noisy way to send bits,
+  which no filter closes. With `--jobs 1` no two submissions run at once; what one has read is still
+  read faster by the next.
 - The paths of the installation, such as that of the teacher's environment, stand in its files.
 - Without isolation (`isolate=False`) only the limits of `setrlimit` and the clocks hold:
   a submission may read, write and send whatever the grader's own user may. On Linux what it has
