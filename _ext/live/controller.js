@@ -6,8 +6,13 @@ import { mayComeEarly, Python, UNREACHABLE } from "./python.js";
 import { Turns } from "./turns.js";
 
 const TOO_DEEP = /call stack|recursion/i;
+const LONGEST = 10_000; // ms that the checks of an answer may take, as with a grader
+const AFRESH = "Python starts afresh: what cells had computed is gone.";
 const WHY_NOT = {
-  stopped: "Stopped. Python starts afresh: what cells had computed is gone.",
+  stopped: `Stopped. ${AFRESH}`,
+  slow:
+    `Ended: your answer ran for more than ${LONGEST / 1000} s, the time a grader gives it. ` +
+    `Your text stays. ${AFRESH}`,
   unreachable: UNREACHABLE,
 };
 
@@ -173,11 +178,22 @@ class Page {
       const { about: exercise, source } = answer;
       answer.freshOutput();
       const message = { type: "check", exercise, answer: source };
-      const { verdicts, lacks } = await this.python.ask(answer, message);
+      const { verdicts, lacks } = await this.inTime(answer, message);
       this.drafts.judged(answer, source, answer.show(verdicts));
       if (lacks) answer.status(...this.elsewhere(lacks));
       return true;
     });
+  }
+
+  /** Ask Python, which is ended if it takes too long once all is loaded. */
+  async inTime(answer, message) {
+    let clock;
+    answer.begun = () => (clock ??= setTimeout(() => this.python.fail("slow"), LONGEST));
+    try {
+      return await this.python.ask(answer, message);
+    } finally {
+      clearTimeout(clock);
+    }
   }
 
   // --- what the buttons do ------------------------------------------------------------------------

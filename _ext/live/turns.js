@@ -4,20 +4,21 @@ export class Turns {
   constructor() {
     this.last = Promise.resolve();
     this.running = null;
+    this.text = ""; // of what runs
     this.waiting = new Set();
     this.stops = 0;
   }
 
-  /** Do `work` for a cell when all that was asked for before has ended. */
+  /** Do `work` for a cell when all that was asked for before has ended; its text then counts. */
   take(cell, work) {
-    if (this.waiting.has(cell) || this.running === cell) return this.last;
+    const isRunning = this.running === cell && this.text === cell.source;
+    if (isRunning || this.waiting.has(cell)) return this.last;
     const stops = this.stops;
     this.waiting.add(cell);
     cell.mark("waiting", true);
     this.tell();
     this.last = this.last.then(async () => {
       if (stops === this.stops) await work();
-      this.leave(cell);
     });
     return this.last;
   }
@@ -25,6 +26,7 @@ export class Turns {
   begin(cell) {
     this.leave(cell);
     this.running = cell;
+    this.text = cell.source;
     cell.mark("busy", true);
     this.tell();
   }
@@ -39,8 +41,10 @@ export class Turns {
   }
 
   tell() {
-    for (const cell of this.waiting)
-      cell.status(this.running ? `Waiting for ${this.running.name} to end …` : "Waiting …");
+    for (const cell of this.waiting) {
+      const before = cell === this.running ? "your text before this one" : this.running?.name;
+      cell.status(before ? `Waiting for ${before} to end …` : "Waiting …");
+    }
   }
 
   /** Forget what waits. */

@@ -142,6 +142,7 @@ async function warm({ source }) {
 async function check({ exercise, answer }) {
   const sources = [exercise.given, answer, ...exercise.checks.map((part) => part.source)];
   for (const source of sources) await prepare(source);
+  say("begun");
   return JSON.parse(runner.check_answer(JSON.stringify(exercise), answer));
 }
 

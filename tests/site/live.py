@@ -110,6 +110,7 @@ glue("halved", 7 / 2, display=False)
 ```{solution-end}
 ```
 """
+RIGHT = "def twice(x):\n    return x + x"  # the answer to it
 EXERCISE = (
     EXERCISE_PAGE.partition("# A page\n")[2]
     + """

@@ -8,12 +8,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, StorageState, expect
 
 from tests.axe import severe
-from tests.site.live import COLD, PAGE, answer, cell, place, says, write
+from tests.site.live import COLD, PAGE, RIGHT, answer, cell, place, says, write
 from tests.support import serve
 
 pytestmark = pytest.mark.xdist_group("live")
 EDIT = "x = 41\nx + 1"
-RIGHT = "def twice(x):\n    return x + x"
 KEPT = "Object.keys(kept.read('chapters/page')).length"
 FULL = """Storage.prototype.setItem = () => {
     throw new DOMException("full", "QuotaExceededError");

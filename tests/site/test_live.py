@@ -21,6 +21,7 @@ from tests.site.live import (
     CELLS,
     COLD,
     PAGE,
+    RIGHT,
     SENT,
     answer,
     cell,
@@ -405,7 +406,7 @@ def test_a_wrong_answer_is_told_its_first_wrong_result_and_a_right_one_is_right(
     shown = place(page).locator(".live-wrong")
     expect(shown).to_contain_text("the first wrong result is")
     expect(shown).to_contain_text("hint")
-    answer(page, "def twice(x):\n    return x + x")
+    answer(page, RIGHT)
     expect(says(page)).to_have_text("Right.")
     expect(shown).to_have_count(0)
 
@@ -575,7 +576,55 @@ def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
     expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
     place(page).locator(".live-stop").click()
     expect(says(page)).to_contain_text("Stopped")
-    answer(page, "def twice(x):\n    return x + x")
+    answer(page, RIGHT)
+    expect(says(page)).to_have_text("Right.")
+
+
+SLOW = "def twice(x):\n    print('begun')\n    while True:\n        pass"
+
+
+# Ten seconds are over when a test says so.
+WATCH = """() => {
+    window.later = setTimeout;
+    window.setTimeout = (act, ms, ...more) =>
+        ms === 10_000 ? ((window.overdue = act), 0) : later(act, ms, ...more);
+}"""
+
+
+def test_the_checks_of_an_answer_end_and_the_last_text_runs_next(page: Page) -> None:
+    page.evaluate(WATCH)
+    answer(page, SLOW, "Checking")
+    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
+    page.keyboard.press("Shift+Enter")  # the same again is the same request
+    expect(says(page)).to_contain_text("Checking")
+    page.evaluate("overdue()")
+    expect(says(page)).to_contain_text("ran for more than 10 s")
+    expect(place(page).locator(".live-run")).to_be_visible()
+    answer(page, SLOW, "Checking")
+    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
+    for text in ("def twice(x):\n    return x", RIGHT):
+        place(page).locator(".cm-content").click()
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.insert_text(text)
+        page.keyboard.press("Shift+Enter")
+        expect(says(page)).to_have_text("Waiting for your text before this one to end …")
+    page.evaluate("overdue()")
+    expect(says(page)).to_have_text("Right.", timeout=COLD)
+    expect(place(page).locator(".live-stop")).to_be_hidden()
+    page.evaluate("() => { window.setTimeout = later; }")
+
+
+def test_stop_forgets_the_text_that_waits(page: Page) -> None:
+    answer(page, SLOW, "Checking")
+    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
+    place(page).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.insert_text("  # more")
+    page.keyboard.press("Shift+Enter")
+    expect(says(page)).to_contain_text("Waiting for your text")
+    place(page).locator(".live-stop").click()
+    expect(says(page)).to_contain_text("Stopped")
+    answer(page, RIGHT)
     expect(says(page)).to_have_text("Right.")
 
 
