@@ -17,6 +17,11 @@ from typing import Any
 import numpy as np
 
 RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # of a check that names no others
+SINGLE = 3e-5  # of the largest entry: what may be wrong in a result that float32 has rounded
+NEAR, NEAR_HALF = 1e-3, 0.05  # relative: so small an error may be one of rounding
+ROUNDING = (
+    "rounding: float32 holds about 7 digits, and float16 about 3; convert the inputs to float64"
+)
 DEPTH = 24  # of lists and dicts within one another
 KEY_BOUND = 2**53
 # How an instance of a class of one's own becomes one of the class that Python has.
@@ -109,7 +114,9 @@ def first_difference(
     """Compare named results in the order of ``expected``; None if all agree.
 
     Shapes come before values. A number agrees if it is within atol + rtol·abs(expected); nan
-    agrees with nan. Where the wrong result looks like a usual mistake, the hint says so.
+    agrees with nan. A result in float32, or one that was and is now held in float64, may also be
+    wrong by 3e-5 of the largest expected entry, unless ``rtol`` asks for more than 6 digits.
+    Where the wrong result looks like a usual mistake, the hint says so.
 
     Args:
         expected: {name: number, array, string, bool, None, or a list of these}.
@@ -132,7 +139,9 @@ def first_difference(
         found = _compare(wanted, got[name], rtol, atol)
         if found:
             told = hints or {}
-            guess = (found[3], told.get(name, told.get("*", "")))
+            guess = [found[3]]
+            if found[3] != ROUNDING:
+                guess.append(told.get(name, told.get("*", "")))
             return Difference(name, *found[:3], hint="; ".join(filter(None, guess)))
     return None
 
@@ -217,8 +226,11 @@ def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found |
         return "is not a list", _show(expected), f"{type(got).__name__} {_show(got)}", ""
     if len(got) != len(expected):
         return f"has {len(got)} items, not {len(expected)}", _show(expected), _show(got), ""
-    for i, (wanted, came) in enumerate(zip(expected, got, strict=True)):
-        found = _compare(wanted, came, rtol, atol)
+    numbers, came = _as_numbers(expected), _as_numbers(got)
+    if numbers is not None and came is not None:
+        atol = _allowed(numbers, came, rtol, atol)
+    for i, (wanted, item) in enumerate(zip(expected, got, strict=True)):
+        found = _compare(wanted, item, rtol, atol)
         if found:
             return f"item {i}: {found[0]}", _show(expected), _show(got), found[3]
     return None
@@ -232,6 +244,7 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
     if array.shape != expected.shape:
         hint = _shape_hint(expected, array, rtol, atol)
         return "the shape is wrong", str(expected.shape), str(array.shape), hint
+    atol = _allowed(expected, array, rtol, atol)
     wrong = ~np.isclose(array, expected, rtol, atol, equal_nan=True)
     if not wrong.any():
         return None
@@ -244,6 +257,43 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
     wanted, came = expected[index] + 0.0, array[index] + 0.0  # and -0 is shown as 0
     digits = 8 if f"{wanted:.8g}" != f"{came:.8g}" else 17
     return problem, f"{wanted:.{digits}g}", f"{came:.{digits}g}", hint
+
+
+def _allowed(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> float:
+    """The absolute tolerance, which is wider for what float32 has rounded."""
+    wider = rtol >= RTOL and _is_single(got)
+    return max(atol, SINGLE * _largest(expected)) if wider else atol
+
+
+def _is_single(array: np.ndarray) -> bool:
+    """Whether float32 has rounded the numbers, by their dtype, or because it holds them all.
+
+    Numbers that float16 holds as well, such as 0 and 1, show nothing of that.
+    """
+    if array.dtype in (np.float32, np.complex64):
+        return True
+    if array.dtype not in (np.float64, np.complex128):
+        return False
+    parts = np.stack([array.real, array.imag])
+    with np.errstate(over="ignore", under="ignore"):
+        single, half = (
+            np.array_equal(parts.astype(kind), parts, equal_nan=True)
+            for kind in (np.float32, np.float16)
+        )
+    return single and not half
+
+
+def _largest(array: np.ndarray) -> float:
+    """The largest of the absolute values that are finite."""
+    return float(np.max(np.abs(array), where=np.isfinite(array), initial=0.0))
+
+
+def _is_near(expected: np.ndarray, got: np.ndarray, atol: float) -> bool:
+    """Whether the difference is so small that rounding may have made it."""
+    slack = NEAR if _is_single(got) else SINGLE
+    if got.dtype == np.float16:
+        slack = NEAR_HALF
+    return np.allclose(got, expected, NEAR, max(atol, slack * _largest(expected)), equal_nan=True)
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:
@@ -275,6 +325,8 @@ def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float)
 
 
 def _value_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
+    if _is_near(expected, got, atol) and expected.any():
+        return ROUNDING
     if not np.isfinite(got).all():
         return "there is a nan or inf in it" if np.isfinite(expected).all() else ""
     if not got.any():

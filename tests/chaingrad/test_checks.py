@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chaingrad.checks import Difference, NotPlainError, check_results, first_difference, plain
+from chaingrad.checks import (
+    ROUNDING,
+    Difference,
+    NotPlainError,
+    check_results,
+    first_difference,
+    plain,
+)
 
 W = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
 SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -128,6 +135,72 @@ def test_tolerances() -> None:
     assert first_difference({"a": 1.0}, {"a": 1.01}, rtol=0.1) is None
     assert first_difference({"a": 0.0}, {"a": 0.01}, atol=0.1) is None
     assert first_difference({"a": 1.0}, {"a": 1 + 1e-8}, rtol=1e-12, atol=0) is not None
+
+
+SMALL_LAST = np.array([100.0, 1 / 3])
+ERROR = np.array([0.0, 1e-4])
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        (SMALL_LAST * (1 + 1e-5)).astype(np.float32),  # the dtype of PyTorch and JAX
+        (SMALL_LAST + ERROR).astype(np.float32),  # little beside the largest entry
+        (SMALL_LAST + ERROR).astype(np.float32).astype(float),  # converted afterwards
+        (SMALL_LAST + ERROR).astype(np.float32).tolist(),
+        (SMALL_LAST + ERROR).astype(np.complex64),
+    ],
+)
+def test_a_right_result_in_float32_is_right(got: Any) -> None:
+    assert first_difference({"dW": SMALL_LAST}, {"dW": got}) is None
+    assert difference(SMALL_LAST, got, rtol=1e-12, hints={"*": "mind"}).hint == ROUNDING
+
+
+def test_a_list_in_float32_is_measured_by_its_largest_number() -> None:
+    came = [np.float32(x) for x in SMALL_LAST + ERROR]
+    assert first_difference({"jet": tuple(SMALL_LAST)}, {"jet": tuple(came)}) is None
+    assert difference(list(SMALL_LAST), [100.0, 1 / 3 + 1e-4]).hint == ROUNDING
+    assert difference(["a", 1.0], ["a", np.float32(1.01)]).problem.startswith("item 1")
+
+
+def test_a_number_in_float32_is_right_within_its_digits() -> None:
+    assert first_difference({"y": 1 / 3}, {"y": float(np.float32(1 / 3 + 1e-6))}) is None
+    assert first_difference({"y": 1 / 3}, {"y": float(np.float32(1 / 3 + 1e-4))}) is not None
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        SMALL_LAST + ERROR,  # in float64
+        (SMALL_LAST + ERROR).astype(np.float32).astype(float) + 1e-12,  # computed in both
+        (SMALL_LAST + 100 * ERROR).astype(np.float32),
+        SMALL_LAST.astype(np.float16),
+    ],
+)
+def test_what_rounding_may_have_changed_is_told_so_and_nothing_else(got: Any) -> None:
+    assert difference(SMALL_LAST, got, hints={"*": "mind the mean"}).hint == ROUNDING
+
+
+@pytest.mark.parametrize(
+    ("expected", "got"),
+    [
+        (1.00001, 1.0),  # a small term is left out: numbers that are whole show no rounding
+        (np.array([1.00001, 2.0]), np.array([1.0, 2.0])),
+        (np.array([1.0, 0.01]), np.array([1.0, 0.0], np.float32)),
+        (W, (W * 1.0002).astype(np.float32)),
+        (0.0, np.float32(1e-6)),
+    ],
+)
+def test_float32_is_no_excuse(expected: Any, got: Any) -> None:
+    assert first_difference({"dW": expected}, {"dW": got}) is not None
+
+
+def test_a_usual_mistake_in_float32_gets_its_hint() -> None:
+    third = (W / 3).astype(np.float32)
+    assert difference(W / 3, -third).hint == "the sign is wrong"
+    square = (SQUARE / 3).astype(np.float32)
+    assert difference(SQUARE / 3, square.T).hint == "it is the transpose of what is expected"
+    assert difference(W, W * 1.01, hints={"*": "mind"}).hint.endswith("expected; mind")
 
 
 def test_long_words_are_wrapped() -> None:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -188,6 +189,20 @@ def test_what_holds_the_right_numbers_is_right(session: Session, form: str) -> N
     inputs = {"value": expected, "form": form, "factor": 1.0, "listed": False, "more": ""}
     for said in (shown(PART, expected, inputs), graded(session, PART, expected, inputs)):
         assert (said == "") == (form in RIGHT), said
+
+
+@pytest.mark.parametrize("form", ["float32", "jax", "list of jax", "torch"])
+def test_what_float32_has_rounded_is_right(session: Session, form: str) -> None:
+    """The small entry is rounded as the sum of large ones that it may be."""
+    expected = np.array([[100 / 3, -20 / 3], [10 / 3, 1e-3 / 3]])
+    came = expected + np.array([[0, 0], [0, 1e-5]])
+    if form == "torch":
+        came = came.astype(np.float32)
+    inputs = {"value": came, "form": form, "factor": 1.0, "listed": False, "more": ""}
+    assert shown(PART, expected, inputs) == ""
+    assert graded(session, PART, expected, inputs) == ""
+    strict = replace(PART, rtol=1e-10)
+    assert "float32 holds about 7 digits" in graded(session, strict, expected, inputs)
 
 
 def test_a_triple_may_be_an_array(session: Session) -> None:
