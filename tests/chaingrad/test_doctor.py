@@ -26,7 +26,7 @@ from chaingrad.doctor import scalars as probes
 from chaingrad.doctor.arrays import ARRAYS
 from chaingrad.doctor.examination import Patient, outcomes
 from chaingrad.doctor.learning import task
-from chaingrad.doctor.probe import ENDLESS, gradients
+from chaingrad.doctor.probe import gradients
 from chaingrad.doctor.report import STOPS
 from chaingrad.graph import toposort
 from coursework.pages import read_problems
@@ -77,7 +77,7 @@ def bugs(report):
 def test_engines_of_the_museum_are_named(name, first):
     report = examine(ENGINES[name], seconds=3)
     assert bugs(report)[0] == first
-    assert set(bugs(report)[1:]) <= {probes.RECURSION, probes.SLOW}
+    assert set(bugs(report)[1:]) <= {probes.SLOW}
     assert not report.is_sound
 
 
@@ -334,7 +334,7 @@ def test_any_share_that_overwrites_is_found(line):
     tried = [p for p in PROBES if p.milestone <= 5 and not p.corner]
     patient = Patient(patients.changed(OVERWRITING[line])["Value"])
     report = Report("x", list(outcomes(patient, tried, seconds=5)))
-    assert bugs(report)[:1] == [probes.OVERWRITES], str(report)
+    assert bugs(report) == [probes.OVERWRITES], str(report)
 
 
 class Single(Sound):
@@ -775,9 +775,9 @@ def test_what_an_engine_does_besides_does_not_end_the_examination(capsys):
     assert capsys.readouterr().out == ""
 
 
-def examine_in_a_thread(engine, seconds):
+def examine_in_a_thread(engine, seconds, **more):
     found = []
-    thread = threading.Thread(target=lambda: found.append(examine(engine, seconds)))
+    thread = threading.Thread(target=lambda: found.append(examine(engine, seconds, **more)))
     thread.start()
     thread.join()
     return found[0]
@@ -794,6 +794,50 @@ def test_an_engine_that_has_to_wait_is_sound(examine, monkeypatch):
     monkeypatch.setattr(Interrupted, "waited", False)
     assert examine(Interrupted, seconds=1).is_sound
     assert Interrupted.waited
+
+
+class Dawdles(Sound):
+    """Each pass takes long, and none takes too long."""
+
+    def backward(self):
+        began = time.thread_time()
+        while time.thread_time() < began + 0.05:
+            pass
+        super().backward()
+
+
+class Shares(Sound):
+    """The parents of each node are one list, of all nodes, and each pass looks at all of each."""
+
+    tape: ClassVar = []
+
+    def __init__(self, data, edges=()):
+        super().__init__(data, edges)
+        self.parents = self.tape
+        self.tape.append(self)
+
+    def order(self):
+        seen, todo = {self}, [self]
+        while todo:
+            new = [parent for parent in todo.pop().parents if parent not in seen]
+            seen.update(new)
+            todo += new
+        return [node for node in reversed(self.tape) if node in seen]
+
+
+@pytest.mark.parametrize("run", [examine, examine_in_a_thread])
+@pytest.mark.parametrize("engine", [Dawdles, Shares])
+def test_all_probes_together_have_an_end(engine, run, monkeypatch):
+    monkeypatch.setattr(Shares, "tape", [])
+    began = time.process_time()
+    report = run(engine, seconds=5, total=0.5)
+    assert time.process_time() - began < 5
+    assert report.left_out
+    assert not report.is_sound
+    assert report.findings == []
+    assert [x.probe for x in report.outcomes] == [p.text for p in PROBES if p.milestone <= 5]
+    assert "Left out" in str(report)
+    assert {x.probe for x in report.tried}.isdisjoint(report.left_out)
 
 
 # --- the probes themselves ----------------------------------------------------------------------
@@ -849,7 +893,7 @@ def test_pytorch_is_sound_by_the_adapter_of_the_docstring():
 @pytest.mark.slow
 def test_jax_is_sound_by_its_gradients():
     pytest.importorskip("jax")
-    report = examine(Functional(docstring_of(Functional)["gradients"]))
+    report = examine(Functional(docstring_of(Functional)["gradients"]), total=600)
     assert report.is_sound, str(report)
     assert len(report.tried) > 100
     assert "5,000 additions in a row" in report.missing
@@ -895,6 +939,12 @@ class Computes(Sound):
     def __add__(self, other):
         return sum(itertools.repeat(0))  # compiled code, which asks for no signal
 
+class Late(Sound):
+    def __neg__(self):
+        return sum(itertools.repeat(0))
+
+    tanh = relu = log = __neg__
+
 class Waits(Sound):
     def __add__(self, other):
         ctypes.PyDLL(None).pause()  # and the interpreter's lock held
@@ -939,9 +989,19 @@ def test_on_the_command_line_a_halted_engine_is_sound():
 @pytest.mark.parametrize("engine", ["Computes", "Waits"])
 def test_on_the_command_line_compiled_code_is_ended(engine, monkeypatch):
     monkeypatch.setattr(doctor, "_IDLE", 5.0)
-    lines, end = doctor._process(f"mine.py:{engine}", first=0, seconds=1)
-    assert "a + b at a = 3, b = 5" not in {line.get("probe") for line in lines}
-    assert end == ENDLESS
+    report = doctor.apart(f"mine.py:{engine}", seconds=0.2, total=30)
+    assert report.missing == ["a + b"]
+    assert "a + b comes to no end in time" in report.obstacle
+
+
+@pytest.mark.slow  # it waits for an engine that does not end
+@pytest.mark.usefixtures("mine")
+def test_on_the_command_line_all_probes_together_have_an_end():
+    report = doctor.apart("mine.py:Late", seconds=0.2, total=4)
+    assert report.left_out
+    assert not report.is_sound
+    assert report.findings == []
+    assert [x.probe for x in report.outcomes] == [probe.text for probe in doctor.chosen(None)]
 
 
 @pytest.mark.slow

@@ -9,12 +9,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from chaingrad.doctor.examination import Patient, outcomes
+from chaingrad.doctor.examination import TOTAL, Patient, outcomes
 from chaingrad.doctor.probe import ENDLESS
 from chaingrad.doctor.probes import MILESTONES, chosen
 from chaingrad.doctor.report import Outcome, Report
@@ -25,78 +25,76 @@ _IDLE = 30.0  # seconds of looks in which a process that computes uses a hundred
 _REFUSED = 3
 
 
-def within(
-    target: str, results: str, first: int, seconds: float, milestone: int | None = None
-) -> int:
-    """Examine in this process, from probe ``first`` on; write a line for each outcome."""
-    with open(results, "a", encoding="utf-8") as file:
+def within(target: str, results: Path, seconds: float, total: float, milestone: int | None) -> int:
+    """Examine in this process, after the outcomes that stand in a file; add a line for each."""
+    before = _outcomes(results)
+    with results.open("a", encoding="utf-8") as file:
         try:
             patient = Patient(target)
         except BaseException as error:
             print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
             return _REFUSED
         print(json.dumps({"name": patient.name}), file=file, flush=True)
-        for outcome in outcomes(patient, chosen(milestone)[first:], seconds):
+        left = total - time.process_time()
+        for outcome in outcomes(patient, chosen(milestone), seconds, left, before):
             print(json.dumps(asdict(outcome)), file=file, flush=True)
     return 0
 
 
-def apart(target: str, seconds: float, milestone: int | None = None) -> Report:
+def apart(target: str, seconds: float, total: float, milestone: int | None = None) -> Report:
     """Examine in other processes, a new one after each that does not come to its end.
 
     Raises:
         ValueError: the engine cannot be loaded.
     """
     probes = chosen(milestone)
-    found: list[Outcome] = []
-    name = target
-    while len(found) < len(probes):
-        lines, end = _process(target, len(found), seconds, milestone)
-        for line in lines:
-            if "refused" in line:
-                raise ValueError(f"{target} cannot be examined: {line['refused']}")
-            if "name" in line:
-                name = line["name"]
-            else:
-                found.append(Outcome(**line))
-        if not lines:
-            raise ValueError(f"{target} cannot be examined: {end} while it was imported")
-        if len(found) < len(probes):
-            probe = probes[len(found)]
-            verdict = "unfinished" if end == ENDLESS else "wrong"
-            found.append(Outcome(probe.text, verdict, "", end, probe.right()))
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder, "results")
+        results.touch()
+        found: list[Outcome] = []
+        while len(found) < len(probes):
+            end, spent = _process(target, results, seconds, total, milestone)
+            total -= spent
+            name, found = _name(results, target, end), _outcomes(results)
+            rest = probes[len(found) :]
+            if rest and total > 0:
+                verdict = "unfinished" if end == ENDLESS else "wrong"
+                found.append(Outcome(rest[0].text, verdict, "", end, rest[0].right()))
+                _write(results, found)
+            elif rest:
+                found += [Outcome(p.text, "left out", "", ENDLESS, p.right()) for p in rest]
     return Report(name, found, milestone)
 
 
 def _process(
-    target: str, first: int, seconds: float, milestone: int | None = None
-) -> tuple[list[dict[str, Any]], str]:
-    """What one process wrote, and how it came to its end."""
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder, "results")
-        results.touch()
-        options = [f"--results={results}", f"--first={first}", f"--seconds={seconds}"]
-        options += [f"--milestone={milestone}"] if milestone else []
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chaingrad.doctor", target, *options],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        try:
-            end = _awaited(process, results, seconds)
-        finally:
-            process.kill()
-            process.wait()
-        return list(_lines(results)), end
+    target: str, results: Path, seconds: float, total: float, milestone: int | None
+) -> tuple[str, float]:
+    """How a process came to its end, and the time that it has taken."""
+    options = [f"--results={results}", f"--seconds={seconds}", f"--total={total}"]
+    options += [f"--milestone={milestone}"] if milestone else []
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chaingrad.doctor", target, *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        return _awaited(process, results, seconds, total)
+    finally:
+        process.kill()
+        process.wait()
 
 
-def _awaited(process: "subprocess.Popen[bytes]", results: Path, seconds: float) -> str:
+def _awaited(
+    process: "subprocess.Popen[bytes]", results: Path, seconds: float, total: float
+) -> tuple[str, float]:
     """Wait until the process ends, or has written nothing for too much computing or waiting.
 
     A busy machine must make no engine wrong: so what it computes counts, and how long it takes only
-    where it computes next to nothing; and that in looks, which are late when all else is.
+    where it computes next to nothing; and that in looks, which are late when all else is. Time in
+    which it waited in vain is time that it has taken.
     """
-    size, idle = 0, 0.0
-    began = moved = _used(process.pid)
+    idle = 0.0
+    size = first = results.stat().st_size
+    start = used = began = moved = _used(process.pid)
     while process.poll() is None:
         time.sleep(_LOOK)
         grown, used = results.stat().st_size, _used(process.pid)
@@ -105,10 +103,10 @@ def _awaited(process: "subprocess.Popen[bytes]", results: Path, seconds: float) 
             size, began = grown, used
         if used - moved > _IDLE / 100:
             moved, idle = used, 0.0
-        over = used - began > (2 * seconds + 1 if size else _START) or idle > _IDLE
-        if over and process.poll() is None:  # of one that is gone, nothing is known
-            return ENDLESS
-    return f"the process ended with status {process.returncode}"
+        bound = min(2 * seconds + 1, start + total + 1 - began) if size > first else _START
+        if (used - began > bound or idle > _IDLE) and process.poll() is None:
+            return ENDLESS, used - start + idle  # of one that is gone, nothing is known
+    return f"the process ended with status {process.returncode}", used - start
 
 
 def _used(pid: int) -> float:
@@ -127,6 +125,29 @@ def _lines(results: Path) -> Iterator[dict[str, Any]]:
             return
 
 
+def _outcomes(results: Path) -> list[Outcome]:
+    return [Outcome(**line) for line in _lines(results) if "probe" in line]
+
+
+def _name(results: Path, target: str, end: str) -> str:
+    """The engine's name, which the last process wrote before all else.
+
+    Raises:
+        ValueError: that process has written why it cannot load the engine, or nothing.
+    """
+    for line in _lines(results):
+        if "refused" in line:
+            raise ValueError(f"{target} cannot be examined: {line['refused']}")
+        if "name" in line:
+            return str(line["name"])
+    raise ValueError(f"{target} cannot be examined: {end} while it was imported")
+
+
+def _write(results: Path, found: Iterable[Outcome]) -> None:
+    lines = (json.dumps(asdict(outcome)) + "\n" for outcome in found)
+    results.write_text("".join(lines), encoding="utf-8")
+
+
 def main() -> int:
     """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if it cannot be examined."""
     parser = argparse.ArgumentParser(prog="python -m chaingrad.doctor", description=__doc__)
@@ -136,19 +157,21 @@ def main() -> int:
         "--seconds", type=float, default=5.0, help="the processor time that each probe may take"
     )
     parser.add_argument(
+        "--total", type=float, default=TOTAL,
+        help="the processor time that all probes together may take"
+    )  # fmt: skip
+    parser.add_argument(
         "--milestone", type=int, choices=MILESTONES, help="of the project Your own engine, "
         "chapters/practice/own-engine.md: only what an engine that has come so far needs is tried, "
         "and what it lacks of this counts"
     )  # fmt: skip
-    parser.add_argument("--results", help=argparse.SUPPRESS)
-    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    target, bounds = options.engine, (options.seconds, options.total)
     if options.results:
-        return within(
-            options.engine, options.results, options.first, options.seconds, options.milestone
-        )
+        return within(target, options.results, *bounds, options.milestone)
     try:
-        report = apart(options.engine, options.seconds, options.milestone)
+        report = apart(target, *bounds, options.milestone)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

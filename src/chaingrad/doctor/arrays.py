@@ -15,6 +15,7 @@ from chaingrad.doctor.scalars import (
     FORGETS,
     FUNCTIONS,
     NUMBERS,
+    ONCE_MORE,
     OVERWRITES,
     SEND,
     SHARED_BY_TWO,
@@ -60,7 +61,7 @@ for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
     # one of them sends to A by + first, whatever the order
     _try(_text, "A B W", (A, B, W), SHARED,
          "where a share is kept: a copy, for += changes every node that holds the array",
-         "(A + B).sum()", "(A * B).sum()", "a * b + a * c")  # fmt: skip
+         "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE)  # fmt: skip
 _WIDE = (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)))
 _alone: dict[Any, str] = {}  # the probe of an operation with operands of these shapes
 for _op in "+-*/":

@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any, ClassVar, Self
@@ -31,6 +31,8 @@ from chaingrad.doctor.report import Outcome, Report
 from chaingrad.node import Node
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
+TOTAL = 60.0  # seconds of processor time for all probes together
+_LEAST = 0.01  # seconds: with less to go, no probe is begun
 _LINES = 1_000_000  # of Python, that count as a second where no timer can be set
 _QUICK = 0.1  # seconds in which a file is loaded that is loaded for each probe
 
@@ -165,14 +167,18 @@ class Functional(Adapter):
             yield f"dy/d{name}", came, g
 
 
-def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> Report:
+def examine(
+    engine: Any, seconds: float = 5.0, milestone: int | None = None, total: float = TOTAL
+) -> Report:
     """Put an engine through the probes.
 
     What it prints is not shown, and what it raises becomes a finding. A probe that computes for
     more than ``seconds`` is stopped and said to be not finished, which is no finding: by a timer in
     the main thread of a process, elsewhere (as in a browser) by a count of the lines of Python.
-    Neither can stop compiled code, nor what waits without computing, nor survive an engine that
-    ends the process; the command line can, for there each engine has a process of its own.
+    After ``total`` seconds the report says which probes were left out. Neither bound can stop
+    compiled code, an engine that waits without computing or catches whatever is raised in it, nor
+    survive one that ends the process; the command line can, for there each engine has a process of
+    its own.
 
     Args:
         engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`; or
@@ -184,6 +190,8 @@ def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> 
         milestone: of the project in *Your own engine*, from 1 to 6: only what an engine needs that
             has come so far is tried, and what it lacks of this counts. Without one, all is tried
             but the net.
+        total: the processor time that all probes together may take; in a browser, time by the
+            clock.
 
     Raises:
         ValueError: there is no such file, class or milestone.
@@ -193,7 +201,7 @@ def examine(engine: Any, seconds: float = 5.0, milestone: int | None = None) -> 
     True
     """
     with Patient(engine) as patient:
-        found = list(outcomes(patient, chosen(milestone), seconds))
+        found = list(outcomes(patient, chosen(milestone), seconds, total))
     return Report(patient.name, found, milestone)
 
 
@@ -251,24 +259,37 @@ def adapted(engine: Any, beside: Any = None) -> Adapter:
     return Adapter(engine, beside)
 
 
-def outcomes(patient: Patient, probes: Iterable[Probe], seconds: float) -> Iterator[Outcome]:
-    """Yield what came of each probe; of one that needs an unfinished one, nothing is awaited."""
-    endless: set[str] = set()
-    came: dict[str, str] = {}
-    for probe in probes:
+def outcomes(
+    patient: Patient,
+    probes: Sequence[Probe],
+    seconds: float,
+    total: float = TOTAL,
+    before: Sequence[Outcome] = (),
+) -> Iterator[Outcome]:
+    """Yield what comes of each probe after those that came before.
+
+    Nothing is awaited of a probe that needs an unfinished one, nor after the total time.
+    """
+    endless = {x.probe for x in before if x.verdict == "unfinished"}
+    came = {x.probe: x.failure for x in before}
+    for probe in probes[len(before) :]:
+        began = clock()
         if probe.text not in NAMES and obstacle(came):
             outcome = Outcome(probe.text, "missing")
+        elif total < _LEAST:
+            outcome = Outcome(probe.text, "left out", "", ENDLESS, probe.right())
         elif endless.isdisjoint(probe.needs):
-            outcome = _outcome(patient, probe, seconds)
+            outcome = _outcome(patient, probe, seconds, total)
         else:
             outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
         if outcome.verdict == "unfinished":
             endless.add(probe.text)
-        came[probe.text] = "" if outcome.verdict == "sound" else outcome.found
+        came[probe.text] = outcome.failure
+        total -= clock() - began
         yield outcome
 
 
-def _outcome(patient: Patient, probe: Probe, seconds: float) -> Outcome:
+def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
     limit = sys.getrecursionlimit()
     silence = _Silence()
     bad = "remark" if probe.only_remark else "wrong"
@@ -278,7 +299,7 @@ def _outcome(patient: Patient, probe: Probe, seconds: float) -> Outcome:
             contextlib.redirect_stderr(silence),
             np.errstate(all="ignore"),
             warnings.catch_warnings(action="ignore"),
-            _stopped_after(seconds),
+            _stopped_after(seconds, total),
         ):
             for what, found, right in probe.trial(patient.afresh()):
                 if wrong := difference(found, right, probe.rtol):
@@ -286,7 +307,8 @@ def _outcome(patient: Patient, probe: Probe, seconds: float) -> Outcome:
     except (NotThereError, NotImplementedError) as error:
         return Outcome(probe.text, "missing", "", str(error), "")
     except TimeIsUpError:
-        return Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
+        verdict = "unfinished" if seconds < total else "left out"
+        return Outcome(probe.text, verdict, "", ENDLESS, probe.right())
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of an engine that we do not know, anything
@@ -336,10 +358,12 @@ class _Silence(io.TextIOBase):
         return len(text)
 
 
-def _stopped_after(seconds: float) -> contextlib.AbstractContextManager[None]:
+def _stopped_after(seconds: float, total: float) -> contextlib.AbstractContextManager[None]:
     timed = hasattr(signal, "setitimer") and sys.platform != "emscripten"
     in_main = threading.current_thread() is threading.main_thread()
-    return _timer(seconds) if timed and in_main else _counter(int(seconds * _LINES))
+    if timed and in_main:
+        return _timer(min(seconds, total))
+    return _counter(int(seconds * _LINES), clock() + total)
 
 
 @contextlib.contextmanager
@@ -357,13 +381,13 @@ def _timer(seconds: float) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _counter(lines: int) -> Iterator[None]:
+def _counter(lines: int, end: float) -> Iterator[None]:
     left = lines
 
     def look(frame: FrameType, event: str, argument: Any) -> Any:
         nonlocal left
         left -= 1
-        if left < 0:
+        if left < 0 or (left % 1024 == 0 and clock() > end):
             raise TimeIsUpError
         return look
 

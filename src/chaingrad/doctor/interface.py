@@ -122,6 +122,8 @@ def lacking(came: Mapping[str, str]) -> list[str]:
         return []
     if _LEAF in failed:
         return [_LEAF]
+    if endless := [text for text in (_PLUS, _TIMES) if came.get(text) == ENDLESS]:
+        return endless
     return [text for text in failed if text != _GRAD or _PASS not in failed]
 
 

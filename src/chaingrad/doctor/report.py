@@ -11,6 +11,7 @@ from chaingrad.doctor.scalars import ROOTS
 
 STOPS = "an error in the simplest trial"
 WIDTH = 79
+_LISTED = 12  # expressions that were not tried for want of time
 _SHOWN = 6  # expressions that fail with the one that shows a bug
 
 
@@ -21,7 +22,8 @@ class Outcome:
     Attributes:
         probe: its text.
         verdict: "sound", "wrong", "remark", "refused" where the engine says no on purpose,
-            "missing" where it lacks an operation, or "unfinished" where the time was up.
+            "missing" where it lacks an operation, "unfinished" where its time was up, or "left out"
+            where that of all was.
         what, found, right: what was read, the number that came (or the error), and what is right.
     """
 
@@ -30,6 +32,11 @@ class Outcome:
     what: str = ""
     found: str = ""
     right: str = ""
+
+    @property
+    def failure(self) -> str:
+        """What came in place of an answer; empty if one did."""
+        return "" if self.verdict == "sound" else self.found
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,7 @@ class Report:
             asks for and the engine does in another way.
         remarks: what others have chosen, too, and which can still mislead.
         unfinished: the probes that were stopped.
+        left_out: those for which no time was left.
         missing: the expressions with an operation which the engine does not have.
         lacking: those of them that the milestone asks for.
         obstacle: why the engine cannot be examined yet; empty if it can.
@@ -87,14 +95,15 @@ class Report:
         self.name = name
         self.outcomes = outcomes
         self.milestone = milestone
-        self.tried = [x for x in outcomes if x.verdict != "missing"]
+        self.tried = [x for x in outcomes if x.verdict not in ("missing", "left out")]
         choices = _findings(outcomes, "remark") + _findings(outcomes, "refused")
         self.remarks = [x for x in choices if not (milestone and x.probe.demanded)]
         bugs = _findings(outcomes, "wrong") + [x for x in choices if x not in self.remarks]
         self.findings = sorted(bugs, key=lambda finding: finding.probe.corner)
         self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
-        came = {x.probe: "" if x.verdict == "sound" else x.found for x in outcomes}
+        came = {x.probe: x.failure for x in outcomes}
         self.obstacle = obstacle(came)
+        self.left_out = [x.probe for x in outcomes if x.verdict == "left out"]
         missing = {x.probe for x in outcomes if x.verdict == "missing"}
         own = missing.difference(ROOTS, NAMES)  # without what all engines have
         alone = [p for p in PROBES if p.text in own and missing.isdisjoint(p.needs)]
@@ -105,8 +114,8 @@ class Report:
             self.lacking = self.missing if milestone else []
         elif {"a + b", "a * b"} <= set(self.missing):
             self.obstacle = "it differentiates neither a + b nor a * b"
-        is_whole = bool(self.tried) and not (self.obstacle or self.unfinished or self.lacking)
-        self.is_sound = is_whole and not self.findings
+        gaps = self.unfinished + self.left_out + self.lacking
+        self.is_sound = bool(self.tried) and not (self.obstacle or gaps or self.findings)
 
     def __str__(self) -> str:
         sound = sum(x.verdict == "sound" for x in self.outcomes)
@@ -124,7 +133,8 @@ class Report:
         parts += [f"Remark. {remark}" for remark in self.remarks]
         others = [text for text in self.missing if text not in self.lacking]
         for what, texts in [
-            ("Not finished in time", self.unfinished),
+            ("Not finished in time", _first(self.unfinished)),
+            ("Left out, the time for all was up", _first(self.left_out)),
             ("Still to write", self.lacking),
             ("Not tried, the engine lacks it", others),
         ]:
@@ -132,6 +142,13 @@ class Report:
         return "\n\n".join(parts)
 
     __repr__ = __str__
+
+
+def _first(texts: Iterable[str]) -> list[str]:
+    """The expressions that were to be tried next, and how many there are besides."""
+    found = _expressions(texts)
+    more = len(found) - _LISTED
+    return found[:_LISTED] + [f"and {more} more"] * (more > 0)
 
 
 def _folded(what: str, texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from chaingrad.doctor.probe import Probes, Reading, Trial, clock
+from chaingrad.doctor.probe import Probes, Reading, TimeIsUpError, Trial, clock
 
 OVERWRITES = "Museum 1: = for +="
 UNSORTED = "Museum 2: no topological order"
@@ -33,6 +33,7 @@ FLOAT32 = "numbers of 32 bits"
 FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
 _DEPTH = 5_000  # beyond Python's limit, that of notebooks too
 _LEAVES = 600  # of a graph whose pass is timed, and four times as many
+_LONG = 1.0  # seconds: a pass that takes longer is not timed again, nor one of a larger graph
 _INSTANT = 1e-3  # seconds: what passes in less says nothing of how time grows
 _FACTOR = 9.0  # between 4, for time that grows with the graph, and 16, for that with its square
 _kept: list[Any] = []  # nodes that a browser cannot free
@@ -267,7 +268,11 @@ def _timed(engine: Any) -> Iterator[Reading]:
         for more in (3, 4):
             for _ in range(more):
                 few = min(few, _seconds(engine, _LEAVES, 4) / 4)
+                if few > _LONG:
+                    raise TimeIsUpError
                 many = min(many, _seconds(engine, 4 * _LEAVES, 1))
+                if many > _LONG:
+                    break
             if many < _FACTOR * few:
                 return
     finally:
@@ -289,6 +294,7 @@ def _overwrites(op: str, *needs: str) -> None:
 
 _overwrites("+")
 _overwrites("*")
+ONCE_MORE = ("a * (a + b)", "a * (b + a)", "a * (a * b)", "a * (b * a)")
 _try("a * a", "a", (3,), ONE_SHARE, _ROOM, "a * b", "a * (a * b)", "a * (b * a)")
 _try("a + a", "a", (3,), ONE_SHARE, _ROOM, "a + b", "a * (a + b)", "a * (b + a)")
 _try("u = a * b, u * u", "a b", (2, 3), UNSORTED,
@@ -306,14 +312,14 @@ _try("a * b + c * d", "a b c d", (2, 2, 2, 2), EQUAL,
      "how visited nodes are known: by identity, not by value (__eq__ and __hash__)",
      "a + b", "a * b", "(a + b) * c")  # fmt: skip
 _try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
-     "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE,
+     "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE, *ONCE_MORE,
      f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
-     "(a + b) * c", "a * b + a * c", f=_in_place, refused="+= is refused")  # fmt: skip
+     "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused")  # fmt: skip
 _try("u = a * b, u * u unused, u + b", "a b", (2, 3), "what was not used takes part",
      "what the pass visits: only what the result was computed from",
-     "a + b", "a * b", "a * b + a * c", f=_dead_end)  # fmt: skip
+     "a + b", "a * b", "a * b + a * c", *ONCE_MORE, f=_dead_end)  # fmt: skip
 _program(f"{_DEPTH:,} additions in a row", RECURSION,
          "the sort and the pass: a list as the stack, no function that calls itself", _deep,
          "a + b", "(a + b) * c", corner=True)  # fmt: skip
@@ -412,7 +418,7 @@ _program("u = a * b, backward from u, then from u * c", STALE, _AFRESH, _goes_on
          _TWICE, "(a * b) * c", instead=_CLEARED, demanded=True,
          refused="a second pass is refused")  # fmt: skip
 _program("u = a * b, y = u * c, backward from y twice, u, y and y * u", STALE, _AFRESH, _grows,
-         _TWICE, "u = a * b, backward from u, then from u * c", "a * b", "u = a * b, u * u",
+         _TWICE, "u = a * b, backward from u, then from u * c", "u = a * b, u + u * c", *ONCE_MORE,
          instead=_CLEARED, demanded=True, refused="a second pass is refused")  # fmt: skip
 _program("y = (a * b) * c, backward twice, leaf.grad = 0.0 between",
          "a gradient cannot be set to 0.0",
