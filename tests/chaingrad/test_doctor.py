@@ -39,6 +39,14 @@ RULE_OF_TANH = "a rule: tanh"
 PROBES_OF_1 = [probe for probe in PROBES if probe.milestone == 1]
 
 
+@pytest.fixture(autouse=True)
+def limit_of_recursion():
+    """What an engine's file sets for itself is nothing to the tests that follow in this process."""
+    limit = sys.getrecursionlimit()
+    yield
+    sys.setrecursionlimit(limit)
+
+
 def museum():
     """The classes of the page, by their names."""
     found = {"dataclass": dataclass, "math": math, "toposort": toposort}
