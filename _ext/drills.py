@@ -45,7 +45,7 @@ def banks(app: Sphinx) -> dict[str, Path]:
 
 class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        for path in sources(CODE / "step"):
+        for path in sources(CODE):  # of which the addresses are made
             self.env.note_dependency(str(path))
         made = digest()
         addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}
