@@ -362,6 +362,7 @@ def test_every_rule_is_met():
         lambda w, D: np.dot(D.T, w).sum() + np.dot(D, w.T).tanh().sum() + np.dot(2.0, w).sum(),
         lambda w, D: (np.outer(D[0], w[0]) * np.outer(w[1], D[1])).sum(),
         lambda w, D: np.concatenate([D, w, D], axis=1).tanh().sum(),
+        lambda w, D: (w * np.stack([D, D + 1], axis=1).sum(axis=1)).sum() * np.stack([D]).sum(),
         lambda w, D: (np.stack([D, w]) * np.stack([w, D], axis=-1).reshape(2, 5, 4)).sum(),
         lambda w, D: np.einsum("ij,kj->ik", D, w).sum() + np.einsum("ij,ij,ij", D, w, D),
         lambda w, D: np.clip(w, D - 1, D + 1).sum() + w.clip(D, None).sum(),
@@ -800,6 +801,15 @@ def test_a_number_of_numpys_beside_a_plain_one_stays_numpys(f):
         step, expected = program(f, argnums), value_and_grad(f, argnums)(x, 1.5)
         for a, b in zip(flat(step(x, 1.5)), flat(expected), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, int])
+def test_a_number_of_numpys_keeps_its_dtype_where_it_is_differentiated(kind):
+    step = program(lambda x: x * 3.0)
+    value, g = step(kind(2))
+    assert (value, g) == step(kind(2)) == (6.0, 3.0)
+    expected = np.float64 if kind is int else kind
+    assert np.result_type(value) == np.result_type(g) == expected
 
 
 def test_a_boolean_is_a_number_where_it_is_differentiated():

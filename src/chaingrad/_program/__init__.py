@@ -190,7 +190,7 @@ class Program:
         try:
             name, heads = getattr(self._f, "__name__", "f"), ("value", "gradient")[: 2 * bool(by)]
             call = args, kwargs
-            compare(written, self._on_nodes, call, name, heads, met.tape.epsilon)
+            compare(written, self._on_nodes, call, name, heads, met.tape.floats)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise

@@ -57,7 +57,8 @@ def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = Fal
             return lift(np.asarray(x, np.float64))
         return _tree.made_like(x, [recorded(member, lift, differentiated) for member in x])
     if differentiated and isinstance(x, float | int | np.generic):
-        return lift(float(x))
+        keeps_dtype = isinstance(x, np.floating) and not isinstance(x, float)  # as float32
+        return lift(np.asarray(x) if keeps_dtype else float(x))
     return lift(x) if isinstance(x, ndarray | float | np.generic) else x
 
 

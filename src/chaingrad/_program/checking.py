@@ -19,6 +19,7 @@ from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
 Call = tuple[Sequence[Any], dict[str, Any]]
+_FLOAT = {np.dtype(float)}
 _ASKED_AGAIN = 4  # times, where results differ
 _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
 
@@ -29,7 +30,7 @@ def compare(
     call: Call,
     name: str,
     heads: Sequence[str],
-    epsilon: float,
+    floats: set[np.dtype[Any]],
 ) -> None:
     """Call a program and the function that it was written for, and compare what they give.
 
@@ -39,7 +40,7 @@ def compare(
         call: the arguments and the keywords, which stay as they are.
         name: of the function, for messages.
         heads: what the members of the result are called there; none for a single result.
-        epsilon: of the coarsest floats that are computed with.
+        floats: the dtypes that are computed with.
 
     Raises:
         TracingError: a result differs by more than rounding explains, or the function changes an
@@ -51,12 +52,12 @@ def compare(
         expected = on_nodes(*given)
         _refuse_changed(call, given, name)
         pairs = list(_pairs(heads, got, expected, name))
-        floats = [y.dtype for *_, y in pairs if y.dtype.kind == "f"]
-        epsilon = max([epsilon, *(float(np.finfo(dtype).eps) for dtype in floats)])
-        excess = [_excess(x, y, math.sqrt(epsilon)) for _, x, y in pairs]
+        given_back = {y.dtype for *_, y in pairs if y.dtype.kind == "f"}
+        coarsest = max(map(np.finfo, floats | given_back | _FLOAT), key=lambda t: float(t.eps))
+        excess = [_excess(x, y, coarsest) for _, x, y in pairs]
         if not any(map(np.any, excess)):
             return
-        spread = _spread(on_nodes, call, [y for *_, y in pairs], epsilon)
+        spread = _spread(on_nodes, call, [y for *_, y in pairs], float(coarsest.eps))
     for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
         if np.any(beyond > _MARGIN * rounding):
             raise _disagreement(name, where, x, y)
@@ -113,12 +114,13 @@ def _is_numeric(x: Any) -> bool:
     return isinstance(x, int | float | np.generic | ndarray)
 
 
-def _excess(x: ndarray, y: ndarray, tolerance: float) -> ndarray:
+def _excess(x: ndarray, y: ndarray, coarsest: np.finfo[Any]) -> ndarray:
     """How far the entries of ``x`` are from those of ``y``, and 0 where that is close enough."""
     difference = _distance(x, y)
     sizes = np.abs(np.where(np.isfinite(y), y, 0).astype(float))
-    is_exact = y.dtype.kind != "f"
-    allowed = 0.0 if is_exact else tolerance * (sizes + sizes.max(initial=0.0))
+    if y.dtype.kind != "f":
+        return difference
+    allowed = math.sqrt(coarsest.eps) * (sizes + sizes.max(initial=0.0)) + float(coarsest.tiny)
     return np.where(difference <= allowed, 0.0, difference)
 
 

@@ -398,7 +398,9 @@ class Writer:
 
     def _say_concatenate(self, x: Recorded) -> tuple[str, int]:
         axis = f", axis={x.option('axis')}" if x.option("axis") else ""
-        return f"np.concatenate([{self.listed(x.args)}]{axis})", ATOM
+        return f"np.{x.op}([{self.listed(x.args)}]{axis})", ATOM
+
+    _say_stack = _say_concatenate
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
         return f'np.einsum("{x.option("subscripts")}", {self.listed(x.args)})', ATOM

@@ -33,7 +33,6 @@ ELEMENTWISE = {
     for name, found in vars(np).items()  # not dir, whose names bring modules
     if isinstance(found, np.ufunc) and name != "matmul"
 } | {"where"}
-_EPSILON = float(np.finfo(float).eps)
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
 
 
@@ -310,10 +309,9 @@ class Tape:
         self.demands: list[tuple[Recorded, str]] = []
 
     @property
-    def epsilon(self) -> float:
-        """Of the coarsest floats among the arrays that were recorded."""
-        dtypes = {x.dtype for x in self.known.values() if x.is_array}
-        return max((float(np.finfo(t).eps) for t in dtypes if t.kind == "f"), default=_EPSILON)
+    def floats(self) -> set[np.dtype[Any]]:
+        """The dtypes of floats among what was recorded."""
+        return {x.dtype for x in self.known.values() if x.dtype.kind == "f"}
 
     def input(self, example: Any) -> Recorded:
         return Recorded(self, "input", (), (), example)
@@ -469,6 +467,7 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "float": float,
     "full": lambda a, shape: np.full(shape, a),
     "concatenate": lambda *arrays, axis: np.concatenate(arrays, axis=axis),
+    "stack": lambda *arrays, axis: np.stack(arrays, axis=axis),
     "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
     "where": _chosen,
 }
@@ -546,6 +545,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.dot: lambda tape, a, b: tape.add("dot", (a, b)),
     np.broadcast_to: lambda tape, a, shape: tape.add("broadcast_to", (a,), shape=tuple(shape)),
     np.concatenate: lambda tape, arrays, axis=0: tape.add("concatenate", arrays, axis=axis),
+    np.stack: lambda tape, arrays, axis=0: tape.add("stack", arrays, axis=axis),
     np.einsum: lambda tape, subscripts, *arrays: tape.add("einsum", arrays, subscripts=subscripts),
     np.cumsum: lambda tape, a, axis=None: tape.add("cumsum", (a,), axis=axis),
     np.argsort: _ordering("argsort"),
