@@ -23,8 +23,14 @@
   }
 
   const line = make("p", { className: "progress-sum", role: "status" });
+  const WHY = { denied: "it allows no storage", full: "its storage is full" };
+  const why = WHY[document.documentElement.dataset.localStorage];
+  const unkept = make("p", { className: "progress-unkept", hidden: !why });
+  unkept.textContent =
+    `This browser keeps nothing of what you do now: ${why}. Each page forgets it when you leave; ` +
+    "before that, you can download your work at the end of the page.";
   const acts = make("div", { className: "work d-print-none" });
-  lists[0].previousElementSibling.before(line, acts);
+  lists[0].previousElementSibling.before(unkept, line, acts);
 
   // Each page's list is folded under a bar of its own.
   const pages = lists.map((list) => {

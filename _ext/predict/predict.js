@@ -91,7 +91,9 @@
         return;
       }
       const right = this.show(value);
-      kept.put(page, "guesses", this.name, { asked: this.asked, value, right });
+      const lasts = kept.put(page, "guesses", this.name, { asked: this.asked, value, right });
+      const unkept = `Not kept by this browser: ${kept.trouble()}.`;
+      if (!lasts) this.says.append(" ", make("small", {}, unkept));
     }
 
     /** Show what there is to say of a guess; whether it is right. */

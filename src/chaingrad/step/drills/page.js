@@ -127,7 +127,8 @@ class Practice {
   tell(seed) {
     const { level, row } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
-    this.count.textContent = `Problem ${seed}${here}`;
+    const unkept = kept.trouble() && ` · not kept by this browser: ${kept.trouble()}`;
+    this.count.textContent = `Problem ${seed}${here}${unkept}`;
   }
 
   // What was wrong and is due; else the next of the series, of the next level where one is passed.
