@@ -1,5 +1,5 @@
 // What follows a question holds its answer: from the questions of a main line to the next heading it
-// is veiled, until the reader has predicted or skipped. It keeps its place, so that nothing moves.
+// is veiled, until the reader has predicted or skipped. A veil is one line, which unfolds in place.
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
   const EVERYWHERE = "reading"; // what is kept for all pages
@@ -10,10 +10,10 @@
       this.boxes = boxes;
       this.place = make("div", { className: "veil", tabIndex: -1 });
       rest[0].before(this.place);
-      this.place.append(...rest);
+      this.place.append(make("div", { className: "veil-rest" }, ...rest));
       const skip = makeButton("Skip the question", () => this.skip());
       const never = makeButton("Never veil", () => this.never());
-      const says = make("p", {}, "What follows holds the answer. ", skip, never);
+      const says = make("p", {}, "The answer comes next: predict first. ", skip, never);
       this.note = make("div", { className: "veil-note d-print-none" }, says);
       this.place.addEventListener("reveal", () => this.lift());
       addEventListener("kept", () => this.look());
@@ -47,9 +47,12 @@
       this.place.focus({ preventScroll: true });
     }
 
+    /** Lift all veils of the page, those above this one, too, which stays where the reader sees it. */
     never() {
+      const before = this.place.getBoundingClientRect().top;
       kept.put(EVERYWHERE, "veil", "off", true);
       this.place.focus({ preventScroll: true });
+      scrollBy({ top: this.place.getBoundingClientRect().top - before, behavior: "instant" });
     }
   }
 
@@ -63,10 +66,12 @@
     if (rest.length || !box.nextElementSibling?.matches(".predict")) asked = [];
   }
 
-  const leadTo = (hash) =>
-    document
-      .getElementById(decodeURIComponent(hash.slice(1)))
-      ?.dispatchEvent(new Event("reveal", { bubbles: true }));
+  const leadTo = (hash) => {
+    const place = document.getElementById(decodeURIComponent(hash.slice(1)));
+    const isVeiled = place?.closest(".veiled > .veil-rest");
+    place?.dispatchEvent(new Event("reveal", { bubbles: true }));
+    if (isVeiled) place.scrollIntoView();
+  };
   addEventListener("hashchange", () => leadTo(location.hash));
   addEventListener("click", ({ target }) => leadTo(target.closest?.("a[href^='#']")?.hash ?? ""));
   leadTo(location.hash);

@@ -183,15 +183,22 @@ SEEN = """() => {
             return seen;
         });
 }"""
-PLACES = """() => [...document.querySelectorAll("article :is(p, pre, svg, table, h2, h3)")]
-    .filter((each) => each.getClientRects().length && !each.closest(".veil-note"))
-    .map((each) => Math.round(each.getBoundingClientRect().top + scrollY))"""
+# The veils that are higher than half a screen.
+HIGH = """() => [...document.querySelectorAll(".veiled")]
+    .map((veil) => veil.getBoundingClientRect().height)
+    .filter((height) => height > innerHeight / 2)"""
+# Skip all questions, one after the other; the veils that are left, and those that did not stay
+# where the reader saw them.
 SKIP = """() => {
+    const moved = [];
     for (;;) {
         const skip = [...document.querySelectorAll("article .veil-note button")].find(
             (button) => button.textContent === "Skip the question" && button.checkVisibility());
-        if (!skip) return document.querySelectorAll(".veiled").length;
+        if (!skip) return [document.querySelectorAll(".veiled").length, moved];
+        const veil = skip.closest(".veil"), before = veil.getBoundingClientRect().top;
         skip.click();
+        const by = veil.getBoundingClientRect().top - before;
+        if (Math.abs(by) > 1) moved.push(`${by} px`);
     }
 }"""
 PRESSES = 25  # between two looks at whether the walk has come round
@@ -302,14 +309,15 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
 
 
 def veils(page: Page) -> Iterator[tuple[str, list[object]]]:
-    """What is seen of answers before one has predicted or skipped; nothing moves as they appear."""
+    """What is seen of answers before one has predicted or skipped; they unfold in place."""
     asked, veiled = page.evaluate(ASKED), page.locator(".veil.veiled").count()
     yield "answers are veiled", page.evaluate(SEEN) + ["no veil"] * bool(asked and not veiled)
     if not veiled:
         return
-    before = page.evaluate(PLACES)
-    yield "questions can be skipped", ["a veil"] * page.evaluate(SKIP)
-    yield "skipping moves nothing", [] if page.evaluate(PLACES) == before else [f"{veiled} veils"]
+    yield "veils are low", page.evaluate(HIGH)
+    left, moved = page.evaluate(SKIP)
+    yield "questions can be skipped", ["a veil"] * left
+    yield "what is skipped stays in place", moved
     yield "what was veiled is seen", [] if len(page.evaluate(SEEN)) > 10 else ["nothing"]
 
 

@@ -91,12 +91,15 @@ FAULTS = {
 }  # fmt: skip
 ASKS = """<section><h2>Asked</h2><div class="predict" data-name="x" data-asked="y"></div>
     <p>The answer.</p>{}</section>"""
+REST = ".veiled > .veil-rest"
+SHOWS = f"{REST} {{ height: auto !important }} {REST} > p {{ visibility: visible !important }}"
+MOVES = "section:has(.veil:not(.veiled)) { padding-top: 9px }"
 ON_A_PHONE = {
     WIDE: "fits the window",
     STUCK: "what scrolls takes the focus",
-    ASKS.format("<style>.veil.veiled > p:not(.x) { visibility: visible !important }</style>"):
-        "answers are veiled",
-    ASKS.format("<style>.veil:not(.veiled) { padding-top: 9px }</style>"): "skipping moves nothing",
+    ASKS.format(f"<style>{SHOWS}</style>"): "answers are veiled",
+    ASKS.format(f"<style>{REST} {{ height: 480px !important }}</style>"): "veils are low",
+    ASKS.format(f"<style>{MOVES}</style>"): "what is skipped stays in place",
 }  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """What follows a question of a main line is veiled until one has predicted, or skipped it.
 
-That nothing of an answer is seen, and nothing moves, is looked at on every page by `test_audit`.
+That nothing of an answer is seen, and veils are low, is looked at on every page by `test_audit`.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe, thin
-from tests.site.audit import DESKTOP, PHONE, SEEN, VEILED
+from tests.site.audit import DESKTOP, PHONE, SEEN, SETTLED, VEILED
 
 GRAPHS = "chapters/foundations/computational-graph"
 Open = Callable[..., Page]
@@ -81,6 +81,32 @@ def test_who_wants_no_veils_has_none_on_any_page(opened: Open, address: str) -> 
     page.get_by_label("Veil what follows").check()
     page.goto(f"{address}/{GRAPHS}.html")
     expect(page.locator(".veiled")).not_to_have_count(0)
+
+
+def top(page: Page, choice: str) -> float:
+    return float(page.locator(choice).first.evaluate("e => e.getBoundingClientRect().top"))
+
+
+def test_veils_above_are_lifted_without_moving_what_is_read(opened: Open) -> None:
+    page = opened(GRAPHS)
+    page.locator(".veiled").last.scroll_into_view_if_needed()
+    page.locator(".veil").last.evaluate("e => { e.id = 'last'; }")
+    before, height = top(page, "#last"), page.evaluate("document.body.scrollHeight")
+    page.locator("#last").get_by_role("button", name="Never veil").click()
+    page.evaluate(SETTLED)
+    assert page.evaluate("document.body.scrollHeight") > height + 1000
+    assert abs(top(page, "#last") - before) <= 2
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_link_leads_to_its_place_in_a_veil(opened: Open, at_once: bool) -> None:
+    inside = "equation-eq-exercises-bias"
+    page = opened("chapters/mlp/exercises", f"#{inside}" if at_once else "")
+    if not at_once:
+        page.evaluate("id => { location.hash = id; }", inside)
+    page.wait_for_function(f"document.getElementById('{inside}').checkVisibility()")
+    page.evaluate(SETTLED)
+    assert 0 <= top(page, f"#{inside}") < 200
 
 
 def test_a_link_and_a_search_hit_into_a_veil_lift_it(opened: Open) -> None:
