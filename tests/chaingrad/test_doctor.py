@@ -848,6 +848,12 @@ def test_all_probes_together_have_an_end(engine, run, monkeypatch):
     assert {x.probe for x in report.tried}.isdisjoint(report.left_out)
 
 
+def test_an_engine_that_is_slow_is_not_told_of_the_order(monkeypatch):
+    monkeypatch.setattr(Shares, "tape", [])
+    (probe,) = (probe for probe in PROBES if probe.text == "a = a + a, 40 times")
+    assert [x.verdict for x in outcomes(Patient(Shares), [probe], seconds=5)] == ["sound"]
+
+
 # --- the probes themselves ----------------------------------------------------------------------
 
 
