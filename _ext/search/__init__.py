@@ -20,6 +20,7 @@ from search.sections import sections
 
 PARTS = Path(__file__).parent
 REFERENCE = "chapters/reference/"
+REPLACED = ("searchtools.js", "language_data.js")  # Sphinx's, which no page loads any more
 
 
 def folder(app: Sphinx) -> Path:
@@ -69,10 +70,13 @@ def entries(app: Sphinx) -> list[dict[str, Any]]:
 def write_index(app: Sphinx, error: Exception | None) -> None:
     if error or app.builder.format != "html":
         return
-    text = json.dumps(entries(app), ensure_ascii=False, separators=(",", ":"))
+    said = [{name: said for name, said in entry.items() if said} for entry in entries(app)]
+    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
     index = Path(app.outdir) / "_static" / "search" / "index.js"
     index.parent.mkdir(exist_ok=True)
     index.write_text(f"window.courseSections={text};\n")
+    for name in REPLACED:
+        (Path(app.outdir) / "_static" / name).unlink(missing_ok=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -30,10 +30,14 @@
     });
   }
 
+  const EMPTY = { within: "", text: "", code: "", answers: "" }; // what the index leaves out
+
   // Give the search: from a question to sections, the best first.
   function ready() {
     engine ??= Promise.all([load("minisearch.js"), load("search/index.js")]).then(() => {
-      const sections = new Map(window.courseSections.map((section) => [section.id, section]));
+      const sections = new Map(
+        window.courseSections.map((section) => [section.id, { ...EMPTY, ...section }]),
+      );
       const index = new MiniSearch({
         fields: ["title", "within", "page", "text", "code", "answers"],
         tokenize: words,

@@ -13,7 +13,7 @@ from chaingrad.step.drills import KINDS
 from tests.site.built import Site, parse, toc_documents
 
 PAGE_BUDGET = 1.0e6
-SHARED_BUDGET = 2.6e6
+SHARED_BUDGET = 2.5e6
 # sphinx-exercise gives these to every box; nothing links to them.
 OF_THE_EXTENSIONS = {"exercise-content", "solution-content"}
 # The relations of a page to others that it merely names; every other makes a browser ask for it.
