@@ -69,10 +69,15 @@ class Page {
       if (error) cell.output.text("traceback", error);
       cell.status(...(lacks ? this.elsewhere(lacks) : [error ? "Ended with an error." : "Done."]));
       cell.hasRun = !error || Boolean(cell.about.raises);
-      for (const given of cell.about.gives ?? []) this.givers.set(given, cell);
+      this.gave(cell);
       this.ranAs(cell, source);
       return cell.hasRun;
     });
+  }
+
+  /** Note that a cell gave its names their values last. */
+  gave(cell, givers = this.givers) {
+    for (const name of cell.about.gives ?? []) givers.set(name, cell);
   }
 
   /** What to say where the browser lacks something that code asks for. */
@@ -106,6 +111,7 @@ class Page {
     const work = async () => {
       const message = { type: "run", source: cell.about.kept, name: cell.name };
       await this.python.ask(speaker, message);
+      this.gave(cell);
       return (cell.hasRun = true);
     };
     return this.turn(cell, work, speaker);
@@ -139,10 +145,12 @@ class Page {
     const isDue = (other) => !other.hasRun || (uses.has(other) && other.isUnsaved);
     const before = this.cells.slice(0, this.cells.indexOf(cell));
     const canRun = (other) => other.runs || other.about.kept;
-    const due = new Set(before.filter((o) => isDue(o) && canRun(o) && isWanted(o)));
-    while (this.missed([...before, cell], due.add(cell)).some((o) => canRun(o) && !due.has(o)))
-      this.missed([...before, cell], due).forEach((o) => canRun(o) && due.add(o));
-    due.delete(cell);
+    const due = new Set([cell]);
+    let more = before.filter((other) => isDue(other) && canRun(other) && isWanted(other));
+    do {
+      more.forEach((other) => due.add(other));
+      more = this.missed([...before, cell], due).filter((o) => canRun(o) && !due.has(o));
+    } while (more.length);
     return before.filter((other) => due.has(other));
   }
 
@@ -155,7 +163,7 @@ class Page {
         const origin = this.giverOf(name, cell);
         if (origin && givers.has(name) && givers.get(name) !== origin) found.push(origin);
       }
-      for (const name of cell.about.gives ?? []) givers.set(name, cell);
+      this.gave(cell, givers);
     }
     return found;
   }
