@@ -39,10 +39,15 @@ class Names(ast.NodeVisitor):
         self.brought: set[str] = set()  # those of them that are imports
         self.changed: set[str] = set()
         self.entered: set[tuple[str, str]] = set()  # results["JAX"] = …: the dictionary, the key
-        self._hidden: list[set[str]] = []  # the variables of comprehensions around
+        self._hidden: list[set[str]] = []  # variables of comprehensions and handlers around
         tree = ast.parse(source)
         self.constants = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         self.visit(tree)
+        self._added_to = {
+            node.target.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
+        }
         self._read_functions(symtable.symtable(source, "<cell>", "exec"))
 
     def _read_functions(self, table: symtable.SymbolTable, late: bool = False) -> None:
@@ -50,7 +55,10 @@ class Names(ast.NodeVisitor):
             waits = late or (child.get_type() == "function" and child.get_name() not in AT_ONCE)
             for symbol in child.get_symbols():
                 name = symbol.get_name()
-                if symbol.is_global() and symbol.is_referenced():
+                is_set = symbol.is_declared_global() and symbol.is_assigned()
+                self.changed |= {name} if is_set else set()
+                is_added_to = is_set and name in self._added_to
+                if symbol.is_global() and (symbol.is_referenced() or is_added_to):
                     self.late |= {name} if waits else set()
                     self.used |= {name} - self.given
             self._read_functions(child, waits)
@@ -67,9 +75,20 @@ class Names(ast.NodeVisitor):
         for part in (node.value, *node.targets):
             self.visit(part)
 
-    def visit_For(self, node: ast.For) -> None:
+    def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         for part in (node.iter, node.target, *node.body, *node.orelse):
             self.visit(part)
+
+    visit_AsyncFor = visit_For  # noqa: N815
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        for part in (node.value, node.annotation, node.target if node.value else None):
+            if part:
+                self.visit(part)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.visit(node.value)
+        self.visit(node.target)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
@@ -77,18 +96,39 @@ class Names(ast.NodeVisitor):
             self.visit(ast.Name(node.target.id, ast.Load()))
         self.visit(node.target)
 
-    def visit_FunctionDef(self, node: ast.FunctionDef | ast.ClassDef) -> None:
+    def visit_FunctionDef(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    ) -> None:
         for part in ast.iter_child_nodes(node):
-            if part not in node.body and not isinstance(part, ast.arguments):
+            if part not in node.body:
                 self.visit(part)
         self.given.add(node.name)
 
-    visit_ClassDef = visit_FunctionDef  # noqa: N815
+    visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        pass  # read as a scope of its own
+        self.visit(node.args)  # its defaults: the rest is read as a scope of its own
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.type:
+            self.visit(node.type)
+        self._hidden.append({node.name} if node.name else set())
+        for part in node.body:
+            self.visit(part)
+        self._hidden.pop()
+
+    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        self.generic_visit(node)
+        self.given |= {node.name} if node.name else set()
+
+    visit_MatchStar = visit_MatchAs  # noqa: N815
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        self.generic_visit(node)
+        self.given |= {node.rest} if node.rest else set()
 
     def visit_ListComp(self, node: Any) -> None:
+        self.visit(node.generators[0].iter)  # outside, before there are variables
         inner = {
             n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
         }
@@ -101,11 +141,13 @@ class Names(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if any(node.id in names for names in self._hidden):
             return
-        if isinstance(node.ctx, ast.Load):
-            if node.id not in self.given:
-                self.used.add(node.id)
-        else:
+        if isinstance(node.ctx, ast.Store):
             self.given.add(node.id)
+        elif node.id not in self.given:
+            self.used.add(node.id)
+            self.changed |= {node.id} if isinstance(node.ctx, ast.Del) else set()
+        elif isinstance(node.ctx, ast.Del):
+            self.given.remove(node.id)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
         if not isinstance(node.ctx, ast.Load):

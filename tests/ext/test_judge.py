@@ -28,10 +28,62 @@ def test_names_given_anew_are_live_again() -> None:
     assert why("import torch\ny = torch.ones(2)", "y = 2", "y")[1:] == ["", ""]
 
 
-@pytest.mark.parametrize("uses", ["y += 1", "y = y + 1", "for y in y:\n    pass"])
+@pytest.mark.parametrize(
+    "uses",
+    [
+        "y += 1",
+        "y = y + 1",
+        "y: int = y + 1",
+        "(y := y + 1)",
+        "y = [y for y in y]",
+        "for y in y:\n    pass",
+        "async def f():\n    pass\n\nasync for y in y:\n    pass",
+        "def y(a=y):\n    return a",
+        "def y(*, a: y):\n    return a",
+        "y = lambda a=y: a",
+        "try:\n    z = y\nexcept ValueError as y:\n    pass\ny = z",
+        "match y:\n    case [y, *_]:\n        pass",
+        "del y\ny = len(str(1))",
+        "def f():\n    global y\n    y += 1\n\nf()",
+    ],
+)
 def test_a_name_that_is_read_before_it_is_given_is_needed(uses: str) -> None:
     needs = "builds on a cell that needs torch"
     assert why("import torch\ny = torch.ones(2)", uses, "y")[1:] == [needs, needs]
+
+
+@pytest.mark.parametrize(
+    "gives",
+    [
+        "async def y():\n    return z",
+        "match [1, 2]:\n    case [first, *y]:\n        print(y)",
+        "match {1: 2}:\n    case {**y}:\n        print(y)",
+        "match 1:\n    case y:\n        print(y)",
+        "print(y := 1)",
+    ],
+)
+def test_a_name_is_given_by_whatever_binds_it(gives: str) -> None:
+    assert why("import torch\ny = torch.ones(2)", gives, "y")[1:] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    "leaves",
+    [
+        "y: int",
+        "try:\n    1 / 0\nexcept ZeroDivisionError as y:\n    print(y)",
+        "async def f():\n    y = 1\n    async for y in range(y):\n        pass",
+        "y = 1\ndel y",
+    ],
+)
+def test_what_is_gone_when_a_cell_ends_is_not_given(leaves: str) -> None:
+    needs = "builds on a cell that needs torch"
+    assert why("import torch\ny = torch.ones(2)", leaves, "y")[1:] == ["", needs]
+
+
+def test_a_function_that_sets_a_global_name_changes_it() -> None:
+    sources = "n = 0", "def count():\n    global n\n    n += 1", "count()", "n"
+    assert [origin.cells for origin in origins(sources)] == [[], [0], [1], [0, 1]]
+    assert origins(sources)[1].late == {"n"}
 
 
 @pytest.mark.parametrize(
