@@ -102,9 +102,20 @@ class Names(ast.NodeVisitor):
         for part in ast.iter_child_nodes(node):
             if part not in node.body:
                 self.visit(part)
+        if node.name == "driver" and not isinstance(node, ast.ClassDef):
+            self._read_through_driver(node)
         self.given.add(node.name)
 
     visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+    def _read_through_driver(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        """Note the page's names that `check_results` hands a driver as attributes of `student`."""
+        student = node.args.args[0].arg if node.args.args else ""
+        for part in ast.walk(node):
+            match part:
+                case ast.Attribute(ast.Name(name), attribute) if name == student:
+                    self.late.add(attribute)
+                    self.used |= {attribute} - self.given
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         self.visit(node.args)  # its defaults: the rest is read as a scope of its own

@@ -181,6 +181,17 @@ def test_what_a_function_reads_is_read_when_it_is_called() -> None:
     assert cell.late == {"x", "z", "t"}
 
 
+def test_a_driver_reads_names_of_the_page_through_its_first_argument() -> None:
+    driver = "def driver(student, inputs):\n    return {'y': student.f(**inputs), 'x': inputs.x}\n"
+    sources = "def f(x):\n    return x", "x = 1", f"{driver}check_results(None, driver, None)"
+    checks = origins(sources)[2]
+    assert (checks.cells, checks.late) == ([0], {"f"})
+    assert why("import torch\nf = torch.relu", driver) == [
+        "needs torch",
+        "builds on a cell that needs torch",
+    ]
+
+
 def test_what_carried_modules_import_is_asked_too() -> None:
     sources = "from chaingrad.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
     assert why(*sources) == [
