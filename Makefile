@@ -37,7 +37,7 @@ endif
 
 walk: $(READY) ## Run every page in a browser as readers do, hold it to what the book shows, list what may differ
 	@$(MAKE) --no-print-directory $(BROWSER) live
-	$(PYTEST) -m "walk" tests/site/test_walk.py
+	$(PYTEST) -m "not full" tests/site/test_walk.py
 	@$(BIN)/python -m tests.site.walk
 
 $(BROWSER): $(READY)

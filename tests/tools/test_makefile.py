@@ -2,7 +2,11 @@
 
 import re
 import subprocess
+import sys
 
+import pytest
+
+from tests.site.built import with_code
 from tests.support import ROOT
 
 
@@ -14,3 +18,18 @@ def test_help_lists_every_target():
     assert phony is not None
     for target in phony[1].split():
         assert re.search(rf"^  make {target} +\S", help_text, re.MULTILINE), target
+
+
+@pytest.mark.slow
+def test_walk_takes_every_page():
+    """Those, too, that `make test` has taken already."""
+    recipe = subprocess.run(
+        ["make", "--dry-run", "walk"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    chosen = re.search(r'-m "(.+)" (tests/site/\S+)', recipe)
+    assert chosen is not None
+    options = ["--collect-only", "--quiet", "-p", "no:cacheprovider", "-m", *chosen.groups()]
+    collected = subprocess.run(
+        [sys.executable, "-m", "pytest", *options], cwd=ROOT, capture_output=True, text=True
+    ).stdout
+    assert [name for name in with_code() if f"book_shows[{name}]" not in collected] == []
