@@ -6,9 +6,9 @@ one says in `finds`, for each check in order (those added in a private folder ma
 which result is the first that is wrong: a name, a pattern such as `v*`, `raises` where there is
 none, and "" where all are right.
 
-Each is tried once more as PyTorch and JAX compute if nobody asks them for more: on inputs in
-float32, with results in float32. A right one must still be right, and a wrong one lose the parts
-that it loses, but for checks that ask for more digits than float32 has.
+Each is tried once more in float32, the default of PyTorch and JAX, with inputs and results rounded
+to it. A right one must still be right, and a wrong one must lose the same parts. Checks that ask
+for more digits than float32 has are left out.
 """
 
 import tomllib
@@ -119,14 +119,13 @@ def first_wrong(
     With ``single``, inputs and results are rounded to float32.
     """
     tried = replace(problem, answer=code)
+    compute = _in_float32 if single else Problem.expected
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for inputs, wanted in zip(drawn, expected, strict=True):
             try:
                 with named("the answer"):
-                    got = (
-                        _in_float32(tried, part, inputs) if single else tried.expected(part, inputs)
-                    )
+                    got = compute(tried, part, inputs)
             except ProblemError:
                 return RAISES
             if wrong := first_difference(wanted, got, part.rtol, part.atol):
@@ -135,7 +134,7 @@ def first_wrong(
 
 
 def _in_float32(tried: Problem, part: Part, inputs: Any) -> Any:
-    """What comes of inputs in float32; of Python's numbers where an answer takes no others."""
+    """Compute on inputs in float32, or on Python's own numbers if the answer takes no others."""
     try:
         return _rounded(tried.expected(part, _rounded(inputs)))
     except ProblemError:
@@ -148,10 +147,7 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)(map(_rounded, value))
     if isinstance(value, (float, complex, np.ndarray)):
-        kind = np.asarray(value).dtype.kind
-        return (
-            value
-            if kind not in "fc"
-            else np.asarray(value).astype({"f": "f4", "c": "c8"}[kind])[()]
-        )
+        array = np.asarray(value)
+        single = {"f": np.float32, "c": np.complex64}.get(array.dtype.kind)
+        return array.astype(single)[()] if single else value
     return value
