@@ -47,6 +47,12 @@ def _array(*shape: int, low: float = 0.4) -> NDArray[np.float64]:
     return low + (places * 7 % 11).reshape(shape) / 8
 
 
+def _pair(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return _array(*left), _array(*right, low=0.9)
+
+
 A, B, W = _array(2, 3), _array(2, 3, low=0.9), _array(2, 3, low=0.2)
 _try = ARRAYS.expression
 
@@ -67,8 +73,7 @@ _alone: dict[Any, str] = {}  # the probe of an operation with operands of these 
 for _op in "+-*/":
     _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
     for _shapes in _WIDE:
-        _pair = _array(*_shapes[0]), _array(*_shapes[1], low=0.9)
-        _try(f"((A {_op} B) * W).sum()", "A B W", (*_pair, W),
+        _try(f"((A {_op} B) * W).sum()", "A B W", (*_pair(*_shapes), W),
              BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3))  # fmt: skip
         _alone[_op, _shapes] = ARRAYS[-1].text
     _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_rules)
@@ -97,7 +102,7 @@ _OF_VECTORS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], Any], ...] = (
     ("a vector and a matrix", (3,), (3, 2), _array(2, low=0.2)),
 )  # fmt: skip
 for _name, _left, _right, _weights in _OF_VECTORS:
-    _try("((A @ B) * W).sum()", "A B W", (_array(*_left), _array(*_right, low=0.9), _weights),
+    _try("((A @ B) * W).sum()", "A B W", (*_pair(_left, _right), _weights),
          f"{MATMUL} of {_name}",
          "the rule of @ for an operand of one axis: which axes the product leaves",
          "((A @ B) * W).sum()", refused=f"no @ of {_name}")  # fmt: skip
@@ -152,8 +157,7 @@ for _op in "+-*/":
         _rules = (*_rules, f"(A {_op} B).sum()")
     _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), *_rules)
     for _shapes in _WIDE:
-        _pair = _array(*_shapes[0]), _array(*_shapes[1], low=0.9)
-        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair, W),
+        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair(*_shapes), W),
                *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
         _twice[_op, _shapes] = ARRAYS[-1].text
     _again(
@@ -166,7 +170,7 @@ _again(
     "(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "((A @ B) * W).sum()", "(A @ B @ W).sum()"
 )
 for _name, _left, _right, _weights in _OF_VECTORS:
-    _four = _array(*_left), _array(*_right, low=0.9), _weights, _array(*_right, low=0.2)
+    _four = *_pair(_left, _right), _weights, _array(*_right, low=0.2)
     _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W", _four,
            _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
 _again("(A * A.sum() * W).sum()", "A W", (A, W))

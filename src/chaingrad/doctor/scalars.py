@@ -461,7 +461,8 @@ for _name in FUNCTIONS:
     _try(f"a.{_name}()", "a", (0.5,), _bug, _RULE.format(_name), required=_name == "relu")
 _try("a.relu()", "a", (-2,), "a rule: relu", _RULE.format("relu"))
 
-for _text in ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a"):
+_WITH_A_NUMBER = ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a")
+for _text in _WITH_A_NUMBER:
     _within(f"({_text}) * c", "a c", (4, 7), f"{_text.strip('a2 ')} with a number", _text, "a * b")
 _within("(-a) * c", "a c", (2, 7), "unary -", "-a", "a * b")
 _within("(a - b) * c", "a b c", (2, 3, 7), "-", "a - b", "(a + b) * c", "(a * b) * c")
@@ -482,7 +483,7 @@ _try("a ** 0.5", "a", (4,), "a rule: **", _POWER, "a ** 3")
 
 _overwrites("-")
 _overwrites("/")
-for _text in ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a"):
+for _text in _WITH_A_NUMBER:
     _try(f"a * ({_text})", "a", (4,), OVERWRITES, SEND,
          _text, "a * b", f"({_text}) * c", "a * b + a * c")  # fmt: skip
 _try("a * -a", "a", (3,), OVERWRITES, SEND, "-a", "a * b", "(-a) * c", "a * b + a * c")
