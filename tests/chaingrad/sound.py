@@ -17,6 +17,7 @@ def changed(source: str, *changes: tuple[str, str]) -> str:
 
 
 TRAIN = "\n\ndef train" + patients.TABLE.partition("def train")[2]
+SORT = patients.CLOSURES.partition("    def backward(self):\n")[2].partition("        for node")[0]
 LIKE = "\n\ndef like" + patients.TABLE.partition("def like")[2].partition("\n\n\ndef train")[0]
 
 _RULES = """
@@ -497,15 +498,7 @@ class Value:
     __radd__, __rmul__ = __add__, __mul__
 
     def backward(self):
-        order, seen, todo = [], set(), [(self, False)]
-        while todo:
-            node, done = todo.pop()
-            if done:
-                order.append(node)
-            elif node not in seen:
-                seen.add(node)
-                todo += [(node, True), *((parent, False) for parent in node.parents)]
-        for node in order:
+{SORT}        for node in order:
             if node.parents:
                 node.grad = np.zeros_like(node.data)
         self.grad = self.grad + 1.0  # the seed
