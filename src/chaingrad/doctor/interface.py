@@ -28,7 +28,7 @@ OTHER_NAMES = "an engine with other names needs an Adapter"
 
 
 class _OddError(Exception):
-    """What was read is there, and no number."""
+    """What was read is there, but is not a number."""
 
 
 @contextlib.contextmanager
@@ -48,7 +48,7 @@ def _lacking() -> Iterator[None]:
 
 def _read(found: Any) -> None:
     if as_numbers(found) is None:
-        raise _OddError(f"is a {type(found).__name__}, which is no number")
+        raise _OddError(f"is of type {type(found).__name__}, not a number")
 
 
 def _computed(engine: Any, f: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
@@ -141,7 +141,7 @@ def obstacle(came: Mapping[str, str]) -> str:
     for text in failed:
         by_failure.setdefault(came[text], []).append(NAMES[text])
     parts = [_told(names, what) for what, names in by_failure.items()]
-    has_other_names = any("no attribute" in what or "no number" in what for what in by_failure)
+    has_other_names = any("no attribute" in what or "not a number" in what for what in by_failure)
     return "; ".join(parts + [OTHER_NAMES] * has_other_names)
 
 
@@ -155,8 +155,8 @@ def _told(names: list[str], what: str) -> str:
     it = "it"
     if len(names) > 1:
         verb, it = ("are" if verb == "is" else verb.removesuffix("s")), "them"
-    is_to_write = any(
-        sign in what
-        for sign in ("NotImplementedError", "unsupported operand", "no attribute 'backward'")
-    )
+    signs = ["NotImplementedError", "no attribute 'backward'"]
+    if {NAMES[_PLUS], NAMES[_TIMES]}.issuperset(names):  # of backward() it is an error within
+        signs.append("unsupported operand")
+    is_to_write = any(sign in what for sign in signs)
     return f"{subject} {verb} {rest}".rstrip() + f": write {it}" * is_to_write
