@@ -153,7 +153,8 @@ FCNTL_ALLOWED = (0, 1, 2, 3, 4, 1030)
 # Of ioctl: is it a terminal and of what size, bytes to read, and the flags of a descriptor.
 IOCTL_ALLOWED = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 FUTEX_WAKE, FUTEX_PRIVATE = 1, 128
-MADV_COLD, MADV_PAGEOUT = 20, 21
+MADVISE_DENIED = (20, 21)  # cold, and to be paged out: pages that others have in memory, too
+PRCTL_DENIED = (PR_SET_PDEATHSIG, PR_SET_DUMPABLE)
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}  # column, audit architecture
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -414,8 +415,10 @@ def filter_program(machine: str) -> bytes:
         (ANY_BIT, 0, 1, CLONE_THREAD),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERRNO | EPERM),
-        *_only(FCNTL[column], FCNTL_ALLOWED, EPERM),
-        *_only(IOCTL[column], IOCTL_ALLOWED, ENOTTY),
+        *_by(SECOND_ARGUMENT_AT, FCNTL[column], FCNTL_ALLOWED, ALLOW, ERRNO | EPERM),
+        *_by(SECOND_ARGUMENT_AT, IOCTL[column], IOCTL_ALLOWED, ALLOW, ERRNO | ENOTTY),
+        *_by(THIRD_ARGUMENT_AT, MADVISE[column], MADVISE_DENIED, ERRNO | EPERM, ALLOW),
+        *_by(FIRST_ARGUMENT_AT, PRCTL[column], PRCTL_DENIED, ERRNO | EPERM, ALLOW),
         # Two processes may wait for each other at one page of a library. A thread's end, too, is
         # awaited by a futex that is not private: who joins it asks again until it has ended.
         (EQUAL, 0, 5, FUTEX[column]),
@@ -424,16 +427,6 @@ def filter_program(machine: str) -> bytes:
         (EQUAL, 0, 1, FUTEX_WAKE),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERRNO | EAGAIN),
-        (EQUAL, 0, 6, MADVISE[column]),
-        (LOAD, 0, 0, THIRD_ARGUMENT_AT),
-        *_on(MADV_COLD, ERRNO | EPERM),
-        *_on(MADV_PAGEOUT, ERRNO | EPERM),
-        (RETURN, 0, 0, ALLOW),
-        (EQUAL, 0, 5, PRCTL[column]),
-        (LOAD, 0, 0, FIRST_ARGUMENT_AT),
-        *_on(PR_SET_PDEATHSIG, ERRNO | EPERM),
-        (EQUAL, 0, 1, PR_SET_DUMPABLE),
-        (RETURN, 0, 0, ERRNO | EPERM),
         (RETURN, 0, 0, ALLOW),
     ]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
@@ -443,8 +436,10 @@ def _on(value: int, action: int) -> list[tuple[int, int, int, int]]:
     return [(EQUAL, 0, 1, value), (RETURN, 0, 0, action)]
 
 
-def _only(number: int, allowed: Sequence[int], otherwise: int) -> list[tuple[int, int, int, int]]:
-    """Let a call through with these values of its second argument alone."""
-    tests = [step for value in allowed for step in _on(value, ALLOW)]
-    body = [(LOAD, 0, 0, SECOND_ARGUMENT_AT), *tests, (RETURN, 0, 0, ERRNO | otherwise)]
+def _by(
+    argument: int, number: int, values: Sequence[int], action: int, otherwise: int
+) -> list[tuple[int, int, int, int]]:
+    """Decide on a call by one of its arguments: `action` at these values, else `otherwise`."""
+    tests = [step for value in values for step in _on(value, action)]
+    body = [(LOAD, 0, 0, argument), *tests, (RETURN, 0, 0, otherwise)]
     return [(EQUAL, 0, len(body), number), *body]
