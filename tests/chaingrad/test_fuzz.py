@@ -523,6 +523,7 @@ def compare_random_program(seed):
         epsilon = np.finfo(f.coarsest).eps
         for got, wanted in zip(flat(ours), flat(theirs), strict=True):
             assert_close(got, wanted, 64 * epsilon**0.9, seed)
+            assert np.result_type(got) == np.result_type(wanted)
         if f.coarsest == np.float64:
             for got, wanted in zip(flat(ours), flat(f.on_tensors(args)), strict=True):
                 assert_close(got, wanted, 1e-10, seed)
