@@ -36,7 +36,7 @@ class TorchAgain(Again):
         self.is_low = is_low
 
     def values(self) -> list[Any]:
-        return [_array(_widened(tensor.detach())) for tensor in self._leaves]
+        return [_array(_in_double(tensor.detach())) for tensor in self._leaves]
 
     def loss(self, moved: Moved) -> float:
         with self._doubled(moved) as run:
@@ -49,7 +49,7 @@ class TorchAgain(Again):
                 leaf.grad = None  # the function may have run a backward pass of its own
             loss.backward()
             found = [torch.zeros_like(x) if x.grad is None else x.grad for x in self._leaves]
-            return float(loss.item()), [_array(_widened(grad)) for grad in found]
+            return float(loss.item()), [_array(_in_double(grad)) for grad in found]
 
     @contextmanager
     def _doubled(self, moved: Moved) -> Iterator[Callable[[], Any]]:
@@ -63,7 +63,7 @@ class TorchAgain(Again):
             for tensor in {id(t): t for t in tensors}.values():
                 if tensor.is_floating_point() or tensor.is_complex():
                     restoring.leaf(tensor)
-                    tensor.data = _widened(tensor.data)
+                    tensor.data = _in_double(tensor.data)
                     tensor.grad = None
                 else:
                     restoring.changes(tensor)
@@ -77,7 +77,7 @@ class TorchAgain(Again):
                 yield lambda: widening.checked(self._f(*self._inputs))
 
 
-def _widened(tensor: Any) -> Any:
+def _in_double(tensor: Any) -> Any:
     return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
 
 
