@@ -278,8 +278,8 @@ class _Assessment:
             yield f"{whose} the problems of {student}."
         elif not self._key.fits(self._notebook.tags):
             yield (
-                f"The problems in this notebook are not the ones that were drawn for {student}; "
-                f"this is marked for those."
+                f"The problems in this notebook were not drawn for {student}; "
+                f"it was graded against {student}'s own problems."
             )
 
 

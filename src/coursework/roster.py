@@ -62,11 +62,11 @@ class Roster:
 
     def _add(self, student: Student) -> None:
         if not student.id:
-            raise ProblemError("no id")
+            raise ProblemError("a student without an id; give everybody on the roster one")
         if before := self._ids.get(id_key(student.id)):
             raise ProblemError(
-                f"the id {student.id} for the second time, after {before}: "
-                f"case and leading zeros don't tell ids apart"
+                f"the id {student.id} is that of an earlier line, {before}; "
+                f"give each student an id that differs in more than case and leading zeros"
             )
         self.students[student.id] = student
         self._ids[id_key(student.id)] = student.id

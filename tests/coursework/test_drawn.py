@@ -347,8 +347,8 @@ def test_ids_that_a_spreadsheet_changed_and_one_notebook_that_fits_nobody(tmp_pa
     rows = [found.table[f"U{k:03}"] for k in range(4)]
     assert [row["score"] for row in rows] == ["14"] * 4
     odd = (
-        "The problems in this notebook are not the ones that were drawn for U001; "
-        "this is marked for those."
+        "The problems in this notebook were not drawn for U001; "
+        "it was graded against U001's own problems."
     )
     assert [row["remarks"] for row in rows] == ["", odd, "", ""]
 

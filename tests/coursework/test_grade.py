@@ -492,8 +492,8 @@ def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("name,mail\na,b\n", "has no column 'id'"),
-        ("id,name,mail\n1,a,\n1,b,\n", "line 3: the id 1 for the second time"),
-        ("id,name,mail\n,a,\n", "line 2: no id"),
+        ("id,name,mail\n1,a,\n1,b,\n", "line 3: the id 1 is that of an earlier line"),
+        ("id,name,mail\n,a,\n", "line 2: a student without an id"),
     ],
 )
 def test_a_wrong_roster_is_refused(

@@ -30,7 +30,7 @@ def test_what_a_spreadsheet_changes_in_an_id_tells_nobody_apart(
 
 @pytest.mark.parametrize("twice", [("u000", "U000"), ("007", "7"), ("7", "7")])
 def test_ids_that_differ_in_that_alone_are_refused(tmp_path: Path, twice: tuple[str, str]) -> None:
-    with pytest.raises(ProblemError, match=f"line 3: the id {twice[1]} for the second time"):
+    with pytest.raises(ProblemError, match=f"line 3: the id {twice[1]} is that of"):
         roster(tmp_path, *(f"{name},," for name in twice))
 
 

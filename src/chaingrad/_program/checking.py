@@ -72,8 +72,9 @@ def _refuse_changed(call: Call, given: Sequence[Any], name: str) -> None:
     if len(before) == len(after) and all(map(_is_equal, before, after)):
         return
     raise TracingError(
-        f"program: {name} changes an argument in place, and what is written down changes none of "
-        "its arguments: write x = x - m instead of x -= m, or change the argument before the call"
+        f"program: {name} changes an argument in place, but the program written for it would leave "
+        "its arguments as they are. Write x = x - m instead of x -= m, or change the argument "
+        "before the call"
     )
 
 
