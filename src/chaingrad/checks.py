@@ -20,7 +20,8 @@ RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # of a check that names no others
 SINGLE = 3e-5  # of the largest entry: what may be wrong in a result that float32 has rounded
 NEAR, NEAR_HALF = 1e-3, 0.05  # relative: so small an error may be one of rounding
 ROUNDING = (
-    "rounding: float32 holds about 7 digits, and float16 about 3; convert the inputs to float64"
+    "so close, it may be rounding: float32 holds about 7 digits, and float16 about 3; convert the "
+    "inputs to float64. If they are float64 already, look for a small term that is missing or wrong"
 )
 DEPTH = 24  # of lists and dicts within one another
 KEY_BOUND = 2**53
