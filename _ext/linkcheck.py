@@ -21,7 +21,7 @@ def hosts(addresses: Iterable[str]) -> set[str]:
 
 
 def answers(host: str) -> bool:
-    """Whether a host says anything at all, be it that it has nothing to show."""
+    """Whether a host says anything at all, even that it has nothing to show."""
     try:
         requests.head(host, timeout=PATIENCE)
     except requests.exceptions.SSLError:

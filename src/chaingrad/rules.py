@@ -944,9 +944,7 @@ def _einsum_shares(
 
 
 def _einsum_flops(out: Value, *inputs: Value) -> int:
-    """As it is computed, without intermediate results: a product of all operands, and its addition,
-    for each value of all indices together.
-    """
+    """A product of all operands, and its addition, for each value of all indices together."""
     *terms, result = _terms(out.rule.options["subscripts"], [shape_of(x) for x in inputs])
     sizes: dict[str, int] = {}
     for term, x in zip(terms, inputs, strict=True):

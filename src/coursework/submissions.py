@@ -120,7 +120,7 @@ class _Found(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Whom a platform says it is of, by number; it says that of no plain name."""
+        """Who handed it in, by the number that the platform wrote; a plain name has none."""
         return (self.place.owner.platform, self.place.owner.number)
 
 

@@ -749,6 +749,16 @@ def test_an_engine_with_another_interface_has_no_bug(engine):
     assert not report.is_sound
 
 
+def test_an_engine_of_functions_that_differentiates_nothing_cannot_be_examined():
+    def gradients(f, at):
+        raise NotImplementedError
+
+    report = examine(Functional(gradients))
+    assert report.obstacle
+    assert report.findings == []
+    assert not report.is_sound
+
+
 def test_an_error_within_what_is_written_is_not_told_to_write_it():
     assert "backward() raises TypeError: unsupported operand" in examine(GradIsNode).obstacle
     assert "write it" not in examine(GradIsNode).obstacle

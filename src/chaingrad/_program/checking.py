@@ -116,7 +116,7 @@ def _is_numeric(x: Any) -> bool:
 
 
 def _excess(x: ndarray, y: ndarray, coarsest: np.finfo[Any]) -> ndarray:
-    """How far the entries of ``x`` are from those of ``y``, and 0 where that is close enough."""
+    """Return how far each entry of ``x`` is from ``y``, or 0 where it is close enough."""
     difference = _distance(x, y)
     sizes = np.abs(np.where(np.isfinite(y), y, 0).astype(float))
     if y.dtype.kind != "f":
@@ -126,7 +126,7 @@ def _excess(x: ndarray, y: ndarray, coarsest: np.finfo[Any]) -> ndarray:
 
 
 def _distance(x: ndarray, y: ndarray) -> ndarray:
-    """Of each entry of ``x`` from that of ``y``; 0 of nan from nan, infinite where one is nan."""
+    """Return how far each entry of ``x`` is from ``y``: 0 if both are nan, infinite if one is."""
     x, y = np.asarray(x, float), np.asarray(y, float)
     same = (x == y) | (np.isnan(x) & np.isnan(y))
     difference = np.where(same, 0.0, np.abs(x - y))
@@ -139,8 +139,8 @@ def _spread(
     """How far results move on the nodes themselves where arguments are rounded otherwise.
 
     By that much two right programs may differ: at ties and kinks, and where a result is what
-    rounding has left of terms that cancel. What moves for the same arguments, too, is no function
-    of them, and rounding explains nothing.
+    rounding has left of terms that cancel. If results differ for the very same arguments, they are
+    no function of these, and rounding explains nothing.
     """
     random = np.random.default_rng(0)
     spread = [np.zeros(y.shape) for y in expected]

@@ -89,8 +89,8 @@ def _awaited(
     """Wait until the process ends, or has written nothing for too much computing or waiting.
 
     A busy machine must make no engine wrong: so what it computes counts, and how long it takes only
-    where it computes next to nothing; and that in looks, which are late when all else is. Time in
-    which it waited in vain is time that it has taken.
+    where it computes next to nothing; and that in looks, which are late when all else is. The time
+    that it only waited before it was ended counts as time that it has taken.
     """
     idle = 0.0
     size = first = results.stat().st_size

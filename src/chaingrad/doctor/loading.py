@@ -57,7 +57,7 @@ def _compiled(source: bytes, path: Path) -> CodeType:
 
 
 def _beside(names: Iterable[str], folder: Path) -> set[str]:
-    """Those of imported modules, and of packages, that lie in a folder."""
+    """Return the first names of the modules and packages that lie in a folder."""
     roots = {name.partition(".")[0] for name in names}
     files = {root: Path(getattr(sys.modules.get(root), "__file__", None) or "") for root in roots}
     return {root for root, file in files.items() if folder in (file.parent, file.parent.parent)}

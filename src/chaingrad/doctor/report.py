@@ -23,7 +23,7 @@ class Outcome:
         probe: its text.
         verdict: "sound", "wrong", "remark", "refused" where the engine says no on purpose,
             "missing" where it lacks an operation, "unfinished" where its time was up, or "left out"
-            where that of all was.
+            where the time for all probes was.
         what, found, right: what was read, the number that came (or the error), and what is right.
     """
 

@@ -242,7 +242,7 @@ def _check_repeated(point: _Point) -> None:
 
 
 def _confirmed(verdict: Verdict, beside: Verdict) -> Verdict:
-    """What is wrong at a point and not beside it comes of a kink."""
+    """Take what is wrong at a point, and right beside it, for a kink."""
     if beside.kind in ("wrong", "flat"):
         return verdict if beside.kind == verdict.kind else _as(verdict, "wrong")
     return _as(verdict, "kink" if beside.kind == "right" else "rough")

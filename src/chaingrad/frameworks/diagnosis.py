@@ -490,7 +490,7 @@ def _cut(watched: Watched) -> set[str]:
 
 
 def _through(watched: Watched, chosen: set[Value]) -> dict[Value, set[Value]]:
-    """For each value those of the chosen that its gradient comes through, itself aside."""
+    """Map each value to the chosen ones, other than itself, that its gradient comes through."""
     through: dict[Value, set[Value]] = defaultdict(set)
     for value in reversed(watched.values):  # children before parents
         for parent in value.parents:

@@ -28,8 +28,8 @@ What it does not promise:
 
 - The kernel is shared. A hole in it is a hole in the sandbox; a virtual machine is the next step.
 - A submission sees the inputs of the check that it is given, and the code of that check's driver,
-  while it answers. It has no call to send them by, but for each part up to 800 characters of what
-  it says are shown to its author. Draw new inputs if you grade the same exercise again.
+  while it answers. It has no call to send them by. But up to 800 characters of what it says for
+  each part are shown to its author. Draw new inputs if you grade the same exercise again.
 - It may be slow on purpose, up to its limits. Submissions that run at the same time share the
   processor, its caches, the disk, and the kernel's memory of files and names. One can be busy, or
   read a file, and another measure how long its own work takes: a slow and noisy way to send bits,
