@@ -187,10 +187,10 @@ class Program:
         else:  # the nodes would hold what they hold
             trace = replace(trace, lines=())
         written = _Written(trace, result.like, by)
+        name = getattr(self._f, "__name__", "f")
+        heads = ("value", "gradient") if by else ()
         try:
-            name, heads = getattr(self._f, "__name__", "f"), ("value", "gradient")[: 2 * bool(by)]
-            call = args, kwargs
-            compare(written, self._on_nodes, call, name, heads, met.tape.floats)
+            compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise

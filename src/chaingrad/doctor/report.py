@@ -179,8 +179,8 @@ def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     """Probes that fail without a smaller one to blame, by their bug; the first shows it."""
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
-    reasons_are = ["wrong", "missing", "unfinished", *["refused"] * (verdict == "remark")]
-    blamed = {x.probe for x in outcomes if x.verdict in reasons_are}
+    blaming = {"wrong", "missing", "unfinished"} | ({"refused"} if verdict == "remark" else set())
+    blamed = {x.probe for x in outcomes if x.verdict in blaming}
     bugs: dict[str, list[Probe]] = {}
     bug_of: dict[str, str] = {}
     for probe in PROBES:
