@@ -130,17 +130,17 @@ class Recorded(Symbol):
 
     def _refuse(self, how: str) -> NoReturn:
         raise TracingError(
-            f"program: {how} of a value that is another at the next call (shape {self.shape}): a "
-            "program has one course. Choose by chaingrad.where, maximum or clip; or give what "
-            "decides as an int, a bool or a string, for each of which a program is written"
+            f"program: cannot {how} a traced value of shape {self.shape}: it differs from call to "
+            "call. Use chaingrad.where, maximum or clip, or pass the deciding value as an int, a "
+            "bool or a string"
         )
 
-    __bool__ = _refusing("a decision by the truth")
-    __float__, __int__ = _refusing("float()"), _refusing("int()")
-    __index__ = _refusing("an index or a count")
-    __array__ = _refusing("a plain array made")
-    __setitem__ = _refusing("a change in place")
-    item, tolist = _refusing("item()"), _refusing("tolist()")
+    __bool__ = _refusing("branch on")
+    __float__, __int__ = _refusing("call float() on"), _refusing("call int() on")
+    __index__ = _refusing("index or count with")
+    __array__ = _refusing("make a plain array of")
+    __setitem__ = _refusing("change entries of")
+    item, tolist = _refusing("call item() on"), _refusing("call tolist() on")
 
     # --- operations -----------------------------------------------------------------------------
 
@@ -425,7 +425,7 @@ def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
         if isinstance(part, list):
             part = np.asarray(part)
         if isinstance(part, Recorded) and part.dtype.kind == "b":
-            part._refuse("a shape that depends on the truth")
+            part._refuse("select entries by a mask that is")
         if isinstance(part, ndarray | Recorded):
             parts.append(part)
             return Slot(len(parts) - 1)
