@@ -812,6 +812,28 @@ def test_a_number_of_numpys_keeps_its_dtype_where_it_is_differentiated(kind):
     assert np.result_type(value) == np.result_type(g) == expected
 
 
+@pytest.mark.parametrize("exponent", [0.3, -0.5, 1.7, 2.0, -3.0])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w, n: (w**n * np.arange(3.0)).sum(),
+        lambda w, n: (w**n * np.ones(2, np.float32)).sum(),
+        lambda w, n: (w**n * np.ones(2)).sum() * w,
+        lambda w, n: (chaingrad.grad(lambda w: np.sum(w**n))(w) ** 2).sum(),
+        lambda w, n: ((w - 1.0) ** np.array([n, 2.0])).sum(),
+    ],
+)
+@pytest.mark.parametrize("kind", [float, np.array])
+def test_powers_of_negative_numbers_stay_real(f, exponent, kind):
+    step = program(lambda w: f(w, exponent))
+    for w in (kind(0.5), kind(-3.0), kind(2.0)):
+        with np.errstate(invalid="ignore"):
+            got, expected = step(w), value_and_grad(f)(w, exponent)
+        for a, b in zip(got, expected, strict=True):
+            assert not np.iscomplexobj(a)
+            np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
 def test_a_boolean_is_a_number_where_it_is_differentiated():
     assert program(lambda x: x * 3.0)(True) == (3.0, 3.0)
 

@@ -317,9 +317,12 @@ class Writer:
         if self.plain:
             return self._of_numbers(op, args, listed), ATOM
         listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
-        text = f"np.{op}({listed})"
-        widens = type(x.example) is float and not self._exact  # NumPy's number, beside float32
-        return (f"float({text})" if widens else text), ATOM
+        return self._widened(x, f"np.{op}({listed})"), ATOM
+
+    def _widened(self, x: Recorded, text: str) -> str:
+        """A call that gives a number of NumPy's, made plain where that widens float32 beside it."""
+        widens = type(x.example) is float and not self._exact and not self.plain
+        return f"float({text})" if widens else text
 
     def _product(self, args: Sequence[Recorded]) -> tuple[str, int]:
         a, b = args if args[0].is_constant or not args[1].is_constant else args[::-1]
@@ -351,9 +354,11 @@ class Writer:
 
     def _say_power(self, x: Recorded) -> tuple[str, int]:
         base, exponent = x.args
-        whole = exponent.is_constant and float(exponent.example).is_integer()
-        if self.plain and not whole:
-            return f"math.pow({self.listed(x.args)})", ATOM
+        is_plain = not any(self._bare(y).is_array for y in x.args)
+        is_whole = exponent.is_constant and not exponent.shape and exponent.example % 1 == 0
+        if is_plain and not is_whole:  # of a negative float Python's own ** makes a complex number
+            library = "math.pow" if self.plain else "np.power"
+            return self._widened(x, f"{library}({self.listed(x.args)})"), ATOM
         return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER
 
     def _say_float(self, x: Recorded) -> tuple[str, int]:
