@@ -725,6 +725,18 @@ class GradIsText(Sound):
     grad = property(lambda self: "none", lambda self, g: None)
 
 
+class GradIsReadOnly(patients.SeedIsValue):
+    @property
+    def grad(self):
+        return 0.0
+
+    def __init__(self, data, parents=()):
+        self.data, self.parents = data, parents
+
+    def backward(self):
+        pass
+
+
 class UniqueLabels(patients.SeedIsValue):
     labels: ClassVar = set()
 
@@ -741,7 +753,9 @@ class Picky(Sound):
         super().__init__(data, edges)
 
 
-@pytest.mark.parametrize("engine", [OtherNames, GradIsNode, GradIsText, UniqueLabels])
+@pytest.mark.parametrize(
+    "engine", [OtherNames, GradIsNode, GradIsText, GradIsReadOnly, UniqueLabels]
+)
 def test_an_engine_with_another_interface_has_no_bug(engine):
     report = examine(engine)
     assert report.findings == []

@@ -24,6 +24,7 @@ _PASS, _GRAD = "y.backward()", "y.backward(), a.grad"
 NAMES = {
     _LEAF: "Value(3.0).data", _PLUS: "a + b", _TIMES: "a * b", _PASS: "backward()", _GRAD: "a.grad",
 }  # fmt: skip
+_NOT_SET = "cannot be set to 0"
 OTHER_NAMES = "an engine with other names needs an Adapter"
 
 
@@ -92,6 +93,10 @@ def _grad(engine: Any) -> None:
         a = _pass(engine)
     if (found := engine.gradient(a)) is not None:
         _read(found)
+    try:
+        engine.clear(a)
+    except AttributeError:  # a property without a setter, or a frozen dataclass
+        raise _OddError(_NOT_SET) from None
 
 
 def _tried(step: Callable[[Any], object], engine: Any) -> Iterator[Reading]:
@@ -141,7 +146,8 @@ def obstacle(came: Mapping[str, str]) -> str:
     for text in failed:
         by_failure.setdefault(came[text], []).append(NAMES[text])
     parts = [_told(names, what) for what, names in by_failure.items()]
-    has_other_names = any("no attribute" in what or "not a number" in what for what in by_failure)
+    signs = ("no attribute", "not a number", _NOT_SET)
+    has_other_names = any(sign in what for what in by_failure for sign in signs)
     return "; ".join(parts + [OTHER_NAMES] * has_other_names)
 
 
