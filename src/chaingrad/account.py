@@ -140,7 +140,7 @@ class Ledger:
         """Predict the most bytes of values alive at once without recording.
 
         A value is dropped as soon as the last node that reads it has been computed; parameters and
-        inputs are not counted.
+        inputs are not counted, nor is what a variable of the function keeps longer.
         """
         nodes = [row.node for row in self.rows if row.role == "value"]
         last_use = {_buffer(parent): node for node in nodes for parent in (*node.parents, node)}
@@ -160,6 +160,12 @@ class Ledger:
         Counts values, gradients of computed values and gradients of parameters; not the parameters,
         the inputs and the optimizer's state. With ``release`` as `~chaingrad.node.Node.backward`
         has it. Not for graphs with `~chaingrad.remat.checkpoint`, whose second run it cannot see.
+
+        Of the arrays that an operation or its VJP drops again before it ends, those are counted
+        that a rule states. The rules of maximum and minimum, max and min, logaddexp, powers of a
+        variable exponent, cumsum, indices in arrays, and einsum of three operands or more state
+        none, nor do the functions that are made of them, as clip and sort: there the prediction is
+        a lower bound, and what is measured can be more by several arrays of the operation's size.
         """
         return _Replay(self, release).peak
 

@@ -213,6 +213,33 @@ def test_peak_of_an_operation_is_predicted(f, shape, traced):
     assert 1 / CLOSE <= (measured - OBJECTS) / predicted <= CLOSE
 
 
+@pytest.mark.parametrize("release", [False, True])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w: np.maximum(w, w.T.reshape(w.shape)),
+        lambda w: w.clip(1.2, 1.8) * 3,
+        lambda w: np.sort(w, axis=1) ** 2,
+        lambda w: np.cumsum(w, axis=1) ** 2,
+        lambda w: w ** (w * 0.5),
+        lambda w: np.logaddexp(w, 0.0),
+        lambda w: w[np.arange(900) % 500] ** 2,
+        lambda w: where(w.data > 1.5, w**2, -w),
+        lambda w: w.reshape(100, 5, 400).max(axis=1) ** 2,
+        lambda w: np.exp(w - np.max(w, axis=1, keepdims=True)).sum(axis=1),
+        lambda w: einsum("ij,kj,kl->il", w, w[:20], w[:20] * 2),
+    ],
+)
+def test_training_peak_is_a_lower_bound_where_rules_state_no_scratch(f, release, traced):
+    w = Node(np.linspace(1, 2, 500 * 400).reshape(500, 400))
+
+    def build():
+        return f(w).sum()
+
+    predicted = Ledger(build()).training_peak(release)
+    assert predicted <= backward_peak(build, [w], release)
+
+
 def test_prediction_peak_is_predicted(traced):
     W = [Node(np.ones((300, 300))) for _ in range(4)]
     x = Node(np.ones((1000, 300)), requires_grad=False)
