@@ -202,15 +202,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
             continue
         for value in watched.values:
             if not is_fine(value.data) and all(is_fine(p.data) for p in value.parents):
-                operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
-                yield Symptom(
-                    "not finite",
-                    f"the result of {value.op or 'the input'}{_place(value)}",
-                    f"{_range(value.data)}" + (f", from {operands}" if operands else ""),
-                    "the operands just before: a logarithm or a root of what is not positive, a "
-                    "division by 0, an exponential that overflows",
-                    [value],
-                )
+                yield _first_not_finite(value)
                 return
     if all(_is_finite(leaf.grad) for leaf in watched.leaves):
         return
@@ -225,6 +217,22 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                 [message.child],
             )
             return
+
+
+def _first_not_finite(value: Value) -> Symptom:
+    if not value.parents:
+        where = f"an input{_place(value)}: {value.name}"
+        look = "the data, and the values of parameters, before any operation"
+        return Symptom("not finite", where, _range(value.data), look, [value])
+    operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
+    return Symptom(
+        "not finite",
+        f"the result of {value.op}{_place(value)}",
+        f"{_range(value.data)}, from {operands}",
+        "the operands just before: a logarithm or a root of what is not positive, a division by "
+        "0, an exponential that overflows",
+        [value],
+    )
 
 
 def _messages(watched: Watched) -> list[Message]:
@@ -264,7 +272,7 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
             "zero",
             listed([leaf.name for leaf in zero], 6),
             "every entry of the gradient is 0",
-            "units that are 0 for the whole batch, a factor or a weight that is 0",
+            "units that are 0 or saturated for the whole batch, a factor or a weight that is 0",
             zero,
         )
     sizes = [(leaf, facts.rms) for leaf, facts in weights if facts.ndim > 1 and facts.largest]

@@ -1,5 +1,6 @@
 """Each symptom is provoked by a model made for it; sound models have none."""
 
+import math
 import re
 from typing import Any
 
@@ -62,6 +63,18 @@ def test_the_first_operation_that_gives_no_number():
     assert kinds(found) == ["not finite"]
     assert found.symptoms[0].where == "the result of Log"
     assert "from Sub of [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]" in found.symptoms[0].seen
+
+
+@pytest.mark.parametrize("fault", [math.nan, math.inf])
+def test_what_is_given_and_no_number_is_no_operations_fault(fault: float):
+    model, x = nn.Linear(4, 1), torch.randn(5, 4)
+    x[2, 1] = fault
+    (symptom,) = diagnose(watch_torch(lambda x: model(x).pow(2).mean(), x)).symptoms
+    assert symptom.kind == "not finite"
+    assert symptom.values[0].name == "x"
+    assert "input" in symptom.where
+    assert symptom.where.endswith("x")
+    assert "logarithm" not in symptom.look
 
 
 def test_the_first_share_that_is_infinite():
