@@ -408,15 +408,16 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if called in _QUESTIONS or plain_fill:
         return called(*map(value, args), **kwargs)
     operation = FUNCTIONS.get(called)
+    name = f"{called.__module__}.{called.__name__}".removeprefix("numpy.")  # as linalg.solve
     if operation is None:
-        raise _refusal(called.__name__, ())
+        raise _refusal(name, ())
     try:
         first, options = _by_numpys_names(called, operation, args, kwargs)
     except TypeError as error:
-        raise TypeError(f"np.{called.__name__} of a node: {error}") from None
+        raise TypeError(f"np.{name} of a node: {error}") from None
     refused = [name for name in options if name in _WITHOUT]
     if refused:
-        raise _refusal(called.__name__, refused)
+        raise _refusal(name, refused)
     return operation(*first, **options)
 
 
@@ -441,7 +442,7 @@ def _by_numpys_names(
 
 def _refusal(name: str, options: Iterable[str]) -> TypeError:
     with_options = f" with {', '.join(f'{key}=' for key in options)}" if options else ""
-    recipe = RECIPES.get(name) if not options else None
+    recipe = RECIPES.get(name.removeprefix("linalg.")) if not options else None
     hint = (
         f"Write {recipe}"
         if recipe

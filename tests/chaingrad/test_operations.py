@@ -1,5 +1,6 @@
 """Functions of nodes, NumPy's own among them, and what would lose a graph without a word."""
 
+import functools
 import importlib
 import math
 import re
@@ -125,6 +126,14 @@ def test_a_recipe_is_what_it_stands_for(name):
     wanted = call(function, x.data, Y, SQUARE)
     for a, b in zip(*map(listed, (ours, wanted)), strict=True):
         np.testing.assert_allclose(a.data, b, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["linalg.solve", "linalg.inv", "fft.fft", "tril"])
+def test_a_function_without_a_derivative_has_its_full_name(name):
+    function = functools.reduce(getattr, name.split("."), np)
+    operands = [Node(SQUARE)] * (2 if name == "linalg.solve" else 1)
+    with pytest.raises(TypeError, match=re.escape(f"np.{name} of a node")):
+        function(*operands)
 
 
 def listed(x):
