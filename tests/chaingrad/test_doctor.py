@@ -725,16 +725,18 @@ class GradIsText(Sound):
     grad = property(lambda self: "none", lambda self, g: None)
 
 
-class GradIsReadOnly(patients.SeedIsValue):
+class GradIsReadOnly(Sound):
+    def __init__(self, data, edges=()):
+        self.data, self.edges, self.sent = data, edges, 0.0
+
     @property
     def grad(self):
-        return 0.0
-
-    def __init__(self, data, parents=()):
-        self.data, self.parents = data, parents
+        return self.sent
 
     def backward(self):
-        pass
+        self.sent += 1.0
+        for operand, local in self.edges:
+            operand.sent += local
 
 
 class UniqueLabels(patients.SeedIsValue):
@@ -782,6 +784,10 @@ def test_what_is_no_number_is_told_of_adapters():
     told = examine(GradIsText).obstacle
     assert "a.grad is of type str, not a number" in told
     assert "needs an Adapter" in told
+
+
+def test_a_gradient_that_cannot_be_set_is_what_is_asked_for():
+    assert examine(GradIsReadOnly).missing == ["a.grad"]
 
 
 def test_an_error_in_the_smallest_pass_is_no_bug_of_the_museum():
