@@ -812,6 +812,45 @@ def test_a_number_of_numpys_keeps_its_dtype_where_it_is_differentiated(kind):
     assert np.result_type(value) == np.result_type(g) == expected
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w: w[np.argmax(w)] ** 2,
+        lambda w: w[w.argmin()] * w,
+        lambda w: w * (np.argmax(w, axis=0, keepdims=True) == 1),
+        lambda w: w * (np.arange(3) == w.argmax()),
+    ],
+)
+def test_the_place_of_an_extremum_follows_the_values(f):
+    step = program(lambda w: np.sum(f(w)))
+    for w in ([1.0, 3.0, 2.0], [4.0, 3.0, 2.0], [1.0, 1.0, 5.0], [2.0, 2.0, 2.0]):
+        got, expected = step(np.array(w)), value_and_grad(lambda w: np.sum(f(w)))(np.array(w))
+        for a, b in zip(got, expected, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("f", "name"),
+    [
+        (lambda w, x: w * np.sum(x, where=x > 0), "sum"),
+        (lambda w, x: w * np.where(x > 0)[0][0], "where"),
+        (lambda w, x: w * np.cumsum(x, dtype=int), "cumsum"),
+    ],
+)
+def test_arguments_that_are_not_written_down_are_named(f, name):
+    step = program(lambda w, x: np.sum(f(w, x)))
+    with pytest.raises(rules.TracingError, match=rf"np\.{name} is not written down with"):
+        step(np.ones(3), np.ones(3))
+
+
+def test_a_print_within_is_no_obstacle(capsys):
+    step = program(lambda w: (print(w), w.sum())[1])
+    assert step(np.arange(3.0))[0] == 3.0
+    assert str(Node(np.arange(3.0))) in capsys.readouterr().out
+    with pytest.raises(rules.TracingError, match="nodes give"):
+        program(lambda w: (w * len(str(w))).sum())(np.arange(3.0))
+
+
 @pytest.mark.parametrize("exponent", [0.3, -0.5, 1.7, 2.0, -3.0])
 @pytest.mark.parametrize(
     "f",

@@ -10,11 +10,13 @@ by it (``if x > 0``, ``float(x)``) is refused.
 """
 
 import hashlib
+import inspect
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
@@ -171,13 +173,17 @@ class Recorded(Symbol):
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         if any(issubclass(t, Traced) and not issubclass(t, Recorded) for t in types):
             return NotImplemented  # a node among the operands applies the rule
-        known = _KNOWN.get(function)
-        if known is not None:
-            return known(*args, **options)
-        written = _FUNCTIONS.get(function)
-        if written is None:
+        call = _KNOWN.get(function)
+        if call is None and function in _FUNCTIONS:
+            call = partial(_FUNCTIONS[function], self.tape)
+        if call is None:
             raise TracingError(f"program: np.{function.__name__} is not written down")
-        return written(self.tape, *args, **options)
+        try:
+            inspect.signature(call).bind(*args, **options)
+        except TypeError as error:
+            told = f"program: np.{function.__name__} is not written down with these arguments"
+            raise TracingError(f"{told}: {error}") from None
+        return call(*args, **options)
 
     def __getitem__(self, index: Any) -> "Recorded":
         if type(index) is tuple and not index and not self.shape:
@@ -515,6 +521,7 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.expand_dims: lambda x, axis: x.reshape(np.expand_dims(np.empty(x.shape, bool), axis).shape),
     np.copy: Recorded.copy,
     np.ravel: Recorded.ravel,
+    np.array2string: lambda x, *_, **__: repr(x),  # as print asks for it
 } | {
     getattr(np, name): getattr(Recorded, name)
     for name in ("sum", "mean", "max", "min", "prod", "all", "any")
@@ -535,6 +542,14 @@ def _clip(tape: Tape, a: Any, low: Any = None, high: Any = None) -> Any:
     return a if high is None else tape.add("minimum", (a, high))
 
 
+def _place(name: str) -> Callable[..., Any]:
+    def written(tape: Tape, a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        kept = {"keepdims": True} if keepdims else {}
+        return tape.add(name, (a,), axis=axis, **kept)
+
+    return written
+
+
 def _ordering(name: str) -> Callable[..., Any]:
     return lambda tape, a, axis=-1, kind=None: tape.add(name, (a,), axis=axis, kind=kind)
 
@@ -550,8 +565,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.cumsum: lambda tape, a, axis=None: tape.add("cumsum", (a,), axis=axis),
     np.argsort: _ordering("argsort"),
     np.sort: _ordering("sort"),
-    np.argmax: lambda tape, a, axis=None: tape.add("argmax", (a,), axis=axis),
-    np.argmin: lambda tape, a, axis=None: tape.add("argmin", (a,), axis=axis),
+    np.argmax: _place("argmax"),
+    np.argmin: _place("argmin"),
     np.clip: _clip,
     np.outer: lambda tape, a, b: tape.add("outer", (a, b)),
 }
