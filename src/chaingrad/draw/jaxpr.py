@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from chaingrad.draw.items import Facts
 from chaingrad.draw.nodes import Nodes
 
@@ -140,8 +142,9 @@ def _constants(body: Any, values: Iterable[Any]) -> list[Value]:
 
 
 def _constant(aval: Any, value: Any) -> Value:
-    """Show the value of a number, of an array its type."""
-    known = value is not None and getattr(aval, "shape", None) == ()
+    """Show the value of a number, and of an array its type, or of a key for random numbers."""
+    is_number = getattr(aval, "shape", None) == () and isinstance(aval.dtype, np.dtype)
+    known = value is not None and is_number
     node = Value(_plain(value) if known else _type(aval), kind="constant")
     node.compute = lambda: [value]
     return node

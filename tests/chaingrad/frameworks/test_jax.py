@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from chaingrad.account import saved_bytes
-from chaingrad.frameworks import watch_jax
+from chaingrad.draw import draw_graph
+from chaingrad.frameworks import diagnose, watch_jax
 from chaingrad.frameworks.watched import Summary, summary
 from chaingrad.step.watch import Message
 
@@ -206,6 +207,20 @@ def test_keys_are_no_numbers_and_can_be_inputs():
     key = jax.random.key(1)
     watched = watch_jax(noisy, jnp.ones(3), key)
     np.testing.assert_allclose(watched["w"].grad, jax.grad(noisy)(jnp.ones(3), key), rtol=1e-6)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_keys_of_the_closure_are_no_numbers_either(split):
+    key = jax.random.key(1)
+
+    def noisy(w):
+        own = jax.random.split(key)[0] if split else key
+        return (w * jax.random.normal(own, (3,))).sum()
+
+    watched = watch_jax(noisy, jnp.ones(3))
+    np.testing.assert_allclose(watched["w"].grad, jax.grad(noisy)(jnp.ones(3)), rtol=1e-6)
+    assert diagnose(watched).is_sound
+    draw_graph(jax.make_jaxpr(noisy)(jnp.ones(3)))
 
 
 def test_above_a_number_of_bytes_only_summaries_are_kept():
