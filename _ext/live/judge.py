@@ -4,7 +4,7 @@ import ast
 import symtable
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,8 @@ class Names(ast.NodeVisitor):
         self.given: set[str] = set()
         self.brought: set[str] = set()  # those of them that are imports
         self.changed: set[str] = set()
+        self.loaded: set[str] = set()  # all that is read when the cell runs, its own names too
+        self.effects: dict[str, Effect] = {}  # of each function that it defines
         self.entered: set[tuple[str, str]] = set()  # results["JAX"] = …: the dictionary, the key
         self._hidden: list[set[str]] = []  # variables of comprehensions and handlers around
         tree = ast.parse(source)
@@ -48,7 +50,12 @@ class Names(ast.NodeVisitor):
             for node in ast.walk(tree)
             if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name)
         }
-        self._read_functions(symtable.symtable(source, "<cell>", "exec"))
+        table = symtable.symtable(source, "<cell>", "exec")
+        self._read_functions(table)
+        scopes = {scope.get_name(): scope for scope in table.get_children()}
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                self.effects[node.name] = effect(node, scopes[node.name])
 
     def _read_functions(self, table: symtable.SymbolTable, late: bool = False) -> None:
         for child in table.get_children():
@@ -56,10 +63,10 @@ class Names(ast.NodeVisitor):
             for symbol in child.get_symbols():
                 name = symbol.get_name()
                 is_set = symbol.is_declared_global() and symbol.is_assigned()
-                self.changed |= {name} if is_set else set()
                 is_added_to = is_set and name in self._added_to
                 if symbol.is_global() and (symbol.is_referenced() or is_added_to):
                     self.late |= {name} if waits else set()
+                    self.loaded |= set() if waits else {name}
                     self.used |= {name} - self.given
             self._read_functions(child, waits)
 
@@ -152,6 +159,8 @@ class Names(ast.NodeVisitor):
     def visit_Name(self, node: ast.Name) -> None:
         if any(node.id in names for names in self._hidden):
             return
+        if isinstance(node.ctx, ast.Load):
+            self.loaded.add(node.id)
         if isinstance(node.ctx, ast.Store):
             self.given.add(node.id)
         elif node.id not in self.given:
@@ -161,8 +170,7 @@ class Names(ast.NodeVisitor):
             self.given.remove(node.id)
 
     def visit_Attribute(self, node: ast.Attribute | ast.Subscript) -> None:
-        if not isinstance(node.ctx, ast.Load):
-            self._change(node)
+        self._change(node)
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
@@ -173,15 +181,45 @@ class Names(ast.NodeVisitor):
         self.visit_Attribute(node)
 
     def visit_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
-            self._change(node.value.func)  # a method called for what it does
+        self._change(node)
         self.generic_visit(node)
 
-    def _change(self, node: ast.expr) -> None:
-        while isinstance(node, ast.Attribute | ast.Subscript):
-            node = node.value
-        if isinstance(node, ast.Name):
-            self.changed.add(node.id)
+    def _change(self, node: ast.AST) -> None:
+        self.changed |= {name} if (name := changed_by(node)) else set()
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What calling a function does to the page: the names that it changes, and those it reads."""
+
+    changes: set[str]
+    reads: set[str]
+
+
+def effect(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: symtable.SymbolTable) -> Effect:
+    """The effect of a function, whose own names are not the page's."""
+    symbols = scope.get_symbols()
+    own = {symbol.get_name() for symbol in symbols if symbol.is_local()}
+    declared = {s.get_name() for s in symbols if s.is_declared_global() and s.is_assigned()}
+    changes = {name for part in ast.walk(node) if (name := changed_by(part))}
+    reads = {symbol.get_name() for symbol in symbols if symbol.is_global()}
+    return Effect((changes | declared) - own, reads - own)
+
+
+def changed_by(node: ast.AST) -> str:
+    """The name whose value a piece of code changes: by writing into it, or calling its method."""
+    match node:
+        case (
+            ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del())
+        ):
+            inner: ast.AST = node
+        case ast.Expr(ast.Call(ast.Attribute() as inner)):  # called for what it does
+            pass
+        case _:
+            return ""
+    while isinstance(inner, ast.Attribute | ast.Subscript):
+        inner = inner.value
+    return inner.id if isinstance(inner, ast.Name) else ""
 
 
 @dataclass(frozen=True)
@@ -282,6 +320,7 @@ class Origins:
 def origins(sources: Iterable[str]) -> list[Origins]:
     """Of each cell of a page what it uses, and what it gives."""
     origin: dict[str, list[int]] = {}
+    effects: dict[str, set[str]] = {}  # of functions: the names that a call changes
     found: list[Origins] = []
     for place, source in enumerate(sources):
         module, code = written(source)
@@ -290,19 +329,29 @@ def origins(sources: Iterable[str]) -> list[Origins]:
         except SyntaxError:
             found.append(Origins({}, set(), set(), set()))
             continue
+        effects |= {name: set() for name in names.given}
+        for name, of in names.effects.items():
+            effects[name] = follow(of, effects)
+        acts = (effects.get(name, set()) for name in names.loaded)
+        changed = names.changed.union(*acts) - names.given
         modules = names.imports | files(names.constants)
-        used = names.used | names.changed | {f"module {name}" for name in modules}
+        used = names.used | changed | {f"module {name}" for name in modules}
         uses = {name: origin[name] for name in used if name in origin}
         given = set() if module else names.given
         found.append(Origins(uses, names.late, given, names.brought))
         if module:
             origin[f"module {module}"] = [place]
             continue
-        for name in names.changed:
+        for name in changed:
             origin[name] = [*origin.get(name, ()), place]
         for name in names.given:
             origin[name] = [place]
     return found
+
+
+def follow(of: Effect, known: Mapping[str, set[str]]) -> set[str]:
+    """What a call changes, itself and through the functions that it calls."""
+    return of.changes.union(*(known.get(name, set()) for name in of.reads))
 
 
 def contested(cells: Sequence[Origins]) -> set[str]:

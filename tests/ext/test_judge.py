@@ -82,8 +82,26 @@ def test_what_is_gone_when_a_cell_ends_is_not_given(leaves: str) -> None:
 
 def test_a_function_that_sets_a_global_name_changes_it() -> None:
     sources = "n = 0", "def count():\n    global n\n    n += 1", "count()", "n"
-    assert [origin.cells for origin in origins(sources)] == [[], [0], [1], [0, 1]]
+    assert [origin.cells for origin in origins(sources)] == [[], [0], [0, 1], [0, 2]]
     assert origins(sources)[1].late == {"n"}
+
+
+@pytest.mark.parametrize(
+    "change", ["seen.append(1)", "seen['a'] = 1", "seen.a = 1", "del seen[0]", "keep(1)"]
+)
+def test_a_call_changes_what_its_function_changes(change: str) -> None:
+    keep = "seen = []\ndef keep(x):\n    seen.append(x)"
+    show = f"def show(x):\n    {change}"
+    cells = [origin.cells for origin in origins([keep, show, "show(1)", "seen"])]
+    assert cells == [[], [0], [0, 1], [0, 2]]
+
+
+def test_a_call_does_not_change_what_its_function_calls_its_own() -> None:
+    show = "def show(seen):\n    seen.append(1)\n    mine = []\n    mine.append(2)"
+    cells = [
+        origin.cells for origin in origins(["seen = mine = []", show, "show([])", "seen, mine"])
+    ]
+    assert cells == [[], [], [1], [0]]
 
 
 @pytest.mark.parametrize(
