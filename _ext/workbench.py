@@ -132,7 +132,13 @@ def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, 
 
 
 def _within(place: int, cells: Sequence[dict[str, Any]]) -> set[int]:
-    return {place}.union(*(_within(i, cells) for i in cells[place].get("uses", ())))
+    """A cell and those that it builds on; each is followed once, or dense pages take for ever."""
+    found, todo = {place}, [place]
+    while todo:
+        new = {*cells[todo.pop()].get("uses", ())} - found
+        found |= new
+        todo += new
+    return found
 
 
 def _view(source: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 from chaingrad.step.export import hashes
 from chaingrad.step.workbench import VIEWS, respond
 from tests.support import ROOT
-from workbench import PLACE, frame, start
+from workbench import PLACE, frame, start, taken
 
 PAGE = (ROOT / "chapters/practice/workbench.md").read_text("utf-8")
 CELLS = re.findall(r"### ([^\n]*)\n\n```\{code-cell\} ipython3\n(.*?)```", PAGE, re.S)
@@ -37,6 +37,12 @@ def test_a_check_finds_no_starting_point_wrong() -> None:
     said = {name: respond(text, "check").alt for name, text in STARTS.items()}
     wrong = {name for name, words in said.items() if not words.startswith("All ")}
     assert wrong == {"A log-sum-exp that overflows"}
+
+
+def test_a_page_whose_cells_build_on_all_before_them_is_read_in_time() -> None:
+    cells = [{"uses": list(range(i))} for i in range(30)]
+    sources = ["from chaingrad import Node"] + ["x = Node(2.0)"] * 28 + ["draw_graph(x)"]
+    assert taken(sources, cells) == {29: {"view": "graph", "cells": list(range(30))}}
 
 
 def test_a_cell_ends_with_what_it_draws() -> None:
