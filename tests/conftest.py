@@ -3,6 +3,7 @@
 import gc
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,7 +12,6 @@ from typing import Any, TypeVar
 
 import psutil
 import pytest
-import torch
 from hypothesis import settings
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
@@ -115,8 +115,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(autouse=True)
 def seeded() -> None:
-    """No test is luck, or what those before it have drawn."""
-    torch.manual_seed(0)
+    """No test is luck, or what those before it have drawn; most need no PyTorch."""
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.fixture
