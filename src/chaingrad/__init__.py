@@ -35,7 +35,7 @@ else:
         return _elsewhere.answering(__name__, _elsewhere.PACKAGE)(name)
 
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AnomalyError",
