@@ -1,7 +1,6 @@
 """Functions of nodes, NumPy's own among them, and what would lose a graph without a word."""
 
 import functools
-import importlib
 import math
 import re
 import warnings
@@ -198,15 +197,6 @@ def test_a_function_is_the_same_under_both_names(name, args):
         np.testing.assert_allclose(
             getattr(chaingrad, name)(*map(nodes_in, args)).data, getattr(np, name)(*args)
         )
-
-
-@pytest.mark.parametrize(("older", "newer"), [
-    ("ops", "operations"), ("composed", "operations"), ("progress", "notebook"),
-])  # fmt: skip
-def test_older_names_still_import(older, newer):
-    older, newer = (importlib.import_module(f"chaingrad.{name}") for name in (older, newer))
-    assert older.__all__
-    assert all(getattr(older, name) is getattr(newer, name) for name in older.__all__)
 
 
 def test_questions_about_values_have_plain_answers():
