@@ -24,6 +24,13 @@ def toc_parts(root: Path = ROOT) -> list[list[str]]:
     return [[chapter["file"] for chapter in part["chapters"]] for part in toc["parts"]]
 
 
+def numbered(root: Path = ROOT) -> list[str]:
+    """The documents of the parts whose chapters have numbers."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text())
+    parts = [part for part in toc["parts"] if part.get("numbered")]
+    return [chapter["file"] for part in parts for chapter in part["chapters"]]
+
+
 def with_code() -> list[str]:
     """Those that are notebooks, by their first line: to read their cells takes long."""
     return [name for name in toc_documents() if (ROOT / f"{name}.md").read_text()[:3] == "---"]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.site.audit import DESKTOP, IDLE, reading
-from tests.site.built import Site, toc_documents
+from tests.site.built import Site, numbered, toc_documents
 
 LONGEST = "chapters/mlp/exercises"
 THROTTLE, SOON = 4, 6.0  # times slower; seconds
@@ -54,6 +54,37 @@ def test_a_link_into_a_page_holds_its_heading(browser: Browser, address: str) ->
     assert abs(heading.bounding_box()["y"] - top) < 2
     assert page.evaluate("moved") < 0.1
     page.close()
+
+
+# What stands unfolded before the exercises: its height, that of the code, where a figure begins.
+LIES = """() => {
+    const article = document.querySelector("article.bd-article");
+    const box = (part) => part.getBoundingClientRect();
+    const last = article.querySelector("section[id^='exercises']:has(> h2)");
+    const [top, end] = [box(article).top, last ? box(last).top : box(article).bottom];
+    const seen = (selector) => [...article.querySelectorAll(selector)]
+        .filter((part) => part.checkVisibility() && box(part).height && box(part).top < end);
+    const code = seen(".cell_input").filter((part) => !part.closest("details, .dropdown"));
+    return {
+        height: end - top,
+        code: code.reduce((sum, part) => sum + box(part).height, 0),
+        figure: box(seen("svg.chaingrad, [class^=chaingrad-]")[0]).top - top,
+    };
+}"""
+MOST_CODE, SCREENS = 0.45, 3
+
+
+@pytest.mark.parametrize("chapter", numbered())
+def test_a_chapter_is_not_mostly_code_and_shows_early(
+    browser: Browser, address: str, chapter: str
+) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}/{chapter}.html")
+    page.evaluate(IDLE)
+    lies = page.evaluate(LIES)
+    page.close()
+    assert lies["code"] <= MOST_CODE * lies["height"], lies
+    assert lies["figure"] <= SCREENS * 900, lies
 
 
 # A question, and the sections that a reader who asks it wants to see.
