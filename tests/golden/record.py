@@ -34,7 +34,7 @@ def read(part: str) -> Entries:
 
 def plain(data: Any) -> Any:
     """The same as JSON gives it back."""
-    return json.loads(json.dumps(data, ensure_ascii=False))
+    return json.loads(json.dumps(data, ensure_ascii=False, sort_keys=True))
 
 
 def same(one: Any, other: Any) -> bool:
