@@ -9,7 +9,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import chaingrad
-from chaingrad import Node, checkpoint, ops, rules, where
+from chaingrad import Node, checkpoint, rules, where
 from chaingrad.backward import adjoints
 from chaingrad.draw.reading import read
 from chaingrad.step import nudge, order, play
@@ -274,7 +274,7 @@ def test_an_operation_that_no_page_has_is_named(compute, reason):
 
 def test_a_branch_that_was_taken_is_not_followed():
     x = Node(2.0, "x")
-    for y in (x.clip(0.0, 1.0), ops.where(True, x, 2.0 * x)):
+    for y in (x.clip(0.0, 1.0), where(True, x, 2.0 * x)):
         with pytest.raises(TypeError, match=r"'where' cannot follow .*maximum, minimum and relu"):
             nudge(y)
 
