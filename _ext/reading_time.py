@@ -1,4 +1,4 @@
-"""State how long each page takes to read, and hold chapters to what fits a measures.
+"""State how long each page takes to read, and hold chapters to what fits a sitting.
 
 Reading goes at 200 words a minute; a visible line of code takes 5 s, a figure 20 s, a displayed
 formula 30 s. What a reader has to unfold counts apart, and the code under a bar of its own not at

@@ -71,7 +71,7 @@ LIES = """() => {
         figure: box(seen("svg.chaingrad, [class^=chaingrad-]")[0]).top - top,
     };
 }"""
-MOST_CODE, SCREENS = 0.45, 3
+MOST_CODE, SCREENS = 0.4, 3
 
 
 @pytest.mark.parametrize("chapter", numbered())
