@@ -330,8 +330,8 @@ def origins(sources: Iterable[str]) -> list[Origins]:
             found.append(Origins({}, set(), set(), set()))
             continue
         effects |= {name: set() for name in names.given}
-        for name, of in names.effects.items():
-            effects[name] = follow(of, effects)
+        for _ in names.effects:  # a function may call those that are defined below it
+            effects |= {name: follow(of, effects) for name, of in names.effects.items()}
         acts = (effects.get(name, set()) for name in names.loaded)
         changed = names.changed.union(*acts) - names.given
         modules = names.imports | files(names.constants)

@@ -96,6 +96,12 @@ def test_a_call_changes_what_its_function_changes(change: str) -> None:
     assert cells == [[], [0], [0, 1], [0, 2]]
 
 
+def test_a_function_may_call_those_that_are_defined_below_it() -> None:
+    chain = "def f():\n    g()\ndef g():\n    h()\ndef h():\n    seen.append(1)"
+    cells = [origin.cells for origin in origins(["seen = []", chain, "f()", "seen"])]
+    assert cells == [[], [0], [0, 1], [0, 2]]
+
+
 def test_a_call_does_not_change_what_its_function_calls_its_own() -> None:
     show = "def show(seen):\n    seen.append(1)\n    mine = []\n    mine.append(2)"
     cells = [
