@@ -14,19 +14,21 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-import chaingrad
-from chaingrad.step.drills import KINDS
-from chaingrad.step.drills.drill import bank, practice
-from coursework.sources import sources
+from chainlab.drills import KINDS
+from chainlab.drills.drill import bank, practice
+from coursework.sources import PACKAGES, package, sources
 
-CODE = Path(chaingrad.__file__).parent
 PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads them
 
 
+def code() -> list[Path]:
+    """The files that the problems are drawn by: the engine's, and those of what shows it."""
+    found = [path for name in PACKAGES for path in sources(package(name))]
+    return [path for path in found if path.suffix in (".py", ".js", ".css")]
+
+
 def digest() -> str:
-    """Of the engine, and of all that shows what it does."""
-    files = [path for path in sources(CODE) if path.suffix in (".py", ".js", ".css")]
-    return sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    return sha256(b"".join(path.read_bytes() for path in code())).hexdigest()[:12]
 
 
 def banks(app: Sphinx) -> dict[str, Path]:
@@ -45,7 +47,7 @@ def banks(app: Sphinx) -> dict[str, Path]:
 
 class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        for path in sources(CODE):  # of which the addresses are made
+        for path in code():  # of which the addresses are made
             self.env.note_dependency(str(path))
         made = digest()
         addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}

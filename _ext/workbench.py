@@ -25,8 +25,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from assets import on_page
 from cells import code_cells, source_of
-from chaingrad.step.export import document, hashes
-from chaingrad.step.workbench import VIEWS, respond
+from chainlab.workbench import VIEWS, respond
+from chainview.export import document, hashes
 from drills import digest
 
 SMALL = "x = Node(2.0)\ny = x * x"
@@ -43,7 +43,7 @@ TELL = (
 )
 SHOWS = {"draw_graph": "graph", "play": "play", "nudge": "nudge", "order": "order"}
 MOST_LINES = 40
-NODES = re.compile(r"^(from|import) chaingrad(?!\.draw|\.step)", re.MULTILINE)
+NODES = re.compile(r"^(from|import) chaingrad\b", re.MULTILINE)
 CLASS = re.compile(r"^class ", re.MULTILINE)
 HERE = "chapters/practice/workbench"
 PLACE = "<!-- view -->"

@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.inputs import EXERCISES, SITE, files, fingerprint  # noqa: E402
+from tools.inputs import CODE, EXERCISES, SITE, files, fingerprint  # noqa: E402
 from tools.progress import Progress, clock  # noqa: E402
 
 MADE = ".html"  # where the site is put together, in the folder _build
@@ -80,7 +80,7 @@ def forget_pages(book: Path) -> None:
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
     forget(build / ".doctrees", fingerprint(book, [*code, *files(book, ["requirements.txt"])]))
     # Pages of what is gone stay, and the others go on naming them.
-    names = map(str, files(book, ["chapters", "src/chaingrad"]))
+    names = map(str, files(book, ["chapters", *CODE]))
     forget(build / MADE, "\n".join([*names, (book / "_toc.yml").read_text()]))
 
 

@@ -7,16 +7,17 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from coursework.sources import is_source, sources
+from coursework.sources import PACKAGES, is_source, sources
 
 READING = (
     "assignments", "engine", "imports", "pages", "problems", "release", "sources", "stubs",
 )  # fmt: skip
 EXERCISES = tuple(f"src/coursework/{name}.py" for name in READING)
 RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # of runs that no build makes
+CODE = tuple(f"src/{name}" for name in PACKAGES)
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
-    "src/chaingrad", *RECORDED, "requirements.txt", *EXERCISES,
+    *CODE, *RECORDED, "requirements.txt", *EXERCISES,
 )  # fmt: skip
 DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)")

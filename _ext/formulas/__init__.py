@@ -20,7 +20,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
-from chaingrad.draw.palette import COLORS
+from chainview.draw.palette import COLORS
 
 VENDOR = Path(__file__).parent / "vendor"
 # A box around a formula is a word to the browser: what closes a clause may not start a line,

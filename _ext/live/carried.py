@@ -7,7 +7,9 @@ from importlib.resources import files
 from importlib.util import resolve_name
 from pathlib import Path
 
-CARRIED = ("chaingrad", "tqdm")
+from coursework.sources import PACKAGES
+
+CARRIED = (*PACKAGES, "tqdm")
 
 
 def dotted(source: str, package: str = "") -> set[str]:

@@ -14,7 +14,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from assets import copy, on_page
-from chaingrad.step.drills import KINDS
+from chainlab.drills import KINDS
 from drills import PAGE as PRACTICE
 from live.answers import problems
 

@@ -190,7 +190,7 @@ def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: A
 
 def provide_graphviz() -> None:
     """Let drawings be laid out by the page's own Graphviz."""
-    from chaingrad.draw import dot
+    from chainview.draw import dot
 
     def lay_out(source: str, format: str) -> bytes:
         if format != "svg":
@@ -240,13 +240,16 @@ def show_figures(*args: Any, **kwargs: Any) -> None:
 
 
 PROVIDERS = {
-    "chaingrad": (provide_graphviz, provide_depth),
+    "chaingrad": (provide_depth,),
+    "chainview": (provide_graphviz, provide_depth),
+    "chainlab": (provide_graphviz, provide_depth),
     "matplotlib": (provide_matplotlib,),
     "tqdm": (provide_tqdm,),
 }
 # What modules and functions draw with, by their own names.
 NEEDS = {
-    "chaingrad": "graphviz", "plots": "matplotlib", "vary": "matplotlib", "written": "katex",
+    "chainview": "graphviz", "chainlab": "graphviz", "plots": "matplotlib", "vary": "matplotlib",
+    "written": "katex",
 }  # fmt: skip
 
 
@@ -358,7 +361,7 @@ def check_answer(exercise: str, answer: str) -> str:
 
 def check_typed(name: str, lines: str) -> str:
     """The verdict on lines of NumPy that were typed for a problem, as JSON."""
-    from chaingrad.step.drills import typed
+    from chainlab.drills import typed
 
     return json.dumps(vars(typed.check(name, json.loads(lines))))
 

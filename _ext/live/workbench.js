@@ -27,7 +27,7 @@ const button = (label, title, act) => makeButton(label, act, { title });
 
 /** What Python is asked: the text goes as one string. */
 const question = (text, view) =>
-  `from live_page import typeset\nfrom chaingrad.step.workbench import respond` +
+  `from live_page import typeset\nfrom chainlab.workbench import respond` +
   `${view === "written out" ? ", written" : ""}\n` +
   `respond(${JSON.stringify(text)}, ${JSON.stringify(view)}, typeset)`;
 

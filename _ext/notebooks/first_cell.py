@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 
 from coursework.engine import configuration, engine_source, python_check
 from coursework.imports import imported
+from coursework.sources import PACKAGES
 from notebooks import wheel
 
 Notebook = dict[str, Any]
@@ -94,7 +95,7 @@ if not find_spec("myst_nb"):
     sys.modules["myst_nb"].glue = lambda name, value, display=False: None
 """
 COMPARED = ("jax", "torch")
-OF_THE_NOTEBOOK = {"IPython", "chaingrad", "myst_nb"}
+OF_THE_NOTEBOOK = {"IPython", "myst_nb", *PACKAGES}
 
 
 def head(book: Path, engine: str) -> str:

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 import chaingrad
 from coursework.engine import git
-from coursework.sources import copy, sources
+from coursework.sources import PACKAGES, copy, sources
 
-SOURCES = ("src/chaingrad", "pyproject.toml", "README.md", "LICENSE")
+SOURCES = (*(f"src/{name}" for name in PACKAGES), "pyproject.toml", "README.md", "LICENSE")
 LINKS = "_static/chaingrad.html"
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 

@@ -36,14 +36,13 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
-import chaingrad
 from assets import serve
+from chainlab.drills.drill import READING
 from folds import depart_box, predict_answer, visit_box
 from search.sections import plain as in_words
 from search.sections import squeezed
 
 PARTS = Path(__file__).parent
-READING = Path(chaingrad.__file__).parent / "step" / "reading.js"
 ANSWER = "Answer"
 COMPUTED = "What the page computes: "
 
@@ -181,6 +180,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(predict_answer, html=(visit_box, depart_box))
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
-    serve(app, READING, priority=400)  # before those that read numbers
+    serve(app, Path(str(READING)), priority=400)  # before those that read numbers
     serve(app, PARTS / "predict.js", PARTS / "veil.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

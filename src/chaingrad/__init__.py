@@ -4,7 +4,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from chaingrad import _elsewhere
-from chaingrad._program import program
 from chaingrad.functional import (
     check_gradients,
     grad,
@@ -18,10 +17,11 @@ from chaingrad.functional import (
 from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
 from chaingrad.node import Node
 from chaingrad.operations import concatenate, einsum, logaddexp, maximum, minimum, stack, where
+from chaingrad.program import program
 from chaingrad.remat import checkpoint
 
 if TYPE_CHECKING:
-    from chaingrad import account, checks, data, draw, losses, nn, optim, step  # noqa: F401
+    from chaingrad import account, checks, data, losses, nn, optim  # noqa: F401
 else:
 
     def __getattr__(name: str) -> Any:
@@ -32,7 +32,7 @@ else:
             except ModuleNotFoundError as error:
                 if error.name != f"{__name__}.{name}":
                     raise
-        return _elsewhere.answering(__name__, _elsewhere.PACKAGE)(name)
+        return _elsewhere.answering(__name__, _elsewhere.PACKAGE, Node)(name)
 
 
 __version__ = "0.2.0"

@@ -94,11 +94,11 @@ class Elsewhere:
         raise AttributeError(f"a node has no {self.name!r}: {self.hint}")
 
 
-def answering(module: str, hints: dict[str, str]) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a module: what to say for a name that it does not have."""
+def answering(module: str, hints: dict[str, str], node: type) -> Callable[[str], Any]:
+    """Make the ``__getattr__`` of a module, which says what to write for a name that it lacks."""
 
     def missing(name: str) -> Any:
-        hint = hints.get(name) or ("" if name.startswith("_") else _found(module, name))
+        hint = hints.get(name) or ("" if name.startswith("_") else _found(module, name, node))
         raise AttributeError(
             f"module {module!r} has no attribute {name!r}" + (f": {hint}" if hint else "")
         )
@@ -106,14 +106,12 @@ def answering(module: str, hints: dict[str, str]) -> Callable[[str], Any]:
     return missing
 
 
-def _found(module: str, name: str) -> str:
-    """Where else in the package, or in NumPy, a name is to be had."""
-    from chaingrad.node import Node
-
+def _found(module: str, name: str, node: type) -> str:
+    """Say where else in the package, or in NumPy, a name is."""
     for other in _MODULES:
         there = f"chaingrad.{other}"
         if there != module and name in vars(importlib.import_module(there)):
             return f"say {there}.{name}"
-    if name in vars(Node) and name not in NODE:
+    if name in vars(node) and name not in NODE:
         return f"it is a method of nodes, x.{name}(…)"
     return f"say np.{name}" if callable(getattr(np, name, None)) else ""

@@ -488,7 +488,7 @@ def saved_by_layer(run: Any, depth: int | None = None) -> dict[str, int]:
     `saved_bytes` measures. What is in no module goes by the name ``"(no module)"``.
 
     Args:
-        run: what `chaingrad.frameworks.watch_torch` or ``watch_jax`` saw.
+        run: what `chainview.frameworks.watch_torch` or ``watch_jax`` saw.
         depth: how many parts of a module's path make a layer: with 2 ``"blocks.0.norm"`` and
             ``"blocks.0.mlp.1"`` are ``"blocks.0"``. By default the innermost modules are layers.
     """

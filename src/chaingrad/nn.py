@@ -21,7 +21,7 @@ from chaingrad._arguments import as_node
 from chaingrad.node import Data, Node, as_data
 
 if not TYPE_CHECKING:
-    __getattr__ = _elsewhere.answering(__name__, _elsewhere.NN)
+    __getattr__ = _elsewhere.answering(__name__, _elsewhere.NN, Node)
 
 Rng = np.random.Generator | int | None
 

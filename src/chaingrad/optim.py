@@ -25,7 +25,7 @@ from chaingrad.node import Node
 from chaingrad.rules import float_dtype, value
 
 if not TYPE_CHECKING:
-    __getattr__ = _elsewhere.answering(__name__, _elsewhere.OPTIM)
+    __getattr__ = _elsewhere.answering(__name__, _elsewhere.OPTIM, Node)
 
 
 class Optimizer:

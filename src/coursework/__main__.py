@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from chaingrad.step.drills.kinds import LEVELS
+from chainlab.drills.kinds import LEVELS
 from coursework import grade, release, sheet, trials
 from coursework.assignments import Assignment, load
 from coursework.files import write_first

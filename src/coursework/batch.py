@@ -21,7 +21,6 @@ from typing import Self
 import numpy as np
 from tqdm import tqdm
 
-import chaingrad
 from coursework import assess
 from coursework.assess import Key
 from coursework.assignments import Assignment
@@ -29,7 +28,7 @@ from coursework.files import write_whole
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
-from coursework.sources import sources
+from coursework.sources import PACKAGES, package, sources
 from coursework.submissions import (
     Submission,
     UnreadableError,
@@ -262,9 +261,10 @@ def _read(submission: Submission) -> Content:
 
 def _fingerprint() -> str:
     """Changes whenever this grader, or the engine that submissions use, could mark differently."""
-    own, engine = Path(__file__).parent, Path(str(chaingrad.__file__)).parent
+    own = Path(__file__).parent
     decide = [path for pattern in DECIDING for path in sorted(own.glob(pattern))]
-    files = [*decide, *sources(engine, "*.py")]
+    engine = [path for name in PACKAGES for path in sources(package(name), "*.py")]
+    files = [*decide, *engine]
     digest = hashlib.sha256(b"\n".join(path.read_bytes() for path in files)).hexdigest()
     return f"{digest} {sys.version} {np.__version__}"
 

@@ -25,6 +25,7 @@ from coursework.engine import engine_source, python_check
 from coursework.imports import imported
 from coursework.problems import Part, Problem
 from coursework.roster import Student
+from coursework.sources import PACKAGES
 from coursework.stubs import function_bodies
 from coursework.trusted import ProblemError
 
@@ -281,7 +282,7 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
 
 def _uses_engine(problem: Problem) -> bool:
     sources = [problem.given, problem.stub, *(part.source for part in problem.parts)]
-    return any("chaingrad" in modules for modules in map(imported, sources))
+    return any(not modules.isdisjoint(PACKAGES) for modules in map(imported, sources))
 
 
 # --- cells --------------------------------------------------------------------------------------

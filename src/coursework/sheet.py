@@ -17,10 +17,10 @@ import numpy as np
 from markupsafe import Markup
 
 from chaingrad import program
-from chaingrad.step import drills
-from chaingrad.step.drawn import draw_fault, draw_graph, draw_layer, written
-from chaingrad.step.drills.bank import pictures
-from chaingrad.step.drills.problem import exact
+from chainlab import drills
+from chainlab.drawn import draw_fault, draw_graph, draw_layer, written
+from chainlab.drills.bank import pictures
+from chainlab.drills.problem import exact
 from coursework.drawing import student_seed
 from coursework.files import write_whole
 from coursework.html import render

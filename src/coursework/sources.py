@@ -2,12 +2,22 @@
 
 import re
 import shutil
+from importlib.util import find_spec
 from pathlib import Path
 
+PACKAGES = ("chaingrad", "chainview", "chainlab")  # that one wheel carries, from the ground up
 # Hidden files and folders (.ipynb_checkpoints, .page.md.swp, .#page.md, .DS_Store), copies
 # (page.md~, #page.md#), and what Python writes.
 LEFT = re.compile(r"\..*|.*~|#.*#|__pycache__|.*\.(egg-info|pyc)|Thumbs\.db|desktop\.ini")
 TRIED = re.compile(r"\d+")  # 4913, which Vim writes to see whether the folder takes files
+
+
+def package(name: str) -> Path:
+    """Return the folder of a package, without importing it."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError(f"no package {name} is installed", name=name)
+    return Path(spec.origin).parent
 
 
 def is_source(path: Path, folder: Path) -> bool:

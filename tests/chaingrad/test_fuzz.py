@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, concatenate, grad, maximum, program, value_and_grad, where
-from chaingrad._program.tape import Recorded, example
 from chaingrad._tree import flat
 from chaingrad.backward import adjoints
 from chaingrad.losses import softmax
+from chaingrad.program.tape import Recorded, example
 from chaingrad.rules import value
 
 

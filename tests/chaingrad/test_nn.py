@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, no_grad
-from chaingrad.draw import draw_graph
 from chaingrad.nn import (
     MLP,
     Dropout,
@@ -27,6 +26,7 @@ from chaingrad.nn import (
     Sigmoid,
     Tanh,
 )
+from chainview import draw_graph
 
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid, None: lambda x: x}
 

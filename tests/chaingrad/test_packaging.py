@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import chaingrad
+from coursework.sources import PACKAGES
 from tests.site.colab import closure
 from tests.support import ROOT
 
@@ -32,8 +33,11 @@ home = Path(chaingrad.__file__).parent
 assert home.is_relative_to(sys.prefix), home
 assert importlib.metadata.version("chaingrad") == chaingrad.__version__
 assert importlib.util.find_spec("coursework") is None
-for name in ("py.typed", "digits.npz", "step/player.js", "step/player.css", "step/piece.css"):
-    assert (home / name).stat().st_size or name == "py.typed", name
+for name in (
+    "chaingrad/py.typed", "chaingrad/digits.npz", "chainview/player/player.js",
+    "chainview/player/player.css", "chainview/piece.css", "chainlab/drills/drill.js",
+):
+    assert (home.parent / name).stat().st_size or name.endswith("py.typed"), name
 
 w = chaingrad.Node(np.array([[1.0, -2.0], [3.0, 0.5]]))
 loss = ((w @ w) ** 2).sum()
@@ -43,8 +47,7 @@ assert np.allclose(w.grad, 2 * (square @ w.data.T + w.data.T @ square))
 """
 DRAW = """\
 from chaingrad import Node
-from chaingrad.draw import draw_graph
-from chaingrad.step import nudge, play
+from chainview import draw_graph, nudge, play
 
 y = Node(1.5) * Node(-0.8)
 assert draw_graph(y)._repr_mimebundle_()["image/svg+xml"].count("<svg") == 1
@@ -117,19 +120,23 @@ def test_with_the_extra_for_figures_it_draws(archives, tmp_path):
     run(python, "-I", "-c", DRAW)
 
 
-def test_the_wheel_holds_one_package(archives):
+def test_the_wheel_holds_the_three_packages(archives):
     names = zipfile.ZipFile(archives["wheel"]).namelist()
     tops = {name.split("/")[0] for name in names}
-    assert tops == {"chaingrad", f"chaingrad-{chaingrad.__version__}.dist-info"}
-    sources = {path.name for path in (ROOT / "src" / "chaingrad").rglob("*") if path.is_file()}
-    carried = {Path(name).name for name in names if name.startswith("chaingrad/")}
-    assert {name for name in sources if not name.endswith(".pyc")} == carried
+    assert tops == {*PACKAGES, f"chaingrad-{chaingrad.__version__}.dist-info"}
+    sources = {
+        path.relative_to(ROOT / "src").as_posix()
+        for package in PACKAGES
+        for path in (ROOT / "src" / package).rglob("*")
+        if path.is_file() and path.suffix != ".pyc"
+    }
+    assert sources == {name for name in names if ".dist-info/" not in name}
 
 
 def test_the_source_archive_holds_the_package_and_not_the_course(archives):
     with tarfile.open(archives["sdist"]) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
-    assert {"LICENSE", "README.md", "pyproject.toml", "src/chaingrad/step/player.js"} < set(names)
+    assert {"LICENSE", "README.md", "pyproject.toml", "src/chainview/player/player.js"} < set(names)
     assert not [name for name in names if name.startswith(("chapters", "src/coursework", "tests"))]
 
 

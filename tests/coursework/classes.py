@@ -12,7 +12,7 @@ from coursework.__main__ import main
 from coursework.assignments import Assignment, load
 from coursework.problems import Problem
 from coursework.roster import Student
-from tests.chaingrad import patients
+from tests.chainlab.doctor import patients
 from tests.support import ROOT
 
 Notebook = dict[str, Any]

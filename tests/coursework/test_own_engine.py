@@ -12,8 +12,9 @@ from coursework.batch import grade_all
 from coursework.marks import Mark
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
+from coursework.sources import PACKAGES
 from coursework.submissions import UnreadableError, collect, read_file
-from tests.chaingrad import patients
+from tests.chainlab.doctor import patients
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
@@ -71,7 +72,7 @@ def notebook(*sources: str) -> str:
 
 
 def test_engines_of_two_designs_get_all_points_and_the_stub_none(tmp_path: Path) -> None:
-    in_page = ["%%writefile engine.py\n" + patients.ARRAYS, "from chaingrad.doctor import examine"]
+    in_page = ["%%writefile engine.py\n" + patients.ARRAYS, "from chainlab.doctor import examine"]
     marks = graded(
         tmp_path,
         {
@@ -152,7 +153,7 @@ def run(session: Session, source: str) -> Any:
     return session.request("run", cell=1, source=source)
 
 
-@pytest.mark.parametrize("name", ["chaingrad", "torch", "jax", "autograd", "micrograd", "scipy"])
+@pytest.mark.parametrize("name", [*PACKAGES, "torch", "jax", "autograd", "micrograd", "scipy"])
 def test_no_other_engine_can_be_imported(session: Session, name: str) -> None:
     answer = run(session, f"import {name}")
     assert isinstance(answer, Raised)

@@ -11,9 +11,9 @@ from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser
 
 from chaingrad import Node, grad, vjp
-from chaingrad.step import drills
-from chaingrad.step.drills.forms import Form
-from chaingrad.step.drills.problem import exact
+from chainlab import drills
+from chainlab.drills.forms import Form
+from chainlab.drills.problem import exact
 from coursework import sheet
 from coursework.__main__ import main
 from coursework.drawing import student_seed

@@ -5,7 +5,7 @@ from docutils import nodes
 from docutils.utils import new_document
 
 import formulas
-from chaingrad.draw.palette import COLORS
+from chainview.draw.palette import COLORS
 
 
 def paragraph(before: str, after: str) -> nodes.paragraph:

@@ -217,11 +217,11 @@ def test_a_driver_reads_names_of_the_page_through_its_first_argument() -> None:
 
 
 def test_what_carried_modules_import_is_asked_too() -> None:
-    sources = "from chaingrad.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
+    sources = "from chainlab.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
     assert why(*sources) == [
         "needs multiprocessing", "", "builds on a cell that needs multiprocessing",
     ]  # fmt: skip
-    assert {"torch", "threading"} <= foreign("chaingrad.frameworks._torch")
+    assert {"torch", "threading"} <= foreign("chainview.frameworks._torch")
     assert foreign("numpy.linalg") == {"numpy"}
 
 

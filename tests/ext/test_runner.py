@@ -9,11 +9,12 @@ from tests.support import ROOT
 
 NEEDS = {
     "import numpy as np": [],
-    "from chaingrad import Node": ["graphviz"],
-    "from chaingrad.draw import (\n    color,\n    plots,\n)": ["graphviz", "matplotlib"],
-    "import chaingrad.draw.plots as p": ["graphviz", "matplotlib"],
-    "from chaingrad import step\nstep.vary(f, {'n': [1]})": ["graphviz", "matplotlib"],
-    "%%writefile local.py\nfrom chaingrad.step import vary": ["graphviz", "matplotlib"],
+    "from chaingrad import Node": [],
+    "from chainlab import drill": ["graphviz"],
+    "from chainview import (\n    color,\n    plots,\n)": ["graphviz", "matplotlib"],
+    "import chainview.plots as p": ["graphviz", "matplotlib"],
+    "import chainview\nchainview.vary(f, {'n': [1]})": ["graphviz", "matplotlib"],
+    "%%writefile local.py\nfrom chainview import vary": ["graphviz", "matplotlib"],
     "plots = 'chaingrad'": [],
     "%%bash\nls": [],
 }

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from chaingrad.step.export import hashes
-from chaingrad.step.workbench import VIEWS, respond
+from chainlab.workbench import VIEWS, respond
+from chainview.export import hashes
 from tests.support import ROOT
 from workbench import PLACE, frame, start, taken
 

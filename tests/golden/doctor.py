@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from micrograd.engine import Value as Micrograd
 
 from chaingrad import Node
-from chaingrad.doctor import examine
-from chaingrad.doctor.scalars import SLOW
-from tests.chaingrad import patients, sound
-from tests.chaingrad.test_doctor import ENGINES
+from chainlab.doctor import examine
+from chainlab.doctor.scalars import SLOW
+from tests.chainlab.doctor import patients, sound
+from tests.chainlab.doctor.test_doctor import ENGINES
 from tests.golden.record import Entry
 
 MILESTONES = range(1, 7)

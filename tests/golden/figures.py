@@ -8,7 +8,7 @@ from typing import Any
 
 from bs4 import BeautifulSoup, Tag
 
-from chaingrad.step.workbench import VIEWS, respond
+from chainlab.workbench import VIEWS, respond
 from tests.golden.pages import varying_outputs
 from tests.golden.record import Entry
 from tests.site.built import Site, toc_documents

@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from chaingrad.step.drills import KINDS, problem, typed
-from chaingrad.step.drills.bank import pictures
-from chaingrad.step.drills.equations import form
-from chaingrad.step.drills.kinds import LEVELS
-from chaingrad.step.drills.problem import Problem, exact
-from chaingrad.step.drills.slips import LESSONS
+from chainlab.drills import KINDS, problem, typed
+from chainlab.drills.bank import pictures
+from chainlab.drills.equations import form
+from chainlab.drills.kinds import LEVELS
+from chainlab.drills.mistakes import LESSONS
+from chainlab.drills.problem import Problem, exact
 from tests.golden.record import Entry
 
 SEEDS = range(1, 41)

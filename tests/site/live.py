@@ -36,9 +36,9 @@ CELLS = {
     "seven": "x + 1",
     "wrong": "def fails():\n    return 1 / 0\n\nfails()",
     "figure": "import matplotlib.pyplot as plt\n_ = plt.plot([1, 4, 9])",
-    "drawing": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+    "drawing": "from chainview import draw_graph\nfrom chaingrad.node import Node\n"
     "draw_graph(Node(2.0) * Node(3.0))",
-    "plot": "from chaingrad.draw import plots\nplot, ax = plots.axes()\n"
+    "plot": "from chainview import plots\nplot, ax = plots.axes()\n"
     "_ = ax.semilogy([1, 0.1, 0.01])\nplot.show('A falling line.')",
     "progress": "from tqdm.auto import tqdm\nfor _ in tqdm(range(3), disable=False):\n    pass",
     "script": "from IPython.display import HTML\n"
@@ -48,7 +48,7 @@ CELLS = {
     "builds on torch": "y + 1",
     "kept": "THREE",
     "taken out": "1 + 1",
-    "folded": "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+    "folded": "from chainview import draw_graph\nfrom chaingrad.node import Node\n"
     "draw_graph(Node(2.0) + Node(3.0))",
     "claim": "print('held')\nassert 1 + 1 == 2",
     "told": "print('first', 1)\nprint('second', 2)",

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from chaingrad.step import drill
-from chaingrad.step.drills import KINDS, equations, problem
-from chaingrad.step.drills.drill import bank, practice
-from chaingrad.step.drills.kinds import LEVELS
-from chaingrad.step.drills.problem import Problem, exact
+from chainlab import drill
+from chainlab.drills import KINDS, equations, problem
+from chainlab.drills.drill import bank, practice
+from chainlab.drills.kinds import LEVELS
+from chainlab.drills.problem import Problem, exact
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show

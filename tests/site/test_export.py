@@ -7,8 +7,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from chaingrad import Node
-from chaingrad.step import Player, drill, export, nudge, order, play, play_toposort, transposes
-from chaingrad.step.export import document, hashes
+from chainlab import drill
+from chainview import Player, export, nudge, order, play, play_toposort, transposes
+from chainview.export import document, hashes
 from tests.axe import severe
 
 

@@ -85,7 +85,7 @@ def test_a_page_runs_and_an_edit_is_all_that_changes(
     assert [line for line in lines if line[0] in "+-"] == ["+ # an edit"]
 
 
-VARY = """from chaingrad.step import vary
+VARY = """from chainview import vary
 vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"""
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import chaingrad
+from coursework.sources import PACKAGES
 from tests.axe import severe
-from tests.chaingrad import patients
-from tests.chaingrad.draw.test_in_browser import OVERFLOWS
+from tests.chainlab.doctor import patients
+from tests.chainview.draw.test_in_browser import OVERFLOWS
 from tests.site import test_moving, test_player
 from tests.site.audit import IDLE
 from tests.site.live import (
@@ -193,8 +193,8 @@ def test_an_error_stops_only_what_builds_on_it(page: Page) -> None:
 
 
 def test_carried_modules_are_importable_as_the_judge_has_it(page: Page) -> None:
-    modules = [found.name for found in walk_packages(chaingrad.__path__, "chaingrad.")]
-    modules = [name for name in modules if not name.endswith("__main__")]
+    modules = [found.name for found in walk_packages([str(ROOT / "src")])]
+    modules = [n for n in modules if n.split(".")[0] in PACKAGES and not n.endswith("__main__")]
     code = f"""\
 import importlib
 import matplotlib
@@ -292,7 +292,7 @@ def test_the_doctor_ends_no_python_whatever_an_engine_keeps(page: Page) -> None:
     """A set of all nodes would free the doctor's deep graph from its root on, all at once."""
     keeps = ("self.parents, self.shares =", "ALL.add(self); self.parents, self.shares =")
     source = "ALL = set()\n" + patients.ARRAYS.replace(*keeps)
-    code = "from pathlib import Path\nfrom chaingrad.doctor import examine\nimport gc\n"
+    code = "from pathlib import Path\nfrom chainlab.doctor import examine\nimport gc\n"
     code += f"Path('kept.py').write_text({source!r})\n"
     code += "for _ in range(2):\n    sound = examine('kept.py:Value', milestone=2).is_sound\n"
     write(page, "six", code + "    gc.collect()\nprint('sound' if sound else 'not sound')")
@@ -327,7 +327,7 @@ def test_text_of_drawings_fits_in_the_widest_font(page: Page) -> None:
     write(
         page,
         "six",
-        "from chaingrad.draw import draw_graph\nfrom chaingrad.node import Node\n"
+        "from chainview import draw_graph\nfrom chaingrad.node import Node\n"
         "x = Node(0.123456, 'the mean over all images of a batch')\ndraw_graph((x * 3).tanh())",
     )
     drawing = run(page, "six").locator("svg")
@@ -343,13 +343,13 @@ def test_plots_are_drawn_in_the_page(page: Page) -> None:
 
 
 def test_plots_are_loaded_however_they_are_imported(page: Page) -> None:
-    write(page, "six", "from chaingrad.draw import color, plots\nplots.color is color")
+    write(page, "six", "from chainview import color, plots\nplots.color is color")
     assert run(page, "six").inner_text().strip() == "True"
 
 
 def test_figures_with_controls_move_in_the_page(page: Page) -> None:
     source = "lambda n: ([1, n], f'It ends at {n}.'), {'n': [2, 3]}, x='k', y='y'"
-    write(page, "six", f"from chaingrad.step import vary\nvary({source})")
+    write(page, "six", f"from chainview import vary\nvary({source})")
     figure = run(page, "six")
     figure.get_by_role("slider", name="n").press("End")
     expect(figure.locator(".cg-words")).to_have_text("It ends at 3.")

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from chaingrad import Node, nn
 from chaingrad.losses import mse_loss
-from chaingrad.step import transposes, vary
+from chainview import transposes, vary
 from tests.axe import severe
 from tests.site.audit import DESKTOP, PHONE, reading
 from tests.site.conftest import Show

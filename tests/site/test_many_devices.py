@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chaingrad.processes import environment, torchrun
+from chainlab.processes import environment, torchrun
 from tests.support import ROOT
 from tools.build import code_cells
 

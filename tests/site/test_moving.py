@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
 from chaingrad.backward import adjoints, local_gradients
-from chaingrad.draw.reading import read
-from chaingrad.step import nudge, order
+from chainview import nudge, order
+from chainview.read.reading import read
 from tests.axe import severe
 from tests.site.audit import DESKTOP, reading
 from tests.site.conftest import Show
@@ -415,7 +415,7 @@ def test_in_a_sandboxed_frame(show: Show) -> None:
 # --- on the site --------------------------------------------------------------------------------
 
 CELL = """from chaingrad import Node
-from chaingrad.step import nudge, order
+from chainview import nudge, order
 
 a, b = Node(2.0, "a"), Node(-0.5, "b")
 y = (a * b).tanh() + a

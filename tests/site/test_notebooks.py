@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, expect
 import chaingrad
 import notebooks
 from coursework.engine import repository
+from coursework.sources import PACKAGES
 from notebooks import first_cell, wheel
 from tests.site.built import Site, with_code
 from tests.site.colab import carry
@@ -392,11 +393,11 @@ def test_the_wheel_holds_the_engine_alone_and_is_built_once(checkout: Path, tmp_
         names = archive.namelist()
         (about,) = (name for name in names if name.endswith("METADATA"))
         assert f"\nVersion: {wheel.version(checkout)}\n" in archive.read(about).decode()
-    assert {name.partition("/")[0] for name in names} == {"chaingrad", about.partition("/")[0]}
-    assert {"chaingrad/digits.npz", "chaingrad/step/player.js"} <= set(names)
+    assert {name.partition("/")[0] for name in names} == {*PACKAGES, about.partition("/")[0]}
+    assert {"chaingrad/digits.npz", "chainview/player/player.js"} <= set(names)
     assert not list(checkout.rglob("*.egg-info"))
     assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
-    litter(checkout / "src" / "chaingrad" / "step" / "player.js")
+    litter(checkout / "src" / "chainview" / "player" / "player.js")
     assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
     (checkout / "src" / "chaingrad" / "new.py").touch()
     other = wheel.build(tmp_path / "site", checkout)

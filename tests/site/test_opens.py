@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 import workbench
-from chaingrad.step.workbench import respond
+from chainlab.workbench import respond
 from tests.site.built import Site
 
 N = "from chaingrad import Node\nx = Node(1.0)\n"

@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from chaingrad.step.drills.problem import exact, problem
+from chainlab.drills.problem import exact, problem
 from tests.site.audit import MISSING, OVERFLOW, SETTLED, UNFOLD
 from tests.site.built import Site
 from tests.site.engines import ENGINES, Reader, Watched, started

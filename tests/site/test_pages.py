@@ -32,7 +32,7 @@ def test_no_cell_is_removed(root: Path, document: str) -> None:
 
 
 def test_figures_share_one_palette_and_one_style(root: Path, document: str) -> None:
-    """Colours have names, and axes come from `chaingrad.draw.plots`."""
+    """Colours have names, and axes come from `chainview.plots`."""
     text = source(root, document)
     assert not HEX_COLOR.findall(text)
     assert not OWN_STYLE.findall(text)

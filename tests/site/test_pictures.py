@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser
 
-from chaingrad.draw.palette import COLORS
+from chainview.draw.palette import COLORS
 from tests.site.built import Site
 from tests.support import ROOT
 

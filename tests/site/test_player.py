@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
 from chaingrad.graph import toposort
-from chaingrad.step import Player, play, play_toposort
+from chainview import Player, play, play_toposort
 from tests.axe import severe
 from tests.site.audit import DESKTOP, PHONE, SETTLED, reading
 from tests.site.built import Site
@@ -432,7 +432,7 @@ def test_two_hundred_nodes_play(show: Show) -> None:
 # --- on the site --------------------------------------------------------------------------------
 
 CELL = """from chaingrad import Node
-from chaingrad.step import play
+from chainview import play
 
 w, x, b = Node(0.4, "w"), Node(-1.5, "x"), Node(0.2, "b")
 error = (w * x + b).tanh() - 0.5

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 from bs4 import Tag
 
-from chaingrad.step.drills import KINDS
+from chainlab.drills import KINDS
 from tests.site.built import Site, parse, toc_documents
 
 PAGE_BUDGET = 1.0e6

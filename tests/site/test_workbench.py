@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, FrameLocator, Pa
 
 import live
 import workbench
-from chaingrad.step.workbench import VIEWS
+from chainlab.workbench import VIEWS
 from tests.axe import severe
 from tests.ext.test_workbench import STARTS
 from tests.site.live import COLD, impatient
@@ -465,7 +465,7 @@ new RTCPeerConnection();parent.document.title='out'</script>
 def showing(html: str) -> str:
     """A program that puts HTML of its own before the next drawing."""
     return (
-        "from chaingrad.draw import Drawing\nbundle = Drawing._repr_mimebundle_\n"
+        "from chainview import Drawing\nbundle = Drawing._repr_mimebundle_\n"
         f"def bad(self, *_, **__):\n    Drawing._repr_mimebundle_ = bundle\n"
         f"    return {{'text/html': {html!r} + self.alt}}\n"
         "Drawing._repr_mimebundle_ = bad\n"

@@ -14,7 +14,7 @@ from tools import environment
 OTHERS = ("Dockerfile", "environment.yml", "Pipfile", "setup.py", "apt.txt", "postBuild", "start")
 DRAW = """\
 from chaingrad import Node
-from chaingrad.draw import draw_graph
+from chainview import draw_graph
 assert draw_graph(Node(1.0) + 2)._repr_mimebundle_()["image/svg+xml"].count("<svg") == 1
 """
 

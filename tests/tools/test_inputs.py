@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from coursework.sources import PACKAGES
 from tests.support import ROOT, litter
 from tools import inputs
 
@@ -92,6 +93,6 @@ def test_the_grader_and_the_tools_are_no_input_of_the_site() -> None:
     paths = [path.relative_to(ROOT) for path in inputs.files(ROOT, inputs.SITE)]
     names = {path.as_posix() for path in paths}
     folders = {path.parts[:2] for path in paths}
-    assert ("src", "chaingrad") in folders
+    assert {("src", name) for name in PACKAGES} <= folders
     assert not folders & {("tools", "build.py"), ("tests", "support.py")}
     assert {n for n in names if n.startswith("src/coursework/")} == set(inputs.EXERCISES)

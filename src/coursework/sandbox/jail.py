@@ -17,6 +17,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from coursework.sources import package
+
 with contextlib.suppress(ImportError):  # Windows has none, and no sandbox either
     import resource
 
@@ -230,7 +232,7 @@ def visible_paths(packages: Sequence[str]) -> list[str]:
     wanted = [
         *(Path(sysconfig.get_path(key)) for key in ("stdlib", "platstdlib", "purelib", "platlib")),
         *(p for p in on_path if any(p.resolve().is_relative_to(lib) for lib in libraries)),
-        *(Path(str(sys.modules[name].__file__)).parent for name in packages),
+        *map(package, packages),
         *map(Path, ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")),
         *map(Path, ("/etc/ld.so.cache", "/dev/null", "/dev/urandom")),
         prefixes[1] / "lib",

@@ -11,19 +11,17 @@ import math
 import struct
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from coursework.sources import package
+
 
 def _checks() -> ModuleType:
     """`chaingrad.checks` by itself: the engine beside it may have to stay out of memory."""
-    package = importlib.util.find_spec("chaingrad")
-    assert package is not None
-    assert package.origin is not None
-    path = Path(package.origin).with_name("checks.py")
+    path = package("chaingrad") / "checks.py"
     spec = importlib.util.spec_from_file_location(f"{__name__}.checks", path)
     assert spec is not None
     assert spec.loader is not None

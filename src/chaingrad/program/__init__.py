@@ -1,0 +1,261 @@
+"""A function and its gradient written down as the program that a person would write by hand.
+
+`program` runs a function and its backward pass once, on values that note what is done with them
+(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), puts the
+rest into Python (``source.py``) and formulas (``equations.py``), and compares what that gives with
+what the nodes give (``checking.py``). There is no derivative here: the engine's rules run, forward
+and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too,
+from the text of a function, whose branches and loops stay; what is traced has one course.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from chaingrad import _tree, modes
+from chaingrad.functional import value_and_grad
+from chaingrad.node import Node
+from chaingrad.program import arguments
+from chaingrad.program.checking import compare
+from chaingrad.program.equations import Equations
+from chaingrad.program.reuse import Reuser
+from chaingrad.program.source import Writer
+from chaingrad.program.tape import Recorded
+from chaingrad.program.tracing import Passes, is_comparing, tracing, without_randomness
+from chaingrad.program.words import Result, Trace, put_into_words
+from chaingrad.rules import TracingError
+
+ndarray = np.ndarray
+_FLOATS = {float}
+
+
+def program(
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] | None = 0,
+    has_aux: bool = False,
+    reuse: bool = False,
+) -> "Program":
+    """Write ``f`` and its gradient down as a NumPy program, when it is first called.
+
+    The program is called like `~chaingrad.functional.value_and_grad`; nothing of ``f`` runs again
+    but for arguments of other shapes, dtypes or structure, for which another program is written.
+
+    At that first call ``f`` runs twice: once on values that note what it does, and once on nodes,
+    with copies of the arguments. If the two give different results, the program is refused. So a
+    print or a counter in ``f`` runs twice, and only then. Where results differ by more than the
+    usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
+
+    - Every float and array among the arguments is an input, arrays of integers and booleans, too.
+      Plain integers, booleans, strings and None belong to the program: others have another.
+    - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
+    - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``, but for
+      those of one repeated number, which are written out. Python's own values, a flag such as
+      ``model.training`` among them, stay what they were.
+    - Loops are written out. ``where``, ``max``, ``sort`` and indices are operations, and follow
+      their values; what decides by a value, as ``if x > 0`` or ``float(x)``, is refused, and so
+      are random numbers. What decides by a type, as ``isinstance(x, np.ndarray)``, keeps something
+      from call to call, or changes an argument in place, shows in the comparison, and is refused
+      as well.
+
+    No result shares memory with an argument, a constant or another result. Plain numbers are
+    computed with ``math``, which raises where the engine gives inf or nan.
+
+    Args:
+        f: gives a scalar node; with ``argnums=None`` nodes, arrays and numbers, also in containers.
+        argnums: the position of the argument to differentiate by, or several of them; None writes
+            down ``f`` itself, which is called with constant nodes for floats and arrays of them.
+        has_aux: as for `~chaingrad.functional.value_and_grad`.
+        reuse: have results written over arrays that are no longer needed: less memory, and less of
+            a pleasure to read.
+
+    Raises:
+        TypeError: (from the program) what ``f`` does cannot be written down, or nodes give other
+            results: the message says what, and what to write instead.
+        ValueError: (from the program) as `~chaingrad.functional.value_and_grad`; and where an
+            argument has a value that is refused, such as a label out of range.
+
+    >>> import chaingrad
+    >>> step = chaingrad.program(lambda w, x: (w * x + 1.0).tanh())
+    >>> step(0.5, -2.0)
+    (0.0, -2.0)
+    >>> print(step.source)
+    import math
+    <BLANKLINE>
+    <BLANKLINE>
+    def program(w, x):
+        value = math.tanh(w * x + 1)
+    <BLANKLINE>
+        dw = (1 - value * value) * x
+        return value, dw
+    <BLANKLINE>
+    """
+    return Program(f, argnums, has_aux, reuse)
+
+
+class Program:
+    """A function that is written down when it is called; `chaingrad.program` makes it."""
+
+    def __init__(
+        self, f: Callable[..., Any], argnums: Any, has_aux: bool, reuse: bool = False
+    ) -> None:
+        if argnums is None and has_aux:
+            raise ValueError("program: argnums=None gives all that f gives; leave has_aux out")
+        self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux)
+        self._f, self._argnums, self._has_aux = f, argnums, has_aux
+        self._kind = Reuser if reuse else Writer
+        self._traces: dict[Any, _Written] = {}
+        self._quick: dict[Any, _Written] = {}  # for arrays and floats alone; for these, by number
+        self._last: Trace | None = None
+        functools.update_wrapper(self, f)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        plain: Any = len(args)
+        if set(map(type, args)) != _FLOATS:
+            plain = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
+        written = self._quick.get(plain)
+        if written is not None and not kwargs:
+            self._last = written.trace
+            return written.called(args)
+        if is_comparing() or any(map(arguments.holds_recorded, (args, kwargs))):
+            return self._plain(*args, **kwargs)
+        written = self._written(args, kwargs)
+        if not written.takes_more and all(type(x) in (ndarray, float) for x in args):
+            self._quick[plain] = written
+        return written(args, kwargs)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Trace:
+        """The program for these arguments, with the nodes that each line is about."""
+        return self._write(args, kwargs, self._positions(len(args)), lines=True).trace
+
+    @property
+    def source(self) -> str:
+        """The source of the program that was called last.
+
+        Raises:
+            ValueError: there has been no call.
+        """
+        return self._latest("source").source
+
+    @property
+    def equations(self) -> Equations:
+        """The formulas of the program that was called last; raises as ``source``."""
+        return self._latest("equations").equations
+
+    def _latest(self, what: str) -> Trace:
+        if self._last is None:
+            raise ValueError(
+                f"program: {what} stands when the program has been called, since it depends on the "
+                "shapes of the arguments; or say trace(*args)"
+            )
+        return self._last
+
+    def _positions(self, count: int) -> list[int]:
+        if self._argnums is None:
+            return []
+        several = self._argnums if isinstance(self._argnums, Sequence) else [self._argnums]
+        return [i % count if -count <= i < count else i for i in several] if count else []
+
+    def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "_Written":
+        by = self._positions(len(args))
+        differentiated = set(by)
+        key: Any = tuple([arguments.form(x, i in differentiated) for i, x in enumerate(args)])
+        if kwargs:
+            key = key, arguments.form(kwargs)
+        written = self._traces.get(key)
+        if written is None or not written.fits():
+            written = self._traces[key] = self._write(args, kwargs, by)
+        self._last = written.trace
+        return written
+
+    def _write(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], by: list[int], lines: bool = False
+    ) -> "_Written":
+        with tracing() as met:
+            lift = met.tape.input
+            given = [arguments.recorded(x, lift, i in by) for i, x in enumerate(args)]
+            named = arguments.recorded(kwargs, lift)
+            passes = Passes(met.tape)
+            with without_randomness(self._f), modes.watching(passes):
+                own = arguments.mapped([given, named], lambda x: x)  # containers, to be changed
+                result = Result(self._on_nodes(*own), self._argnums, by)
+            trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
+        if lines:
+            met.settle()
+        else:  # the nodes would hold what they hold
+            trace = replace(trace, lines=())
+        written = _Written(trace, result.like, by)
+        name = getattr(self._f, "__name__", "f")
+        heads = ("value", "gradient") if by else ()
+        try:
+            compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
+        except TracingError as error:
+            error.add_note(f"What was written down:\n{trace.source:.4000}")
+            raise
+        return written
+
+    def _on_nodes(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """What nodes give for these arguments: the reference, and what is written down."""
+        if self._argnums is None:
+            args, kwargs = arguments.mapped([list(args), kwargs], _as_node)
+            return self._f(*args, **kwargs)
+        return self._plain(*args, **kwargs)
+
+
+class _Written:
+    """A program, and what it takes beside its arguments."""
+
+    def __init__(self, trace: Trace, like: Any, by: list[int]) -> None:
+        self.trace, self._run = trace, trace.run
+        self._like = like if _is_exotic(like) else None
+        self._nodes = tuple(trace.closure.values())
+        self.takes_more = bool(self._nodes)  # which may have become another
+        self._forms = [arguments.form(node.data) for node in self._nodes]
+        self._constants = tuple(trace.constants.values())
+        self._beside = bool(self._nodes or self._constants)
+        self._by = by
+
+    def fits(self) -> bool:
+        """Whether the nodes of the closure hold what they held, up to their values."""
+        return not self._nodes or self._forms == [arguments.form(x.data) for x in self._nodes]
+
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for i in self._by:
+            if type(args[i]) is not ndarray and type(args[i]) is not float:
+                args = (*args[:i], arguments.recorded(args[i], lambda x: x, True), *args[i + 1 :])
+        return self.called(args, **kwargs)
+
+    def called(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
+        """The result for arguments that are what the source takes."""
+        if self._beside:
+            args = (*args, *[node.data for node in self._nodes], *self._constants)
+        result = self._run(*args, **kwargs)
+        return result if self._like is None else _restored(self._like, result)
+
+
+def _restored(like: Any, result: Any) -> Any:
+    """The containers that ``f`` gave, where the source gives tuples and dictionaries."""
+    if isinstance(like, dict):
+        return {key: _restored(like[key], result[key]) for key in like}
+    if isinstance(like, list | tuple):
+        members = [_restored(x, y) for x, y in zip(like, result, strict=True)]
+        return _tree.made_like(like, members)
+    return result
+
+
+def _is_exotic(x: Any) -> bool:
+    """Whether a result holds named tuples or the like, which the source cannot write."""
+    if isinstance(x, dict):
+        return any(map(_is_exotic, x.values()))
+    return isinstance(x, list | tuple) and (type(x) not in (list, tuple) or any(map(_is_exotic, x)))
+
+
+def _as_node(x: Any) -> Any:
+    is_number = isinstance(x, Recorded | ndarray | np.generic | float)
+    return Node(x, requires_grad=False) if is_number and _dtype(x).kind == "f" else x
+
+
+def _dtype(x: Any) -> np.dtype[Any]:
+    return np.dtype(float) if type(x) is float else x.dtype

@@ -1,0 +1,188 @@
+"""A program beside the function that it was written for: the nodes are the reference.
+
+What decides by the type of a value, or by something that it keeps from call to call, takes another
+course while it is traced than on nodes. So may a fault of this package. Both show where the program
+and the nodes give different results for the same arguments.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad import modes
+from chaingrad._tree import flat
+from chaingrad.program.arguments import mapped
+from chaingrad.program.tracing import comparing
+from chaingrad.rules import TracingError, value
+
+ndarray = np.ndarray
+Call = tuple[Sequence[Any], dict[str, Any]]
+_FLOAT = {np.dtype(float)}
+_ASKED_AGAIN = 4  # times, where results differ
+_MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
+
+
+def compare(
+    run: Callable[..., Any],
+    on_nodes: Callable[..., Any],
+    call: Call,
+    name: str,
+    heads: Sequence[str],
+    floats: set[np.dtype[Any]],
+) -> None:
+    """Call a program and the function that it was written for, and compare what they give.
+
+    Args:
+        run: the program, called with the arguments and the keywords.
+        on_nodes: the function and its derivative, computed by nodes.
+        call: the arguments and the keywords, which stay as they are.
+        name: of the function, for messages.
+        heads: what the members of the result are called there; none for a single result.
+        floats: the dtypes that are computed with.
+
+    Raises:
+        TracingError: a result differs by more than rounding explains, or the function changes an
+            argument in place.
+    """
+    with np.errstate(all="ignore"), comparing(), modes.watching(None):
+        got = run(*call)
+        given = mapped(list(call), _copied)
+        expected = on_nodes(*given)
+        _refuse_changed(call, given, name)
+        pairs = list(_pairs(heads, got, expected, name))
+        given_back = {y.dtype for *_, y in pairs if y.dtype.kind == "f"}
+        coarsest = max(map(np.finfo, floats | given_back | _FLOAT), key=lambda t: float(t.eps))
+        excess = [_excess(x, y, coarsest) for _, x, y in pairs]
+        if not any(map(np.any, excess)):
+            return
+        spread = _spread(on_nodes, call, [y for *_, y in pairs], float(coarsest.eps))
+    for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
+        if np.any(beyond > _MARGIN * rounding):
+            raise _disagreement(name, where, x, y)
+
+
+def _copied(x: Any) -> Any:
+    return x.copy(order="K") if isinstance(x, ndarray) else x
+
+
+def _refuse_changed(call: Call, given: Sequence[Any], name: str) -> None:
+    before, after = flat(list(call)), flat(given)
+    if len(before) == len(after) and all(map(_is_equal, before, after)):
+        return
+    raise TracingError(
+        f"program: {name} changes an argument in place, but the program written for it would leave "
+        "its arguments as they are. Write x = x - m instead of x -= m, or change the argument "
+        "before the call"
+    )
+
+
+def _is_equal(x: Any, y: Any) -> bool:
+    if isinstance(x, ndarray) or isinstance(y, ndarray):
+        return np.array_equal(x, y, equal_nan=np.result_type(x).kind == "f")
+    return x is y or bool(x == y)
+
+
+def _pairs(
+    heads: Sequence[str], x: Any, y: Any, name: str
+) -> Iterator[tuple[str, ndarray, ndarray]]:
+    """The numbers that the program and the nodes give, side by side, and what each is called."""
+    parts = zip(heads, x, y, strict=True) if heads else [("result", x, y)]
+    for head, mine, theirs in parts:
+        yield from _within(head, mine, theirs, name)
+
+
+def _within(where: str, x: Any, y: Any, name: str) -> Iterator[tuple[str, ndarray, ndarray]]:
+    y = value(y)
+    mine, theirs = _members(x), _members(y)
+    if mine is not None and theirs is not None and list(mine) == list(theirs):
+        for key in mine:
+            yield from _within(f"{where}[{key!r}]", mine[key], theirs[key], name)
+    elif _is_numeric(x) and _is_numeric(y) and np.shape(x) == np.shape(y):
+        yield where, np.asarray(x), np.asarray(y)
+    elif _is_numeric(x) or _is_numeric(y) or mine is not None or not _is_equal(x, y):
+        raise _disagreement(name, where, x, y)
+
+
+def _members(x: Any) -> dict[Any, Any] | None:
+    if isinstance(x, dict):
+        return x
+    return dict(enumerate(x)) if isinstance(x, list | tuple) else None
+
+
+def _is_numeric(x: Any) -> bool:
+    return isinstance(x, int | float | np.generic | ndarray)
+
+
+def _excess(x: ndarray, y: ndarray, coarsest: np.finfo[Any]) -> ndarray:
+    """Return how far each entry of ``x`` is from ``y``, or 0 where it is close enough."""
+    difference = _distance(x, y)
+    sizes = np.abs(np.where(np.isfinite(y), y, 0).astype(float))
+    if y.dtype.kind != "f":
+        return difference
+    allowed = math.sqrt(coarsest.eps) * (sizes + sizes.max(initial=0.0)) + float(coarsest.tiny)
+    return np.where(difference <= allowed, 0.0, difference)
+
+
+def _distance(x: ndarray, y: ndarray) -> ndarray:
+    """Return how far each entry of ``x`` is from ``y``: 0 if both are nan, infinite if one is."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    same = (x == y) | (np.isnan(x) & np.isnan(y))
+    difference = np.where(same, 0.0, np.abs(x - y))
+    return np.where(np.isnan(difference), np.inf, difference)
+
+
+def _spread(
+    on_nodes: Callable[..., Any], call: Call, expected: Sequence[ndarray], epsilon: float
+) -> list[ndarray]:
+    """How far results move on the nodes themselves where arguments are rounded otherwise.
+
+    By that much two right programs may differ: at ties and kinks, and where a result is what
+    rounding has left of terms that cancel. If results differ for the very same arguments, they are
+    no function of these, and rounding explains nothing.
+    """
+    random = np.random.default_rng(0)
+    spread = [np.zeros(y.shape) for y in expected]
+    still = _moves(on_nodes(*mapped(list(call), _copied)), expected)
+    if still is None or any(map(np.any, still)):
+        return spread
+
+    def moved(x: Any) -> Any:
+        if not isinstance(x, float | np.floating | ndarray) or np.result_type(x).kind != "f":
+            return x
+        steps = random.choice([-2.0, -1.0, 1.0, 2.0], np.shape(x))
+        near = np.asarray(x * (1.0 + epsilon * steps), np.result_type(x))
+        return near if isinstance(x, ndarray) else type(x)(near)
+
+    for _ in range(_ASKED_AGAIN):
+        try:
+            again = on_nodes(*mapped(list(call), moved))
+        except Exception:  # The arguments are at the edge of what the function takes.
+            continue
+        if moves := _moves(again, expected):
+            spread = list(map(np.maximum, spread, moves))
+    return spread
+
+
+def _moves(again: Any, expected: Sequence[ndarray]) -> list[ndarray] | None:
+    """How far the numbers of a result are from those before; None where it has other shapes."""
+    numbers = [np.asarray(y) for y in map(value, flat(again)) if _is_numeric(y)]
+    if [y.shape for y in numbers] != [y.shape for y in expected]:
+        return None
+    return list(map(_distance, numbers, expected))
+
+
+def _disagreement(name: str, where: str, x: Any, y: Any) -> TracingError:
+    found, wanted, at = f"{x!r:.60}", f"{y!r:.60}", ""
+    if isinstance(x, ndarray) and isinstance(y, ndarray) and x.shape == y.shape:
+        worst = np.unravel_index(np.argmax(_distance(x, y)), x.shape)
+        found, wanted = str(x[worst]), str(y[worst])
+        at = f" at index {tuple(map(int, worst))}" if x.shape else ""
+    return TracingError(
+        f"program: the program written for {name} gives {found} for the {where}{at}, and nodes "
+        f"give {wanted}. Does {name} decide by a type (isinstance, np.isscalar, hasattr), or read "
+        "something that changes from call to call? Then call value_and_grad instead, or pass what "
+        "decides as an int, a bool or a string. If it does neither, please report this error with "
+        "the source below"
+    )

@@ -1,0 +1,331 @@
+"""What is not written down, because something shorter gives the same.
+
+Each identity holds for every value for which nothing overflows, up to rounding and to the sign of a
+zero. It says itself for which ranks, sizes and dtypes: NumPy adds booleans up to integers and lets
+small integers wrap, so hardly anything that is true of floats is true of these. What floats do not
+cancel stays, as (a + b) - b, which is not a where b is large, and a - a, which may be nan.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad.program.tape import ELEMENTWISE, Recorded, Tape, computed
+
+Found = Recorded | None
+Identity = Callable[[Tape, Sequence[Recorded], dict[str, Any], Any], Found]
+
+
+def simpler(
+    tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
+) -> Found:
+    """Something already written, or shorter, that gives what the operation gives; or None."""
+    if op in ELEMENTWISE and len(args) > 1:
+        found = _without_repeats(tape, op, args, options, example)
+        if found is not None:
+            return found
+    identity = _IDENTITIES.get(op)
+    return identity(tape, args, options, example) if identity else None
+
+
+def _without_repeats(
+    tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
+) -> Found:
+    """Broadcasting repeats an operand by itself where another has the shape."""
+    inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
+    if all(x is y for x, y in zip(inner, args, strict=True)):
+        return None
+    smaller = computed(op, [x.example for x in inner], options)
+    if np.result_type(smaller) != np.result_type(example):
+        return None
+    out = tape.add(op, inner, **options)
+    if np.shape(smaller) == np.shape(example):
+        return out
+    return tape.add("broadcast_to", (out,), shape=np.shape(example))
+
+
+def _number(x: Recorded) -> float | None:
+    """The value of a constant that is one finite number and not 0, or None."""
+    if x.op != "constant" or np.ndim(x.example) or type(x.example) is bool:
+        return None
+    number = float(x.example)
+    return number if math.isfinite(number) and number else None
+
+
+def _same(x: Recorded, example: Any) -> bool:
+    """Whether ``x`` has the shape, dtype and kind of a result."""
+    return (
+        x.shape == np.shape(example)
+        and x.is_array == isinstance(example, np.ndarray | np.generic)
+        and x.dtype == (np.result_type(example) if x.is_array else type(example))
+    )
+
+
+def _is_floating(x: Recorded) -> bool:
+    return x.dtype.kind == "f"
+
+
+def _is(x: Recorded, number: float) -> bool:
+    return x.op == "constant" and np.ndim(x.example) == 0 and x.example == number
+
+
+def _negated(x: Recorded) -> Found:
+    """y where ``x`` is -y, in floats: unsigned integers have other negatives."""
+    return x.args[0] if x.op == "negative" and _is_floating(x) else None
+
+
+def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
+    """(c, y) where ``x`` is c y for a plain number c and floats y."""
+    if any(y.is_array and not _is_floating(y) for y in x.args):
+        return None
+    if x.op == "negative":
+        return -1.0, x.args[0]
+    if x.op == "multiply":
+        for number, other in ((x.args[0], x.args[1]), (x.args[1], x.args[0])):
+            if not number.is_array and (c := _number(number)) is not None:
+                return (c, other) if _is_sound(c, x) else None
+    if x.op == "divide" and not x.args[1].is_array and (c := _number(x.args[1])) is not None:
+        return (1.0 / c, x.args[0]) if _is_sound(c, x) and _is_sound(1.0 / c, x) else None
+    return None
+
+
+def _scale(tape: Tape, c: float, x: Recorded) -> Recorded:
+    return tape.add("negative", (x,)) if c == -1.0 else tape.add("multiply", (c, x))
+
+
+def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    for x, y in ((a, b), (b, a)):
+        if _is(x, 1.0) and _same(y, example):
+            return y
+    if np.result_type(example).kind != "f":
+        return None
+    for x, y in ((a, b), (b, a)):
+        c = None if x.is_array else _number(x)
+        if c is not None:
+            if c == -1.0 and _is_floating(y):
+                return tape.add("negative", (y,))
+            before = _scaled(y)
+            if before and _is_sound(c, y) and _is_sound(c * before[0], y):
+                return _scale(tape, c * before[0], before[1])
+        elif (before := _scaled(x)) and before[1].shape == x.shape and _number(y) is None:
+            # numbers come first: (c x) y = c (x y)
+            more = _scaled(y)
+            if more and _is_sound(before[0] * more[0], x) and _is_sound(before[0] * more[0], y):
+                inner = tape.add("multiply", (before[1], more[1]))
+                return _scale(tape, before[0] * more[0], inner)
+            if before[0] == -1.0 or not before[1].shape:
+                return _scale(tape, before[0], tape.add("multiply", (before[1], y)))
+    return None
+
+
+def _is_sound(c: float, x: Recorded) -> bool:
+    """Whether ``c`` is a number to multiply ``x`` with: in its dtype neither 0 nor infinite."""
+    if not _is_floating(x):
+        return False
+    limits = np.finfo(x.dtype)
+    return float(limits.tiny) <= abs(c) <= float(limits.max)
+
+
+def _divide(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    if _is(b, 1.0) and _same(a, example):
+        return a
+    c = None if b.is_array else _number(b)
+    before = _scaled(a)
+    if before and c is not None and _is_sound(c, a) and _is_sound(before[0] / c, a):
+        return _scale(tape, before[0] / c, before[1])
+    if (y := _negated(a)) is not None:
+        return tape.add("negative", (tape.add("divide", (y, b)),))
+    return None
+
+
+def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    for x, y in ((a, b), (b, a)):
+        if _is(x, 0.0) and _same(y, example):
+            return y
+    if a is b and np.result_type(example).kind == "f":
+        return tape.add("multiply", (2.0, a))
+    if a.op == "add" and a.args[1] is b and _is_floating(b):
+        return tape.add("add", (a.args[0], tape.add("multiply", (2.0, b))))
+    if (z := _negated(b)) is not None:
+        return tape.add("subtract", (a, z))
+    if (z := _negated(a)) is not None:
+        return tape.add("subtract", (b, z))
+    return None
+
+
+def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    if _is(b, 0.0) and _same(a, example):
+        return a
+    if (y := _negated(b)) is not None:
+        return tape.add("add", (a, y))
+    if a.op == "subtract" and a.args[1] is b and _is_floating(b):
+        return tape.add("subtract", (a.args[0], tape.add("multiply", (2.0, b))))
+    return None
+
+
+def _negative(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x = args[0]
+    if (y := _negated(x)) is not None:
+        return y
+    before = _scaled(x)
+    if before and x.op == "multiply":
+        return _scale(tape, -before[0], before[1])
+    return None
+
+
+def _power(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    return a if _is(b, 1.0) and _same(a, example) else None
+
+
+def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x, axes = args[0], options["axes"]
+    order = axes or tuple(range(x.ndim))[::-1]
+    if x.op == "transpose":
+        before = x.option("axes") or tuple(range(x.ndim))[::-1]
+        return x.args[0].transpose(*[before[i] for i in order])
+    if axes is None and (turned := _turned(tape, x, 0)) is not None:
+        return turned
+    if axes is None and x.ndim == 2 and 1 in x.shape and _flat(x) is not None:
+        return x.args[0].reshape(x.shape[::-1])
+    if before := _scaled(x):
+        c, y = before
+        if y.op == "transpose":
+            return _scale(tape, c, y.transpose(*order))
+        if axes is None and (turned := _turned(tape, y, 1)) is not None:
+            return _scale(tape, c, turned)
+    return None
+
+
+def _turned(tape: Tape, x: Recorded, uses: int) -> Found:
+    """The transpose of a product as one of its factors', unless others read the product, too."""
+    if tape.uses[x] > uses:
+        return None
+    if x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == 2:
+        a, b = x.args
+        return tape.add("matmul", (b.T, a.T))
+    return tape.add("outer", x.args[::-1]) if x.op == "outer" else None
+
+
+def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x, shape = args[0], options["shape"]
+    if x.op == "reshape":
+        return x.args[0].reshape(shape)
+    if x.op == "matmul" and len(shape) == 1 and x.args[0].ndim == x.args[1].ndim == 2:
+        a, b = x.args
+        if a.shape[0] == 1 and (row := _flat(a)) is not None:
+            return tape.add("matmul", (row, b))
+        if b.shape[-1] == 1 and (column := _flat(b)) is not None:
+            return tape.add("matmul", (a, column))
+    if x.op == "broadcast_to" and not x.args[0].shape and shape:
+        return tape.add("broadcast_to", x.args, shape=shape)
+    if x.op in ("sum", "mean", "max", "min") and not x.option("keepdims"):
+        kept = computed(x.op, [x.args[0].example], dict(x.options) | {"keepdims": True})
+        if np.shape(kept) == shape:
+            return tape.add(x.op, x.args, axis=x.option("axis"), keepdims=True)
+    return None
+
+
+def _broadcast(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x, shape = args[0], options["shape"]
+    if x.shape == shape:
+        return x
+    if x.op == "broadcast_to":
+        return tape.add("broadcast_to", x.args, shape=shape)
+    return None
+
+
+def _matmul(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, b = args
+    column, row = (_flat(x) for x in args)
+    if a.ndim == b.ndim == 2 and a.shape[1] == 1 and column is not None and row is not None:
+        return tape.add("outer", (column, row))
+    return None
+
+
+def _flat(x: Recorded) -> Found:
+    """The vector that a row, a column or the like was made of."""
+    return x.args[0] if x.op == "reshape" and x.args[0].ndim == 1 else None
+
+
+def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x = args[0]
+    if np.ndim(example) and x.size == np.size(example) and x.dtype == np.result_type(example):
+        return x.reshape(np.shape(example))
+    y = _negated(x)
+    return None if y is None else tape.add("negative", (tape.add("sum", (y,), **options),))
+
+
+def _is_shifted(x: Recorded) -> bool:
+    """Whether ``x`` is a - max(a) of floats, so that no exponential of it overflows."""
+    if x.op != "subtract" or not _is_floating(x):
+        return False
+    a, top = x.args
+    spread = top.option("keepdims") or top.option("axis") is None  # else along another axis
+    return top.op == "max" and top.args[0] is a and bool(spread)
+
+
+def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    condition, top, other = args
+    settled = condition.args[0] if condition.op == "broadcast_to" else condition
+    if settled.is_constant and not settled.shape:
+        chosen = top if settled.example else other
+        if _same(chosen, example):
+            return chosen
+        if chosen.dtype == np.result_type(example) and np.shape(example):
+            return tape.add("broadcast_to", (chosen,), shape=np.shape(example))
+    # the largest of a - max(a) is 0 or nan
+    if (
+        _is(other, 0.0)
+        and condition.op == "isfinite"
+        and condition.args[0] is top
+        and top.op == "max"
+        and _is_shifted(top.args[0])
+        and top.options == top.args[0].args[1].options
+    ):
+        return tape.add("broadcast_to", (np.zeros((), top.dtype),), shape=top.shape)
+    return None
+
+
+def _exp(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    x = args[0]
+    if x.op == "subtract" and x.args[1].op == "log" and _is_shifted(x.args[0]):
+        total = x.args[1].args[0]
+        if _is_sum_of_powers(total):
+            return tape.add("divide", (tape.add("exp", (x.args[0],)), total))
+    return None
+
+
+def _is_sum_of_powers(x: Recorded) -> bool:
+    """Whether ``x`` is a sum of exponentials, so that it is the exponential of its logarithm."""
+    while x.op in ("reshape", "broadcast_to"):
+        x = x.args[0]
+    return x.op == "sum" and x.args[0].op == "exp"
+
+
+def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    return args[0] if type(args[0].example) is float else None
+
+
+_IDENTITIES: dict[str, Identity] = {
+    "multiply": _multiply,
+    "divide": _divide,
+    "add": _add,
+    "subtract": _subtract,
+    "negative": _negative,
+    "power": _power,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "broadcast_to": _broadcast,
+    "matmul": _matmul,
+    "float": _float,
+    "sum": _sum,
+    "where": _where,
+    "exp": _exp,
+}

@@ -1,0 +1,502 @@
+"""A recorded function as the Python that a person would write."""
+
+import keyword
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chaingrad.program.tape import BITS, VIEWS, Recorded, Slot, may_repeat
+from chaingrad.rules import TracingError
+
+WIDTH = 84  # of what a line computes; a longer one is written in two
+SHORT = 46  # what is used once and longer than that gets a line of its own
+
+# How tightly Python's operators bind.
+(
+    ATOM, POWER, UNARY, TIMES, PLUS, AND, OR, COMPARED, NOT, BOTH, EITHER, CHOICE
+) = range(20, 8, -1)  # fmt: skip
+_BINARY = {
+    "add": ("+", PLUS), "subtract": ("-", PLUS), "multiply": ("*", TIMES), "divide": ("/", TIMES),
+    "matmul": ("@", TIMES), "floor_divide": ("//", TIMES), "remainder": ("%", TIMES),
+    "less": ("<", COMPARED), "less_equal": ("<=", COMPARED), "greater": (">", COMPARED),
+    "greater_equal": (">=", COMPARED), "equal": ("==", COMPARED), "not_equal": ("!=", COMPARED),
+    "bitwise_and": ("&", AND), "bitwise_or": ("|", OR),
+    "logical_and": ("and", BOTH), "logical_or": ("or", EITHER),
+}  # fmt: skip
+_UNARY = {"negative": ("-", UNARY), "invert": ("~", UNARY), "logical_not": ("not ", NOT)}
+_METHODS = {"sum", "mean", "max", "min", "prod", "all", "any"}
+_OF_MATH = {name: name for name in (
+    "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "hypot", "sin", "cos", "tan", "sinh",
+    "cosh", "tanh", "isinf", "isnan", "isfinite")}  # fmt: skip
+_OF_MATH |= {f"arc{x}": f"a{x}" for x in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")}
+_HELPERS = {
+    "sign": "def sign(x):\n    return float((x > 0) - (x < 0)) if x == x else x",
+    "maximum": "def maximum(a, b):\n    return a if a >= b or a != a else b",
+    "minimum": "def minimum(a, b):\n    return a if a <= b or a != a else b",
+    "logaddexp": (
+        "def logaddexp(a, b):\n"
+        "    return a if a == b == -math.inf else max(a, b) + math.log1p(math.exp(-abs(a - b)))"
+    ),
+}
+
+
+USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
+
+
+@dataclass
+class Line:
+    """A line of a program, which gives the value of ``target`` its name."""
+
+    target: Recorded
+    name: str
+    text: str  # the right-hand side; for what needs more than one statement, all of them
+    within: list[Recorded]  # all values that it computes, the target among them
+    comment: str = ""  # a shape, and whether it is computed for the second time
+    makes_new: bool = True  # whether it takes memory of its own
+
+    def __str__(self) -> str:
+        complete = "\n" in self.text or not self.makes_new
+        code = self.text if complete else f"{self.name} = {self.text}"
+        return f"{code}  # {self.comment}" if self.comment else code
+
+
+def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
+    """What the outputs are computed from, in the order in which it was recorded."""
+    seen: set[Recorded] = set()
+    stack = list(outputs)
+    while stack:
+        x = stack.pop()
+        if x not in seen:
+            seen.add(x)
+            stack += x.args
+    return sorted(seen, key=lambda x: x.place)
+
+
+def _shown(x: Recorded) -> list[Recorded]:
+    """``x`` and what it may be a view of, down to the value whose memory it shows."""
+    chain = [x]
+    while x.op in VIEWS and (x.op not in ("getitem", "einsum") or len(x.args) == 1):
+        x = x.args[0]
+        chain.append(x)
+    return chain
+
+
+def memory_of(x: Recorded) -> Recorded:
+    """The value whose memory ``x`` may show: itself, where it is made anew."""
+    return _shown(x)[-1]
+
+
+class Names:
+    """Names for values: labels as far as Python takes them, and none twice."""
+
+    def __init__(self, reserved: Iterable[str]) -> None:
+        self.taken = {*reserved, *keyword.kwlist}
+        self._next: dict[str, int] = {}
+
+    def of(self, wanted: str) -> str:
+        """``wanted``, with a number behind it if that is taken."""
+        name = re.sub(r"\W+", "_", wanted.translate(_DIGITS)).strip("_") or "z"
+        name = f"z{name}" if name[0].isdigit() else name
+        if name in self.taken:
+            return self.numbered(f"{name}_" if name[-1].isdigit() else name)
+        self.taken.add(name)
+        return name
+
+    def numbered(self, stem: str) -> str:
+        """The stem with the first number that is free."""
+        number = self._next.get(stem, 1)
+        while f"{stem}{number}" in self.taken:
+            number += 1
+        self._next[stem] = number + 1
+        self.taken.add(f"{stem}{number}")
+        return f"{stem}{number}"
+
+
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789", "⁽⁾()")
+
+
+class Writer:
+    """Puts recorded values into lines.
+
+    Args:
+        inputs: the values that the program is given, and their names.
+        outputs: what it gives.
+        forward: those of them that the forward pass gives.
+        labels: names that values would like to have.
+        adjoint_of: the value that each adjoint belongs to.
+        results: names for outputs.
+        demands: what must hold of the values at each call, and what to say if it does not.
+
+    Attributes:
+        plain: whether all values are plain numbers, so that NumPy is not needed.
+        constants: the arrays that are not computed from the inputs, by name.
+        lines: in order.
+        forward: how many of the lines come before the backward pass.
+    """
+
+    def __init__(
+        self,
+        inputs: dict[Recorded, str],
+        outputs: Sequence[Recorded],
+        forward: Sequence[Recorded],
+        labels: dict[Recorded, str],
+        adjoint_of: dict[Recorded, Recorded],
+        results: dict[Recorded, str],
+        demands: Sequence[tuple[Recorded, str]] = (),
+    ) -> None:
+        self.inputs, self.outputs = inputs, list(outputs)
+        self.adjoint_of = adjoint_of
+        self._demands = dict(demands)
+        self.values = reached([*outputs, *(x for x, _ in demands), *inputs])
+        self.plain = not any(x.is_array for x in self.values)
+        self.names = Names({*USED, *inputs.values()})
+        self.name: dict[Recorded, str] = dict(inputs)
+        self.constants: dict[str, np.ndarray] = {}
+        self._helpers: dict[str, None] = {}
+        self.lines: list[Line] = []
+        self._texts: dict[Recorded, tuple[str, int]] = {}
+        self._uses = Counter(self.outputs)
+        for x in self.values:
+            self._uses.update(x.args)
+        self._exact = {x.dtype for x in self.values if x.is_array and x.dtype.kind == "f"} <= {
+            np.dtype(np.float64)
+        }
+        self.labels, self.results = (
+            {self._bare(x): name for x, name in given.items()} for given in (labels, results)
+        )
+        self._named_adjoints = {
+            g for g, x in adjoint_of.items() if x in self.labels or x in self.results
+        }
+        first = {*reached(forward), *reached(x for x, _ in demands)}
+        self.order = sorted(self.values, key=lambda x: (x not in first, x.place))
+        self._is_back = False
+        self._write(self.order[: len(first)])
+        self.forward, self._is_back = len(self.lines), True
+        self._write(self.order[len(first) :])
+
+    @property
+    def helpers(self) -> list[str]:
+        """The functions of plain numbers that `math` has not."""
+        return [_HELPERS[name] for name in self._helpers]
+
+    @property
+    def held(self) -> int:
+        """The bytes of the arrays that lines make, all of which are there at the end."""
+        return sum(
+            line.target.size * line.target.dtype.itemsize
+            for line in self.lines
+            if line.makes_new and line.target.is_array and memory_of(line.target) is line.target
+        )
+
+    @property
+    def read(self) -> set[Recorded]:
+        """All that something is computed from, or that is given."""
+        return {*self.outputs, *(y for x in self.values for y in x.args)}
+
+    # --- which values get a line ----------------------------------------------------------------
+
+    def _write(self, values: Sequence[Recorded]) -> None:
+        for x in values:
+            if x in self._demands:
+                self._demand(x)
+            if x in self.name or self._is_trivial(x) or not self._uses[x]:
+                continue
+            text, _ = self._text(x)
+            wanted = x in self.labels or x in self.results or x in self._named_adjoints
+            if self._uses[x] > 1 or wanted or len(text) > SHORT or x.op == "scatter":
+                self._line(x)
+
+    def _is_trivial(self, x: Recorded) -> bool:
+        """Whether ``x`` is written out wherever it is used."""
+        if x.op in ("input", "constant"):
+            return True
+        if x.op == "float":
+            return not self._needs_float(x) and self._is_trivial(x.args[0])
+        if x.op == "broadcast_to":
+            return x.args[0].is_constant and x not in self.results
+        cheap = (x.op == "transpose" and x.option("axes") is None) or (
+            x.op == "getitem" and len(x.args) == 1 and isinstance(x.option("index"), int)
+        )
+        return cheap and (x.args[0] in self.name or self._is_trivial(x.args[0]))
+
+    def _bare(self, x: Recorded) -> Recorded:
+        while x.op == "float" and not self._needs_float(x):
+            x = x.args[0]
+        return x
+
+    def _needs_float(self, x: Recorded) -> bool:
+        return not self._exact or not isinstance(x.args[0].example, np.generic)
+
+    def _demand(self, x: Recorded) -> None:
+        text = f"if not {self.operand(x, NOT)}:\n    raise ValueError({self._demands[x]!r})"
+        self.lines.append(Line(x, "", text, []))
+
+    def _line(self, x: Recorded) -> None:
+        text, _ = self._text(x)
+        while len(text) > WIDTH and (longest := self._longest(x)) is not None:
+            self._line(longest)
+            del self._texts[x]
+            text, _ = self._text(x)
+        self.name[x] = name = self._named(x)
+        if x.op == "scatter":
+            text = self._scatter(x, name)
+        comment = str(x.shape) if x.shape else ""
+        if x.region:
+            comment = f"{comment}, again" if comment else "again"
+        self.lines.append(Line(x, name, text, self._covered(x), comment))
+
+    def _longest(self, x: Recorded) -> Recorded | None:
+        """The longest operand that has no line yet."""
+        inlined = [y for y in x.args if y not in self.name and not self._is_trivial(y)]
+        return max(inlined, key=lambda y: len(self._text(y)[0]), default=None)
+
+    def _covered(self, x: Recorded) -> list[Recorded]:
+        found, stack = [x], list(x.args)
+        while stack:
+            y = stack.pop()
+            if y not in self.name and y.op not in ("input", "constant"):
+                found.append(y)
+                stack += y.args
+        return found
+
+    def _named(self, x: Recorded) -> str:
+        if x in self.results:
+            return self.names.of(self.results[x])
+        if x in self.labels:
+            return self.names.of(self.labels[x])
+        of = self.adjoint_of.get(x)
+        if of is not None and of in self.name:
+            return self.names.of(f"d{self.name[of]}")
+        return self.names.numbered("g" if of is not None and self._is_back else "z")
+
+    # --- what a line says -----------------------------------------------------------------------
+
+    def operand(self, x: Recorded, above: int, beside: Recorded | None = None) -> str:
+        """The text of an operand, in parentheses if it binds less tightly than what is around."""
+        if x.op == "constant":
+            text, binds = self._constant(x, beside)
+        else:
+            text, binds = (self.name[x], ATOM) if x in self.name else self._text(x)
+        return f"({text})" if binds < above else text
+
+    def listed(self, operands: Iterable[Recorded]) -> str:
+        """The operands as arguments of a call."""
+        return ", ".join(self.operand(x, CHOICE) for x in operands)
+
+    def _text(self, x: Recorded) -> tuple[str, int]:
+        if x not in self._texts:
+            self._texts[x] = self._said(x)
+        return self._texts[x]
+
+    def _said(self, x: Recorded) -> tuple[str, int]:
+        op, args = x.op, x.args
+        if op == "multiply":
+            return self._product(args)
+        # Python's ``and`` asks an array for one truth, so arrays take np.logical_and.
+        has_sign = not (x.is_array and op in BITS.values())
+        if has_sign and op in _BINARY:
+            sign, binds = _BINARY[op]
+            left = self.operand(args[0], binds + (binds == COMPARED), args[1])
+            return f"{left} {sign} {self.operand(args[1], binds + 1, args[0])}", binds
+        if has_sign and op in _UNARY:
+            sign, binds = _UNARY[op]
+            return f"{sign}{self.operand(args[0], binds)}", binds
+        said = getattr(self, f"_say_{op}", None)
+        if said:
+            return said(x)  # type: ignore[no-any-return]
+        if op in _METHODS:
+            words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
+            words += ["keepdims=True"] if x.option("keepdims") else []
+            return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
+        listed = self.listed(args)
+        if self.plain:
+            return self._of_numbers(op, args, listed), ATOM
+        listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
+        return self._widened(x, f"np.{op}({listed})"), ATOM
+
+    def _widened(self, x: Recorded, text: str) -> str:
+        """A call that gives a number of NumPy's, made plain where that widens float32 beside it."""
+        widens = type(x.example) is float and not self._exact and not self.plain
+        return f"float({text})" if widens else text
+
+    def _product(self, args: Sequence[Recorded]) -> tuple[str, int]:
+        a, b = args if args[0].is_constant or not args[1].is_constant else args[::-1]
+        if count := self.divisor(a, b):
+            return f"{self.operand(b, TIMES)} / {count}", TIMES
+        return f"{self.operand(a, TIMES, b)} * {self.operand(b, TIMES + 1, a)}", TIMES
+
+    def divisor(self, a: Recorded, b: Recorded) -> int:
+        """The whole number n > 1 where ``a`` is 1/n, a factor of ``b``; else 0."""
+        if not a.is_constant or a.shape or b.dtype.kind != "f" or not 0 < a.example < 1:
+            return 0
+        count = round(1 / float(a.example))
+        exact = type(a.example)(1.0 / count) == a.example and count <= np.finfo(b.dtype).max
+        return count if exact and (not a.is_array or _is_written_bare(a, b)) else 0
+
+    def _of_numbers(self, op: str, args: Sequence[Recorded], listed: str) -> str:
+        if op in _OF_MATH:
+            return f"math.{_OF_MATH[op]}({listed})"
+        if op not in _HELPERS:
+            raise TracingError(f"program: np.{op} of plain numbers is not written down")
+        if op in ("maximum", "minimum") and args[1].is_constant:
+            # the first, if it is nan; and a float in any case
+            return f"{op[:3]}({self.operand(args[0], CHOICE)}, {float(args[1].example)!r})"
+        self._helpers[op] = None
+        return f"{op}({listed})"
+
+    def _say_absolute(self, x: Recorded) -> tuple[str, int]:
+        return f"abs({self.operand(x.args[0], CHOICE)})", ATOM
+
+    def _say_power(self, x: Recorded) -> tuple[str, int]:
+        base, exponent = x.args
+        is_plain = not any(self._bare(y).is_array for y in x.args)
+        is_whole = exponent.is_constant and not exponent.shape and exponent.example % 1 == 0
+        if is_plain and not is_whole:  # of a negative float Python's own ** makes a complex number
+            library = "math.pow" if self.plain else "np.power"
+            return self._widened(x, f"{library}({self.listed(x.args)})"), ATOM
+        return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER
+
+    def _say_float(self, x: Recorded) -> tuple[str, int]:
+        if self._needs_float(x):
+            return f"float({self.operand(x.args[0], CHOICE)})", ATOM
+        y = x.args[0]
+        return (self.name[y], ATOM) if y in self.name else self._text(y)
+
+    def _say_where(self, x: Recorded) -> tuple[str, int]:
+        if x.is_array:
+            return f"np.where({self.listed(x.args)})", ATOM
+        condition, a, b = (self.operand(y, CHOICE + 1) for y in x.args)
+        return f"{a} if {condition} else {b}", CHOICE
+
+    def _say_transpose(self, x: Recorded) -> tuple[str, int]:
+        inner = self.operand(x.args[0], ATOM)
+        axes = x.option("axes")
+        return (f"{inner}.transpose{tuple(axes)}" if axes else f"{inner}.T"), ATOM
+
+    def _say_reshape(self, x: Recorded) -> tuple[str, int]:
+        shape = str(x.shape) if len(x.shape) > 1 else f"({x.shape[0] if x.shape else '()'})"
+        return f"{self.operand(x.args[0], ATOM)}.reshape{shape}", ATOM
+
+    def _say_astype(self, x: Recorded) -> tuple[str, int]:
+        dtype = f"np.{x.option('dtype').name}" if x.dtype.kind != "b" else "bool"
+        if not x.args[0].is_array:
+            return f"{dtype}({self.operand(x.args[0], CHOICE)})", ATOM
+        return f"{self.operand(x.args[0], ATOM)}.astype({dtype})", ATOM
+
+    def _say_broadcast_to(self, x: Recorded) -> tuple[str, int]:
+        inner = x.args[0]
+        if inner.is_constant:
+            name = {0.0: "zeros", 1.0: "ones"}.get(inner.example, "full")
+            entry = f", {inner.example.item() if inner.is_array else inner.example!r}"
+            dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
+            shape = x.shape if len(x.shape) > 1 else x.shape[0]
+            return f"np.{name}({shape}{entry if name == 'full' else ''}{dtype})", ATOM
+        return f"np.broadcast_to({self.operand(inner, CHOICE)}, {x.shape})", ATOM
+
+    def _say_full(self, x: Recorded) -> tuple[str, int]:
+        return f"np.full({x.shape}, {self.operand(x.args[0], CHOICE)})", ATOM
+
+    def _say_concatenate(self, x: Recorded) -> tuple[str, int]:
+        axis = f", axis={x.option('axis')}" if x.option("axis") else ""
+        return f"np.{x.op}([{self.listed(x.args)}]{axis})", ATOM
+
+    _say_stack = _say_concatenate
+
+    def _say_einsum(self, x: Recorded) -> tuple[str, int]:
+        return f'np.einsum("{x.option("subscripts")}", {self.listed(x.args)})', ATOM
+
+    def _say_getitem(self, x: Recorded) -> tuple[str, int]:
+        return f"{self.operand(x.args[0], ATOM)}[{self.index(x)}]", ATOM
+
+    def index(self, x: Recorded) -> str:
+        texts = [self.operand(y, CHOICE) for y in x.args[1:]]
+
+        def part(piece: Any) -> str:
+            if isinstance(piece, Slot):
+                return texts[piece.number]
+            if isinstance(piece, slice):
+                ends = ["" if end is None else str(end) for end in (piece.start, piece.stop)]
+                step = "" if piece.step is None else f":{piece.step}"
+                return ":".join(ends) + step
+            return {Ellipsis: "...", None: "None"}.get(piece) or str(piece)
+
+        index = x.option("index")
+        if isinstance(index, tuple):
+            return ", ".join(map(part, index)) + ("," if len(index) == 1 else "") or "()"
+        return part(index)
+
+    def _scatter(self, x: Recorded, name: str) -> str:
+        a, parts = x.args[0], x.args[1:]
+        dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
+        zeros = f"{name} = np.zeros({x.shape}{dtype})"
+        index, what = self.index(x), self.operand(a, CHOICE)
+        if may_repeat([y.example for y in parts]):
+            index = f"np.s_[{index}]" if ":" in index or "..." in index else index
+            index = f"({index})" if "," in index and "np.s_" not in index else index
+            return f"{zeros}\nnp.add.at({name}, {index}, {what})"
+        return f"{zeros}\n{name}[{index}] = {what}"
+
+    def _say_scatter(self, x: Recorded) -> tuple[str, int]:
+        return "", ATOM  # `_scatter` writes it when its name is known
+
+    def _constant(self, x: Recorded, beside: Recorded | None) -> tuple[str, int]:
+        c = x.example
+        if isinstance(c, np.ndarray):
+            return self._array(x, c), ATOM
+        text = self._number(c, beside)
+        if x.is_array and not _is_written_bare(x, beside):
+            return f"np.{x.dtype.name}({text})", ATOM
+        return text, UNARY if text[0] == "-" else ATOM
+
+    def _number(self, c: Any, beside: Recorded | None) -> str:
+        if not isinstance(c, float | np.floating):
+            return repr(c.item() if isinstance(c, np.generic) else c)
+        number = float(c)
+        if not math.isfinite(number):
+            library = "math" if self.plain else "np"
+            return f"{'-' if number < 0 else ''}{library}.{'nan' if number != number else 'inf'}"
+        beside_floats = beside is not None and beside.dtype.kind == "f" and not beside.is_constant
+        if beside_floats and number.is_integer() and abs(number) < 1e15:
+            return str(int(number))
+        return str(c) if isinstance(c, np.generic) else repr(number)
+
+    def _array(self, x: Recorded, c: np.ndarray) -> str:
+        if c.dtype == np.intp and c.size == max(c.shape) and (c.ravel() == np.arange(c.size)).all():
+            return f"np.arange({c.size}){f'.reshape{c.shape}' if c.ndim > 1 else ''}"
+        if x not in self.name:
+            self.name[x] = self.names.numbered("c")
+            self.constants[self.name[x]] = c
+        return self.name[x]
+
+
+def _is_written_bare(x: Recorded, beside: Recorded | None) -> bool:
+    """Whether a number of NumPy's can be one of Python's: beside an array whose dtype stays."""
+    if beside is None or not beside.is_array:
+        return False
+    if x.dtype.kind == "f":
+        return x.dtype == beside.dtype
+    return np.result_type(x.dtype, beside.dtype) == beside.dtype
+
+
+def fresh(writer: Writer) -> Callable[[Recorded], str]:
+    """What is given of each output, such that no two share memory, nor with an input."""
+    taken: set[Recorded] = set()
+
+    def given(x: Recorded) -> str:
+        text = writer.operand(x, CHOICE)
+        if not x.is_array or not (x.shape or x.op in VIEWS):
+            return text
+        if x.op == "broadcast_to" and x.args[0].is_constant:
+            return text  # np.zeros and the like
+        base = memory_of(x)
+        repeats = any(y.op == "broadcast_to" for y in _shown(x))  # one entry in many places
+        known = base.op in ("input", "constant") or base in taken or repeats
+        taken.add(base)
+        return f"{writer.operand(x, ATOM)}.copy()" if known else text
+
+    return given

@@ -1,0 +1,232 @@
+"""Run a function once on recorded values, and see that nothing else decides what it does.
+
+While a thread traces, the data of the nodes that it meets are recorded values too: those of
+parameters and of other nodes made before, which a function finds in its closure, become inputs of
+the program. `Node.data` is a property during that time; other threads see what they always see.
+"""
+
+import random
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from chaingrad import modes
+from chaingrad._messages import describe
+from chaingrad.node import Node
+from chaingrad.program.identities import simpler
+from chaingrad.program.tape import Recorded, Tape, example
+from chaingrad.rules import RULES, TracingError, is_symbol
+
+ndarray = np.ndarray
+_slot: Any = Node.__dict__["data"]
+_lock = threading.Lock()
+_running = 0
+
+
+class _Here(threading.local):
+    met: "Met | None" = None
+    compares = False
+
+
+_here = _Here()
+
+
+class Met:
+    """What a function meets while it is traced, its operations being written on ``tape``."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.closure: dict[Node, Recorded] = {}  # nodes made before, with inputs for their data
+        self.made: dict[Node, None] = {}  # nodes made meanwhile
+        self.grads: dict[Node, Any] = {}  # of those made before
+
+    def data_of(self, node: Node) -> Any:
+        held = _slot.__get__(node)
+        if node in self.made or isinstance(held, Recorded):
+            return held
+        if node not in self.closure:
+            if held is None:
+                return held
+            self.closure[node] = self.tape.input(held)
+            self.grads[node] = node.grad
+        return self.closure[node]
+
+    def set(self, node: Node, data: Any) -> None:
+        if node not in self.made:
+            if hasattr(node, "label"):  # it is older: a new node gets its data first
+                raise TracingError(
+                    f"program: the function changes the data of {describe(node)}, which only its "
+                    "first call would do: give back what is new, and set it outside"
+                )
+            self.made[node] = None
+        _slot.__set__(node, data)
+
+    def settle(self) -> None:
+        """Have the nodes that were made hold plain values, as if they had not been traced."""
+        for node in self.made:
+            node.data = example(node.data)
+            rule = node.rule
+            if rule and any(map(is_symbol, rule.options.values())):
+                options = {key: example(option) for key, option in rule.options.items()}
+                node.rule = RULES[rule.name].bind(options, len(node.parents))
+
+    def check_grads(self) -> None:
+        """Give nodes outside their gradients back, and refuse that the function changed one."""
+        changed = [node for node, g in self.grads.items() if node.grad is not g]
+        for node in changed:
+            node.grad = self.grads[node]
+        if changed:
+            raise TracingError(
+                f"program: the function sets the grad of {describe(changed[0])}, which only its "
+                "first call would do: let program differentiate, by argnums"
+            )
+
+
+@contextmanager
+def tracing(tape: Tape | None = None) -> Iterator[Met]:
+    """Have this thread's nodes hold recorded values."""
+    met = Met(tape or Tape(simpler))
+    before, _here.met = _here.met, met
+    _count(1)
+    try:
+        with np.errstate(all="ignore"):
+            yield met
+    finally:
+        _count(-1)
+        _here.met = before
+        met.check_grads()
+
+
+@contextmanager
+def comparing() -> Iterator[None]:
+    """Have nodes hold plain values, within a trace too, and programs compute by nodes."""
+    before, _here.met, _here.compares = (_here.met, _here.compares), None, True
+    try:
+        yield
+    finally:
+        _here.met, _here.compares = before
+
+
+def is_comparing() -> bool:
+    """Whether this thread asks nodes what a program should give."""
+    return _here.compares
+
+
+def _count(one: int) -> None:
+    global _running
+    with _lock:
+        _running += one
+        type.__setattr__(Node, "data", property(_get, _set) if _running else _slot)
+
+
+def _get(node: Node) -> Any:
+    return _here.met.data_of(node) if _here.met else _slot.__get__(node)
+
+
+def _set(node: Node, data: Any) -> None:
+    if _here.met:
+        _here.met.set(node, data)
+    else:
+        _slot.__set__(node, data)
+
+
+class Passes(modes.Watch):
+    """Notes which recorded value is whose adjoint, and computes checkpoints twice."""
+
+    def __init__(self, tape: Tape) -> None:
+        self.tape = tape
+        self.adjoints: dict[Recorded, list[Node]] = {}
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        if isinstance(g, Recorded):
+            self.adjoints.setdefault(g, []).append(node)
+
+    def again(self) -> AbstractContextManager[None]:
+        return self.tape.again()
+
+
+# --- randomness ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
+    """Refuse what draws random numbers, which would be the same ones at each call.
+
+    It shows by a generator of `random` or NumPy, within reach of ``f``, that has moved, or by one
+    that is made without a seed.
+    """
+    states = [(source, _state(source)) for source in _sources(f)]
+    drawn: list[Any] = []
+
+    def watch(frame: Any, event: str, function: Any) -> None:
+        if event == "c_call" and (
+            getattr(function, "__name__", "") == "urandom"
+            or isinstance(getattr(function, "__self__", None), random.Random)
+        ):
+            drawn.append(function)
+
+    profiler = sys.getprofile()
+    if profiler is None:
+        sys.setprofile(watch)
+    try:
+        yield
+    finally:
+        if profiler is None:
+            sys.setprofile(None)
+    if drawn or any(_state(source) != state for source, state in states):
+        raise TracingError(
+            "program: the function draws random numbers, which would be the same at each call: "
+            "draw them outside and give them as an argument"
+        )
+
+
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+
+
+def _sources(f: Callable[..., Any]) -> list[Any]:
+    """NumPy's generators: its own, and those in what ``f`` refers to."""
+    found: list[Any] = [np.random.mtrand._rand]
+    seen: set[int] = set()
+    stack: list[Any] = [f]
+    while stack:
+        x = stack.pop()
+        if id(x) in seen or isinstance(x, type | ModuleType | str | ndarray | Node | Recorded):
+            continue
+        seen.add(id(x))
+        if isinstance(x, _GENERATORS):
+            found.append(x)
+        elif isinstance(x, FunctionType):
+            cells = [cell.cell_contents for cell in x.__closure__ or () if _is_filled(cell)]
+            named = [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
+            stack += [*cells, *named, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+            within = [c for c in x.__code__.co_consts if isinstance(c, CodeType)]
+            stack += [FunctionType(c, x.__globals__) for c in within if not c.co_freevars]
+        elif isinstance(x, MethodType):
+            stack += [x.__self__, x.__func__]
+        elif isinstance(x, dict):
+            stack += x.values()
+        elif isinstance(x, list | tuple | set):
+            stack += x
+        else:
+            stack.append(getattr(x, "__dict__", None))
+            stack.append(type(x).__dict__.get("__call__"))
+    return found
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _state(source: Any) -> str:
+    if isinstance(source, np.random.Generator):
+        return repr(source.bit_generator.state)
+    return repr(source.get_state())

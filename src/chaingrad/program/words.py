@@ -1,0 +1,288 @@
+"""From recorded values to a module of Python and its formulas."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chaingrad._tree import flat
+from chaingrad.node import Node
+from chaingrad.program.arguments import mapped
+from chaingrad.program.equations import Equations, equations
+from chaingrad.program.source import USED, Names, Writer, fresh
+from chaingrad.program.tape import Recorded
+from chaingrad.program.tracing import Met, Passes
+from chaingrad.rules import TracingError, value
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What was written down for arguments of certain shapes, dtypes and structure.
+
+    Attributes:
+        source: a module with one function; it imports NumPy, or ``math`` where everything is a
+            plain number. Behind the arguments it takes the data of ``closure`` and the
+            ``constants``.
+        equations: the same as lines of LaTeX, with shapes.
+        closure: the nodes that the function found beside its arguments, by name.
+        constants: the arrays that it found, as they were, by name.
+        lines: what each line computes, in order.
+        held: the bytes of the arrays that the lines make; they are there until it returns. What a
+            line makes and drops, as a product within a sum, comes on top.
+    """
+
+    source: str
+    equations: Equations
+    closure: dict[str, Node]
+    constants: dict[str, np.ndarray[Any, Any]]
+    lines: tuple["TracedLine", ...]
+    held: int
+    run: Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class TracedLine:
+    """A line of a program, the formula that says the same, and the nodes that it is about.
+
+    Attributes:
+        source: the statement; several lines where it takes more than one.
+        equation: in LaTeX; none where buffers are reused.
+        computes: the nodes whose data the line computes.
+        differentiates: the nodes whose adjoints it computes.
+    """
+
+    source: str
+    equation: str
+    computes: tuple[Node, ...]
+    differentiates: tuple[Node, ...]
+
+
+class Result:
+    """What a function gave: itself, or its value and gradients."""
+
+    def __init__(self, given: Any, argnums: Any = None, by: Sequence[int] = ()) -> None:
+        self.answer: Any = given if argnums is None else given[0]
+        self.gradients: Any = None if argnums is None else given[1]
+        self.by = by
+        self._several = argnums is None or isinstance(argnums, Sequence)
+
+    @property
+    def like(self) -> Any:
+        """All of it, in the containers in which it is given."""
+        return (self.answer, self.gradients) if self.by else self.answer
+
+    def lift(self, lifted: Callable[[Any], Any]) -> None:
+        self.answer = mapped(self.answer, lifted)
+        self.gradients = mapped(self.gradients, lifted)
+
+    def by_argument(self) -> Iterator[tuple[int, Any]]:
+        """The position of each argument with its gradient."""
+        each = self.gradients if self._several else [self.gradients]
+        return zip(self.by, each, strict=True) if self.by else iter(())
+
+
+def put_into_words(
+    f: Callable[..., Any],
+    met: Met,
+    passes: Passes,
+    given: Sequence[Any],
+    named: dict[str, Any],
+    result: Result,
+    kind: type[Writer] = Writer,
+) -> Trace:
+    """Write down what ``f`` did when it was called with ``given`` and ``named``.
+
+    Raises:
+        TracingError: there is something else in the result than numbers, arrays and containers.
+    """
+
+    def lifted(x: Any) -> Any:
+        x = value(x)
+        if isinstance(x, Recorded | str | bool) or x is None:
+            return x
+        if isinstance(x, int | float | np.generic | np.ndarray):
+            return met.tape.constant(x)
+        raise TracingError(f"program: f gives {type(x).__name__} {x!r:.40}, which is no number")
+
+    result.lift(lifted)
+    arguments = _Arguments(f, given, named)
+    inputs, names = arguments.names, arguments.taken
+    closure = {
+        names.of(node.label) if node.label else names.numbered("n"): node for node in met.closure
+    }
+    inputs |= {met.closure[node]: name for name, node in closure.items()}
+    labels = {x.data: x.label for x in met.made if x.label and _is_computed(x.data)}
+    results: dict[Recorded, str] = {}
+    if result.by and isinstance(result.answer, Recorded):
+        results[result.answer] = labels.get(result.answer, "value")
+    for position, g in result.by_argument():
+        for x, dx in zip(flat(given[position]), flat(g), strict=True):
+            results.setdefault(dx, f"d{inputs[x]}")
+    outputs = [x for x in flat(result.like) if isinstance(x, Recorded)]
+    forward = [x for x in flat(result.answer) if isinstance(x, Recorded)]
+    adjoint_of = _owners(passes.adjoints, labels)
+    described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
+    writer = kind(*described)
+    closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
+    source, name = _module(f, writer, arguments, list(closure), result)
+    plain = writer if kind is Writer else Writer(*described)  # names mean one value there
+    formulas = equations(plain, next(iter(results.values()), "J") if result.by else "J")
+    scope: dict[str, Any] = {}
+    exec(compile(source, f"<program {name}>", "exec"), scope)
+    return Trace(
+        source,
+        Equations("\n".join(filter(None, formulas))),
+        closure,
+        writer.constants,
+        _lines(writer, formulas if plain is writer else [""] * len(writer.lines), met, passes),
+        writer.held,
+        scope[name],
+    )
+
+
+class _Arguments:
+    """The names of what a function is called with.
+
+    Raises:
+        TracingError: a keyword is a name that the source uses.
+    """
+
+    def __init__(self, f: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]) -> None:
+        if clash := USED.intersection(named):
+            raise TracingError(
+                f"program: an argument called {clash.pop()}, as something that the source uses: "
+                "give it by position, or call it something else"
+            )
+        self.taken = Names({*USED, *named})
+        self.names: dict[Recorded, str] = {}  # of the values in the arguments
+        self.heads = [self.taken.of(name) for name in _parameters(f, len(given))]
+        self.keywords = list(named)
+        self.unpacking: list[str] = []  # the lines that take values out of containers
+        for head, x in [*zip(self.heads, given, strict=True), *named.items()]:
+            if isinstance(x, Recorded):
+                self.names[x] = head
+            else:
+                self.unpacking += self._unpacked(head, head, x)
+
+    def _unpacked(self, place: str, name: str, x: Any) -> Iterator[str]:
+        """Name what is in a container that is found at a place, and has or would have a name."""
+        members = _members(x, name)
+        if members and not isinstance(x, dict) and all(isinstance(y, Recorded) for y in x):
+            targets = ", ".join(self._named(y, wanted) for _, wanted, y in members)
+            yield f"{targets}{',' if len(x) == 1 else ''} = {place}"
+            return
+        for key, wanted, y in members:
+            if isinstance(y, Recorded):
+                yield f"{self._named(y, wanted)} = {place}[{key!r}]"
+            else:
+                yield from self._unpacked(f"{place}[{key!r}]", wanted, y)
+
+    def _named(self, x: Recorded, wanted: str) -> str:
+        name = self.names[x] = self.taken.of(wanted)
+        return name
+
+
+def _members(x: Any, name: str) -> list[tuple[Any, str, Any]]:
+    """What is in a container: its key, the name that it would like to have, and itself."""
+    if isinstance(x, dict):
+        return [(key, str(key), y) for key, y in x.items()]
+    if not isinstance(x, list | tuple):
+        return []
+    wanted = getattr(x, "_fields", None) or [f"{name}{i}" for i in range(1, len(x) + 1)]
+    return list(zip(range(len(x)), wanted, x, strict=True))
+
+
+def _parameters(f: Callable[..., Any], count: int) -> list[str]:
+    """Names for the arguments that ``f`` takes by position."""
+    try:
+        takes = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        takes = []
+    names = [p.name for p in takes if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in takes if p.kind == p.VAR_POSITIONAL), "x")
+    return (names + [f"{rest}{i + 1}" for i in range(count)])[:count]
+
+
+def _owners(
+    adjoints: dict[Recorded, list[Node]], labels: dict[Recorded, str]
+) -> dict[Recorded, Recorded]:
+    """The value that each adjoint belongs to, one with a label first.
+
+    Of a value that several nodes hold, each node's adjoint is a part, and so belongs to none.
+    """
+    held = {g: {node.data for node in nodes} for g, nodes in adjoints.items()}
+    count = Counter(x for values in held.values() for x in values if _is_computed(x))
+    owners = {}
+    for g, values in held.items():
+        whole = [x for x in values if count[x] == 1]
+        if whole:
+            owners[g] = min(whole, key=lambda x: (x not in labels, -x.place))
+    return owners
+
+
+def _is_computed(x: Any) -> bool:
+    return isinstance(x, Recorded) and x.op not in ("input", "constant")
+
+
+def _module(
+    f: Callable[..., Any],
+    writer: Writer,
+    arguments: _Arguments,
+    closure: Sequence[str],
+    result: Result,
+) -> tuple[str, str]:
+    """The source, and the name of the function in it."""
+    words = fresh(writer)
+    returned = _text(result.like, words)
+    if isinstance(result.like, tuple) and len(result.like) > 1:
+        returned = returned[1:-1]
+    name = getattr(f, "__name__", "")
+    name = name if name.isidentifier() else "program"
+    takes = [*arguments.heads, *closure, *writer.constants, *arguments.keywords]
+    lines = list(map(str, writer.lines))
+    if result.by and 0 < writer.forward < len(lines):
+        lines.insert(writer.forward, "")
+    body = "\n".join([*arguments.unpacking, *lines, f"return {returned}"])
+    parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{_indented(body)}"]
+    library = "math" if writer.plain else "np"
+    if any(f"{library}." in part for part in parts):
+        parts.insert(0, "import math" if writer.plain else "import numpy as np")
+    return "\n\n\n".join(parts) + "\n", name
+
+
+def _indented(body: str) -> str:
+    return "\n".join(f"    {line}" if line else "" for line in body.split("\n"))
+
+
+def _text(x: Any, words: Callable[[Recorded], str]) -> str:
+    """What is returned, as Python."""
+    if isinstance(x, dict):
+        members = ", ".join(f"{key!r}: {_text(member, words)}" for key, member in x.items())
+        return f"{{{members}}}"
+    if isinstance(x, list | tuple):
+        members = ", ".join(_text(member, words) for member in x)
+        if isinstance(x, list):
+            return f"[{members}]"
+        return f"({members},)" if len(x) == 1 else f"({members})"
+    return words(x) if isinstance(x, Recorded) else repr(x)
+
+
+def _lines(
+    writer: Writer, formulas: Sequence[str], met: Met, passes: Passes
+) -> tuple[TracedLine, ...]:
+    holders: dict[Recorded, list[Node]] = {}
+    for node in (*met.made, *met.closure):
+        if isinstance(data := node.data, Recorded):
+            holders.setdefault(data, []).append(node)
+    return tuple(
+        TracedLine(
+            str(line),
+            formula,
+            tuple(node for x in line.within for node in holders.get(x, ())),
+            tuple(node for x in line.within for node in passes.adjoints.get(x, ())),
+        )
+        for line, formula in zip(writer.lines, formulas, strict=True)
+    )

@@ -1,0 +1,186 @@
+"""Examine an engine in a process of its own: ``python -m chainlab.doctor my_engine.py:Value``.
+
+The process may crash, hang or end: the probe it was at is a finding, and another goes on.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from chainlab.doctor.examination import TOTAL, Patient, outcomes
+from chainlab.doctor.probe import ENDLESS
+from chainlab.doctor.probes import MILESTONES, chosen
+from chainlab.doctor.report import Outcome, Report
+
+_START = 60.0  # seconds of processor time for the engine's module to be imported
+_LOOK = 0.02  # seconds between looks at the process
+_IDLE = 30.0  # seconds of looks in which a process that computes uses a hundredth of a processor
+_REFUSED = 3
+
+
+def within(target: str, results: Path, seconds: float, total: float, milestone: int | None) -> int:
+    """Examine in this process, after the outcomes that stand in a file; add a line for each."""
+    before = _outcomes(results)
+    with results.open("a", encoding="utf-8") as file:
+        try:
+            patient = Patient(target)
+        except BaseException as error:
+            print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
+            return _REFUSED
+        print(json.dumps({"name": patient.name}), file=file, flush=True)
+        left = total - time.process_time()
+        for outcome in outcomes(patient, chosen(milestone), seconds, left, before):
+            print(json.dumps(asdict(outcome)), file=file, flush=True)
+    return 0
+
+
+def apart(target: str, seconds: float, total: float, milestone: int | None = None) -> Report:
+    """Examine in other processes, a new one after each that does not come to its end.
+
+    Raises:
+        ValueError: the engine cannot be loaded.
+    """
+    probes = chosen(milestone)
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder, "results")
+        results.touch()
+        found: list[Outcome] = []
+        while len(found) < len(probes):
+            end, spent = _process(target, results, seconds, total, milestone)
+            total -= spent
+            name, found = _name(results, target, end), _outcomes(results)
+            rest = probes[len(found) :]
+            if rest and total > 0:
+                verdict = "unfinished" if end == ENDLESS else "wrong"
+                found.append(Outcome(rest[0].text, verdict, "", end, rest[0].right()))
+                _write(results, found)
+            elif rest:
+                found += [Outcome(p.text, "left out", "", ENDLESS, p.right()) for p in rest]
+    return Report(name, found, milestone)
+
+
+def _process(
+    target: str, results: Path, seconds: float, total: float, milestone: int | None
+) -> tuple[str, float]:
+    """How a process came to its end, and the time that it has taken."""
+    options = [f"--results={results}", f"--seconds={seconds}", f"--total={total}"]
+    options += [f"--milestone={milestone}"] if milestone else []
+    process = subprocess.Popen(
+        [sys.executable, "-m", "chainlab.doctor", target, *options],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        return _awaited(process, results, seconds, total)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _awaited(
+    process: "subprocess.Popen[bytes]", results: Path, seconds: float, total: float
+) -> tuple[str, float]:
+    """Wait until the process ends, or has written nothing for too much computing or waiting.
+
+    A busy machine must make no engine wrong: so what it computes counts, and how long it takes only
+    where it computes next to nothing; and that in looks, which are late when all else is. The time
+    that it only waited before it was ended counts as time that it has taken.
+    """
+    idle = 0.0
+    size = first = results.stat().st_size
+    start = used = began = moved = _used(process.pid)
+    while process.poll() is None:
+        time.sleep(_LOOK)
+        grown, used = results.stat().st_size, _used(process.pid)
+        idle += _LOOK
+        if grown > size:
+            size, began = grown, used
+        if used - moved > _IDLE / 100:
+            moved, idle = used, 0.0
+        bound = min(2 * seconds + 1, start + total + 1 - began) if size > first else _START
+        if (used - began > bound or idle > _IDLE) and process.poll() is None:
+            return ENDLESS, used - start + idle  # of one that is gone, nothing is known
+    return f"the process ended with status {process.returncode}", used - start
+
+
+def _used(pid: int) -> float:
+    """Seconds of processor time that a process has used; by the clock, where none counts them."""
+    try:
+        return time.clock_gettime((~pid << 3) | 2)
+    except (AttributeError, OSError):
+        return time.monotonic()
+
+
+def _lines(results: Path) -> Iterator[dict[str, Any]]:
+    for line in results.read_text(encoding="utf-8").splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:  # cut short when the process ended
+            return
+
+
+def _outcomes(results: Path) -> list[Outcome]:
+    return [Outcome(**line) for line in _lines(results) if "probe" in line]
+
+
+def _name(results: Path, target: str, end: str) -> str:
+    """The engine's name, which the last process wrote before all else.
+
+    Raises:
+        ValueError: that process has written why it cannot load the engine, or nothing.
+    """
+    for line in _lines(results):
+        if "refused" in line:
+            raise ValueError(f"{target} cannot be examined: {line['refused']}")
+        if "name" in line:
+            return str(line["name"])
+    raise ValueError(f"{target} cannot be examined: {end} while it was imported")
+
+
+def _write(results: Path, found: Iterable[Outcome]) -> None:
+    lines = (json.dumps(asdict(outcome)) + "\n" for outcome in found)
+    results.write_text("".join(lines), encoding="utf-8")
+
+
+def main() -> int:
+    """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if it cannot be examined."""
+    parser = argparse.ArgumentParser(prog="python -m chainlab.doctor", description=__doc__)
+    parser.add_argument("engine", help="my_engine.py:Value, a module's name for the file, or an "
+                        "Adapter's name for the class")  # fmt: skip
+    parser.add_argument(
+        "--seconds", type=float, default=5.0, help="the processor time that each probe may take"
+    )
+    parser.add_argument(
+        "--total", type=float, default=TOTAL,
+        help="the processor time that all probes together may take"
+    )  # fmt: skip
+    parser.add_argument(
+        "--milestone", type=int, choices=MILESTONES, help="of the project Your own engine, "
+        "chapters/practice/own-engine.md: only what an engine that has come so far needs is tried, "
+        "and what it lacks of this counts"
+    )  # fmt: skip
+    parser.add_argument("--results", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    target, bounds = options.engine, (options.seconds, options.total)
+    if options.results:
+        return within(target, options.results, *bounds, options.milestone)
+    try:
+        report = apart(target, *bounds, options.milestone)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    if report.obstacle:
+        print(f"{options.engine} cannot be examined: {report.obstacle}", file=sys.stderr)
+        return 2
+    print(report)
+    return 0 if report.is_sound else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,218 @@
+"""What the doctor tries on arrays, milestone 5: each result is summed up to a number, with weights.
+
+Leaves are arrays of float64; results of operations are multiplied by a leaf that weighs each entry
+differently, so that an entry in the wrong place has a gradient that is wrong.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainlab.doctor.probe import Probes, Reading
+from chainlab.doctor.scalars import (
+    FORGETS,
+    FUNCTIONS,
+    NUMBERS,
+    ONCE_MORE,
+    OVERWRITES,
+    SEND,
+    SHARED_BY_TWO,
+    STALE,
+    TOGETHER,
+    clean_pass,
+)
+
+BROADCAST = "a gradient of another shape than its node: broadcasting"
+MATMUL = "a rule: @"
+SUM = "a rule: sum"
+VIEW = "a rule: {0}"
+SHARED = "two nodes share one array of gradients"
+BESIDE = "an array beside a node"
+WHOLE_ARRAYS = "whole numbers in arrays"
+_REFUSED = "an array of NumPy beside a node is refused"
+
+ARRAYS = Probes(NUMBERS)  # for what they need; cut off at the end
+ARRAYS.milestone = 5
+_UNBROADCAST = "the shares of an operand that was broadcast: sum them up over the axes added to it"
+_TRANSPOSE = "the rule of @: for Y = A B the share of A is G Bᵀ, and that of B is Aᵀ G"
+_SUMMED = "the rule of sum: the gradient of the result goes to every entry that was summed"
+_VIEWED = "the rule of {0}: the gradient of the result goes back to the entries that it was made of"
+
+
+def _array(*shape: int, low: float = 0.4) -> NDArray[np.float64]:
+    """Numbers above 0 that differ, in no pattern that a transposed array shares."""
+    places = np.arange(1, np.prod(shape, dtype=int) + 1)
+    return low + (places * 7 % 11).reshape(shape) / 8
+
+
+def _pair(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return _array(*left), _array(*right, low=0.9)
+
+
+A, B, W = _array(2, 3), _array(2, 3, low=0.9), _array(2, 3, low=0.2)
+_try = ARRAYS.expression
+
+_try("A.sum()", "A", (A,), SUM, _SUMMED, required=True)
+_try("(A + B).sum()", "A B", (A, B), "a rule: + of arrays", "the rule of + where data are arrays",
+     "a + b", "A.sum()", required=True)  # fmt: skip
+_try("(A * B).sum()", "A B", (A, B), "a rule: * of arrays",
+     "the rule of * where data are arrays: entry by entry", "a * b", "A.sum()",
+     required=True)  # fmt: skip
+_WEIGHED = ("A.sum()", "(A * B).sum()")
+for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
+    # one of them sends to A by + first, whatever the order
+    _try(_text, "A B W", (A, B, W), SHARED,
+         "where a share is kept: a copy, for += changes every node that holds the array",
+         "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE)  # fmt: skip
+_WIDE = (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)))
+_alone: dict[Any, str] = {}  # the probe of an operation with operands of these shapes
+for _op in "+-*/":
+    _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
+    for _shapes in _WIDE:
+        _try(f"((A {_op} B) * W).sum()", "A B W", (*_pair(*_shapes), W),
+             BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3))  # fmt: skip
+        _alone[_op, _shapes] = ARRAYS[-1].text
+    _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_rules)
+    _alone[_op, "b"] = ARRAYS[-1].text
+    _try(f"((A {_op} 2) * W).sum()", "A W", (A, W), BESIDE,
+         "the operator for a plain number beside a node of arrays",
+         f"a {_op} 2", *_WEIGHED, required=True)  # fmt: skip
+    _try(f"((2 {_op} A) * W).sum()", "A W", (A, W), BESIDE,
+         "the operator for a plain number on the left of a node of arrays",
+         f"2 {_op} a", *_WEIGHED, required=True)  # fmt: skip
+    _try(f"((A {_op} array) * W).sum()", "A W", (A, W), BESIDE,
+         "the operator for an array of NumPy on the right: the array is a constant",
+         f"a {_op} 2", *_WEIGHED, refused=_REFUSED)  # fmt: skip
+    _try(f"((array {_op} A) * W).sum()", "A W", (A, W), BESIDE,
+         "NumPy's own operator, which takes a node for an object: `__array_ufunc__ = None` in the "
+         "class has it ask __radd__ and its like", f"2 {_op} a", *_WEIGHED,
+         refused=_REFUSED)  # fmt: skip
+
+_try("((A @ B) * W).sum()", "A B W", (_array(2, 3), _array(3, 4, low=0.9), _array(2, 4, low=0.2)),
+     MATMUL, _TRANSPOSE, *_WEIGHED, required=True)  # fmt: skip
+_try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(3, 2, low=0.2)),
+     FORGETS, "the rule of @: each share is a product with the gradient of the result",
+     "((A @ B) * W).sum()")  # fmt: skip
+_OF_VECTORS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], Any], ...] = (
+    ("a matrix and a vector", (2, 3), (3,), _array(2, low=0.2)), ("two vectors", (3,), (3,), 0.6),
+    ("a vector and a matrix", (3,), (3, 2), _array(2, low=0.2)),
+)  # fmt: skip
+for _name, _left, _right, _weights in _OF_VECTORS:
+    _try("((A @ B) * W).sum()", "A B W", (*_pair(_left, _right), _weights),
+         f"{MATMUL} of {_name}",
+         "the rule of @ for an operand of one axis: which axes the product leaves",
+         "((A @ B) * W).sum()", refused=f"no @ of {_name}")  # fmt: skip
+    _alone[_name] = ARRAYS[-1].text
+
+_SUMS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (".sum(axis=0)", (3,)), (".sum(axis=1)", (2,)),
+    (".sum(axis=1, keepdims=True)", (2, 1)), (".sum(axis=0, keepdims=True)", (1, 3)),
+)  # fmt: skip
+for _view, _shape in _SUMS:
+    _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
+         f"{SUM} over an axis",
+         "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
+         *_WEIGHED, required=True)  # fmt: skip
+
+_VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (".T", (3, 2)), (".reshape(3, 2)", (3, 2)), (".mean(axis=0)", (3,)), (".max(axis=1)", (2,)),
+    ("[0]", (3,)), ("[:, 1:]", (2, 2)),
+)  # fmt: skip
+for _view, _shape in _VIEWS:
+    _name = _view.removeprefix(".")
+    _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
+         VIEW.format(_name.partition("(")[0]), _VIEWED.format(_name), *_WEIGHED)  # fmt: skip
+_try("(A[[0, 1, 0]] * W).sum()", "A W", (A, _array(3, 3, low=0.2)),
+     "a row that is taken twice gets one share",
+     "the rule of [ ]: np.add.at adds up what goes to one place, += on an index does not",
+     "(A[0] * W).sum()", f=lambda A, W: (A[np.array([0, 1, 0])] * W).sum())  # fmt: skip
+
+for _name in FUNCTIONS:
+    _try(f"(A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
+         f"a rule: {_name} of arrays",
+         f"the rule of {_name} where data are arrays: functions of NumPy, not of math", *_WEIGHED,
+         required=_name in ("exp", "log", "relu"))  # fmt: skip
+_try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
+     "the rule of ** where data are arrays", "a ** 3", *_WEIGHED)  # fmt: skip
+
+# --- and each operand once more: what its rule does with the share that has come before ---------
+
+_ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
+_twice: dict[Any, str] = {}  # the probe of an operation whose operands are used once more
+_SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
+
+
+def _again(text: str, names: str, at: tuple[Any, ...], *needs: str, **more: Any) -> None:
+    """The products further out send first, so that the rule further in finds a share there."""
+    _try(text, names, at, OVERWRITES, SEND, *needs, _alone["*", "b"], *_ALL, **more)
+
+
+for _op in "+-*/":
+    _rules = (f"a * (a {_op} b)", f"a * (b {_op} a)")
+    if _op in "+*":
+        _rules = (*_rules, f"(A {_op} B).sum()")
+    _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), *_rules)
+    for _shapes in _WIDE:
+        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair(*_shapes), W),
+               *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
+        _twice[_op, _shapes] = ARRAYS[-1].text
+    _again(
+        f"(A * (b * (b * (A {_op} b))) * W).sum()", "A b W", (A, 0.7, W), *_rules, _alone[_op, "b"]
+    )
+    for _text in (f"A {_op} 2", f"2 {_op} A"):
+        _again(f"(A * (A * ({_text})) * W).sum()", "A W", (A, W), f"(({_text}) * W).sum()",
+               f"a * ({_text.lower()})")  # fmt: skip
+_again(
+    "(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "((A @ B) * W).sum()", "(A @ B @ W).sum()"
+)
+for _name, _left, _right, _weights in _OF_VECTORS:
+    _four = *_pair(_left, _right), _weights, _array(*_right, low=0.2)
+    _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W", _four,
+           _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
+_again("(A * A.sum() * W).sum()", "A W", (A, W))
+for _view, _shape in _SUMS + _VIEWS:
+    _again(f"(A * (A{_view} * B).sum() * W).sum()", "A B W", (A, _array(*_shape, low=0.9), W),
+           f"(A{_view} * W).sum()")  # fmt: skip
+_again("(A * (A[[0, 1, 0]] * B).sum() * W).sum()", "A B W", (A, _array(3, 3, low=0.9), W),
+       "(A[[0, 1, 0]] * W).sum()",
+       f=lambda A, B, W: (A * (A[np.array([0, 1, 0])] * B).sum() * W).sum())  # fmt: skip
+for _name in FUNCTIONS:
+    _again(f"(A * A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
+           f"a * a.{_name}()", f"(A.{_name}() * W).sum()")  # fmt: skip
+_again("(A * A ** 2 * W).sum()", "A W", (A, W), "a * a ** 3", "(A ** 2 * W).sum()")
+
+_ROW = _array(3, low=0.9)
+_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _twice["+", _WIDE[0]], *_ALL)
+_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _alone["/", _WIDE[0]], *_ALL)
+_try("(2 - A * 3).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "((A * 2) * W).sum()", "((2 - A) * W).sum()", *_ALL)  # fmt: skip
+_try("(A.sum(axis=1, keepdims=True) * A).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
+     "(A * (A.sum(axis=1, keepdims=True) * B).sum() * W).sum()", _alone["*", _WIDE[2]],
+     "(A.sum(axis=1, keepdims=True) * W).sum()", *_ALL)  # fmt: skip
+_try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
+     "(A.relu() * W).sum()", "(A * A.relu() * W).sum()", "(A * (B * (B * (A - B))) * W).sum()",
+     *_ALL)  # fmt: skip
+_try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRAYS,
+     "where data and gradients are made: an array of integers must not make them whole",
+     *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True)  # fmt: skip
+
+
+def _second_pass(engine: Any) -> Iterator[Reading]:
+    a, b, w = (engine.array(x.copy()) for x in (A, B, W))
+    with engine.forward():
+        y = ((a * b) * w).sum()
+    for which in ("first", "second"):
+        clean_pass(engine, y, a, b, w)
+        yield f"dy/dA of the {which} pass", engine.gradient(a), B * W
+
+
+ARRAYS.program("y = ((A * B) * W).sum(), backward twice", f"{STALE}, of arrays",
+               "the start of a pass: interior nodes begin at 0, in the shape of their data",
+               _second_pass, "y = (a * b) * c, backward twice, leaves cleared between", *_WEIGHED,
+               demanded=True, refused="a second pass is refused")  # fmt: skip
+
+del ARRAYS[: len(NUMBERS)]

@@ -1,0 +1,399 @@
+"""Put an engine through the probes, whatever it prints, raises, or fails to finish."""
+
+import contextlib
+import io
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from chaingrad.node import Node
+from chainlab.doctor.interface import NAMES, obstacle
+from chainlab.doctor.loading import is_file, load
+from chainlab.doctor.probe import (
+    ENDLESS,
+    NotThereError,
+    Probe,
+    Reading,
+    TimeIsUpError,
+    as_numbers,
+    brief,
+    clock,
+    gradients,
+)
+from chainlab.doctor.probes import chosen
+from chainlab.doctor.report import Outcome, Report
+
+_MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
+TOTAL = 60.0  # seconds of processor time for all probes together
+_LEAST = 0.01  # seconds: with less to go, no probe is begun
+_LINES = 1_000_000  # of Python, that count as a second where no timer can be set
+_QUICK = 0.1  # seconds in which a file is loaded that is loaded for each probe
+
+
+@dataclass
+class Adapter:
+    """How the doctor speaks to an engine; override what yours does in another way.
+
+    A gradient may be None where no pass has been. This one is for PyTorch, with numbers of 64 bits
+    and graphs that are kept for a second pass:
+
+    .. code-block:: python
+
+        class Torch(Adapter):
+            def leaf(self, value):
+                return torch.tensor(value, dtype=torch.float64, requires_grad=True)
+
+            def backward(self, root):
+                root.backward(retain_graph=True)
+
+            def clear(self, leaf):
+                leaf.grad = None
+    """
+
+    has_nodes: ClassVar[bool] = True
+
+    engine: Any = None
+    beside: Any = None  # the module that it was asked for in
+
+    @property
+    def name(self) -> str:
+        """The name in the report."""
+        return getattr(self.engine, "__name__", type(self).__name__)
+
+    @property
+    def train(self) -> Callable[..., Any] | None:
+        """The function that trains a net on the engine: `train`, in the file that it is in."""
+        own = sys.modules.get(getattr(self.engine, "__module__", ""))
+        return getattr(self.beside or own, "train", None)
+
+    @property
+    def clears_as_asked(self) -> bool:
+        """Whether ``leaf.grad = 0.0`` is how a gradient is cleared, as the project says."""
+        return type(self).clear is Adapter.clear
+
+    def leaf(self, value: Any) -> Any:
+        """A node of a number or an array, which takes a gradient."""
+        return self.engine(value)
+
+    def array(self, value: Any) -> Any:
+        """A node of an array, by an engine that knows arrays: one that has an operator ``@``."""
+        if not hasattr(self.leaf(1.0), "__matmul__"):
+            raise NotThereError("it has no operator @")
+        return self.leaf(value)
+
+    def value(self, node: Any) -> Any:
+        """The number or array that a node holds."""
+        return node.data
+
+    def gradient(self, leaf: Any) -> Any:
+        """The gradient of a leaf."""
+        return leaf.grad
+
+    def backward(self, root: Any) -> None:
+        """Run the backward pass from a node."""
+        root.backward()
+
+    def clear(self, leaf: Any) -> None:
+        """Set the gradient of a leaf to 0."""
+        grad = leaf.grad
+        of_numpy = isinstance(grad, np.ndarray | np.generic)
+        leaf.grad = np.zeros_like(grad) if of_numpy else 0.0
+
+    @contextlib.contextmanager
+    def forward(self) -> Iterator[None]:
+        """Around a computation whose operations may be missing."""
+        try:
+            yield
+        except _MISSING as error:
+            raise NotThereError(brief(error)) from None
+
+    def readings(
+        self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
+    ) -> Iterator[Reading]:
+        """Of a function of leaves: its value, the gradients, and the leaves after the pass."""
+        leaves = [self.array(x.copy()) if np.shape(x) else self.leaf(x) for x in at]
+        with self.forward():
+            y = f(*leaves)
+        yield "the value", self.value(y), f(*map(Node, at)).data
+        self.backward(y)
+        for name, leaf, g in zip(names, leaves, gradients(f, tuple(at)), strict=True):
+            yield f"dy/d{name}", self.gradient(leaf), g
+        for name, leaf, value in zip(names, leaves, at, strict=True):
+            yield f"{name} after the pass", self.value(leaf), value
+
+
+class Functional(Adapter):
+    """For an engine that differentiates functions and has no nodes, such as JAX and HIPS autograd.
+
+    .. code-block:: python
+
+        def gradients(f, point):
+            return jax.grad(f, argnums=range(len(point)))(*point)
+
+        examine(Functional(gradients))
+
+    Expressions are tried by their gradients alone; the probes that need nodes are not tried.
+
+    Args:
+        gradients: takes a function of several numbers or arrays and a tuple of these, and returns
+            the gradient by each.
+
+    >>> from chaingrad import grad
+    >>> examine(Functional(lambda f, point: grad(f, argnums=range(len(point)))(*point))).is_sound
+    True
+    """
+
+    has_nodes = False
+
+    def leaf(self, value: Any) -> Any:
+        """There are none."""
+        raise NotThereError("an engine of functions has no nodes")
+
+    def readings(
+        self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
+    ) -> Iterator[Reading]:
+        """The gradients of a function of several numbers or arrays."""
+        points = tuple(np.asarray(x, float) if np.shape(x) else float(x) for x in at)
+        with self.forward():
+            found = self.engine(f, points)
+        for name, came, g in zip(names, found, gradients(f, tuple(at)), strict=True):
+            yield f"dy/d{name}", came, g
+
+
+def examine(
+    engine: Any, seconds: float = 5.0, milestone: int | None = None, total: float = TOTAL
+) -> Report:
+    """Put an engine through the probes.
+
+    What it prints is not shown, and what it raises becomes a finding. A probe that computes for
+    more than ``seconds`` is stopped and said to be not finished, which is no finding: by a timer in
+    the main thread of a process, elsewhere (as in a browser) by a count of the lines of Python.
+    After ``total`` seconds the report says which probes were left out. Neither bound can stop
+    compiled code, an engine that waits without computing or catches whatever is raised in it, nor
+    survive one that ends the process; the command line can, for there each engine has a process of
+    its own.
+
+    Args:
+        engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`; or
+            where the class is, as in ``"engine.py:Value"``: a file is loaded anew for each probe,
+            so that nothing which a module keeps, such as a tape, outlives one. All probes share a
+            class, an adapter or an installed module, and a file that takes more than 0.1 s to load.
+        seconds: the processor time that each probe may take; where lines are counted, a million
+            of them make a second.
+        milestone: of the project in *Your own engine*, from 1 to 6: only what an engine needs that
+            has come so far is tried, and what it lacks of this counts. Without one, all is tried
+            but the net.
+        total: the processor time that all probes together may take; in a browser, time by the
+            clock.
+
+    Raises:
+        ValueError: there is no such file, class or milestone.
+
+    >>> from chaingrad import Node
+    >>> examine(Node).is_sound
+    True
+    """
+    with Patient(engine) as patient:
+        found = list(outcomes(patient, chosen(milestone), seconds, total))
+    return Report(patient.name, found, milestone)
+
+
+class Patient:
+    """An engine under examination; one in a file is loaded anew for each probe.
+
+    What a probe leaves behind, such as a long tape, is then not there for the next one. A file that
+    takes long to load, or fails to load again, is kept as it is.
+    """
+
+    def __init__(self, engine: Any) -> None:
+        loaded = load(engine) if isinstance(engine, str) else (engine, None)
+        self.adapter = adapted(*loaded)
+        self.name = self.adapter.name
+        self._module = loaded[1]
+        self._target = engine if isinstance(engine, str) and is_file(engine) else ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._module:  # on which no probe was tried
+            sys.modules[self._module.__name__] = self._module
+
+    def afresh(self) -> Adapter:
+        """The adapter for the next probe."""
+        if self._target:
+            began = clock()
+            try:
+                self.adapter = adapted(*load(self._target))
+                loads_quickly = clock() - began < _QUICK
+            except Exception:
+                loads_quickly = False
+            if not loads_quickly:
+                self._target = ""
+        return self.adapter
+
+
+def adapted(engine: Any, beside: Any = None) -> Adapter:
+    """The adapter of an engine, if it is not one already, and of the module that it is in.
+
+    Raises:
+        TypeError: it is neither an adapter nor something to call with a number.
+    """
+    if isinstance(engine, type) and issubclass(engine, Adapter):
+        engine = engine()
+    if isinstance(engine, Adapter):
+        engine.beside = engine.beside or beside
+        return engine
+    if not callable(engine):
+        raise TypeError(
+            f"examine needs a class such as Value, which makes a leaf of a number, or an Adapter; "
+            f"got {type(engine).__name__} {engine!r:.40}"
+        )
+    return Adapter(engine, beside)
+
+
+def outcomes(
+    patient: Patient,
+    probes: Sequence[Probe],
+    seconds: float,
+    total: float = TOTAL,
+    before: Sequence[Outcome] = (),
+) -> Iterator[Outcome]:
+    """Yield what comes of each probe after those that came before.
+
+    Nothing is awaited of a probe that needs an unfinished one, nor after the total time.
+    """
+    endless = {x.probe for x in before if x.verdict == "unfinished"}
+    came = {x.probe: x.failure for x in before}
+    for probe in probes[len(before) :]:
+        began = clock()
+        if probe.text not in NAMES and obstacle(came):
+            outcome = Outcome(probe.text, "missing")
+        elif total < _LEAST:
+            outcome = Outcome(probe.text, "left out", "", ENDLESS, probe.right())
+        elif endless.isdisjoint(probe.needs):
+            outcome = _outcome(patient, probe, seconds, total)
+        else:
+            outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
+        if outcome.verdict == "unfinished":
+            endless.add(probe.text)
+        came[probe.text] = outcome.failure
+        total -= clock() - began
+        yield outcome
+
+
+def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
+    limit = sys.getrecursionlimit()
+    silence = _Silence()
+    bad = "remark" if probe.only_remark else "wrong"
+    try:
+        with (
+            contextlib.redirect_stdout(silence),
+            contextlib.redirect_stderr(silence),
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(action="ignore"),
+            _stopped_after(seconds, total),
+        ):
+            for what, found, right in probe.trial(patient.afresh()):
+                if wrong := difference(found, right, probe.rtol):
+                    return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
+    except (NotThereError, NotImplementedError) as error:
+        return Outcome(probe.text, "missing", "", str(error), "")
+    except TimeIsUpError:
+        verdict = "unfinished" if seconds < total else "left out"
+        return Outcome(probe.text, verdict, "", ENDLESS, probe.right())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of an engine that we do not know, anything
+        bad = "refused" if probe.refused and _on_purpose(error) else bad
+        return Outcome(probe.text, bad, "", brief(error), probe.right())
+    finally:
+        sys.setrecursionlimit(limit)
+    return Outcome(probe.text, "sound")
+
+
+def _on_purpose(error: BaseException) -> bool:
+    """Whether an engine has said no, and has not stumbled."""
+    stumbled = (RecursionError, ArithmeticError, AttributeError, LookupError, NameError, TypeError)
+    return isinstance(error, Exception) and not isinstance(error, stumbled)
+
+
+def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | None:
+    """Where a reading is wrong, as an index, what came there, and what is right; None if it is not.
+
+    A gradient of None is one of zeros.
+    """
+    came = np.zeros(np.shape(right)) if found is None else as_numbers(found)
+    wanted = np.asarray(right, float)
+    if came is None:
+        told = f"an array of shape {wanted.shape}" if wanted.shape else f"{wanted:.6g}"
+        return "", f"{type(found).__name__} {found!r:.40}", told
+    if came.shape != wanted.shape and (wanted.shape or came.size != 1):
+        return ", its shape", str(came.shape), str(wanted.shape)
+    close = np.isclose(came.reshape(wanted.shape), wanted, rtol, rtol / 100, equal_nan=False)
+    if close.all():
+        return None
+    index = tuple(int(i) for i in np.argwhere(~close)[0]) if wanted.shape else ()
+    place = f"[{', '.join(map(str, index))}]" if index else ""
+    return place, *_told_apart(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
+
+
+def _told_apart(came: float, right: float) -> tuple[str, str]:
+    digits = 6 if f"{came:.6g}" != f"{right:.6g}" else 12
+    return f"{came:.{digits}g}", f"{right:.{digits}g}"
+
+
+# --- guards -------------------------------------------------------------------------------------
+
+
+class _Silence(io.TextIOBase):
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def _stopped_after(seconds: float, total: float) -> contextlib.AbstractContextManager[None]:
+    timed = hasattr(signal, "setitimer") and sys.platform != "emscripten"
+    in_main = threading.current_thread() is threading.main_thread()
+    if timed and in_main:
+        return _timer(min(seconds, total))
+    return _counter(int(seconds * _LINES), clock() + total)
+
+
+@contextlib.contextmanager
+def _timer(seconds: float) -> Iterator[None]:
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise TimeIsUpError
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds, 1.0)  # again, if it was caught
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextlib.contextmanager
+def _counter(lines: int, end: float) -> Iterator[None]:
+    left = lines
+
+    def look(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 or (left % 1024 == 0 and clock() > end):
+            raise TimeIsUpError
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        yield
+    finally:
+        sys.settrace(before)

@@ -1,0 +1,168 @@
+"""What an engine has to have before it can be examined: leaves, + or *, backward() and grad.
+
+An error here says what is still to write, or that the engine has other names. It is no bug.
+"""
+
+import contextlib
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from chainlab.doctor.probe import (
+    ENDLESS,
+    NotThereError,
+    Probes,
+    Reading,
+    TimeIsUpError,
+    as_numbers,
+    brief,
+)
+
+_LEAF, _PLUS, _TIMES = "a = Value(3.0), a.data", "y = a + b, y.data", "y = a * b, y.data"
+_PASS, _GRAD = "y.backward()", "y.backward(), a.grad"
+NAMES = {
+    _LEAF: "Value(3.0).data", _PLUS: "a + b", _TIMES: "a * b", _PASS: "backward()", _GRAD: "a.grad",
+}  # fmt: skip
+_NOT_SET = "cannot be set to 0"
+OTHER_NAMES = "an engine with other names needs an Adapter"
+
+
+class _OddError(Exception):
+    """What was read is there, but is not a number."""
+
+
+@contextlib.contextmanager
+def _lacking() -> Iterator[None]:
+    """Say of whatever an engine raises that it is not there."""
+    try:
+        yield
+    except (TimeIsUpError, KeyboardInterrupt):
+        raise
+    except _OddError as error:
+        raise NotThereError(str(error)) from None
+    except NotThereError as error:
+        raise NotThereError(f"raises {error}") from None
+    except BaseException as error:
+        raise NotThereError(f"raises {brief(error)}") from None
+
+
+def _read(found: Any) -> None:
+    if as_numbers(found) is None:
+        raise _OddError(f"is of type {type(found).__name__}, not a number")
+
+
+def _computed(engine: Any, f: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    a, b = engine.leaf(3.0), engine.leaf(5.0)
+    with engine.forward():
+        return a, f(a, b)
+
+
+def _leaf(engine: Any) -> None:
+    for x in (3.0, 5.0):
+        _read(engine.value(engine.leaf(x)))
+
+
+def _plus(engine: Any) -> None:
+    _read(engine.value(_computed(engine, operator.add)[1]))
+
+
+def _times(engine: Any) -> None:
+    _read(engine.value(_computed(engine, operator.mul)[1]))
+
+
+def _pass(engine: Any) -> Any:
+    """A leaf after a pass, from a sum or a product, or from the leaf itself if there are none."""
+    pairs = []
+    for f in (operator.add, operator.mul):
+        with contextlib.suppress(Exception):
+            pairs.append(_computed(engine, f))
+    if not pairs:
+        a = engine.leaf(3.0)
+        pairs.append((a, a))
+    with contextlib.suppress(Exception):
+        engine.backward(pairs[0][1])
+        return pairs[0][0]
+    engine.backward(pairs[-1][1])
+    return pairs[-1][0]
+
+
+def _grad(engine: Any) -> None:
+    a = engine.leaf(3.0)
+    with contextlib.suppress(Exception):
+        a = _pass(engine)
+    if (found := engine.gradient(a)) is not None:
+        _read(found)
+    try:
+        engine.clear(a)
+    except AttributeError:  # a property without a setter, or a frozen dataclass
+        raise _OddError(_NOT_SET) from None
+
+
+def _tried(step: Callable[[Any], object], engine: Any) -> Iterator[Reading]:
+    if not engine.has_nodes:
+        raise NotThereError
+    with _lacking():
+        step(engine)
+    yield from ()
+
+
+INTERFACE = Probes()
+for _text, _step, _needs in (
+    (_LEAF, _leaf, ()), (_PLUS, _plus, (_LEAF,)), (_TIMES, _times, (_LEAF,)),
+    (_PASS, _pass, (_PLUS, _TIMES)), (_GRAD, _grad, (_PASS,)),
+):  # fmt: skip
+    _look = "what the engine has"
+    INTERFACE.program(_text, "the interface", _look, partial(_tried, _step), *_needs)
+
+
+def lacking(came: Mapping[str, str]) -> list[str]:
+    """Name what an engine lacks that would have to be there; of + and *, one is enough.
+
+    Args:
+        came: of each of these probes what came in place of an answer; empty if one did.
+    """
+    failed = [text for text in NAMES if came.get(text)]
+    if failed in ([_PLUS], [_TIMES]):
+        return []
+    if _LEAF in failed:
+        return [_LEAF]
+    if endless := [text for text in (_PLUS, _TIMES) if came.get(text) == ENDLESS]:
+        return endless
+    return [text for text in failed if text != _GRAD or _PASS not in failed]
+
+
+def obstacle(came: Mapping[str, str]) -> str:
+    """Say why an engine cannot be examined; empty if it can.
+
+    >>> obstacle({_PASS: "raises NotImplementedError"})
+    'a + b and a * b compute; backward() raises NotImplementedError: write it'
+    """
+    by_failure: dict[str, list[str]] = {}
+    failed = lacking(came)
+    if failed and failed != [_LEAF]:
+        computing = [NAMES[text] for text in (_PLUS, _TIMES) if text not in failed]
+        by_failure |= {"computes": computing} if computing else {}
+    for text in failed:
+        by_failure.setdefault(came[text], []).append(NAMES[text])
+    parts = [_told(names, what) for what, names in by_failure.items()]
+    signs = ("no attribute", "not a number", _NOT_SET)
+    has_other_names = any(sign in what for what in by_failure for sign in signs)
+    return "; ".join(parts + [OTHER_NAMES] * has_other_names)
+
+
+def _told(names: list[str], what: str) -> str:
+    if what == ENDLESS:
+        what = "comes to no end in time"
+    elif what.startswith("the process"):
+        what = f"fails: {what}"
+    verb, _, rest = what.partition(" ")
+    subject = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    it = "it"
+    if len(names) > 1:
+        verb, it = ("are" if verb == "is" else verb.removesuffix("s")), "them"
+    signs = ["NotImplementedError", "no attribute 'backward'"]
+    if {NAMES[_PLUS], NAMES[_TIMES]}.issuperset(names):  # of backward() it is an error within
+        signs.append("unsupported operand")
+    is_to_write = any(sign in what for sign in signs)
+    return f"{subject} {verb} {rest}".rstrip() + f": write {it}" * is_to_write

@@ -1,0 +1,29 @@
+"""All that the doctor tries, in the order in which it does."""
+
+from chainlab.doctor.arrays import ARRAYS
+from chainlab.doctor.interface import INTERFACE
+from chainlab.doctor.learning import LEARNING
+from chainlab.doctor.probe import Probe
+from chainlab.doctor.scalars import NUMBERS
+
+PROBES: list[Probe] = [*INTERFACE, *NUMBERS, *ARRAYS, *LEARNING]
+MILESTONES = {
+    1: "numbers, + and *",
+    2: "values used twice, and the order",
+    3: "once more, and clearing",
+    4: "more rules, and constants",
+    5: "arrays",
+    6: "a net that learns",
+}
+
+
+def chosen(milestone: int | None) -> list[Probe]:
+    """The probes up to a milestone; without one, all but those of the net.
+
+    Raises:
+        ValueError: there is no such milestone.
+    """
+    if milestone is not None and milestone not in MILESTONES:
+        raise ValueError(f"milestones are numbered from 1 to {len(MILESTONES)}; got {milestone!r}")
+    last = 5 if milestone is None else milestone
+    return [probe for probe in PROBES if probe.milestone <= last]

@@ -1,0 +1,60 @@
+"""Graphs whose nodes are chosen: in an order, or for what they are kept for."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from chaingrad.node import Node
+from chainlab.drills.looks import look
+from chainview.player.picture import Look
+from chainview.read.items import Item
+from chainview.read.reading import read
+from chainview.read.words import listed
+
+LETTERS = "pqrstuvw"
+COUNT = 12  # graphs a level
+FEWEST = 4  # mistakes that are wrong in each its own way
+
+T = TypeVar("T", bound=Hashable)
+
+
+class Graph:
+    """A graph whose operations have the names that a problem gives them.
+
+    Attributes:
+        items: its nodes, by their ids.
+        operations: those that are computed.
+    """
+
+    def __init__(self, root: Node) -> None:
+        self.items = {item.id: item for item in read(root, "drill", 10**9)}
+        self.operations = [item for item in self.items.values() if not item.is_leaf]
+
+    def named(self, id: str) -> str:
+        """A leaf by its name, an operation by a mark for the one that it gets."""
+        item = self.items[id]
+        return item.label if item.is_leaf else f"{{{id}}}"
+
+    def said(self, item: Item) -> str:
+        """An operation in words."""
+        return f"{{{item.id}}}, {item.op} of {listed(list(map(self.named, item.parents)), 6)}"
+
+    def looks(self, chosen: Callable[[Item], bool]) -> list[Look]:
+        """The nodes of the drawing, with room for a mark in those that can be chosen."""
+        return [
+            look(item, item.label, item.op, (("number",),) * chosen(item), "000000")
+            for item in self.items.values()
+        ]
+
+
+def wrong(
+    graph: Any,
+    mistakes: Mapping[str, tuple[Callable[[Any], T], str]],
+    is_right: Callable[[T], bool],
+) -> Iterator[tuple[str, T, str]]:
+    """What people choose by mistake, each by the first of its names."""
+    known: set[T] = set()
+    for name, (choose, says) in mistakes.items():
+        chosen = choose(graph)
+        if chosen not in known and not is_right(chosen):
+            known.add(chosen)
+            yield name, chosen, says

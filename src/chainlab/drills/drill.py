@@ -1,0 +1,114 @@
+"""A problem in a notebook, and all of them on a page."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.resources import files
+
+from chainlab.drills.bank import entry, pictures
+from chainlab.drills.kinds import KINDS, LEVELS
+from chainlab.drills.mistakes import LESSONS
+from chainlab.drills.problem import Problem, problem
+from chainlab.drills.typed import Verdict, judge
+from chainview.figures.figure import PROGRAM
+from chainview.piece import Piece, piece
+from chainview.player.player import SCRIPTS, SHEET
+
+HERE = files(__package__)
+READING = HERE / "reading.js"  # also of the pages' predictions
+OWN = (
+    "series", "problem", "matrices", "sheet", "answers", "boxes", "arrows", "choice", "sequence",
+    "keep", "tiles", "typed", "task",
+)  # fmt: skip
+PARTS = (*SCRIPTS, PROGRAM, READING, *(HERE / f"{name}.js" for name in OWN))
+SHEETS = (SHEET, HERE / "drill.css")
+
+
+class Drill(Piece):
+    """A problem that shows itself in a notebook, and judges what is written into it.
+
+    Attributes:
+        problem: its numbers, and what is right.
+    """
+
+    def __init__(self, drawn: Problem) -> None:
+        self.problem = drawn
+        self.alt = f"{KINDS[drawn.kind].title}: {drawn.name}."
+
+    def __repr__(self) -> str:
+        return f"<Drill: {self.alt}>"
+
+    def check(self, **lines: str) -> Verdict:
+        """Judge lines of NumPy, each under the name of its adjoint.
+
+        >>> drill("equations", 1, 2).check(db="dZ.mean(axis=0)")
+        ✗ Line 1, `db`: shares are added up, and not averaged.
+
+        Raises:
+            ValueError: a name is none of those asked for.
+        """
+        asked = [line["label"] for line in self.problem.entry.get("typed", [])]
+        for name in lines:
+            if name not in asked:
+                raise ValueError(f"there is no line for {name}; {self.problem.name} asks {asked}")
+        return judge(self.problem, [lines.get(name, "") for name in asked])
+
+    @cached_property
+    def html(self) -> str:
+        """The problem as a piece of HTML."""
+        drawn = self.problem
+        drawings = pictures(drawn.kind, drawn.level, drawn.number)
+        data = {
+            "kind": drawn.kind, "level": drawn.level, "seed": drawn.seed, "name": drawn.name,
+            "asks": KINDS[drawn.kind].asks, "sheet": KINDS[drawn.kind].sheet,
+            "entries": [{**drawn.entry, "pictures": drawings}],
+        }  # fmt: skip
+        inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
+        scripts = (*PARTS, HERE / "alone.js")
+        return piece("player", self.alt, inside, data, scripts, SHEETS, "drill")
+
+
+def drill(kind: str, level: int, seed: int) -> Drill:
+    """Show a problem in a notebook: that which the page shows at ``drills.html#kind-level-seed``.
+
+    Args:
+        kind: what is asked: a name in ``chainlab.drills.KINDS``.
+        level: 1, 2 or 3.
+        seed: its number in the series of that level, from 1 on.
+
+    Raises:
+        ValueError: there is no such problem.
+
+    >>> drill("adjoints", 3, 7)
+    <Drill: Adjoints where paths meet: adjoints-3-7.>
+    """
+    return Drill(problem(kind, level, seed))
+
+
+def bank(kind: str) -> str:
+    """All graphs of a kind, level by level, as the page reads them."""
+    levels = [
+        [
+            {**entry(kind, level, number), "pictures": pictures(kind, level, number)}
+            for number in range(len(KINDS[kind].forms(level)))
+        ]
+        for level in LEVELS
+    ]
+    return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
+
+
+def practice(banks: Mapping[str, str], page: str) -> str:
+    """The problems as a piece of HTML for a page.
+
+    Args:
+        banks: the address of each kind's bank.
+        page: under what the page keeps the reader's way.
+    """
+    kinds = [
+        {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}
+        for name, kind in KINDS.items()
+    ]
+    data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "lessons": LESSONS, "page": page}
+    inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
+    scripts = (*PARTS, HERE / "progress.js", HERE / "page.js")
+    return piece("player", "Problems", inside, data, scripts, SHEETS, "drills")

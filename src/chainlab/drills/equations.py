@@ -1,0 +1,286 @@
+"""The equations of a backward pass, typed in NumPy: forms, their numbers, and what is right.
+
+The lines of a form are NumPy, and the engine runs the very same ones on nodes.
+"""
+
+import functools
+import html
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from chaingrad.node import Node
+from chainlab.drills import rewrites
+from chainlab.drills.lines import Line, Lines, read
+from chainlab.drills.looks import look
+from chainlab.drills.series import Series
+from chainview.player.picture import Look
+from chainview.read.items import Item
+
+SIZES = (3, 4, 5, 6, 7)  # with 2, a forgotten 2 / n would not show
+TRIES = 200
+LABELS, POSITIVE = "!", "+"  # behind a leaf: rows with a single 1, and numbers above 0
+
+# Lines forward; the sizes of what is given; what is asked, and what is right.
+FORMS = (
+    (
+        "Z = X @ W | X n d, W d m | dW = X.T @ dZ; dX = dZ @ W.T",
+        "Z = X @ W.T + b | X n d, W m d, b m | db = dZ.sum(axis=0); dW = dZ.T @ X; dX = dZ @ W",
+        "Y = X * c + b | X n d, c d, b d"
+        " | db = dY.sum(axis=0); dc = (dY * X).sum(axis=0); dX = dY * c",
+        "C = A.T @ B | A k n, B k m | dA = B @ dC.T; dB = A @ dC",
+        "m = X.mean(axis=0); C = X - m | X n d | dm = -dC.sum(axis=0); dX = dC + dm / n",
+        "Y = P - X @ W | P n m, X n d, W d m | dW = -X.T @ dY; dX = -dY @ W.T",
+        "s = X @ w | X n d, w d | dw = X.T @ ds; dX = np.outer(ds, w)",
+        "S = 2 * Q @ K.T | Q n d, K m d | dQ = 2 * dS @ K; dK = 2 * dS.T @ Q",
+    ),
+    (
+        "Z = X @ W.T + b; H = np.tanh(Z) | X n d, W m d, b m"
+        " | dZ = dH * (1 - H ** 2); db = dZ.sum(axis=0); dW = dZ.T @ X; dX = dZ @ W",
+        "Z = X @ W; H = np.maximum(Z, 0) | X n d, W d m"
+        " | dZ = dH * (Z > 0); dW = X.T @ dZ; dX = dZ @ W.T",
+        "R = X @ W - T; J = (R ** 2).sum() / n | X n d, W d m, T n m"
+        " | dR = 2 * R / n; dW = X.T @ dR; dX = dR @ W.T",
+        "Z = X @ W + b; H = 1 / (1 + np.exp(-Z)) | X n d, W d m, b m"
+        " | dZ = dH * H * (1 - H); db = dZ.sum(axis=0); dW = X.T @ dZ",
+        "Y = X / c | X n d, c+ d | dX = dY / c; dc = -(dY * X / c ** 2).sum(axis=0)",
+        "E = np.exp(X); Y = E * c | X n d, c d"
+        " | dE = dY * c; dc = (dY * E).sum(axis=0); dX = dE * E",
+        "r = X @ w - t; J = (r ** 2).mean() | X n d, w d, t n"
+        " | dr = 2 * r / n; dw = X.T @ dr; dX = np.outer(dr, w)",
+        "H = X @ W.T; Y = H * V | X n d, W m d, V n m"
+        " | dH = dY * V; dV = dY * H; dW = dH.T @ X; dX = dH @ W",
+    ),
+    (
+        "S = X @ W + b; E = np.exp(S); P = E / E.sum(axis=1, keepdims=True); "
+        "J = -(Y * np.log(P)).sum() / n | X n d, W d m, b m, Y! n m"
+        " | dS = (P - Y) / n; db = dS.sum(axis=0); dW = X.T @ dS; dX = dS @ W.T",
+        "Z = X @ W.T + b; H = np.tanh(Z); O = H @ V.T + c; J = ((O - T) ** 2).sum() / (2 * n)"
+        " | X n d, W m d, b m, V k m, c k, T n k | dO = (O - T) / n; dc = dO.sum(axis=0); "
+        "dV = dO.T @ H; dH = dO @ V; dZ = dH * (1 - H ** 2); db = dZ.sum(axis=0); dW = dZ.T @ X",
+        "S = Q @ K.T / np.sqrt(d); E = np.exp(S); A = E / E.sum(axis=1, keepdims=True); O = A @ V"
+        " | Q n d, K m d, V m k | dV = A.T @ dO; dA = dO @ V.T; "
+        "dS = A * (dA - (dA * A).sum(axis=1, keepdims=True)); "
+        "dQ = dS @ K / np.sqrt(d); dK = dS.T @ Q / np.sqrt(d)",
+        "Z = X @ W + b; H = np.tanh(Z); Y = X + H | X n d, W d d, b d"
+        " | dZ = dY * (1 - H ** 2); db = dZ.sum(axis=0); dW = X.T @ dZ; dX = dY + dZ @ W.T",
+        "R = X @ W - T; J = (R ** 2).sum() / (2 * n) + a / 2 * (W ** 2).sum()"
+        " | X n d, W d m, T n m, a+ | dR = R / n; dW = X.T @ dR + a * W; dX = dR @ W.T",
+        "A = X @ W; G = 1 / (1 + np.exp(-A)); B = X @ U; Y = G * B | X n d, W d m, U d m"
+        " | dG = dY * B; dB = dY * G; dA = dG * G * (1 - G); dW = X.T @ dA; dU = X.T @ dB; "
+        "dX = dA @ W.T + dB @ U.T",
+        "Z = X @ W; H = np.maximum(Z, 0); S = H @ V; E = np.exp(S); "
+        "P = E / E.sum(axis=1, keepdims=True); J = -(Y * np.log(P)).sum() / n"
+        " | X n d, W d m, V m k, Y! n k | dS = (P - Y) / n; dV = H.T @ dS; dH = dS @ V.T; "
+        "dZ = dH * (Z > 0); dW = X.T @ dZ",
+        "C = X - X.mean(axis=0); v = (C ** 2).mean(axis=0); N = C / np.sqrt(v) | X n d"
+        " | dv = -(dN * C).sum(axis=0) / (2 * v ** 1.5); "
+        "dC = dN / np.sqrt(v) + 2 * C * dv / n; dX = dC - dC.mean(axis=0)",
+    ),
+)
+
+Known = dict[str, Any]  # arrays and sizes, by name
+
+
+class Form(Lines):
+    """Lines of NumPy, and the lines that give their adjoints.
+
+    Attributes:
+        asked: the lines that are right, each for an adjoint, in the order of the pass.
+        marks: of each leaf what its entries are.
+    """
+
+    def __init__(self, form: str) -> None:
+        forward, sizes, backward = form.split(" | ")
+        super().__init__(forward, re.sub(f"[{LABELS}{POSITIVE}]", "", sizes))
+        self.asked = list(read(backward))
+        marks = [re.sub(r"\w", "", of.split()[0]) for of in sizes.split(", ")]
+        self.marks = dict(zip(self.leaves, marks, strict=True))
+
+    def adjoints(self, known: Mapping[str, Any]) -> Known:
+        """What the engine's backward pass gives for all that is asked."""
+        found = self.run({**known, **{name: Node(known[name], name) for name in self.leaves}})
+        found[self.root].backward(known.get("d" + self.root))
+        return {line.made: np.asarray(found[line.made[1:]].grad) for line in self.asked}
+
+    @property
+    def sizes_named(self) -> list[str]:
+        """The sizes that its lines call by name."""
+        named = {name for line in (*self.lines, *self.asked) for name in line.reads}
+        return [letter for letter in self.letters if letter in named]
+
+    def names_at(self, place: int) -> list[str]:
+        """The names that may be typed into a line."""
+        seed = ["d" + self.root] * bool(self.dims[self.root])
+        before = [line.made for line in self.asked[:place]]
+        return ["np", *self.dims, *seed, *before, *self.sizes_named]
+
+    def drawn(self, sizes: Mapping[str, int], dice: Series) -> Known:
+        """Arrays by chance for all that is given, what follows from them, and all adjoints."""
+        given = {x: _array([sizes[k] for k in self.dims[x]], mark, dice)
+                 for x, mark in self.marks.items()}  # fmt: skip
+        known = self.run({**sizes, **given})
+        if shape := [sizes[k] for k in self.dims[self.root]]:
+            known["d" + self.root] = _array(shape, "", dice)
+        known |= self.adjoints(known)
+        for value in known.values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+        return known
+
+    def users(self, name: str) -> list[Line]:
+        """The lines that use a value."""
+        return [line for line in self.lines if name in line.reads]
+
+    @functools.cached_property
+    def slips(self) -> list[list[rewrites.Mistake]]:
+        """Of each line the mistakes that differ from what is right and from each other."""
+        sizes = dict(zip(self.letters, SIZES[::-1], strict=False))
+        known = self.drawn(sizes, Series("generic"))
+        return [list(self._apart(place, known)) for place in range(len(self.asked))]
+
+    def _apart(self, place: int, known: Known) -> Iterator[rewrites.Mistake]:
+        name, right = self.asked[place]
+        texts, names = {rewrites.normal(right)}, self.names_at(place)
+        found = [known[name]]
+        for slip in rewrites.mistakes(name, right, self.users(name[1:]), known, names):
+            if slip.text in texts or not set(names).issuperset(rewrites.names_in(slip.text)):
+                continue
+            texts.add(slip.text)
+            value = computed(slip.text, known)
+            if value is None or not any(alike(value, other) for other in found):
+                found += [] if value is None else [value]
+                yield slip
+
+    def is_fit(self, known: Known) -> bool:
+        """Whether these numbers tell every mistake from what is right and from the others."""
+        for (name, _), slips in zip(self.asked, self.slips, strict=True):
+            values = [computed(slip.text, known) for slip in slips]
+            found = [known[name], *(value for value in values if value is not None)]
+            if any(alike(a, b) for i, a in enumerate(found) for b in found[:i]):
+                return False
+        return True
+
+
+def _array(shape: Sequence[int], mark: str, dice: Series) -> Any:
+    if mark == LABELS:
+        rows, columns = shape
+        return np.eye(columns)[[dice.below(columns) for _ in range(rows)]]
+    numbers = np.array([dice.below(2000) / 1000 - 0.9995 for _ in range(math.prod(shape))])
+    return (abs(numbers) + 0.5 if mark == POSITIVE else numbers).reshape(shape)
+
+
+def computed(text: str, known: Known) -> Any:
+    """What a line gives, as an array of numbers; None where it gives none."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(eval(text, {"np": np}, dict(known)), float)
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two arrays have the same shape and entries; `np.allclose` is too slow for so many."""
+    if np.shape(a) != np.shape(b):
+        return False
+    with np.errstate(invalid="ignore"):  # infinity less infinity
+        close = abs(a - b) < 1e-9 + 1e-7 * abs(b)
+    return bool(np.all(close | (a == b) | ((a != a) & (b != b))))
+
+
+@functools.cache
+def form(text: str) -> Form:
+    """The lines of a form."""
+    return Form(text)
+
+
+def draw_sizes(of: Form, dice: Series) -> list[int]:
+    """A size for each letter, no two of them the same."""
+    left, found = list(SIZES), []
+    for _ in of.letters:
+        found.append(dice.choose(left))
+        left.remove(found[-1])
+    return found
+
+
+def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
+    """Arrays of a problem on which no mistake gives what is right."""
+    dice, named = Series(name), dict(zip(of.letters, sizes, strict=True))
+    for _ in range(TRIES):
+        known = of.drawn(named, dice)
+        if of.is_fit(known):
+            return known
+    raise RuntimeError(f"no numbers were found for {name}")
+
+
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def _items(of: Form) -> list[Item]:
+    """A node for every name, in the order of the lines."""
+    ids = {name: f"n{i}" for i, name in enumerate(of.dims)}
+    operands = {line.made: tuple(ids[x] for x in line.reads if x in ids) for line in of.lines}
+    asked = {line.made[1:] for line in of.asked}
+    return [
+        Item(ids[name], name, "",
+             "operation" if name in operands else "parameter" if name in asked else "input",
+             operands.get(name, ()))
+        for name in of.dims
+    ]  # fmt: skip
+
+
+def looks(text: str) -> list[Look]:
+    """The nodes of the drawing, with their shapes."""
+    return [look(item, item.label, "", (("data",),), "(0, 0)") for item in _items(form(text))]
+
+
+def described(text: str) -> dict[str, Any]:
+    """What is asked of a form; ``{0}`` stands for the first size."""
+    of = form(text)
+    ids = {item.label: item.id for item in _items(of)}
+    return {
+        "sizes": len(of.letters),
+        "given": [[ids[name], "data", _shape(of, name)] for name in of.dims],
+        "forward": [str(line) for line in of.lines],
+        "names": [_sized(of, name) for name in of.names_at(0)],
+        "typed": [
+            {"node": ids[line.made[1:]], "label": line.made, "shape": _shape(of, line.made),
+             "right": line.text}
+            for line in of.asked
+        ],
+        "steps": list(_steps(of, ids)),
+    }  # fmt: skip
+
+
+def _shape(of: Form, name: str) -> str:
+    return of.marked(of.dims[name] if name in of.dims else of.dims[name.removeprefix("d")])
+
+
+def _sized(of: Form, name: str) -> list[str]:
+    """A name that may be typed, and what it is."""
+    if name in of.sizes_named:
+        return [name, f"= {{{of.letters.index(name)}}}"]
+    labels = " with a single 1 in each row" * (of.marks.get(name) == LABELS)
+    return [name, "" if name == "np" else _shape(of, name) + labels]
+
+
+def _steps(of: Form, ids: Mapping[str, str]) -> Iterator[list[Any]]:
+    """One step a line."""
+    for line in of.asked:
+        name = line.made[1:]
+        users = of.users(name)
+        read = ", ".join(f"{x} {_shape(of, x)}" for x in line.reads if x not in of.sizes_named)
+        words = (
+            f"{_code(map(str, users))}: <b>{_code([str(line)])}</b>, of shape "
+            f"{_shape(of, line.made)}." + f" Here {read}." * bool(read)
+        )
+        yield ["Backward", words, [ids[name], *(ids[user.made] for user in users)], None, []]
+    words = "<br>".join(_code([str(line)]) for line in of.asked)
+    yield ["All lines", words, [], None, []]
+
+
+def _code(lines: Iterable[str]) -> str:
+    return ", ".join(f"<code>{html.escape(line, quote=False)}</code>" for line in lines)

@@ -1,0 +1,194 @@
+"""Which values a backward pass reads, and what people keep instead."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from chaingrad.account import Ledger
+from chaingrad.rules import RESULT
+from chainlab.drills import choice
+from chainlab.drills.choice import COUNT, FEWEST, LETTERS
+from chainlab.drills.forms import Form
+from chainlab.drills.series import Series
+from chainview.player.formula import formula
+from chainview.player.picture import Look
+from chainview.read.items import Item
+from chainview.read.words import listed
+
+FROZEN = "x"  # an input, which needs no gradient
+FUNCTIONS = (("exp", "tanh", "relu"), ("tanh", "log", "sqrt", "sigmoid", "relu"))
+OPERATIONS = (3, 4, 6)  # by level
+SMALL = 1e-9  # a gradient that is 0 for all numbers, as that of p / p
+VALUES = (0.5, 0.75, 1.25, 1.5)
+
+Kept = frozenset[str]
+
+
+class Graph(choice.Graph):
+    """A graph, and of each operation what its shares are made of."""
+
+    def __init__(self, lines: str) -> None:
+        form = Form.parse(lines)
+        with np.errstate(all="ignore"):  # some numbers lead nowhere: see `_is_fit`
+            self.root = form.run(VALUES[: len(form.leaves)], FROZEN)
+        super().__init__(self.root)
+        needed = {row.node for row in Ledger(self.root).rows if row.needed}
+        self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
+
+    def read_by(self, item: Item, frozen: bool = False) -> dict[int, list[str]]:
+        """What the share of each operand reads: of those that need none, nothing, unless asked."""
+        known = item.node.rule.facts.reads
+        return {
+            position: [item.id if i == RESULT else item.parents[i] for i in known[position]]
+            for position, parent in enumerate(item.parents)
+            if frozen or self.items[parent].node.requires_grad
+        }
+
+    def kept(self, chosen: Callable[[Item], Iterable[str]]) -> Kept:
+        """What is chosen at the operations through which gradients flow."""
+        moving = [item for item in self.operations if item.node.requires_grad]
+        return frozenset(id for item in moving for id in chosen(item))
+
+    def reads(self, item: Item, frozen: bool = False) -> set[str]:
+        return {id for ids in self.read_by(item, frozen).values() for id in ids}
+
+    def swapped(self, item: Item) -> Iterable[str]:
+        """What it reads, but of a function what goes in instead of what comes out."""
+        reads = self.reads(item)
+        return item.parents if reads == {item.id} else reads
+
+
+MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
+    "everything": (
+        lambda graph: frozenset(graph.items),
+        "that is every value there is; only what a formula of the pass names is to be kept",
+    ),
+    "computed": (
+        lambda graph: frozenset(item.id for item in graph.operations),
+        "that is what was computed; the pass reads by formulas, leaves as well",
+    ),
+    "leaves": (
+        lambda graph: graph.right - {i for i, item in graph.items.items() if not item.is_leaf},
+        "those are the leaves that are read; computed values are read, too",
+    ),
+    "no leaves": (
+        lambda graph: graph.right - {i for i, item in graph.items.items() if item.is_leaf},
+        "the leaves that are read are missing",
+    ),
+    "operands": (
+        lambda graph: graph.kept(lambda item: item.parents),
+        "those are all operands; a sum reads nothing, and many a function reads its result",
+    ),
+    "swapped values": (
+        lambda graph: graph.kept(graph.swapped),
+        "the functions read what comes out of them, as e^u is its own slope",
+    ),
+    "frozen": (
+        lambda graph: graph.kept(lambda item: graph.reads(item, frozen=True)),
+        f"{FROZEN} needs no gradient, so nothing is read for one",
+    ),
+    "root": (
+        lambda graph: graph.right | {list(graph.items)[-1]},
+        "the root is the last, and nobody uses it",
+    ),
+}
+
+
+def wrong(graph: Graph) -> Iterator[tuple[str, Kept, str]]:
+    """What people keep instead; it is something, at least."""
+    return choice.wrong(graph, MISTAKES, lambda kept: kept in (graph.right, frozenset()))
+
+
+@functools.cache
+def drawn(level: int) -> tuple[str, ...]:
+    """Graphs in which some values are read and some are not."""
+    dice, found = Series(f"keep {level}"), dict[Kept, str]()
+    while len(found) < COUNT:
+        names, lines = ["a", "b", *[FROZEN] * (level == 3)], []
+        for name in LETTERS[: OPERATIONS[level - 1]]:
+            first, second = dice.choose(names[-3:]), dice.choose(names)
+            function = dice.choose(FUNCTIONS[level > 1])
+            unary = dice.below(5) < 2
+            sign = dice.choose("+**/" if level > 1 and first != second else "+*")
+            right = f"{function}({first})" if unary else f"{first} {sign} {second}"
+            lines.append(f"{name} = {right}")
+            names.append(name)
+        text = "; ".join(lines)
+        graph = Graph(text)
+        frozen = level < 3 or any(name == "frozen" for name, *_ in wrong(graph))
+        one = text.count("/") < 2  # or quotients undo each other
+        if len(graph.operations) == len(lines) and one and frozen and _is_fit(graph):
+            found.setdefault(graph.right, text)
+    return tuple(found.values())
+
+
+def _is_fit(graph: Graph) -> bool:
+    """Whether there is something to find out, and every gradient is some number."""
+    with np.errstate(all="ignore"):
+        graph.root.backward()
+    nodes = [item.node for item in graph.items.values()]
+    numbers = [node.data for node in nodes]
+    numbers += [node.grad for node in nodes if not node.parents and node.requires_grad]
+    plain = all(np.isfinite(x) and abs(x) > SMALL for x in numbers)
+    moves = all(item.node.requires_grad for item in graph.operations[-2:])
+    enough = 2 <= len(graph.right) <= len(nodes) - 2
+    return plain and moves and enough and len(list(wrong(graph))) >= FEWEST
+
+
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def described(text: str) -> dict[str, Any]:
+    """What is to be chosen, and how it is judged; ``{n3}`` stands for the name of a node."""
+    graph = Graph(text)
+    return {
+        "letters": {item.id: item.label for item in graph.operations},
+        "says": {id: _said(graph, item) for id, item in graph.items.items()},
+        "why": {id: _why(graph, id) for id in graph.items},
+        "wrong": [[name, sorted(kept), says] for name, kept, says in wrong(graph)],
+        "right": [id for id in graph.items if id in graph.right],
+        "steps": list(_steps(graph)),
+    }
+
+
+def looks(text: str) -> list[Look]:
+    """The nodes of the drawing; leaves are chosen, too."""
+    return Graph(text).looks(lambda item: True)
+
+
+def _said(graph: Graph, item: Item) -> str:
+    """A node, in words."""
+    if item.is_leaf:
+        return f"{item.label}, a leaf" + ", needs no gradient" * (item.label == FROZEN)
+    return graph.said(item)
+
+
+def _sentence(graph: Graph, item: Item) -> str:
+    """What an operation reads in the backward pass."""
+    operands = [f"<b>{graph.named(parent)}</b>" for parent in item.parents]
+    text = f"<b>{{{item.id}}}</b> = {formula(item, operands)}"
+    if not item.node.requires_grad:
+        return f"{text} needs no gradient"
+    parts: dict[str, str] = {}
+    for position, ids in graph.read_by(item).items():
+        read_ = listed([f"<b>{graph.named(id)}</b>" for id in dict.fromkeys(ids)], 6)
+        parts.setdefault(operands[position], f"{read_ or 'nothing'} for {operands[position]}")
+    return f"{text} reads {', '.join(parts.values())}"
+
+
+def _why(graph: Graph, id: str) -> str:
+    """The operations that read a value; if none does, those that have to do with it."""
+    moving = [item for item in graph.operations if item.node.requires_grad]
+    readers = [item for item in moving if id in graph.reads(item)]
+    near = [item for item in graph.operations if id in (item.id, *item.parents)]
+    return "; ".join(_sentence(graph, item) for item in readers or near)
+
+
+def _steps(graph: Graph) -> Iterator[list[Any]]:
+    """One step an operation, in the order of the pass."""
+    for item in reversed(graph.operations):
+        reads = graph.reads(item) if item.node.requires_grad else set()
+        changes = [[id, "number", "✓"] for id in graph.items if id in reads]
+        yield ["Backward", f"{_sentence(graph, item)}.", [item.id], None, changes]

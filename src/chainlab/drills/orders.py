@@ -1,0 +1,154 @@
+"""In which order the nodes of a graph may pass on, and orders that people try instead."""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from chainlab.drills import choice
+from chainlab.drills.choice import COUNT, FEWEST, LETTERS
+from chainlab.drills.forms import Form
+from chainlab.drills.series import Series
+from chainview.player.picture import Look
+from chainview.read.words import listed
+
+OPERATIONS = (5, 6, 7)  # by level
+
+Order = tuple[str, ...]
+
+
+class Graph(choice.Graph):
+    """The operations of a form, and what each hands on to."""
+
+    def __init__(self, lines: str) -> None:
+        form = Form.parse(lines)
+        super().__init__(form.run([1.0] * len(form.leaves)))
+        self.by_id = {item.id: item for item in self.operations}
+        self.operands = {
+            id: [parent for parent in dict.fromkeys(item.parents) if parent in self.by_id]
+            for id, item in self.by_id.items()
+        }
+        self.children = {
+            id: [child for child in reversed(self.by_id) if id in self.operands[child]]
+            for id in self.by_id
+        }
+        self.root = self.operations[-1].id
+
+    def is_valid(self, order: Sequence[str]) -> bool:
+        """Whether each node stands behind all its children."""
+        return all(
+            order.index(child) < order.index(id) for id in order for child in self.children[id]
+        )
+
+    def right(self) -> Order:
+        """The order that the engine would take, children first."""
+        return tuple(reversed(self.by_id))
+
+
+def _searched(graph: Graph, take: int) -> Order:
+    """As they are first met from the root: the first (0) or the last (-1) of those that wait."""
+    waiting, order = [graph.root], list[str]()
+    while waiting:
+        id = waiting.pop(take)
+        if id not in order:
+            order.append(id)
+            waiting += [other for other in graph.operands[id] if other not in order]
+    return tuple(order)
+
+
+def _deep(graph: Graph) -> tuple[Order, Order]:
+    """As a depth-first search enters them, and as it leaves them."""
+    entered: list[str] = []
+    left: list[str] = []
+
+    def visit(id: str) -> None:
+        if id not in entered:
+            entered.append(id)
+            for operand in graph.operands[id]:
+                visit(operand)
+            left.append(id)
+
+    visit(graph.root)
+    return tuple(entered), tuple(left)
+
+
+MISTAKES: dict[str, tuple[Callable[[Graph], Order], str]] = {
+    "depth": (
+        lambda graph: _deep(graph)[0],
+        "that is depth first from the root, each node as it is entered",
+    ),
+    "breadth": (
+        lambda graph: _searched(graph, 0),
+        "that is breadth first: each node as soon as the first share comes, and not the last",
+    ),
+    "stack": (
+        lambda graph: _searched(graph, -1),
+        "that is whoever was reached last goes first, with the first of its shares alone",
+    ),
+    "forward": (
+        lambda graph: tuple(graph.by_id),
+        "that is the order of the forward pass: the backward pass begins at the root",
+    ),
+    "left": (
+        lambda graph: _deep(graph)[1],
+        "that is a depth-first search, each node as it is left: it still has to be reversed",
+    ),
+}
+
+
+def wrong(graph: Graph) -> Iterator[tuple[str, Order, str]]:
+    """The orders that are no order to pass on in."""
+    return choice.wrong(graph, MISTAKES, graph.is_valid)
+
+
+@functools.cache
+def drawn(level: int) -> tuple[str, ...]:
+    """Graphs whose order is not plain."""
+    dice, found = Series(f"orders {level}"), dict[str, str]()
+    while len(found) < COUNT:
+        names, lines = ["a", "b"], []
+        for name in LETTERS[: OPERATIONS[level - 1]]:
+            first, second = dice.choose(names[-3:]), dice.choose(names)
+            lines.append(f"{name} = {first} {dice.choose('+*')} {second}")
+            names.append(name)
+        text = "; ".join(lines)
+        graph = Graph(text)
+        if len(graph.by_id) == len(lines) and len(list(wrong(graph))) >= FEWEST:
+            found.setdefault(str(graph.operands), text)
+    return tuple(found.values())
+
+
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def described(text: str) -> dict[str, Any]:
+    """What is to be ordered, and how it is judged; ``{n3}`` stands for the name of a node."""
+    graph = Graph(text)
+    return {
+        "letters": {id: item.label for id, item in graph.by_id.items()},
+        "children": graph.children,
+        "says": {id: f"{graph.said(item)}; {_use(graph, id)}" for id, item in graph.by_id.items()},
+        "wrong": [[name, list(order), says] for name, order, says in wrong(graph)],
+        "order": list(graph.right()),
+        "steps": list(_steps(graph)),
+    }
+
+
+def looks(text: str) -> list[Look]:
+    """The nodes of the drawing; operations are chosen."""
+    return Graph(text).looks(lambda item: not item.is_leaf)
+
+
+def _use(graph: Graph, id: str) -> str:
+    """The children of a node, in words."""
+    users = list(map(graph.named, graph.children[id]))
+    return f"used by {listed(users, 6)}" if users else "the root"
+
+
+def _steps(graph: Graph) -> Iterator[list[Any]]:
+    """One step an operation, in an order that is right."""
+    for place, id in enumerate(graph.right(), start=1):
+        senders = [f"<b>{graph.named(child)}</b>" for child in graph.children[id]]
+        has = f"has what {listed(senders, 6)} sent" if senders else "is the root"
+        to = list(map(graph.named, dict.fromkeys(graph.by_id[id].parents)))
+        words = f"<b>{{{id}}}</b> {has}: it passes on to {listed(to, 6)}."
+        yield ["Order", words, [id], None, [[id, "number", f"#{place}"]]]

@@ -1,0 +1,353 @@
+"""VJPs of matrix expressions, to be put together from tiles.
+
+The engine writes the formulas: that of each operand of a line, given the adjoint of its result.
+"""
+
+import contextlib
+import functools
+import math
+import operator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from chaingrad.functional import vjp
+from chaingrad.node import Node
+from chaingrad.program import program
+from chainlab.drills import formulas
+from chainlab.drills.formulas import BAR, ENTRIES, REDUCED, Matrix, Sum, Term, flipped
+from chainlab.drills.lines import Line, Lines
+from chainlab.drills.looks import look
+from chainlab.drills.series import Series
+from chainview.player.names import Names, is_bare
+from chainview.player.picture import Look
+from chainview.read.items import Item
+from chainview.read.reading import read as items_of
+
+SIZES = (2, 3, 4)
+NUMBERS = (-3, -2, -1, 1, 2, 3)
+TRIES = 4000
+SLOPE = "φ′(Z)"
+
+# Lines, and behind the bar the sizes of what is given.
+FORMS = (
+    ("Z = X @ W | X n d, W d m", "Z = X @ W.T | X n d, W m d", "C = A.T @ B | A k n, B k m",
+     "S = Q @ K.T | Q n d, K m d", "C = (A @ B).T | A n k, B k m", "Z = 2 * X @ W | X n d, W d m",
+     "C = A.T @ B.T | A k n, B m k", "Y = P - X @ W | P n m, X n d, W d m"),
+    ("Z = X @ W.T + b | X n d, W m d, b m", "Y = A @ B @ C | A n k, B k m, C m d",
+     "Y = X * V | X n d, V n d", "S = Q @ K.T / 2 | Q n d, K m d",
+     "Y = X * c + b | X n d, c d, b d", "Y = X - c; Z = Y @ W.T | X n d, c d, W m d",
+     "Y = X @ W.T - V @ U | X n d, W m d, V n k, U k m", "Y = A.T @ B @ C.T | A k n, B k m, C d m"),
+    ("Z = X @ W.T + b; H = phi(Z) | X n d, W m d, b m", "H = X @ W.T; O = H @ V.T | X n d, W m d, "
+     "V k m", "Z = X @ W.T + b; Y = Z + X | X n d, W d d, b d", "S = X @ X.T | X n d",
+     "Y = A @ X @ A.T | A n d, X d d", "H = X @ W.T; Y = H * X | X n d, W d d",
+     "Z = X @ W; H = phi(Z); O = H @ V + c | X n d, W d m, V m k, c k",
+     "S = X @ W @ X.T / 2 | X n d, W d d"),
+)  # fmt: skip
+
+
+Mistake = tuple[str, Sum, str]  # its name, what it makes, what is said of it
+
+
+def shown(line: Line) -> str:
+    """A line in formulas: Z = X Wᵀ + b."""
+    text = re.sub(r"\.T\b", "ᵀ", str(line).replace("2 * ", "2 ").replace(" @ ", " "))
+    return text.replace(" * ", " ⊙ ").replace("phi", "φ").replace("-", "−")
+
+
+def is_activation(line: Line) -> bool:
+    return "phi" in line.text
+
+
+def in_tiles(line: Line) -> Sum:
+    """What a line computes. An activation is drawn as a slope for each entry."""
+    slope = formulas.plain(SLOPE)
+    known = {"phi": lambda z: z * slope, **{name: formulas.plain(name) for name in line.reads}}
+    made: Sum = line.run(known)
+    return made
+
+
+def pulled(line: Line, known: Mapping[str, Node]) -> Sequence[Sum]:
+    """The share of each operand, by the adjoint of the result, as the engine's program has it."""
+    names = [line.made + BAR, *line.reads, *[SLOPE] * is_activation(line)]
+    given = [known[name if name in known else line.made].data for name in names]
+
+    def back(g: Any, *operands: Any) -> Any:
+        slope = operands[-1]
+
+        def run(*x: Any) -> Any:
+            return line.run({"phi": lambda z: z * slope, **dict(zip(line.reads, x, strict=True))})
+
+        return vjp(run, *operands[: len(line.reads)])[1](g)
+
+    written: dict[str, Any] = {}
+    exec(program(back, argnums=None).trace(*given).source, written)
+    shares: Sequence[Sum] = written["back"](*map(formulas.plain, names))
+    return shares
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An adjoint: of what, the sum that is right, and the lines that send the shares."""
+
+    name: str
+    right: Sum
+    senders: Sequence[Line]
+
+    @property
+    def told(self) -> str:
+        """The lines that use it."""
+        return " and ".join(dict.fromkeys(map(shown, self.senders)))
+
+
+class Layer(Lines):
+    """Lines of matrices, and the adjoint of everything by that of the last."""
+
+    def __init__(self, form: str) -> None:
+        lines, sizes = form.split(" | ")
+        super().__init__(lines, sizes, phi=Node.relu)
+        self.nodes = items_of(self.trial[self.root], "drill", 10**9)
+
+    @property
+    def given(self) -> dict[str, tuple[str, ...]]:
+        """What is drawn by chance, and its sizes: leaves, slopes, the adjoint of the result."""
+        found = {name: self.dims[name] for name in self.leaves}
+        for line in self.lines:
+            if is_activation(line):
+                found[SLOPE] = self.dims[line.made]
+        return found | {self.root + BAR: self.dims[self.root]}
+
+    @functools.cached_property
+    def asked(self) -> list[Asked]:
+        """Every adjoint but that which is given, in the order of the pass."""
+        shares: dict[str, list[tuple[Line, Sum]]] = {}
+        found: list[Asked] = []
+        for k, line in reversed(list(enumerate(self.lines))):
+            for name, share in zip(line.reads, pulled(line, self.trial), strict=True):
+                shares.setdefault(name, []).append((line, share))
+            earlier = [name for other in self.lines[:k] for name in other.reads]
+            for name in line.reads:
+                if name not in earlier:
+                    senders = [sender for sender, _ in shares[name]]
+                    total = functools.reduce(operator.add, (x for _, x in shares[name]))
+                    found.append(Asked(name, total, senders))
+        return found
+
+    @functools.cached_property
+    def slips(self) -> dict[str, list["Mistake"]]:
+        """Of each adjoint the mistakes that differ from what is right and from each other."""
+        values = self.drawn([4] * len(self.letters), Series("generic"))
+        found: dict[str, list[Mistake]] = {}
+        for asked in self.asked:
+            known, kept = [asked.right.value(values)], list[Mistake]()
+            for each in mistakes(asked):
+                with contextlib.suppress(ValueError):  # no sizes fit
+                    wrong = each[1].value(values)
+                    if formulas.distinct([wrong, *known]):
+                        known.append(wrong)
+                        kept.append(each)
+            found[asked.name] = kept
+        return found
+
+    def drawn(self, sizes: Sequence[int], dice: Series) -> dict[str, Matrix]:
+        """Numbers by chance for all that is given, and what follows from them."""
+        found: dict[str, Matrix] = {}
+        for name, dims in self.given.items():
+            shape = [sizes[self.letters.index(x)] for x in dims]
+            entries = [float(dice.choose(NUMBERS)) for _ in range(math.prod(shape))]
+            found[name] = np.array(entries).reshape((1, *shape)[-2:])
+        for line in self.lines:
+            found[line.made] = in_tiles(line).value(found)
+        for asked in self.asked:
+            found[asked.name + BAR] = asked.right.value(found)
+        return found
+
+    def is_fit(self, known: Mapping[str, Matrix]) -> bool:
+        """Whether these numbers tell every mistake from what is right and from the others."""
+        for asked in self.asked:
+            found = [asked.right.value(known)]
+            for _, wrong, _ in self.slips[asked.name]:
+                with contextlib.suppress(ValueError):  # its shapes do not fit
+                    found.append(wrong.value(known))
+            if not formulas.distinct(found):
+                return False
+        return True
+
+
+@functools.cache
+def layer(form: str) -> Layer:
+    """The lines of a form."""
+    return Layer(form)
+
+
+def _is_apart(form: str) -> bool:
+    """Whether no two sizes are the same: shapes tell most mistakes then."""
+    return form in FORMS[0]
+
+
+def draw(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
+    """Sizes and matrices of a problem."""
+    of = layer(form)
+    for _ in range(TRIES):
+        sizes = [dice.choose(SIZES) for _ in of.letters]
+        if not _is_apart(form) or len(set(sizes)) == len(sizes):
+            known = of.drawn(sizes, dice)
+            if of.is_fit(known):
+                return sizes, known
+    raise RuntimeError(f"no numbers were found for {form}")
+
+
+# --- mistakes -------------------------------------------------------------------------------------
+
+
+def mistakes(asked: Asked) -> Iterator[Mistake]:
+    """What people write instead."""
+    right, v = asked.right.terms, asked.name
+    for i, term in enumerate(right):
+        for name, wrong, says in (*_of_products(v, term), *_of_term(v, term)):
+            if wrong.chains:
+                yield name, Sum((*right[:i], wrong, *right[i + 1 :])), says
+    if len(right) > 1:
+        says = f"a path is missing: {v} is used more than once in {asked.told}"
+        for i in range(len(right)):
+            yield "forgotten", Sum((*right[:i], *right[i + 1 :])), says
+    for sender in asked.senders:
+        says = "only a sum passes on unchanged what it receives"
+        yield "unchanged", formulas.plain(sender.made + BAR), says
+
+
+def _of_products(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
+    """In a matrix product."""
+    for i, chain in enumerate(term.chains):
+        put = functools.partial(_put, term, i)
+        if len(chain) > 1:
+            says = f"that is the transpose: {v}{BAR} has the shape of {v}"
+            yield "transposed", put(flipped(chain)), says
+            yield "order", put(chain[::-1]), "the factors are in the wrong order"
+        for k, (name, turned) in enumerate(chain):
+            before, after = chain[:k], chain[k + 1 :]
+            if len(chain) > 1:
+                says = f"{name} is to be transposed" if turned else f"{name} is not transposed here"
+                yield "untransposed", put((*before, (name, not turned), *after)), says
+            if not name.endswith(BAR):
+                says = f"that has {v} itself as a factor, and not what {v} was multiplied by"
+                yield "factor", put((*before, (v, turned), *after)), says
+                yield "local", put((*before, *after)), f"the factor {name} is missing"
+        if len(chain) == 2:
+            says = "⊙ multiplies entry by entry; a matrix product sends a matrix product"
+            yield "entry", put(chain[:1], chain[1:]), says
+
+
+def _of_term(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
+    """In what is made of products."""
+    if len(term.chains) > 1:
+        product = tuple(factor for chain in term.chains for factor in chain)
+        says = "what was multiplied entry by entry sends so, too: with ⊙"
+        yield "entry", replace(term, chains=(product,)), says
+        turned = (flipped(term.chains[0]), *term.chains[1:])
+        yield "untransposed", replace(term, chains=turned), "nothing is transposed around ⊙"
+    if term.summed:
+        says = f"every row uses {v}: the shares of the rows are still to be added up"
+        yield "batch", replace(term, summed=""), says
+        says = f"that adds up each row by itself; the shares of all rows go to {v}"
+        yield "axis", replace(term, summed=formulas.COLUMNS), says
+        yield "mean", replace(term, summed=formulas.MEAN), "shares are added up, and not averaged"
+    if term.sign < 0:
+        yield "sign", replace(term, sign=1), f"the sign: {v} is subtracted"
+    if term.scale:
+        yield "scale", replace(term, scale=""), f"the factor {term.scale} is missing"
+
+
+def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
+    """With other products in the place of one."""
+    chains = tuple(chain for chain in chains if chain)
+    return replace(term, chains=(*term.chains[:i], *chains, *term.chains[i + 1 :]))
+
+
+# --- as a page reads it ---------------------------------------------------------------------------
+
+
+def looks(form: str) -> list[Look]:
+    """The nodes of the drawing, with their shapes."""
+    of = layer(form)
+    return [_look(Names(of.nodes), item) for item in of.nodes]
+
+
+def _look(names: Names, item: Item) -> Look:
+    title = names.whole(item) if item.label or item.op == "transpose" or is_bare(item) else ""
+    note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
+    return look(item, title, note, (("data",),) * (not is_bare(item)), "(0, 0)")
+
+
+def described(form: str) -> dict[str, Any]:
+    """What is asked of a form, and how it is judged; ``{0}`` stands for the first size."""
+    of = layer(form)
+    ids = {item.label: item.id for item in of.nodes if item.label}
+    lines = [
+        {
+            "node": ids[asked.name],
+            "label": asked.name + BAR,
+            "shape": _shape(of, asked.name),
+            "right": asked.right.tiles(),
+            "hint": f"{asked.told}; {asked.name}{BAR} has the shape of {asked.name}",
+            "slips": [[name, wrong.tiles(), says] for name, wrong, says in of.slips[asked.name]],
+        }
+        for asked in of.asked
+    ]
+    return {
+        "sizes": len(of.letters),
+        "apart": _is_apart(form),
+        "matrices": [
+            [name, [of.letters.index(x) for x in dims]] for name, dims in of.given.items()
+        ],
+        "made": [[line.made, in_tiles(line).tiles()] for line in of.lines],
+        "given": [
+            [item.id, "data", of.marked(of.dims_of(item.node))]
+            for item in of.nodes
+            if item.node.ndim
+        ],
+        "text": "; ".join(map(shown, of.lines)),
+        "seed": f"{of.root}{BAR} {_shape(of, of.root)}",
+        "tray": _tray(of, lines),
+        "lines": lines,
+        "steps": list(_steps(of, ids)),
+    }
+
+
+def _shape(of: Layer, name: str) -> str:
+    dims = {**of.given, **of.dims}
+    return of.marked(dims[name] if name in dims else dims[name.removesuffix(BAR)])
+
+
+def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The tiles that formulas, right or wrong, are made of."""
+    said = [[line["right"], *(slip[1] for slip in line["slips"])] for line in lines]
+    used = {tile for formulas_ in said for formula in formulas_ for tile in formula}
+    bases = {tile.rstrip("ᵀ") for tile in used}
+    names = [of.root + BAR, *(line["label"] for line in lines), *of.dims]
+    found: list[str] = []
+    for name in names:
+        if name in bases:
+            found += [name, name + "ᵀ"] if "," in _shape(of, name)[:-2] else [name]
+    others = (SLOPE, ENTRIES, *REDUCED, "2", "1/2", formulas.PLUS, formulas.MINUS)
+    return found + [tile for tile in others if tile in used]
+
+
+def _steps(of: Layer, ids: Mapping[str, str]) -> Iterator[list[Any]]:
+    """One step an adjoint."""
+    for asked in of.asked:
+        formula = asked.right.tiles()
+        shapes = [
+            f"{name} {_shape(of, name)}"
+            for name in dict.fromkeys(tile.rstrip("ᵀ") for tile in formula)
+            if name in of.given or name.removesuffix(BAR) in of.dims
+        ]
+        words = (
+            f'{asked.told}: <span class="g">{asked.name}{BAR}</span> = <b>{" ".join(formula)}</b>, '
+            f"of shape {_shape(of, asked.name)}. Here {', '.join(shapes)}."
+        )
+        nodes = [ids[asked.name], *(ids[sender.made] for sender in asked.senders)]
+        yield ["Backward", words, nodes, None, []]

@@ -1,0 +1,101 @@
+"""A recorded graph as a function of its leaves."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chaingrad.node import Node
+from chaingrad.remat import _Recomputed
+from chaingrad.rules import RULES, Rule
+from chainlab.workbench.views import leaves_of
+
+
+@dataclass(frozen=True)
+class Replay:
+    """A graph that is computed again, from other leaves.
+
+    What its text has decided, by ``if`` or by the condition of ``where``, stays as it was.
+
+    Attributes:
+        leaves: those that require a gradient; the function's arguments, in this order.
+        data: the other leaves that have a label; its further arguments.
+        held: the values of the leaves that have no label, which belong to the function; read
+            while a program is traced, they would be taken for its inputs.
+        made: the nodes of each call of the function, and those that they stand for; a program is
+            written in one call and compared with nodes in another.
+    """
+
+    root: Node
+    leaves: Sequence[Node]
+    data: Sequence[Node]
+    held: Mapping[Node, Any]
+    made: dict[Node, Node] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, root: Node) -> "Replay":
+        """Read the graph of ``root``.
+
+        Raises:
+            TypeError: a part of it is computed again by the backward pass, out of sight.
+        """
+        nodes = root.sorted_graph()[::-1]
+        if any(isinstance(node.rule, _Recomputed) for node in nodes):
+            raise TypeError("what stands in a checkpoint is not in the graph: leave checkpoint out")
+        leaves = leaves_of(root)
+        plain = [node for node in nodes if not node.parents and not node.requires_grad]
+        held = {node: node.data for node in plain if not node.label}
+        return cls(root, leaves, [node for node in plain if node.label], held)
+
+    @property
+    def values(self) -> list[Any]:
+        """The arguments that give the graph again."""
+        return [node.data for node in (*self.leaves, *self.data)]
+
+    @property
+    def function(self) -> Callable[..., Node]:
+        """The function, with the labels as the names of its arguments."""
+
+        def run(*given: Any) -> Node:
+            return self(*given)
+
+        run.__name__ = "program"
+        names = [_name(node, i) for i, node in enumerate((*self.leaves, *self.data))]
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        unique = len(set(names)) == len(names)
+        names = names if unique else [f"x{i}" for i in range(len(names))]
+        run.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+        return run
+
+    def __call__(self, *given: Any) -> Node:
+        at: dict[Node, Node] = {}
+        for node, x in zip((*self.leaves, *self.data), given, strict=True):
+            at[node] = x if isinstance(x, Node) else Node(x, requires_grad=False)
+        for node in self.root.sorted_graph()[::-1]:
+            if node.parents:
+                operands = [at[parent] for parent in node.parents]
+                at[node] = operands[0].apply(_rule(node), operands, {})
+                at[node].label = node.label
+            elif node not in at:
+                at[node] = Node(self.held[node], requires_grad=False)
+        self.made.update((new, old) for old, new in at.items())
+        return at[self.root]
+
+    def number(self, values: Sequence[Any]) -> float:
+        """The root for other values of the arguments."""
+        number = self(*[Node(x, requires_grad=False) for x in values]).item()
+        self.made.clear()
+        return number
+
+
+def _rule(node: Node) -> Rule:
+    """The rule of a node; one that keeps arrays for its own pass is bound anew."""
+    rule: Any = node.rule
+    if "kept" not in rule.options:
+        return rule  # type: ignore[no-any-return]
+    return RULES[rule.name].bind(rule.options | {"kept": []}, len(node.parents))
+
+
+def _name(node: Node, i: int) -> str:
+    label = str(node.label or "")
+    return label if label.isidentifier() else f"x{i}"

@@ -1,0 +1,147 @@
+"""Run a text that somebody has typed: its root, or what is wrong, at its line."""
+
+import ast
+import builtins
+import contextlib
+import io
+import traceback
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import chaingrad
+from chaingrad import losses, nn
+from chaingrad._messages import calling
+from chaingrad.node import Node
+from chainlab.workbench.hints import hint_for, pasted
+
+FILE = "<workbench>"
+SHOWING = {"draw_graph", "draw_gradient_flow", "play", "nudge", "order", "export"}
+LONGEST = 10_000  # characters that are printed
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a line, counted from 1, and what to write instead, if that is known."""
+
+    line: int
+    message: str
+    hint: str = ""
+    severity: str = "error"  # or "warning"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What running a text gave; no root where that is not to be had."""
+
+    root: Node | None
+    printed: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+def names_at_hand() -> dict[str, Any]:
+    """What a text need not import."""
+    public = {name: getattr(chaingrad, name) for name in chaingrad.__all__}
+    own = {"__builtins__": builtins, "__name__": "__main__"}
+    return own | public | {"chaingrad": chaingrad, "np": np, "nn": nn, "losses": losses}
+
+
+def run(text: str) -> Ran:
+    """Run a text, and label the nodes that its names stand for."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, FILE)
+    except SyntaxError as error:
+        return Ran(None, problems=[Problem(error.lineno or 1, f"{error.msg}.")])
+    except ValueError as error:  # a null byte
+        return Ran(None, problems=[Problem(1, str(error))])
+    if elsewhere := [Problem(*found) for found in pasted(tree)]:
+        return Ran(None, problems=elsewhere)
+    if not tree.body:
+        return Ran(None)
+    names, printed = names_at_hand(), io.StringIO()
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
+        warnings.simplefilter("always")
+        try:
+            with calling(names):
+                value = _execute(tree, names)
+            wrong = [] if isinstance(value, Node) else [_no_root(tree, names, value)]
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            value, wrong = None, [_located(error, tree)]
+    notes = [
+        Problem(w.lineno, str(w.message), hint_for(str(w.message), w.lineno, tree), "warning")
+        for w in warned
+        if w.filename == FILE
+    ]
+    root = value if isinstance(value, Node) else None
+    _label(names, root)
+    return Ran(root, printed.getvalue()[:LONGEST], [*wrong, *dict.fromkeys(notes)])
+
+
+def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:
+    """Run all of it; the value of its last expression, or of what it assigns last."""
+    kept, root = tree.body, None
+    match tree.body[-1]:
+        case ast.Expr(ast.Call(ast.Attribute(node, "backward"))):
+            root = node
+        case ast.Expr(value):
+            kept, root = kept[:-1], _shown(value)
+        case (
+            ast.Assign([ast.Name(name), *_])
+            | ast.AnnAssign(ast.Name(name))
+            | ast.AugAssign(ast.Name(name)) as last
+        ):
+            root = ast.copy_location(ast.Name(name, ast.Load()), last)
+    exec(compile(ast.Module(kept, tree.type_ignores), FILE, "exec"), names)
+    return root and eval(compile(ast.Expression(root), FILE, "eval"), names)
+
+
+def _shown(value: ast.expr) -> ast.expr:
+    """Of a call that shows a node, that node."""
+    match value:
+        case ast.Call(ast.Attribute(attr=name) | ast.Name(name), [node, *_]) if name in SHOWING:
+            return node
+    return value
+
+
+def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Problem:
+    line = tree.body[-1].lineno
+    known = [name for name, x in names.items() if isinstance(x, Node)]
+    if isinstance(value, list | tuple) and any(isinstance(x, Node) for x in value):
+        return Problem(line, "The last line gives several values.", "End with one of them, or sum.")
+    gives = "nothing" if value is None else f"{type(value).__name__} {value!r:.40}"
+    hint = (
+        f"End with what is to be shown, as in: {known[-1]}"
+        if known
+        else "Make nodes of the inputs, as in: x = Node(2.0)"
+    )
+    return Problem(line, f"The last line gives {gives}, and no node.", hint)
+
+
+def _located(error: BaseException, tree: ast.Module) -> Problem:
+    """An error at the line of the text that it came from."""
+    here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
+    line = (here[-1].lineno if here else None) or tree.body[-1].lineno
+    said = str(error) or "no more is said"
+    return Problem(line, f"{type(error).__name__}: {said}", hint_for(said, line, tree))
+
+
+def _label(names: dict[str, Any], root: Node | None) -> None:
+    """Call nodes and arrays what the text calls them, unless they have a label; the first holds."""
+    given = {name: x for name, x in names.items() if not name.startswith("_")}
+    for name, x in given.items():
+        if isinstance(x, Node) and not x.label:
+            x.label = name
+    arrays = {id(x): name for name, x in reversed(given.items()) if isinstance(x, np.ndarray)}
+    for node in root.sorted_graph() if root is not None else ():
+        if not node.parents and not node.label:
+            node.label = arrays.get(id(node.data), "")

@@ -1,0 +1,97 @@
+"""The view *written out*: the graph and its gradients as NumPy and as equations."""
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from chaingrad import program
+from chaingrad.node import Node
+from chaingrad.program.words import Trace, TracedLine
+from chainlab.workbench.replay import Replay
+from chainlab.workbench.tables import SHEETS
+from chainlab.workbench.views import MOST_DRAWN, Shown, single
+from chainview import draw_graph
+from chainview.piece import piece
+from chainview.read.reading import read
+
+SCRIPT = files(__package__) / "written.js"
+MOST = 120  # nodes
+
+Typeset = Callable[[str], str]
+
+
+def as_code(tex: str) -> str:
+    """A formula as it is written in LaTeX."""
+    return f"<code>{html.escape(tex)}</code>"
+
+
+def written(root: Node, typeset: Typeset = as_code) -> Shown:
+    """The program of the gradients, line by line, beside the drawing."""
+    single(root, "written out")
+    replay = Replay.of(root)
+    count = len(root.sorted_graph())
+    if count > MOST:
+        raise ValueError(
+            f"written out, {count} nodes are too many to read, more than {MOST}: take arrays "
+            "instead of numbers, or fewer turns of a loop"
+        )
+    count = len(replay.leaves)
+    argnums = 0 if count == 1 else range(count)
+    trace = program(replay.function, argnums).trace(*replay.values)
+    drawing = draw_graph(root, direction="TB", max_nodes=MOST_DRAWN)
+    drawn = drawing._repr_mimebundle_()["text/html"]
+    ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
+    nodes = {new: ids[old] for new, old in replay.made.items()}
+    rows = "".join(_rows(trace, nodes, typeset))
+    inside = (
+        f'<div class="cg-pair"><div class="cg-graph">{drawn}</div>'
+        f'<div class="cg-scroll"><table class="cg-lines"><thead><tr><th scope="col">NumPy</th>'
+        f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
+    )
+    alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
+    view = piece("moving", alt, inside, None, [SCRIPT], SHEETS, "written")
+    return Shown(view, alt, alone(trace, replay))
+
+
+def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:
+    """A row for each line; those that compute say which nodes they are about."""
+    about: dict[str, TracedLine] = {}
+    for line in trace.lines:
+        for part in line.source.splitlines():
+            about.setdefault(part.strip(), line)
+    seen: set[int] = set()
+    for text in trace.source.rstrip().splitlines():
+        found = about.get(text.strip())
+        equation = found.equation if found and id(found) not in seen else ""
+        seen.add(id(found))
+        ids = " ".join(_ids(found, nodes)) if found else ""
+        reach = f' data-nodes="{ids}" tabindex="0"' if ids else ""
+        shown = typeset(equation) if equation else ""
+        code = html.escape(text) or "&nbsp;"
+        yield f"<tr{reach}><td><code>{code}</code></td><td>{shown}</td></tr>"
+
+
+def _ids(line: TracedLine, nodes: dict[Node, str]) -> list[str]:
+    told = [nodes[node] for node in (*line.computes, *line.differentiates) if node in nodes]
+    return list(dict.fromkeys(told))
+
+
+def alone(trace: Trace, replay: Replay) -> str:
+    """The program with a call of it: code that runs by itself."""
+    given = [*replay.values, *trace.constants.values()]
+    call = f"print(program({', '.join(map(_literal, given))}))"
+    missing = "import numpy as np\n\n\n" if "np." in call and "np." not in trace.source else ""
+    return f"{missing}{trace.source}\n\n{call}\n"
+
+
+def _literal(x: Any) -> str:
+    """A number or an array as Python that gives it to the bit."""
+    text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(np.asarray(x).tolist()))
+    if not isinstance(x, np.ndarray):
+        return text
+    is_plain = x.dtype in (np.float64, np.int64, bool)
+    return f"np.array({text})" if is_plain else f"np.array({text}, dtype=np.{x.dtype.name})"

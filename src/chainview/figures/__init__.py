@@ -1,0 +1,1 @@
+"""Figures that move under the reader's hand."""

@@ -1,0 +1,33 @@
+"""A figure whose script looks up what was computed, and writes it where the rest stands anyway."""
+
+import html
+from functools import cached_property
+from typing import Any
+
+from chainview.figures.figure import HERE, Figure
+from chainview.piece import piece
+
+
+class Lookup(Figure):
+    """A figure that is the same with scripts and without, to begin with."""
+
+    @cached_property
+    def html(self) -> str:
+        """The figure as a piece of HTML."""
+        title = self.alt.partition(". ")[0]  # the rest is true to begin with only
+        script, sheet = HERE / "lookup.js", HERE / "lookup.css"
+        return piece("lookup", title, self._still, self.data, [script], [sheet], self._kind)
+
+
+def number(value: float) -> str:
+    """Write a number with three digits and a minus sign.
+
+    >>> number(-0.12345), number(2.0)
+    ('−0.123', '2')
+    """
+    return f"{value:.3g}".replace("-", "−")
+
+
+def escaped(text: Any) -> str:
+    """Text for HTML."""
+    return html.escape(str(text))

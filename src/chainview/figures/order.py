@@ -1,0 +1,107 @@
+"""Click the nodes in an order of one's own: do the gradients come out right?"""
+
+from collections import Counter
+from typing import Any
+
+from chaingrad.backward import local_gradients
+from chaingrad.node import Node
+from chainview.draw.boxes import Direction
+from chainview.figures.figure import Figure
+from chainview.figures.numbers import Numbers
+from chainview.player.names import amount
+from chainview.read.items import Item
+from chainview.read.words import cut, listed
+
+MOST_NODES = 40
+
+
+def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MOST_NODES) -> Figure:
+    """Show the graph of ``root`` for the reader to run the backward pass, click by click.
+
+    A node that is clicked passes on what it holds by then, along the next of its edges: in a right
+    order when all its shares have come, in a wrong one before. When each edge has been used, the
+    figure compares the gradients of the leaves with the engine's and names the nodes that were too
+    early. The local gradients are the engine's, too. Gradients in the nodes stay what they were.
+
+    Args:
+        root: a node that holds a number; so must all that it was computed from.
+        direction: which way the data flows, in Graphviz's terms; by default from left to right,
+            and downwards where there is no room for that.
+        max_nodes: a larger graph is refused.
+
+    Raises:
+        TypeError: ``root`` is not a node or requires no gradient, or the graph holds an array.
+        ValueError: the graph has more than ``max_nodes`` nodes.
+
+    >>> a = Node(3.0, "a")
+    >>> b = a + a
+    >>> c = b + b
+    >>> b.label, c.label = "b", "c"
+    >>> order(c)
+    <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
+    """
+    clicks = _Clicks(Numbers.read(root, "order", max_nodes))
+    return Figure(clicks.alt(), clicks.data(), "order", clicks.still(direction), clicks.controls())
+
+
+class _Clicks:
+    """A graph whose nodes pass their gradients on by clicks."""
+
+    def __init__(self, graph: Numbers) -> None:
+        self.graph, self.names = graph, graph.names
+        self.shown = [item for item in graph.items if item.node in graph.grads]
+        self.leaves = [item for item in self.shown if item.is_leaf]
+        self.sends = {item.id: _sends(item) for item in self.shown}
+
+    def alt(self) -> str:
+        senders = [self.names.text(item) for item in reversed(self.shown) if not item.is_leaf]
+        leaves = [self.names.text(item) for item in self.leaves]
+        return cut(
+            f"Backward pass from {self.names.text(self.graph.top)} to click through: "
+            f"{listed(senders, 8)}; the gradients to find: {listed(leaves, 8)}."
+        )
+
+    def data(self) -> list[dict[str, Any]]:
+        """What the script reads."""
+        waits = Counter(send["to"] for sent in self.sends.values() for send in sent.values())
+        return [
+            {
+                "id": item.id,
+                "html": self.names.html(item),
+                "text": self.names.text(item),
+                "sends": list(self.sends[item.id].values()),
+                "waits": waits[item.id],
+                "right": float(self.graph.grads[item.node]),
+            }
+            for item in self.shown
+        ]
+
+    def still(self, direction: Direction | None) -> str:
+        """The graph with what each edge passes back, and the gradients in words."""
+        grads = self.graph.grads
+        shares = {
+            (item.id, position): float(grads[item.node]) * send["local"]
+            for item in self.shown
+            for position, send in self.sends[item.id].items()
+        }
+        widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
+        drawn = self.graph.drawn(direction, f"{widest}0", shares)
+        right = listed(self.graph.told((item, ()) for item in self.leaves), 12)
+        return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
+
+    def controls(self) -> str:
+        return (
+            f'<p class="cg-words" aria-live="polite" aria-atomic="true">{self.names.top} holds 1. '
+            "Click a node, and it passes on what it holds along the next of its arrows.</p>"
+            '<div class="cg-bar"><button type="button">Undo</button>'
+            '<button type="button">Start again</button></div>'
+        )
+
+
+def _sends(item: Item) -> dict[int, dict[str, Any]]:
+    """What a node passes on by each click: to which operand, along which of their edges."""
+    return {
+        position: {"to": item.parents[position], "which": item.which(position), "local": local}
+        for position, (_, local) in enumerate(local_gradients(item.node))
+        if local is not None
+    }

@@ -1,0 +1,133 @@
+"""A watched function of PyTorch, run again in double precision for differences."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from chainview.frameworks._differences import (
+    Again,
+    Moved,
+    NotComparedError,
+    complexes,
+    reals,
+)
+from chainview.frameworks._modes import Operations, guarded, tensors_in
+from chainview.frameworks._private import name_of, reinterprets, shares_memory
+from chainview.frameworks._restoring import Restoring, referred, roots
+
+WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
+
+
+class TorchAgain(Again):
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        inputs: Sequence[Any],
+        model: Any,
+        leaves: Sequence[tuple[str, Any]],
+        is_low: bool,
+    ) -> None:
+        self._f, self._inputs, self._model = f, inputs, model
+        self.names = [name for name, _ in leaves]
+        self._leaves = [tensor for _, tensor in leaves]
+        self.is_complex = [tensor.is_complex() for tensor in self._leaves]
+        self.is_low = is_low
+
+    def values(self) -> list[Any]:
+        return [_array(_in_double(tensor.detach())) for tensor in self._leaves]
+
+    def loss(self, moved: Moved) -> float:
+        with self._doubled(moved) as run:
+            return float(run().item())
+
+    def gradients(self, moved: Moved) -> tuple[float, list[Any]]:
+        with self._doubled(moved) as run:
+            loss = run()
+            for leaf in self._leaves:
+                leaf.grad = None  # the function may have run a backward pass of its own
+            loss.backward()
+            found = [torch.zeros_like(x) if x.grad is None else x.grad for x in self._leaves]
+            return float(loss.item()), [_array(_in_double(grad)) for grad in found]
+
+    @contextmanager
+    def _doubled(self, moved: Moved) -> Iterator[Callable[[], Any]]:
+        """Have the leaves, the modules' tensors and the inputs in double precision meanwhile."""
+        restoring = Restoring(self._f, self._model)
+        modules = roots(self._f, self._model)
+        tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
+        tensors += [*self._leaves, *tensors_in(self._inputs)]
+        tensors += [x for x in referred(self._f) if isinstance(x, torch.Tensor)]
+        with restoring.all():
+            for tensor in {id(t): t for t in tensors}.values():
+                if tensor.is_floating_point() or tensor.is_complex():
+                    restoring.leaf(tensor)
+                    tensor.data = _in_double(tensor.data)
+                    tensor.grad = None
+                else:
+                    restoring.changes(tensor)
+            for number, array in moved.items():
+                leaf = self._leaves[number]
+                given = torch.from_numpy(complexes(array, self.is_complex[number]))
+                leaf.data = torch.empty_like(leaf.data).copy_(given)
+            torch.set_default_dtype(torch.float64)
+            widening = _Widening(restoring)
+            with Operations(widening.operation):
+                yield lambda: widening.checked(self._f(*self._inputs))
+
+
+def _in_double(tensor: Any) -> Any:
+    return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
+
+
+def _array(tensor: Any) -> Any:
+    return reals(tensor.to_dense().resolve_conj().resolve_neg().cpu().numpy().copy())
+
+
+class _Widening:
+    """Runs operations in double precision where single precision is asked for, too."""
+
+    def __init__(self, restoring: Restoring) -> None:
+        self._restoring = restoring
+        self._narrowing = ""  # the first operation that made single precision of double
+
+    def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run an operation with double precision for what it takes and what it is asked for."""
+        if not reinterprets(function):
+            args, kwargs = _wide_arguments(function, args, kwargs)
+        result = guarded(self._restoring, function, args, kwargs)
+        if name_of(function) == "lift_fresh":  # of torch.tensor, whose dtype no mode sees
+            return _wide(result)
+        if any(map(_is_double, tensors_in([args, kwargs]))) and not self._narrowing:
+            is_narrow = any(x.dtype in WIDE for x in tensors_in(result))
+            self._narrowing = name_of(function) if is_narrow else ""
+        return result
+
+    def checked(self, loss: Any) -> Any:
+        """Give the loss, if all on the way to it has double precision."""
+        if self._narrowing or not _is_double(loss):
+            by = f" in {self._narrowing}" if self._narrowing else ""
+            raise NotComparedError(f"the function computes in single precision{by}")
+        return loss
+
+
+def _wide_arguments(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Widen tensors and dtypes among the arguments, but tensors whose memory is the result's."""
+    shared = shares_memory(function)
+    names = [name for name, _ in shared]
+    is_shared = dict(shared)
+    positional = [x if is_shared[name] else _wide(x) for name, x in zip(names, args, strict=False)]
+    return positional, {k: x if is_shared.get(k) else _wide(x) for k, x in kwargs.items()}
+
+
+def _wide(x: Any) -> Any:
+    if isinstance(x, torch.dtype):
+        return WIDE.get(x, x)
+    if isinstance(x, torch.Tensor):
+        return x.to(WIDE.get(x.dtype, x.dtype))
+    return [_wide(part) for part in x] if isinstance(x, list | tuple) else x
+
+
+def _is_double(tensor: Any) -> bool:
+    return tensor.dtype in (torch.float64, torch.complex128)

@@ -1,0 +1,369 @@
+"""One run of a function in JAX, equation by equation, and its backward pass by JAX's own rules."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import jax
+import jax.extend
+import jax.numpy as jnp
+import numpy as np
+
+from chaingrad.graph import toposort
+from chainview.frameworks import _widening
+from chainview.frameworks._differences import (
+    Again,
+    Compared,
+    Moved,
+    NotComparedError,
+    complexes,
+    reals,
+)
+from chainview.frameworks.run import BY_DESIGN, Call, Value, summary, told_of
+from chainview.frameworks.watched import Watched
+from chainview.player.watch import Event, Message, Written
+from chainview.read import jaxpr
+from chainview.read.words import FEW
+
+UNROLLED = 50  # steps of a scan
+
+
+def watch(
+    f: Callable[..., Any], inputs: Sequence[Any], argnums: int | Sequence[int], most: int
+) -> Watched:
+    """Trace ``f``, run its equations, and pull a gradient back through each of them."""
+    chosen = {argnums} if isinstance(argnums, int) else set(argnums)
+    for number in chosen:
+        if not 0 <= number < len(inputs):
+            raise ValueError(f"watch_jax: argnums has {number}, of {len(inputs)} arguments")
+    closed = jax.make_jaxpr(f)(*inputs)
+    _check(closed.out_avals)
+    record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
+    run = _Run(record.outputs[0], _Numbers(most))
+    given = [
+        (x, i in chosen) for i, argument in enumerate(inputs) for x in jax.tree.leaves(argument)
+    ]
+    places = [node for node in record.nodes if node.kind == "input"]
+    run.forward(dict(zip(places, given, strict=True)))
+    run.backward()
+    seen = run.result()
+    leaves = [
+        (place, node.label or "")
+        for place, (node, (x, is_chosen)) in enumerate(zip(places, given, strict=True))
+        if is_chosen and _is_real(x) and np.size(x)
+    ]
+    is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
+    again = _Again(f, inputs, leaves, is_low)
+    return replace(seen, again=again)
+
+
+class _Again(Again):
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        inputs: Sequence[Any],
+        chosen: Sequence[tuple[int, str]],
+        is_low: bool,
+    ) -> None:
+        self._f, self._inputs, self._chosen, self.is_low = f, inputs, chosen, is_low
+        leaves = jax.tree.leaves(list(inputs))
+        self.names = [name for _, name in chosen]
+        self.is_complex = [bool(jnp.iscomplexobj(leaves[place])) for place, _ in chosen]
+
+    def __call__(self, samples: int, has_time: Callable[[], bool]) -> Compared | str:
+        with jax.enable_x64(True):
+            return super().__call__(samples, has_time)
+
+    @cached_property
+    def _given(self) -> list[Any]:
+        return [_double(x) for x in jax.tree.leaves(list(self._inputs))]
+
+    @cached_property
+    def _function(self) -> Callable[..., Any]:
+        """The loss, of the leaves' values, in double precision from end to end."""
+        shape = jax.tree.structure(list(self._inputs))
+        closed = jax.make_jaxpr(lambda *flat: self._f(*jax.tree.unflatten(shape, flat)))(
+            *self._given
+        )
+        closed = _widening.widened(closed) if _widening.narrows(closed) else closed
+        if _widening.narrows(closed) or closed.out_avals[0].dtype != jnp.float64:
+            raise NotComparedError("the function computes in single precision")
+        run = jax.extend.core.jaxpr_as_fun(closed)
+
+        def loss(values: Sequence[Any]) -> Any:
+            places = [place for place, _ in self._chosen]
+            given = dict(enumerate(self._given)) | dict(zip(places, values, strict=True))
+            return run(*given.values())[0]
+
+        return loss
+
+    @cached_property
+    def _compiled(self) -> tuple[Any, Any]:
+        return jax.jit(self._function), jax.jit(jax.value_and_grad(self._function))
+
+    def values(self) -> list[Any]:
+        return [reals(np.array(self._given[place])) for place, _ in self._chosen]
+
+    def _moved(self, moved: Moved) -> list[Any]:
+        values = [self._given[place] for place, _ in self._chosen]
+        for number, array in moved.items():
+            values[number] = jnp.asarray(complexes(array, self.is_complex[number]))
+        return values
+
+    def loss(self, moved: Moved) -> float:
+        return float(self._compiled[0](self._moved(moved)))
+
+    def gradients(self, moved: Moved) -> tuple[float, list[Any]]:
+        loss, found = self._compiled[1](self._moved(moved))
+        return float(loss), [reals(np.conj(np.asarray(grad))) for grad in found]
+
+
+def _double(x: Any) -> Any:
+    x = jnp.asarray(x)
+    if not _is_real(x):
+        return x
+    return x.astype(jnp.complex128 if jnp.iscomplexobj(x) else jnp.float64)
+
+
+def _check(outputs: Sequence[Any]) -> None:
+    if len(outputs) != 1:
+        raise TypeError(
+            f"watch_jax: the function gives {len(outputs)} arrays; a backward pass starts from one "
+            "number, so give the loss alone"
+        )
+    if outputs[0].shape or not jnp.issubdtype(outputs[0].dtype, jnp.floating):
+        raise ValueError(
+            f"watch_jax: the function gives {outputs[0].str_short()}; a backward pass starts from "
+            "one floating-point number, so reduce it, with .mean() or .sum()"
+        )
+
+
+@dataclass(eq=False)
+class _Entry:
+    value: Any
+
+
+class _Numbers:
+    """Arrays, until they are more than ``most`` bytes; from then on summaries, of all."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._bytes = most, 0
+        self._entries: list[_Entry] = []
+        self.is_full = False
+
+    def enter(self, array: Any) -> _Entry:
+        """Note an array."""
+        if jnp.issubdtype(jnp.result_type(array), jax.dtypes.prng_key):
+            array = jax.random.key_data(array)
+        entry = _Entry(np.asarray(array))
+        self._bytes += entry.value.nbytes
+        self._entries.append(entry)
+        if self.is_full or self._bytes > self._most:
+            self.is_full = True
+            for held in self._entries:
+                if held.value.size > FEW:
+                    held.value = summary(held.value)
+            self._entries = []
+        return entry
+
+
+class _Run:
+    """The values of all that the output needs, and what is sent back."""
+
+    def __init__(self, output: jaxpr.Use, numbers: _Numbers) -> None:
+        self._output = output
+        self._order = toposort(output[0], lambda node: node.parents)[::-1]
+        self._numbers = numbers
+        self._results: dict[jaxpr.Value, Sequence[Any]] = {}
+        self._values: dict[jaxpr.Value, Value] = {}
+        self._sums: dict[jaxpr.Use, tuple[Any, _Entry]] = {}  # of what was sent so far
+        # The operands that want a gradient, and what takes it there.
+        self._pulls: dict[jaxpr.Value, tuple[Sequence[int], Callable[..., Any]]] = {}
+        self._pulled: set[jaxpr.Value] = set()
+        self.events: list[Event] = []
+
+    def forward(self, given: dict[jaxpr.Value, tuple[Any, bool]]) -> None:
+        """Compute each equation from those before it."""
+        calls = _Calls()
+        for node in self._order:
+            if node in given:
+                results: Sequence[Any] = [_array(given[node][0])]
+                needed = given[node][1] and _is_real(results[0])
+            else:
+                results, needed = self._computed(node)
+            self._results[node] = results
+            self._values[node] = self._value(node, results[0], needed, calls.of(node.scopes))
+
+    def _operands(self, node: jaxpr.Value) -> list[Any]:
+        return [self._results[value][i] for value, i in node.operands]
+
+    def _computed(self, node: jaxpr.Value) -> tuple[Sequence[Any], bool]:
+        """The results of an equation, and whether a gradient goes back through it."""
+        run = node.compute
+        assert run is not None
+        wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
+        operands = self._operands(node)
+        if not wanted or node.op in ("stop_gradient", "while"):
+            results = [_array(x) for x in run(*operands)]
+            return results, node.op == "while" and bool(wanted) and any(map(_is_real, results))
+
+        def compute(*some: Any) -> list[Any]:
+            given = dict(enumerate(operands)) | dict(zip(wanted, some, strict=True))
+            return list(run(*given.values()))
+
+        results, pull = jax.vjp(compute, *(operands[position] for position in wanted))
+        if not any(map(_is_real, results)):
+            return results, False
+        self._pulls[node] = wanted, pull
+        return results, True
+
+    def _value(self, node: jaxpr.Value, result: Any, needed: bool, call: Call) -> Value:
+        label = "loss" if node is self._output[0] else node.label or ""
+        return Value(
+            node.op,
+            label,
+            tuple(self._values[parent] for parent in node.parents),
+            self._numbers.enter(result),
+            requires_grad=needed,
+            is_input=node.kind == "input",
+            call=call,
+            note=_note(node.op),
+        )
+
+    def _is_needed(self, use: jaxpr.Use) -> bool:
+        node, i = use
+        return self._values[node].requires_grad and _is_real(self._results[node][i])
+
+    # --- backward -------------------------------------------------------------------------------
+
+    def backward(self) -> None:
+        """Send shares back, from the last equation to the first."""
+        if not self._is_needed(self._output):
+            raise ValueError(
+                "watch_jax: the loss does not depend on what argnums names by anything that has a "
+                "gradient: look for stop_gradient and for whole numbers"
+            )
+        seed = jnp.ones_like(self._results[self._output[0]][self._output[1]])
+        entry = self._numbers.enter(seed)
+        self._sums[self._output] = seed, entry
+        self.events.append(Written(self._values[self._output[0]], entry))
+        for node in reversed(self._order):
+            if node.operands and self._values[node].requires_grad:
+                self._pull(node)
+        for (node, _), (_, entry) in reversed(self._sums.items()):
+            self._values[node].grad = entry
+        kept = _Kept()
+        for node in self._order:
+            back = self._pulls[node][1] if node in self._pulled else None
+            self._values[node].kept = kept.by(node, self._operands(node), self._results[node], back)
+
+    def _pull(self, node: jaxpr.Value) -> None:
+        uses = [(node, i) for i in range(len(self._results[node]))]
+        first = next((self._sums[use] for use in uses if use in self._sums), None)
+        if first is None:
+            return
+        if node.op == "while":
+            raise ValueError(
+                "watch_jax: JAX has no backward pass through a while loop whose length is not "
+                "known; write it as a scan, or as a fori_loop with fixed bounds"
+            )
+        wanted, back = self._pulls[node]
+        self._pulled.add(node)
+        shares = back([self._cotangent(*use) for use in uses])
+        for position, share in zip(wanted, shares, strict=True):
+            self._send(node, position, first[1], share)
+
+    def _cotangent(self, node: jaxpr.Value, i: int) -> Any:
+        result = self._results[node][i]
+        if not _is_real(result):
+            return np.zeros(jnp.shape(result), jax.dtypes.float0)
+        return self._sums[node, i][0] if (node, i) in self._sums else jnp.zeros_like(result)
+
+    def _send(self, node: jaxpr.Value, position: int, above: _Entry, share: Any) -> None:
+        use = node.operands[position]
+        before, known = self._sums.get(use, (None, None))
+        total = share if known is None else before + share
+        entry = self._numbers.enter(share)
+        now = entry if known is None else self._numbers.enter(total)
+        child, parent = self._values[node], self._values[use[0]]
+        self.events.append(Message(child, parent, position, above, None, entry, known, now))
+        self._sums[use] = total, now
+
+    def result(self) -> Watched:
+        """All that was seen, with arrays in place of entries."""
+        for value in self._values.values():
+            value.data, value.grad = _number(value.data), _number(value.grad)
+        return Watched(
+            "JAX",
+            self._values[self._output[0]],
+            list(self._values.values()),
+            [told_of(event, _number) for event in self.events],
+            complete=not self._numbers.is_full,
+        )
+
+
+def _note(op: str) -> str:
+    if op == "random_gamma":  # whose gradient is that of the distribution
+        return BY_DESIGN
+    return "one function, with a rule of its own" if "custom_" in op else ""
+
+
+def _number(x: Any) -> Any:
+    return x.value if isinstance(x, _Entry) else x
+
+
+class _Kept:
+    """The bytes that pullbacks hold, each array once, at the first equation that does.
+
+    Arguments and constants count for nothing, as they exist anyway; nor does what a checkpoint
+    computes, of which what it is given is kept.
+    """
+
+    def __init__(self) -> None:
+        self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
+
+    def by(self, node: jaxpr.Value, given: Sequence[Any], results: Sequence[Any], back: Any) -> int:
+        """What an equation keeps that nothing before it does."""
+        if not node.operands:
+            self._counted.update({id(x): x for x in results})
+        held = jax.tree.leaves(back)
+        if node.is_recomputed and held:
+            uses = zip(given, node.operands, strict=True)
+            held = [x for x, (value, _) in uses if not value.is_recomputed]
+        return sum(map(self._new, held))
+
+    def _new(self, array: Any) -> int:
+        if id(array) in self._counted:
+            return 0
+        self._counted[id(array)] = array
+        return int(array.nbytes)
+
+
+def _array(x: Any) -> Any:
+    """An array that stays itself where JAX keeps it."""
+    return jnp.asarray(x) if isinstance(x, np.ndarray) else x
+
+
+def _is_real(x: Any) -> bool:
+    return bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
+
+
+class _Calls:
+    """Calls of functions and named scopes, from those of each equation, in order."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[jaxpr.Scope, ...], Call] = {(): Call()}
+
+    def of(self, scopes: tuple[jaxpr.Scope, ...]) -> Call:
+        """The call in which an equation with these scopes stands."""
+        if scopes not in self._known:
+            outer = self.of(scopes[:-1])
+            name, _ = scopes[-1]
+            path = f"{outer.path}.{name}" if outer.path else name
+            same = [call for call in self._known.values() if call.path == path]
+            call = Call(path, name, outer, len(same) + 1)
+            for other in [*same, call]:
+                other.turns = len(same) + 1
+            self._known[scopes] = call
+        return self._known[scopes]

@@ -1,0 +1,664 @@
+"""One run of PyTorch, watched: operations by a dispatch mode, shares by hooks on ``grad_fn``."""
+
+import inspect
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any
+
+import torch
+from torch.autograd.function import BackwardCFunction
+
+from chaingrad._tree import is_container
+from chaingrad.graph import toposort
+from chainview.frameworks._again import TorchAgain
+from chainview.frameworks._book import Book, Entry, same
+from chainview.frameworks._modes import Operations, Refusals, guarded, tensors_in
+from chainview.frameworks._private import (
+    has_post_accumulate_hooks,
+    is_lazy,
+    is_packing,
+    made_by,
+    name_of,
+    own_tensors,
+    saved_tensors,
+    skips_or_scales,
+    storage_key,
+    without_modes,
+    written,
+)
+from chainview.frameworks._restoring import Restoring, roots
+from chainview.frameworks.run import BY_DESIGN, Call, Missed, Value, told_of
+from chainview.frameworks.watched import Watched
+from chainview.player.watch import Event, Message, Written
+from chainview.read.tensors import edges, operation
+
+# Rounding that lets gradients through, and samples whose gradient is that of their distribution.
+NO_DERIVATIVE = ("FakeQuantize", "FusedMovingAvg", "StandardGamma", "_Dirichlet")
+BLANK = ("empty", "new_empty")  # operations whose results hold what was there before
+
+
+def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> Watched:
+    """Run ``f`` and its backward pass, and note what happens."""
+    if not callable(f):
+        raise TypeError(
+            f"watch_torch: expected a function that computes the loss, and got {type(f).__name__}; "
+            "what is computed already cannot be watched: give lambda: criterion(model(x), y)"
+        )
+    run = _Forward(f, inputs, model, most)
+    with run.restoring.all():
+        loss = _loss(run, f, inputs)
+        graph = _Graph(run, loss)
+        events = _Backward(run, graph, loss).events
+        grads = {leaf: leaf.tensor.grad for leaf in run.leaves.values()}
+        for leaf, grad in grads.items():
+            if leaf in graph.values and grad is not None:
+                graph.values[leaf].grad = run.book.enter(grad)
+        seen = graph.result(events, list(_missed(run, graph, grads)))
+    leaves = [
+        (value.label, leaf.tensor)
+        for leaf, value in graph.values.items()
+        if isinstance(leaf, _Leaf)
+        and value.label
+        and leaf.tensor.numel()
+        and value.grad is not None
+    ]
+    again = TorchAgain(f, inputs, model, leaves, run.book.is_low)
+    return replace(seen, again=again)
+
+
+# --- forward ------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class _Leaf:
+    """A tensor that no operation of the run made."""
+
+    tensor: Any
+    entry: Entry
+    label: str
+    call: Call
+
+
+@dataclass(eq=False)
+class _Operation:
+    """What an operation made: of one on which a gradient was recorded, with its ``grad_fn``."""
+
+    name: str
+    operands: "Sequence[_Leaf | _Operation]"
+    call: Call
+    function: Any = None
+    recorded: bool = True
+    packed: bool = False
+    floating: bool = True
+    results: dict[int, Entry] = field(default_factory=dict)
+
+
+_Thing = _Leaf | _Operation
+
+
+class _Forward:
+    """The forward pass: what each operation took and gave, and the module that it was in."""
+
+    def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
+        self.book = Book(most)
+        self.restoring = Restoring(f, model)
+        self.leaves: dict[int, _Leaf] = {}
+        self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
+        self._names: dict[int, tuple[Any, str]] = {}
+        self.parameters: dict[str, Any] = {}
+        self.inputs: set[int] = set()
+        self.going_back = False
+        self.call = Call()
+        self._calls: Counter[str] = Counter()
+        self._all_calls: list[Call] = []
+        self._plain: dict[tuple[Any, ...], _Thing] = {}  # tensors without a gradient
+        self._settling: list[tuple[_Operation, Sequence[Any]]] = []
+        self._paths: dict[int, str] = {}
+        self._trained = None if model is None else {id(p) for p in model.parameters()}
+        for module in roots(f, model):
+            _refuse(module)
+            if id(module) not in self._paths:
+                self._name_modules(module)
+        for name, tensor in _named(f, inputs):
+            self._check_input(name, tensor)
+            self.inputs.add(id(tensor))
+            self._name(tensor, name)
+
+    def _check_input(self, name: str, tensor: Any) -> None:
+        if tensor.grad_fn is not None:
+            raise ValueError(
+                f"watch_torch: {name} was computed before the run, by {operation(tensor.grad_fn)}; "
+                "pass it detached, with requires_grad_() where its gradient is wanted, or compute "
+                "it within the function"
+            )
+
+    def _name(self, tensor: Any, name: str) -> None:
+        self._names.setdefault(id(tensor), (tensor, name))
+
+    def is_trained(self, tensor: Any) -> bool:
+        """Whether a tensor is to be reached: of parameters the model's, where that is known."""
+        is_parameter = isinstance(tensor, torch.nn.Parameter)
+        return self._trained is None or not is_parameter or id(tensor) in self._trained
+
+    def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+        with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self.operation):
+            warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
+            result = f(*inputs)
+        self._settle()
+        for call in self._all_calls:
+            call.turns = self._calls[call.path]
+        return result
+
+    # --- operations ---------------------------------------------------------------------------
+
+    def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run an operation of the dispatch mode and note it."""
+        self._settle()
+        given = [] if self.going_back else tensors_in([args, kwargs])
+        operands = [self._thing(tensor) for tensor in given]
+        for tensor in written(function, args, kwargs):
+            if isinstance(tensor, torch.Tensor):
+                self.book.before_change(storage_key(tensor))
+        result = guarded(self.restoring, function, args, kwargs)
+        if not self.going_back:
+            recorded = torch.is_grad_enabled()
+            made = _Operation(name_of(function), operands, self.call, None, recorded, is_packing())
+            self._settling.append((made, tensors_in(result)))
+        return result
+
+    def _settle(self) -> None:
+        """Look at the last results, which have their ``grad_fn`` by now."""
+        for made, results in self._settling:
+            for tensor in results:
+                if made_by(tensor) is not None:
+                    self._record(tensor, made)
+            for tensor in results:
+                if made_by(tensor) is None:
+                    self._plain[_view(tensor)] = self._without_gradient(tensor, made)
+        self._settling = []
+
+    def _without_gradient(self, tensor: Any, made: _Operation) -> _Operation:
+        """A result on which no gradient was recorded, of an operation that may have others."""
+        if made.function is not None or made.results:
+            made = _Operation(made.name, [made], made.call, recorded=made.recorded)
+        if made.name.startswith(BLANK):
+            made.operands = ()
+        else:
+            made.results[0] = self.book.enter(tensor)
+        made.floating = tensor.is_floating_point() or tensor.is_complex()
+        return made
+
+    def _record(self, tensor: Any, made: _Operation | None = None) -> _Operation:
+        function = made_by(tensor)
+        known = self.functions.get(id(function))
+        if known is None:
+            known = made if made is not None and made.function is None else None
+            known = known or _Operation("", (), self.call, None, True, is_packing())
+            known.name, known.function = operation(function), function
+            self.functions[id(function)] = known
+        if tensor.output_nr not in known.results:
+            known.results[tensor.output_nr] = self.book.enter(tensor)
+        return known
+
+    def _thing(self, tensor: Any) -> _Thing:
+        """What stands for a tensor that an operation takes."""
+        if made_by(tensor) is not None:
+            return self._record(tensor)
+        key = _view(tensor)
+        known = self._plain.get(key)
+        if tensor.requires_grad and not (known and _is_silent(known)):
+            return self.leaf(tensor)
+        if key not in self._plain:
+            self._plain[key] = self._new_leaf(tensor)
+        return self._plain[key]
+
+    def is_renormalized(self, tensor: Any) -> bool:
+        """Whether an embedding with a ``max_norm`` scaled rows of its weights."""
+        known = self._plain.get(_view(tensor))
+        return isinstance(known, _Operation) and known.name == "embedding_renorm_"
+
+    def leaf(self, tensor: Any) -> _Leaf:
+        """What stands for a tensor that requires a gradient and was made by no operation."""
+        if id(tensor) not in self.leaves:
+            self.restoring.leaf(tensor)
+            self.leaves[id(tensor)] = self._new_leaf(tensor)
+        return self.leaves[id(tensor)]
+
+    def _new_leaf(self, tensor: Any) -> _Leaf:
+        _, name = self._names.get(id(tensor), (tensor, ""))
+        return _Leaf(tensor, self.book.enter(tensor), name, self.call)
+
+    # --- modules --------------------------------------------------------------------------------
+
+    @contextmanager
+    def _modules(self) -> Iterator[None]:
+        hooks = torch.nn.modules.module
+        with (
+            hooks.register_module_forward_pre_hook(self._enter),
+            hooks.register_module_forward_hook(self._leave, always_call=True),
+        ):
+            yield
+
+    def _enter(self, module: Any, args: Any) -> None:
+        if self.going_back:
+            return
+        if id(module) not in self._paths:
+            self.restoring.module(module)
+            self._name_modules(module)
+        parameters, _ = own_tensors(module)
+        for name, parameter in parameters.items():
+            if parameter is not None:  # functional_call may have put others in their place
+                self._name(parameter, ".".join(filter(None, (self._paths[id(module)], name))))
+        _refuse(module)
+        path = self._paths[id(module)]
+        self._calls[path] += 1
+        self.call = Call(path, type(module).__name__, self.call, self._calls[path])
+        self._all_calls.append(self.call)
+
+    def _leave(self, module: Any, args: Any, result: Any) -> None:
+        if not self.going_back and self.call.outer is not None:
+            self.call = self.call.outer
+
+    def _name_modules(self, root: Any) -> None:
+        """Name a module and all within it, the first root's without a prefix."""
+        prefix = "" if not self._paths else _unused(type(root).__name__.lower(), self._paths)
+        for path, module in root.named_modules(prefix=prefix):
+            self._paths.setdefault(id(module), path)
+        for path, parameter in root.named_parameters(prefix=prefix):
+            self._name(parameter, path)
+            self.parameters.setdefault(path, parameter)
+        for path, buffer in root.named_buffers(prefix=prefix):
+            self._name(buffer, path)
+
+
+def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    loss = run.run(f, inputs)
+    if not isinstance(loss, torch.Tensor):
+        raise TypeError(f"watch_torch: the function gave {type(loss).__name__}, and not a tensor")
+    if loss.numel() != 1:
+        raise ValueError(
+            f"watch_torch: the function gave a tensor of shape {tuple(loss.shape)}; a backward "
+            "pass starts from one number, so reduce it, with .mean() or .sum()"
+        )
+    if loss.grad_fn is None:
+        raise ValueError(
+            "watch_torch: nothing that the loss was computed from requires a gradient: look for "
+            "no_grad, detach, item and whole numbers, and for parameters that are frozen"
+        )
+    for leaf in run.leaves.values():
+        if has_post_accumulate_hooks(leaf.tensor):
+            _refuse_hook(leaf.label or "a leaf")
+    return loss
+
+
+def _refuse(module: Any) -> None:
+    """Refuse what would have another effect the second time, or in another order."""
+    for path, inner in module.named_modules():
+        if is_lazy(inner):
+            raise RuntimeError(
+                f"watch_torch: {path or type(inner).__name__} is a lazy module, which gets its "
+                "parameters when it first runs; run the model once before"
+            )
+    for path, parameter in module.named_parameters():
+        if has_post_accumulate_hooks(parameter):
+            _refuse_hook(path)
+
+
+def _refuse_hook(name: str) -> None:
+    raise RuntimeError(
+        f"watch_torch: {name} has a post-accumulate hook, which may change parameters while the "
+        "backward pass runs; remove it for this run"
+    )
+
+
+def _view(tensor: Any) -> tuple[Any, ...]:
+    """What stands for a view of memory."""
+    if tensor.layout != torch.strided:
+        return (id(tensor),)
+    place = tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
+    return storage_key(tensor), tensor.dtype, *place
+
+
+def _named(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    """The tensors among the inputs, by the names of the function's arguments."""
+    try:
+        names = list(inspect.signature(f).bind(*inputs).arguments)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) != len(inputs):
+        names = [f"input {i + 1}" for i in range(len(inputs))]
+    for name, given in zip(names, inputs, strict=True):
+        yield from _members(name, given)
+
+
+def _members(name: str, given: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(given, torch.Tensor):
+        yield name, given
+    elif is_container(given):
+        items = given.items() if isinstance(given, dict) else enumerate(given)
+        for key, member in items:
+            yield from _members(f"{name}[{key!r}]", member)
+
+
+def _unused(name: str, taken: dict[int, str]) -> str:
+    count = sum(path.partition(".")[0].rstrip("0123456789") == name for path in taken.values())
+    return f"{name}{count + 1}" if count else name
+
+
+# --- the graph ----------------------------------------------------------------------------------
+
+
+class _Graph:
+    """The values that the loss depends on, along the edges of ``grad_fn`` and of other operands."""
+
+    def __init__(self, run: _Forward, loss: Any) -> None:
+        self._run = run
+        self.loss = run._record(loss)
+        self.sources: dict[_Thing, list[_Thing]] = {}
+        self.positions: dict[_Thing, dict[int, int]] = {}
+        loss_thing: _Thing = self.loss
+        kept: set[int] = set()
+        self.values: dict[_Thing, Value] = {}
+        for thing in reversed(toposort(loss_thing, self._sources)):
+            self.values[thing] = self._value(thing, kept)
+        self.values[self.loss].label = "loss"
+
+    def _sources(self, thing: _Thing) -> list[_Thing]:
+        if thing not in self.sources:
+            self.sources[thing], self.positions[thing] = self._read(thing)
+        return self.sources[thing]
+
+    def _read(self, thing: _Thing) -> tuple[list[_Thing], dict[int, int]]:
+        """The operands, and at which of them each edge of the ``grad_fn`` ends."""
+        if isinstance(thing, _Leaf):
+            return [], {}
+        if thing.function is None:
+            return [operand for operand in thing.operands if not _is_blank(operand)], {}
+        sent = edges(thing.function)
+        is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
+        operands: list[_Thing | None] = list(thing.operands) if is_whole else []
+        if len(operands) != len(sent):  # those to which nothing is sent come last
+            operands = [None] * len(sent) + operands
+        slots = zip_longest(range(len(sent)), sent, operands)
+        sources: list[_Thing] = []
+        positions: dict[int, int] = {}
+        for number, edge, operand in slots:
+            if edge is not None:
+                positions[number] = len(sources)
+                sources.append(self._end(edge, thing))
+            elif operand is not None and not _has_gradient(operand) and not _is_blank(operand):
+                sources.append(operand)
+        return sources, positions
+
+    def _end(self, edge: tuple[Any, int], child: _Operation) -> _Thing:
+        thing, _ = edge
+        if isinstance(thing, torch.Tensor):
+            return self._run.leaf(thing)
+        known = self._run.functions.get(id(thing))
+        if known is None:
+            known = _Operation(operation(thing), (), child.call, thing, packed=child.packed)
+            self._run.functions[id(thing)] = known
+        return known
+
+    def _value(self, thing: _Thing, kept: set[int]) -> Value:
+        if isinstance(thing, _Leaf):
+            tensor = thing.tensor
+            changed = self._run.is_renormalized(tensor)
+            return Value(
+                label=thing.label,
+                note=f"{BY_DESIGN}: its rows are scaled (max_norm)" if changed else "",
+                data=thing.entry,
+                requires_grad=tensor.requires_grad,
+                is_parameter=isinstance(tensor, torch.nn.Parameter),
+                is_input=id(tensor) in self._run.inputs,
+                call=thing.call,
+            )
+        parents = tuple(self.values[source] for source in self.sources[thing])
+        value = Value(thing.name, "", parents, call=thing.call)
+        value.requires_grad = thing.function is not None
+        value.data = thing.results[min(thing.results)] if thing.results else None
+        if thing.function is not None:
+            value.note = _note(thing)
+            value.kept = 0 if thing.packed else self._kept(thing.function, kept)
+        return value
+
+    def _kept(self, function: Any, kept: set[int]) -> int:
+        """The bytes that a ``grad_fn`` keeps, of the run's own tensors, each memory once."""
+        total = 0
+        for tensor in saved_tensors(function):
+            if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
+                kept.add(storage_key(tensor))
+                total += tensor.untyped_storage().nbytes()
+        return total
+
+    def result(self, events: Sequence[Event], missed: Sequence[Missed]) -> Watched:
+        """All that was seen, with arrays in place of tensors."""
+        numbers: dict[Entry, Any] = {}
+
+        def number(entry: Any) -> Any:
+            if isinstance(entry, Entry) and entry not in numbers:
+                numbers[entry] = entry.number()
+            return numbers[entry] if isinstance(entry, Entry) else entry
+
+        for value in self.values.values():
+            value.data, value.grad = number(value.data), number(value.grad)
+        found = {}
+        for thing, value in self.values.items():
+            own = thing.tensor if isinstance(thing, _Leaf) else thing.function
+            if own is not None:
+                found[id(own)] = own, value
+        return Watched(
+            "PyTorch",
+            self.values[self.loss],
+            list(self.values.values()),
+            [told_of(event, number) for event in events],
+            missed,
+            not self._run.book.is_full,
+            found,
+        )
+
+
+def _has_gradient(thing: _Thing) -> bool:
+    if isinstance(thing, _Leaf):
+        return bool(thing.tensor.requires_grad)
+    return thing.function is not None
+
+
+def _is_silent(thing: _Thing) -> bool:
+    """Whether it is a view under no_grad, which says that it requires a gradient, like its base."""
+    if isinstance(thing, _Leaf) or thing.recorded:
+        return False
+    return any(map(_has_gradient, thing.operands))
+
+
+def _is_blank(thing: _Thing) -> bool:
+    """Whether it is memory that nobody has written to yet."""
+    return isinstance(thing, _Operation) and thing.name.startswith(BLANK)
+
+
+def _note(thing: _Operation) -> str:
+    if isinstance(thing.function, BackwardCFunction):
+        return "one function of its own, whose inside PyTorch does not show"
+    if thing.name.startswith("Embedding") and skips_or_scales(thing.function):
+        return f"{BY_DESIGN} (padding_idx, scale_grad_by_freq)"
+    if thing.name.startswith(NO_DERIVATIVE):
+        return BY_DESIGN
+    return {
+        "torch::autograd::CopySlices": "a change of a part of a tensor, and the change itself",
+        "CopySlices": "a change of a part of a tensor, as one function",
+    }.get(thing.name, "")
+
+
+# --- backward -----------------------------------------------------------------------------------
+
+
+class _Backward:
+    """The backward pass: what each ``grad_fn`` sent to each of its operands, in order."""
+
+    def __init__(self, run: _Forward, graph: _Graph, loss: Any) -> None:
+        self._run, self._graph = run, graph
+        self._sums: dict[tuple[Value, int], tuple[Any, Entry]] = {}  # what was sent so far
+        self._seed = run.book.enter(
+            torch.ones_like(loss, memory_format=torch.preserve_format).detach()
+        )
+        self.events: list[Event] = [Written(graph.values[graph.loss], self._seed)]
+        self._before: dict[_Leaf, Any] = {}
+        run.restoring.forget_gradients()
+        run.going_back = True
+        handles = list(self._hooks())
+        try:
+            with Operations(run.operation):
+                loss.backward()
+        except RuntimeError as error:
+            if "backward through the graph a second time" in str(error):
+                raise RuntimeError(
+                    "watch_torch: the function ran a backward pass of its own, after which the "
+                    "graph is gone; give one that computes the loss, and leave out backward() and "
+                    "the optimizer's step"
+                ) from error
+            raise
+        finally:
+            for handle in handles:
+                handle.remove()
+        self._compare_leaves()
+
+    def _compare_leaves(self) -> None:
+        """Note where a hook of a leaf made another gradient of what was sent."""
+        for leaf, value in self._graph.values.items():
+            sent, known = self._sums.get((value, 0), (None, None))
+            grad = leaf.tensor.grad if isinstance(leaf, _Leaf) else None
+            if sent is not None and grad is not None and not same(sent, grad):
+                self.events.append(Written(value, self._run.book.enter(grad), known))
+
+    def _hooks(self) -> Iterator[Any]:
+        for thing in list(self._graph.values):
+            if isinstance(thing, _Operation) and thing.function is not None:
+                if isinstance(thing.function, BackwardCFunction):
+                    yield thing.function.register_prehook(lambda _: self._note_leaves())
+                yield thing.function.register_hook(self._hook(thing))
+
+    def _hook(self, thing: _Operation) -> Callable[[Any, Any], None]:
+        def ran(shares: Any, received: Any) -> None:
+            with without_modes():
+                self._ran(thing, shares, received)
+
+        return ran
+
+    def _ran(self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
+        child = self._graph.values[thing]
+        above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
+        first = next((entry for entry in above if entry is not None), None)
+        shown = min(thing.results, default=0)
+        child.grad = above[shown] if shown < len(above) and above[shown] is not None else first
+        sent = edges(thing.function)
+        for number, position in self._graph.positions[thing].items():
+            if number < len(shares) and shares[number] is not None:
+                end = sent[number]
+                assert end is not None
+                parent = self._graph.values[self._graph.sources[thing][position]]
+                self._send(child, parent, position, end[1], first, shares[number])
+        if isinstance(thing.function, BackwardCFunction):
+            self._leaves_reached_inside(thing, first)
+
+    def _send(
+        self, child: Value, parent: Value, position: int, slot: int, above: Any, share: Any
+    ) -> None:
+        entry = self._run.book.enter(share)
+        known, before = self._sums.get((parent, slot), (None, None))
+        total = share if known is None else known + share
+        now = entry if known is None else self._run.book.enter(total)
+        self.events.append(Message(child, parent, position, above, None, entry, before, now))
+        self._sums[parent, slot] = total, now
+
+    def _received(self, value: Value, slot: int, grad: Any) -> Entry | None:
+        """Compare what was sent with what came: a hook may have changed it between."""
+        sent, known = self._sums.pop((value, slot), (None, None))
+        if grad is None:
+            return None
+        if sent is not None and same(sent, grad):
+            return known
+        entry = self._run.book.enter(grad)
+        if sent is not None:
+            self.events.append(Written(value, entry, known))
+        return entry
+
+    # --- leaves that a function of its own reaches, such as a reentrant checkpoint ---------------
+
+    def _note_leaves(self) -> None:
+        with torch.no_grad():
+            self._before = {
+                leaf: None if (grad := leaf.tensor.grad) is None else grad.clone()
+                for leaf in self._run.leaves.values()
+            }
+
+    def _leaves_reached_inside(self, thing: _Operation, above: Any) -> None:
+        for leaf, before in self._before.items():
+            now = leaf.tensor.grad
+            if now is None or (before is not None and same(before, now)):
+                continue
+            child = self._graph.values[thing]
+            if leaf not in self._graph.values:
+                self._graph.values = {leaf: self._graph._value(leaf, set()), **self._graph.values}
+            parent = self._graph.values[leaf]
+            child.parents = (*child.parents, parent)
+            enter = self._run.book.enter
+            share = enter(now if before is None else now - before)
+            known = None if before is None else enter(before)
+            position = len(child.parents) - 1
+            total = enter(now)
+            self.events.append(Message(child, parent, position, above, None, share, known, total))
+            self._sums[parent, 0] = now, total
+        self._before = {}
+
+
+# --- parameters that no share reached -----------------------------------------------------------
+
+
+def _missed(run: _Forward, graph: _Graph, grads: dict[_Leaf, Any]) -> Iterator[Missed]:
+    named = {id(leaf.tensor): (leaf.label, leaf.tensor) for leaf in run.leaves.values()}
+    named |= {id(p): (name, p) for name, p in run.parameters.items()}
+    uses = _uses(graph.loss, graph)
+    for key, (name, tensor) in named.items():
+        leaf = run.leaves.get(key)
+        reached = leaf is not None and grads[leaf] is not None
+        if name and tensor.requires_grad and not reached and run.is_trained(tensor):
+            why = ("read by no operation", "") if leaf is None else _why(leaf, uses)
+            yield Missed(name, *why)
+
+
+def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
+    """For each thing that the loss was computed from in any way, one that was made of it."""
+    uses: dict[_Thing, _Thing] = {}
+    todo: list[_Thing] = [loss]
+    while todo:
+        thing = todo.pop()
+        operands = list(thing.operands) if isinstance(thing, _Operation) else []
+        for source in [*graph._sources(thing), *operands]:
+            if source not in uses and source is not loss:
+                uses[source] = thing
+                todo.append(source)
+    return uses
+
+
+def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> tuple[str, str]:
+    """Why no share reached a leaf, and where."""
+    thing: _Thing = leaf
+    if thing not in uses:
+        return "read, but the loss does not depend on what came of it", ""
+    while thing in uses:
+        source, thing = thing, uses[thing]
+        assert isinstance(thing, _Operation)
+        if thing.function is None and _has_gradient(source):
+            where = thing.call.name
+            if not thing.recorded:
+                return "used under no_grad", where
+            if thing.name == "detach":
+                return "the result is detached", where
+            if not thing.floating:
+                return f"{thing.name} makes whole numbers or truth values", where
+            return f"{thing.name} has no gradient", where
+    return "an operation on the way sent it no gradient", ""

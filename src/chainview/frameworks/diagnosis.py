@@ -1,0 +1,562 @@
+"""What is wrong with a watched run, in words."""
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from chaingrad.account import layer_of, saved_by_layer
+from chainview.frameworks._differences import Compared, Verdict
+from chainview.frameworks.run import BY_DESIGN, Missed, Summary, Value, summary
+from chainview.frameworks.watched import Watched
+from chainview.player.watch import Message, Written
+from chainview.read.words import digits, listed, size_text
+
+SECONDS = 60.0  # of processor time, for differences
+MODULE_HOOK = "BackwardHookFunction"  # which PyTorch puts around a module that has one
+
+Kind = Literal[
+    "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
+]
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """One thing that is wrong: what, where it begins, what was seen, and where to look.
+
+    ``values`` are those of the run that it concerns; a parameter on which the loss does not depend
+    is none of them.
+    """
+
+    kind: Kind
+    where: str
+    seen: str
+    look: str
+    values: Sequence[Value] = ()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind[0].upper()}{self.kind[1:]}\n"
+            f"  where    {self.where}\n  seen     {self.seen}\n  look at  {self.look}"
+        )
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A module, or what is in none: what it holds, keeps and gets."""
+
+    name: str
+    parameter_bytes: int
+    kept: int
+    gradient: float  # the root mean square over its parameters
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """What was found, in words when printed.
+
+    Attributes:
+        run: the run, with its values marked where something was found: ``draw_graph(found.run)``.
+        symptoms: the worst first.
+        layers: in the order in which they ran.
+        unchecked: which gradients were not compared with differences, and why, or nothing.
+        unexamined: what else was not looked at, or nothing.
+    """
+
+    run: Watched
+    symptoms: Sequence[Symptom]
+    layers: Sequence[Layer]
+    unchecked: str = ""
+    unexamined: str = ""
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is no symptom."""
+        return not self.symptoms
+
+    def table(self) -> str:
+        """The layers: bytes of parameters, bytes kept, and the gradient's root mean square."""
+        lines = [f"{'layer':32} {'parameters':>12} {'kept':>10} {'gradient':>10}"]
+        for layer in self.layers:
+            gradient = digits(layer.gradient) if layer.parameter_bytes else ""
+            lines.append(
+                f"{layer.name:32} {size_text(layer.parameter_bytes):>12} "
+                f"{size_text(layer.kept):>10} {gradient:>10}"
+            )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        count = len(self.symptoms)
+        head = f"{count} symptom{'s' * (count > 1)}" if count else "no symptom"
+        parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
+        if self.unchecked:
+            parts.append(f"Not compared with differences: {self.unchecked}")
+        if self.unexamined:
+            parts.append(f"Not examined: {self.unexamined}")
+        return "\n\n".join(parts)
+
+    __repr__ = __str__
+
+
+def diagnose(
+    watched: Watched,
+    *,
+    vanishing: float = 1e-4,
+    exploding: float = 1e4,
+    dead: float = 0.5,
+    samples: int = 24,
+    seconds: float = SECONDS,
+) -> Diagnosis:
+    """Say what is wrong with a run, and where it begins.
+
+    Looks for the first result or share that is not finite; for layers whose gradient is zero, or
+    small or large beside that of the last layer; for repeated calls over which the gradient grows;
+    for parameters that no gradient reached, and why; for units that are 0 for the whole batch; and
+    for gradients that disagree with differences. Layers are modules of PyTorch: what the run has
+    besides isn't compared in size, nor arguments of JAX, and the result says so.
+
+    For the differences the function is run again and again, in double precision, with its
+    generators reset and all put back as by the first run. A gradient is called wrong only where
+    one-sided differences of two steps agree with one another and not with it, there and at a point
+    nearby. What can't be decided is left out and named: kinks, losses that are computed in single
+    precision, functions with a state, gradients that a hook changed.
+
+    Args:
+        watched: a run.
+        vanishing: a layer's gradient is called vanishing below this part of the last layer's, in
+            root mean squares over a parameter's entries.
+        exploding: and exploding above this multiple.
+        dead: the part of a layer's units that may be 0 for the whole batch.
+        samples: entries of gradients to compare with differences; with 0 none.
+        seconds: processor time after which no entry is compared any more. A run of the function
+            that has begun isn't interrupted, and the first takes place in any case.
+
+    >>> import torch
+    >>> from chainview.frameworks import watch_torch
+    >>> w = torch.tensor([0.0, 1.0], requires_grad=True)
+    >>> print(diagnose(watch_torch(lambda: w.sqrt().sum())))
+    PyTorch: 3 values, 2 shares, 8 B kept for the backward pass; loss = 1.0
+    1 symptom found
+    <BLANKLINE>
+    Not finite
+      where    a share that Sqrt sends to a leaf
+      seen     [inf, 0.5], from [1.0, 1.0]
+      look at  the operation's derivative at its operand, such as that of a root at 0
+    """
+    symptoms = list(_not_finite(watched))
+    unchecked = unexamined = ""
+    if not symptoms:
+        symptoms += _layers(watched, vanishing, exploding)
+        symptoms += _over_calls(watched, exploding)
+        symptoms += _dead_units(watched, dead)
+        wrong, unchecked = _differences(watched, samples, seconds)
+        symptoms += wrong
+        unexamined = _unexamined(watched)
+    symptoms += _missed(watched)
+    marks: dict[Value, dict[str, None]] = defaultdict(dict)
+    for symptom in symptoms:
+        for value in symptom.values:
+            marks[value][symptom.kind] = None
+    marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
+    return Diagnosis(marked, symptoms, _table(watched), unchecked, unexamined)
+
+
+def _unexamined(watched: Watched) -> str:
+    """What nothing here looks at: sizes that are no parameters', and in JAX what is missed."""
+    others = [leaf for leaf in watched.leaves if not leaf.is_parameter]
+    names = [leaf.label for leaf in others if leaf.label]
+    names += ["leaves without a name"] * (len(others) > len(names))
+    parts = []
+    if names:
+        parts.append(
+            f"whether the gradients of {listed(names, 6)} vanish, explode or are 0, as they aren't "
+            "parameters of a module"
+        )
+    if watched.engine == "JAX":
+        parts.append("which arguments no gradient reached")
+    return "; ".join(parts)
+
+
+# --- numbers that are none ----------------------------------------------------------------------
+
+
+def _is_number(x: Any) -> bool:
+    return x is None or not math.isnan(summary(x).norm)
+
+
+def _is_finite(x: Any) -> bool:
+    return x is None or summary(x).is_finite
+
+
+def _not_finite(watched: Watched) -> Iterator[Symptom]:
+    """The first that is no number, or else the first that is infinite, where it does harm.
+
+    Infinite entries that a softmax makes zeros, as a mask has them, do none, nor do shares that the
+    derivative of a mask takes away, so that no leaf's gradient has them.
+    """
+    for is_fine in (_is_number, _is_finite):
+        if is_fine(watched.loss.data):
+            continue
+        for value in watched.values:
+            if not is_fine(value.data) and all(is_fine(p.data) for p in value.parents):
+                yield _first_not_finite(value)
+                return
+    if all(_is_finite(leaf.grad) for leaf in watched.leaves):
+        return
+    for message in _messages(watched):
+        if not _is_finite(message.share) and _is_finite(message.above):
+            yield Symptom(
+                "not finite",
+                f"a share that {message.child.op}{_place(message.child)} sends to "
+                f"{message.parent.name}",
+                f"{_range(message.share)}, from {_range(message.above)}",
+                "the operation's derivative at its operand, such as that of a root at 0",
+                [message.child],
+            )
+            return
+
+
+def _first_not_finite(value: Value) -> Symptom:
+    if not value.parents:
+        where = f"an input{_place(value)}: {value.name}"
+        look = "the data, and the values of parameters, before any operation"
+        return Symptom("not finite", where, _range(value.data), look, [value])
+    operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
+    return Symptom(
+        "not finite",
+        f"the result of {value.op}{_place(value)}",
+        f"{_range(value.data)}, from {operands}",
+        "the operands just before: a logarithm or a root of what is not positive, a division by "
+        "0, an exponential that overflows",
+        [value],
+    )
+
+
+def _messages(watched: Watched) -> list[Message]:
+    return [event for event in watched.events if isinstance(event, Message)]
+
+
+def _place(value: Value) -> str:
+    return f" in {value.call.name}" if value.call.name else ""
+
+
+def _range(x: Any) -> str:
+    """Few entries, or the shape and the largest entry."""
+    if x is None:
+        return "something unknown"
+    facts = summary(x)
+    if not isinstance(x, Summary) and facts.size <= 6:
+        return ", ".join(digits(float(entry)) for entry in np.ravel(x)).join("[]")
+    return f"{facts.shape}, largest {digits(facts.largest)}"
+
+
+# --- the size of gradients ----------------------------------------------------------------------
+
+
+def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+    """Compare weights' gradients with that of the last layer, from the last to the first."""
+    weights = [
+        (leaf, summary(leaf.grad))
+        for leaf in _in_order(watched)
+        if leaf.grad is not None and leaf.is_parameter
+    ]
+    sent = {m.parent for m in _messages(watched) if summary(m.share).largest}  # sums may cancel
+    zero = [
+        leaf for leaf, facts in weights if not facts.largest and facts.size and leaf not in sent
+    ]
+    if zero:
+        yield Symptom(
+            "zero",
+            listed([leaf.name for leaf in zero], 6),
+            "every entry of the gradient is 0",
+            "units that are 0 or saturated for the whole batch, a factor or a weight that is 0",
+            zero,
+        )
+    sizes = [(leaf, facts.rms) for leaf, facts in weights if facts.ndim > 1 and facts.largest]
+    if not sizes:
+        return
+    last, size = sizes[-1]
+    kinds: list[tuple[Kind, float, str]] = [
+        ("vanishing", vanishing, "saturated units, and the scale of the weights"),
+        ("exploding", exploding, "the scale of the weights, a missing normalization"),
+    ]
+    for kind, limit, look in kinds:
+        sign = 1 if limit > 1 else -1
+        so = [(leaf, rms) for leaf, rms in reversed(sizes) if sign * (rms / size - limit) > 0]
+        if so:
+            first, rms = so[0]
+            extreme = max(so, key=lambda row: sign * row[1])
+            yield Symptom(
+                kind,
+                f"{first.name}, and {len(so) - 1} more before it" if so[1:] else first.name,
+                f"root mean square {digits(rms)}, {digits(rms / size)} of {last.name}'s "
+                f"{digits(size)}; {digits(extreme[1])} at {extreme[0].name}",
+                look,
+                [leaf for leaf, _ in so],
+            )
+
+
+def _in_order(watched: Watched) -> list[Value]:
+    """The leaves in the order in which the forward pass first reads them."""
+    read = (parent for value in watched.values for parent in value.parents)
+    return [value for value in dict.fromkeys(read) if not value.parents]
+
+
+def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
+    """Compare the gradient at each call of a module with that at its last call."""
+    results: dict[str, dict[int, Value]] = defaultdict(dict)
+    for value in watched.values:
+        call = value.call
+        if call.turns > 1 and value.grad is not None and value.parents:
+            results[call.path or call.kind][call.turn] = value
+    for path, last_of in results.items():
+        sizes = {turn: summary(value.grad).rms for turn, value in last_of.items()}
+        turns = sorted(sizes, reverse=True)
+        last = sizes[turns[0]]
+        beyond = [turn for turn in turns if last and sizes[turn] / last > exploding]
+        if beyond:
+            growth = (sizes[turns[-1]] / last) ** (1 / max(len(turns) - 1, 1))
+            yield Symptom(
+                "exploding",
+                f"{path}, from call {beyond[0]} of {len(turns)} back to the first",
+                f"root mean square of the gradient {digits(last)} at the last call, "
+                f"{digits(sizes[turns[-1]])} at the first: times {digits(growth)} a call",
+                "the largest singular value of the recurrent weights; clip gradients",
+                [last_of[turn] for turn in beyond],
+            )
+
+
+# --- units that are silent ----------------------------------------------------------------------
+
+
+def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
+    """Layers most of whose units are 0 for the whole batch, in each call of the layer."""
+    layers: dict[Any, list[Value]] = defaultdict(list)
+    names: dict[Any, str] = {}
+    for value in watched.values:
+        is_relu = value.op.lower().partition(" ")[0] in ("relu", "hardtanh")
+        if is_relu and value.data is not None and summary(value.data).ndim > 1:
+            repeated = value.call.turns > 1
+            key = (value.call.path, value.call.kind) if repeated else value
+            layers[key].append(value)
+            layer = f"{value.op} in {value.call.path or value.call.kind}"
+            names[key] = layer if repeated else value.name
+    for key, values in layers.items():
+        masks = [_silent(value.data) for value in values]
+        silent = np.logical_and.reduce(masks) if len({m.shape for m in masks}) == 1 else masks[0]
+        if silent.sum() > dead * silent.size:
+            yield Symptom(
+                "dead units",
+                names[key],
+                f"{int(silent.sum())} of {silent.size} units are 0 for the whole batch",
+                "biases far below 0, a learning rate that was too large",
+                values,
+            )
+
+
+def _silent(data: Any) -> Any:
+    """Which units are 0 for the whole batch; of a summary, whether all are."""
+    if isinstance(data, Summary):
+        return np.array([not data.largest])
+    axis = 1 if data.ndim > 3 else data.ndim - 1
+    return ~np.any(data, axis=tuple(i for i in range(data.ndim) if i != axis))
+
+
+# --- gradients against differences --------------------------------------------------------------
+
+
+def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[Symptom], str]:
+    """The symptom, if there is one, and what was not compared, with the reason for each."""
+    if watched.again is None:
+        return [], "the function can't be run again"
+    if not samples:
+        return [], "all leaves (samples=0)"
+    end = time.process_time() + seconds
+    compared = watched.again(samples, lambda: time.process_time() < end)
+    if isinstance(compared, str):
+        return [], compared
+    wrong: dict[str, Verdict] = {}
+    for verdict in compared.verdicts:
+        if verdict.kind in ("wrong", "flat"):
+            wrong.setdefault(verdict.name, verdict)
+    right = {v.name for v in compared.verdicts if v.kind == "right"} - set(wrong)
+    excuses = _excuses(watched, wrong)
+    guilty = {name: verdict for name, verdict in wrong.items() if name not in excuses}
+    left_out = [*_left_out(watched, compared, samples, seconds), *_unclear(compared.verdicts)]
+    for reason in dict.fromkeys(excuses.values()):
+        names = [name for name in wrong if excuses.get(name) == reason]
+        left_out.append(f"{listed(names, 6)} ({reason})")
+    return _wrong_gradients(watched, guilty, right), "; ".join(left_out)
+
+
+def _wrong_gradients(
+    watched: Watched, wrong: Mapping[str, Verdict], right: set[str]
+) -> list[Symptom]:
+    if not wrong:
+        return []
+    first = next(iter(wrong.values()))
+    own = _between(watched, set(wrong), right)
+    functions = listed(sorted({value.op for value in own}), 3)
+    return [
+        Symptom(
+            "wrong gradient",
+            listed(list(wrong), 6),
+            f"the gradient is {digits(first.gradient)} at {first.place} of {first.name}, the "
+            f"difference {digits(first.difference)}",
+            f"the backward of {functions}: it isn't the derivative of its forward (by design, that "
+            "is so in a straight-through estimator)"
+            if own
+            else "the derivatives on its way to the loss",
+            [*own, *(value for value in watched.values if value.label in wrong)],
+        )
+    ]
+
+
+def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float) -> Iterator[str]:
+    """What was not looked at."""
+    done, planned, leaves = len(compared.verdicts), compared.planned, compared.leaves
+    if done < planned:
+        yield (
+            f"{planned - done} of {planned} entries (the other {done} took all of the "
+            f"{digits(float(seconds))} s of processor time that seconds= allows)"
+        )
+    if leaves > samples:
+        yield f"{leaves - samples} of {leaves} leaves (samples={samples})"
+    if unnamed := sum(not leaf.label for leaf in watched.leaves):
+        yield f"{unnamed} leaves without a name" if unnamed > 1 else "a leaf without a name"
+
+
+def _unclear(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """Entries at which differences say nothing."""
+    reasons = {
+        "kink": "a kink here",
+        "rough": "differences disagree: the loss is too rough here, or computed too roughly",
+    }
+    for kind, reason in reasons.items():
+        if places := [f"{v.place} of {v.name}" for v in verdicts if v.kind == kind]:
+            yield f"{listed(places, 3)} ({reason})"
+
+
+def _excuses(watched: Watched, wrong: Mapping[str, Verdict]) -> dict[str, str]:
+    """Why a leaf's gradient is meant to be another than the derivative, where that is known."""
+    cut, hooked = _cut(watched), _hooked(watched)
+    by_design = {value for value in watched.values if value.note.startswith(BY_DESIGN)}
+    own = {value for value in watched.values if _is_own(value)}
+    through = _through(watched, hooked | by_design | own)
+    excuses = {}
+    for leaf in watched.values:
+        if leaf.parents or leaf.label not in wrong:
+            continue
+        way = [value for value in watched.values if value is leaf or value in through[leaf]]
+        hooks = [value.name for value in way if value in hooked]
+        designs = [value for value in way if value in by_design]
+        if leaf.label in cut:
+            excuses[leaf.label] = "a detached copy, too, leads to the loss"
+        elif hooks:
+            excuses[leaf.label] = f"a hook changes the gradient of {listed(hooks, 3)}"
+        elif designs:
+            excuses[leaf.label] = f"{designs[0].name}: {designs[0].note}"
+        elif wrong[leaf.label].kind == "flat" and (functions := [v for v in way if v in own]):
+            excuses[leaf.label] = (
+                f"the loss doesn't move with it, and the backward of {functions[0].op} isn't the "
+                "derivative of its forward: by design in a straight-through estimator"
+            )
+    return excuses
+
+
+def _hooked(watched: Watched) -> set[Value]:
+    """The values whose gradient was changed by a hook, of a tensor or of a module."""
+    hooked = {event.node for event in watched.events[1:] if isinstance(event, Written)}
+    for message in _messages(watched):
+        if message.child.op == MODULE_HOOK and not _same(message.share, message.above):
+            hooked.add(message.child)
+    return hooked
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, Summary) or isinstance(other, Summary):
+        return summary(one) == summary(other)
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def _is_own(value: Value) -> bool:
+    """Whether a value is a function of the reader's own."""
+    return value.note.startswith("one function") and value.op != MODULE_HOOK
+
+
+def _cut(watched: Watched) -> set[str]:
+    """The leaves of which something is used that no gradient goes back from, but numbers do."""
+    behind: set[Value] = set()
+    for value in reversed(watched.values):  # children before parents
+        is_cut = not value.requires_grad and "float" in str(getattr(value.data, "dtype", ""))
+        if value in behind or is_cut:
+            behind.update(value.parents)
+    return {value.label for value in behind if value.label and not value.parents}
+
+
+def _through(watched: Watched, chosen: set[Value]) -> dict[Value, set[Value]]:
+    """Map each value to the chosen ones, other than itself, that its gradient comes through."""
+    through: dict[Value, set[Value]] = defaultdict(set)
+    for value in reversed(watched.values):  # children before parents
+        for parent in value.parents:
+            through[parent] |= through[value] | ({value} & chosen)
+    return through
+
+
+def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[Value]:
+    """The functions of the reader's own that wrong gradients came through, and right ones not."""
+    through = _through(watched, set(filter(_is_own, watched.values)))
+    suspects: set[Value] = set()
+    cleared: set[Value] = set()
+    for value in watched.values:
+        if value.label in wrong:
+            suspects |= through[value]
+        elif value.label in right:
+            cleared |= through[value]
+    between = suspects - cleared or suspects
+    return [value for value in watched.values if value in between]
+
+
+# --- parameters without a gradient --------------------------------------------------------------
+
+
+def _missed(watched: Watched) -> Iterator[Symptom]:
+    by_reason: dict[str, list[Missed]] = defaultdict(list)
+    for missed in watched.missed:
+        by_reason[missed.why].append(missed)
+    for why, all_missed in by_reason.items():
+        places = list(dict.fromkeys(missed.where for missed in all_missed if missed.where))
+        look = f"the forward pass of {listed(places, 6)}" if places else "the forward pass"
+        names = [missed.name for missed in all_missed]
+        there = [value for value in watched.values if value.label in names]
+        yield Symptom("no gradient", listed(names, 6), why, look, there)
+
+
+# --- by layer -----------------------------------------------------------------------------------
+
+
+def _table(watched: Watched) -> list[Layer]:
+    """The innermost modules, each with what its calls keep and what reached its parameters."""
+    parameters: dict[str, list[Value]] = defaultdict(list)
+    for value in watched.values:
+        if value.is_parameter:
+            parameters[layer_of(value)].append(value)
+    layers = []
+    for name, kept in saved_by_layer(watched).items():
+        own = parameters[name]
+        facts = [summary(v.grad) for v in own if v.grad is not None]
+        count = sum(x.size for x in facts)
+        square = sum(x.norm**2 for x in facts)
+        held = sum(_bytes(v.data) for v in own)
+        layers.append(Layer(name, held, kept, math.sqrt(square / count) if count else 0.0))
+    return layers
+
+
+def _bytes(x: Any) -> int:
+    if isinstance(x, Summary):
+        return x.size * (2 if "16" in x.dtype else 8 if "64" in x.dtype else 4)
+    return int(getattr(x, "nbytes", 0))

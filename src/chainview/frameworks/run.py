@@ -1,0 +1,181 @@
+"""What a watched run is made of: values, the calls that they belong to, and shares."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from chainview.frameworks._differences import Compared
+from chainview.player.watch import Event, Written
+from chainview.read.words import FEW, digits, show, size_text
+
+BY_DESIGN = "by design its gradient isn't the derivative"  # a note of a value
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What is kept of an array where arrays would take too much memory."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    norm: float
+    largest: float  # of the absolute values
+    is_finite: bool
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self.shape)
+
+    @property
+    def rms(self) -> float:
+        """The root of the mean of the squares."""
+        return self.norm / math.sqrt(self.size) if self.size else 0.0
+
+
+def summary(value: Any) -> Summary:
+    """Sum up an array, or give a summary as it is.
+
+    >>> summary(np.array([3.0, -4.0]))
+    Summary(shape=(2,), dtype='float64', norm=5.0, largest=4.0, is_finite=True)
+    """
+    if isinstance(value, Summary):
+        return value
+    array = np.asarray(value)
+    if not np.issubdtype(array.dtype, np.inexact):
+        entries = array.astype(np.float64)
+    else:
+        entries = array if array.dtype.itemsize > 4 else array.astype(np.float64)
+    with np.errstate(all="ignore"):
+        size = np.abs(entries)
+        norm = float(np.sqrt(np.sum(size * size)))
+        largest = float(size.max(initial=0.0))
+    return Summary(array.shape, str(array.dtype), norm, largest, bool(np.isfinite(size).all()))
+
+
+def told(value: Any) -> str:
+    """Show few entries as they are, and of many the shape, the norm and the largest entry.
+
+    >>> print(told(np.ones((16, 4))))
+    (16, 4)
+    norm 8.0, largest 1.0
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, Summary) and np.size(value) <= FEW:
+        return show(value)
+    facts = summary(value)
+    return f"{facts.shape}\nnorm {digits(facts.norm)}, largest {digits(facts.largest)}"
+
+
+def told_of(event: Event, number: Callable[[Any], Any]) -> Event:
+    """The event with numbers in place of what stood for them during the run."""
+    names = (
+        ["value", "known"] if isinstance(event, Written) else ["above", "share", "known", "total"]
+    )
+    return replace(event, **{name: number(getattr(event, name)) for name in names})
+
+
+def in_a_line(value: Any) -> str:
+    """A number, or the shape, the norm and the largest entry of an array."""
+    facts = summary(value)
+    return told(value if facts.ndim == 0 else facts).replace("\n", " ")
+
+
+@dataclass(eq=False)
+class Call:
+    """One call of a module, or one named scope; the outermost is the function that was watched."""
+
+    path: str = ""
+    kind: str = ""  # the module's class
+    outer: "Call | None" = None
+    turn: int = 1  # which call of that module it is
+    turns: int = 1
+
+    @property
+    def name(self) -> str:
+        """The path, and which call of several."""
+        name = self.path or self.kind
+        return f"{name} (call {self.turn})" if self.turns > 1 else name
+
+    @property
+    def chain(self) -> "list[Call]":
+        """The calls around it, the outermost first, and itself."""
+        return [*(self.outer.chain if self.outer else ()), self]
+
+
+@dataclass(eq=False)
+class Value:
+    """A node of a watched run: an operation and its result, or a leaf.
+
+    Attributes:
+        op: what the framework calls the operation, ``""`` for a leaf.
+        data: an array, or a `Summary`; of an operation with several results the first that is used.
+        grad: what reached it in the backward pass, or None.
+        parents: what it was computed from.
+        call: the module that was being called.
+        kept: bytes that it keeps for the backward pass, and that nothing before it keeps.
+        note: what is special about it, in words.
+        inside: of a box that stands for several, those.
+    """
+
+    op: str = ""
+    label: str = ""
+    parents: "tuple[Value, ...]" = ()
+    data: Any = None
+    grad: Any = None
+    requires_grad: bool = True
+    is_parameter: bool = False
+    is_input: bool = False
+    call: Call = field(default_factory=Call)
+    kept: int = 0
+    note: str = ""
+    inside: "tuple[Value, ...]" = ()
+
+    @property
+    def name(self) -> str:
+        """The label, or the operation and the module in which it is."""
+        if self.label:
+            return self.label
+        where = f" in {self.call.name}" if self.call.name else ""
+        return f"{self.op or 'a leaf'}{where}"
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """What a drawing says of the value and of its gradient."""
+        kept = f"keeps {size_text(self.kept)}" if self.kept else ""
+        return "\n".join(filter(None, [told(self.data), kept])), told(self.grad)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {' '.join(told(self.data).split())}>"
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A parameter that no share reached, why, and where in the forward pass that is so."""
+
+    name: str
+    why: str
+    where: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class Run:
+    """What was noted of one run of a function; `Watched` says what each part is."""
+
+    engine: str
+    loss: Value
+    values: Sequence[Value]
+    events: Sequence[Event]
+    missed: Sequence[Missed] = ()
+    complete: bool = True
+    found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
+    again: Callable[[int, Callable[[], bool]], Compared | str] | None = None
+    marks: Mapping[Value, Sequence[str]] = field(default_factory=dict)

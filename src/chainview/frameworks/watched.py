@@ -1,0 +1,98 @@
+"""A run of a framework as a graph: what can be asked of it, and drawings of its parts."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from chainview.frameworks._folding import fold
+from chainview.frameworks.run import Run, Value, in_a_line, told
+from chainview.player.watch import Message
+from chainview.read.words import listed, size_text
+
+MOST_BOXES = 60
+
+
+@dataclass(frozen=True, repr=False)
+class Watched(Run):
+    """One run of a function, forward and backward.
+
+    Attributes:
+        engine: PyTorch or JAX.
+        loss: the last value.
+        values: all that the loss depends on, parents before children.
+        events: the shares as they were sent, in their order; the first is the seed.
+        missed: parameters that no share reached.
+        complete: whether arrays are there, and not only their summaries.
+        found: what stands for the framework's own things, by their identity.
+        again: compares that many entries of gradients with differences while there is time, or says
+            why it cannot.
+        marks: what `diagnose` found at values, in words; drawings show it.
+    """
+
+    @property
+    def kept(self) -> int:
+        """Bytes kept for the backward pass."""
+        return sum(value.kept for value in self.values)
+
+    @property
+    def leaves(self) -> list[Value]:
+        """The leaves that were sent a gradient."""
+        return [v for v in self.values if not v.parents and v.requires_grad]
+
+    def find(self, thing: Any) -> Value:
+        """The value that stands for a tensor.
+
+        Raises:
+            KeyError: the loss does not depend on it.
+        """
+        for key in (thing, getattr(thing, "grad_fn", None)):
+            if id(key) in self.found:
+                return self.found[id(key)][1]
+        raise KeyError(f"the loss does not depend on {thing!r:.60}, or not on this view of it")
+
+    def folded(self, most: int = MOST_BOXES) -> "Watched":
+        """The run in at most that many boxes: modules are opened level by level while they fit.
+
+        Where a module has too many parts, those that follow one another share a box.
+        """
+        return self if len(self.values) <= most else fold(self, "", most)
+
+    def inside(self, within: str, most: int = MOST_BOXES) -> "Watched":
+        """One module or named scope, in at most that many boxes.
+
+        Args:
+            within: its path, such as ``"encoder.layers.0"``; of several calls ``"cell (call 3)"``.
+            most: boxes.
+
+        Raises:
+            KeyError: it was not called.
+        """
+        return fold(self, within, most)
+
+    def shares(self) -> dict[tuple[int, int], str]:
+        """What was sent along each edge: by the child's identity and the operand's position."""
+        sent = [event for event in self.events if isinstance(event, Message)]
+        return {(id(m.child), m.position): in_a_line(m.share) for m in sent}
+
+    def __getitem__(self, label: str) -> Value:
+        """The value with a label, such as the name of a parameter.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for value in self.values:
+            if value.label == label:
+                return value
+        known = listed([value.label for value in self.values if value.label], 12)
+        raise KeyError(f"no value is labelled {label!r}; there are {known}")
+
+    def __repr__(self) -> str:
+        return f"<Watched: {self}>"
+
+    def __str__(self) -> str:
+        shares = sum(isinstance(event, Message) for event in self.events)
+        kept = f", {size_text(self.kept)} kept for the backward pass" if self.kept else ""
+        text = (
+            f"{self.engine}: {len(self.values):,} values, {shares:,} shares{kept}; "
+            f"{self.loss.name} = {' '.join(told(self.loss.data).split())}"
+        )
+        return text if self.complete else text + "; of arrays only shape, norm and largest entry"

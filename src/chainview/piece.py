@@ -1,0 +1,82 @@
+"""A piece of HTML that holds its own style sheet, data and scripts, and asks for nothing else."""
+
+import html
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from chainview.draw.palette import COLORS, style
+
+HERE = files(__package__)
+
+
+class Piece(ABC):
+    """What shows itself in a notebook or on a page.
+
+    Attributes:
+        alt: what it shows, in words.
+    """
+
+    alt: str
+
+    @property
+    @abstractmethod
+    def html(self) -> str:
+        """The piece of HTML."""
+
+    def _repr_mimebundle_(
+        self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        return {"text/html": self.html, "text/plain": self._text()}
+
+    def _text(self) -> str:
+        return self.alt
+
+
+def piece(
+    name: str,
+    label: str,
+    inside: str,
+    data: Any,
+    scripts: Iterable[Traversable],
+    sheets: Iterable[Traversable],
+    kind: str = "",
+) -> str:
+    """An element of the class ``chaingrad-name``, in which no text is taken for a formula.
+
+    Args:
+        name: the class by which its style sheets find it.
+        label: what it is called.
+        inside: what it shows, as HTML.
+        data: what its scripts read.
+        scripts: files, in their order; they share one scope.
+        sheets: style sheets, after that of all pieces.
+        kind: what tells apart those of one name.
+    """
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    kind = kind and f' data-kind="{kind}"'
+    return (
+        f'<div class="chaingrad-{name} tex2jax_ignore mathjax_ignore"{kind} role="group" '
+        f'aria-label="{html.escape(label)}"><style>{_style(name, sheets)}</style>{inside}'
+        f'<script type="application/json">{text}</script>'
+        f'<script>(() => {{"use strict";\n{"".join(map(script, scripts))}}})()</script></div>'
+    )
+
+
+def script(file: Traversable) -> str:
+    """Return a script without its comments and indents, which only its readers need."""
+    return re.sub(r"^\s*(//.*\n)?|(?<=[;{]) // .*$", "", file.read_text("utf-8"), flags=re.M)
+
+
+def _style(name: str, sheets: Iterable[Traversable]) -> str:
+    dark = COLORS["paper"][1]
+    theme = style().replace("svg.chaingrad", f".chaingrad-{name}")
+    theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
+    common = (HERE / "piece.css").read_text("utf-8").replace("-piece", f"-{name}")
+    sheet = common + "".join(each.read_text("utf-8") for each in sheets)
+    light = "".join(f"--cg-{key}:{color};" for key, (color, _) in COLORS.items())
+    return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{sheet}"

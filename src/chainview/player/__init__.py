@@ -1,0 +1,1 @@
+"""The player: a pass through a graph, step by step."""

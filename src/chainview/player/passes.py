@@ -1,0 +1,242 @@
+"""Play the three passes of a graph: forward, the sort, and backward."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chaingrad.backward import adjoints, local_gradients
+from chaingrad.graph import GraphNode
+from chaingrad.node import Node
+from chainview.draw.boxes import Direction
+from chainview.player.messages import backward_steps
+from chainview.player.names import Names, amount, data_text, is_bare
+from chainview.player.picture import Look, draw, elided
+from chainview.player.player import BEYOND, MOST_NODES, Player
+from chainview.player.steps import BACKWARD, FORWARD, Change, Step, forward_steps, sort_steps
+from chainview.player.watch import Event, Message, backward_events, foreign_events, sort_events
+from chainview.read.items import Item
+from chainview.read.reading import check_size, read
+from chainview.read.watches import is_watched
+from chainview.read.words import cut, describe, listed, one_line
+
+FITTING = 60  # nodes that some screen may show at once
+
+
+def play(
+    root: GraphNode | Any,
+    *,
+    backward: Callable[[], object] | None = None,
+    local_gradient: Callable[[Any, int], Any] | None = None,
+    parameters: Iterable[Any] = (),
+    direction: Direction = "LR",
+    max_nodes: int = MOST_NODES,
+) -> Player:
+    """Play the forward pass that made ``root``, the sort, and the backward pass from it.
+
+    The forward pass is read off the graph; the sort and the backward pass are run, and watched; of
+    another engine, or with ``backward``, the backward pass alone. Every gradient is afterwards what
+    it was before. Numbers are shown with four digits.
+
+    Args:
+        root: a node that holds one number; or a run that `chainview.frameworks` watched, which is
+            played as it was, by modules where it is large.
+        backward: what to run and watch instead of ``root.backward()``: a backward pass of one's
+            own, right or wrong. It may send more than once.
+        local_gradient: for another engine, gives ∂node/∂operand for a node and the operand's
+            position.
+        parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter`.
+        direction: which way the data flows, in Graphviz's terms, where there is room for that;
+            elsewhere it flows down, and boxes are folded.
+        max_nodes: a larger graph is refused.
+
+    Returns:
+        A player, which shows itself in a notebook or on a page. Its ``steps`` are what it tells,
+        in order, and its ``html`` is the piece of HTML.
+
+    Raises:
+        TypeError: ``root`` is not a node, or does not depend on one that requires a gradient; or
+            ``local_gradient`` came with a node of this engine.
+        ValueError: the graph has more than ``max_nodes`` nodes, or ``root`` more than one entry.
+
+    >>> x = Node(3.0, "x")
+    >>> y = x * x
+    >>> y.label = "y"
+    >>> player = play(y)
+    >>> print(player)
+    <Player: Step by step from x to y = 9.0 and back: 8 steps.>
+    >>> x.grad
+    0.0
+    """
+    if is_watched(root):
+        passes = _watched(root, backward, local_gradient, max_nodes, parameters)
+    else:
+        passes = _watch(_read(root, max_nodes, parameters), backward, local_gradient)
+    steps = passes.steps()
+    return Player(
+        passes.alt(len(steps)),
+        steps,
+        lambda: passes.pictures(direction),
+        passes.start(),
+        _key_frames(steps),
+    )
+
+
+def _watched(
+    root: Any,
+    backward: Callable[[], object] | None,
+    local_gradient: Callable[[Any, int], Any] | None,
+    max_nodes: int,
+    parameters: Iterable[Any],
+) -> "_Passes":
+    """A run of a framework: what was seen of it, by modules where it is large."""
+    if backward or local_gradient:
+        raise TypeError("play: backward= and local_gradient= are for nodes; a watched run has run")
+    run = root.folded(min(max_nodes, FITTING))
+    items = read(run, "play", 10**9, parameters)
+    return _Passes(items, Names(items), (), run.events)
+
+
+def _read(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
+    if not (hasattr(root, "parents") and hasattr(root, "data") and hasattr(root, "grad")):
+        raise TypeError(
+            "play expected a node (with data, grad, parents, op and label), and got "
+            f"{type(root).__name__}; draw_graph draws PyTorch tensors, jaxprs and lists of nodes"
+        )
+    items = read(root, "play", 10**9, parameters)
+    check_size(len(items), max_nodes, BEYOND)
+    return items
+
+
+def _watch(
+    items: Sequence[Item],
+    backward: Callable[[], object] | None,
+    local_gradient: Callable[[Any, int], Any] | None,
+) -> "_Passes":
+    """Run what is to be run, and note what it does."""
+    root = items[-1].node
+    if isinstance(root, Node):
+        if local_gradient:
+            raise TypeError(
+                "play: local_gradient= is for nodes of another engine; that of a chaingrad node "
+                "is known"
+            )
+        if backward is None:
+            names = Names(items)
+            sorting = [(event, names.item(node)) for event, node in sort_events(root)]
+            return _Passes(items, names, sorting, backward_events(root)[0])
+        local_gradient = _local_gradient
+    nodes = [item.node for item in items]
+    events = foreign_events(nodes, backward or root.backward, local_gradient)
+    return _Passes(items, Names(items, foreign=True), (), events, _truth(items, local_gradient))
+
+
+def _local_gradient(node: Node, position: int) -> float | None:
+    return local_gradients(node)[position][1]
+
+
+def _truth(
+    items: Sequence[Item], local_gradient: Callable[[Any, int], Any] | None
+) -> dict[str, Any]:
+    """The gradient of the last item with respect to each leaf; nothing where none is known."""
+    root = items[-1].node
+    leaves = [item for item in items if item.is_leaf and item.kind != "constant"]
+    if isinstance(root, Node):
+        found = adjoints(root, root.seed(), [item.node for item in leaves])
+        return {item.id: found[item.node] for item in leaves if item.node in found}
+    if local_gradient is None:
+        return {}
+    sums = {item.id: 0.0 for item in items} | {items[-1].id: 1.0}
+    for item in reversed(items):
+        for position, parent in enumerate(item.parents):
+            sums[parent] += sums[item.id] * local_gradient(item.node, position)
+    return {item.id: sums[item.id] for item in leaves}
+
+
+def _key_frames(steps: Sequence[Step]) -> list[tuple[str, int]]:
+    forward = max(i for i, step in enumerate(steps) if step.phase == FORWARD)
+    backward = [i for i, step in enumerate(steps) if step.phase == BACKWARD]
+    telling = max(backward, key=lambda i: steps[i].accumulates)  # the first of the best
+    middle = [("A gradient accumulates", telling)] if steps[telling].accumulates else []
+    if not middle:  # no node is used twice
+        middle = [("A message", backward[min(1, len(backward) - 1)])]
+    return [("Forward pass", forward), *middle, ("Final gradients", len(steps) - 1)]
+
+
+@dataclass(frozen=True)
+class _Passes:
+    """A graph and what was seen of its passes."""
+
+    items: Sequence[Item]
+    names: Names
+    sorting: Sequence[tuple[str, Item]]
+    events: Sequence[Event]
+    truth: Mapping[str, Any] | None = None  # the gradients that another pass should have found
+
+    def steps(self) -> list[Step]:
+        return [
+            *forward_steps(self.items, self.names),
+            *sort_steps(self.sorting, self.names),
+            *backward_steps(self.events, self.names, self.truth),
+        ]
+
+    def start(self) -> list[Change]:
+        """What the picture says before the first step."""
+        return [
+            *((item.id, "state", "todo") for item in self.items if not item.is_leaf),
+            *((item.id, "state", "") for item in self.items if item.is_leaf and item.is_root),
+            *((item.id, "data", "…" if is_bare(item) else "data …") for item in self.items),
+            *((item.id, "grad", "") for item in self.items),
+            *((item.id, "number", "") for event, item in self.sorting if event == "visit"),
+        ]
+
+    def alt(self, count: int) -> str:
+        leaves = [i for i in self.items if i.is_leaf and i.kind != "constant"]
+        given = listed([self.names.text(leaf) for leaf in leaves], 6)
+        top = self.items[-1]
+        result = f"{self.names.text(top)} = {amount(top.node.data)}"
+        return cut(f"Step by step from {given} to {result} and back: {count} steps.")
+
+    def pictures(self, direction: Direction) -> list[ET.Element]:
+        """The graph as it is where there is room for that; from the top down; and that, folded.
+
+        What fits no screen in any of these has the first alone: laying it out takes seconds.
+        """
+        alt = describe("Graph", self.items, True, False)
+        whole, folded = (self._looks(fold) for fold in (False, True))
+        first = draw(whole, direction, self._room(direction), alt)
+        if len(self.items) > FITTING:
+            return [first]
+        return [first, draw(whole, "TB", 20, alt), draw(folded, "TB", 20, alt)]
+
+    def _room(self, direction: Direction) -> float:
+        """Between two ranks, for what an edge carries."""
+        if direction in ("TB", "BT"):
+            return 34.0
+        sent = [e for e in self.events if isinstance(e, Message) and e.local is not None]
+        carried = [len(amount(number)) for e in sent for number in (e.above, e.local)]
+        return 28.0 + 7 * max(carried, default=2)
+
+    def _looks(self, folded: bool) -> list[Look]:
+        """How the nodes look, with room for all that the player will write there.
+
+        Folded, a node is smaller: its value gives way to its gradient when that comes.
+        """
+        widest: dict[int, str] = {}
+        for event in self.events:
+            text = f"grad {amount(event.value)}"
+            widest[id(event.node)] = max(widest.get(id(event.node), ""), text, key=len)
+        return [self._look(item, widest.get(id(item.node), ""), folded) for item in self.items]
+
+    def _look(self, item: Item, gradient: str, folded: bool) -> Look:
+        slots: list[tuple[str, ...]] = [("data",)]
+        if gradient:
+            slots = [("data", "grad")] if folded else [("data",), ("grad",)]
+        return Look(
+            item,
+            "" if item.kind == "constant" and not item.label else self.names.whole(item),
+            "" if is_bare(item) else elided(one_line(item.op) or item.kind, 80),
+            tuple(slots),
+            (data_text(item), gradient),
+            item.color,
+        )

@@ -1,0 +1,209 @@
+"""The picture of a player: a graph whose nodes have room for all that will be written in them."""
+
+import math
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chainview.draw.boxes import Direction, new_graph, operand_order
+from chainview.draw.sort import DASHED
+from chainview.draw.svg import Drawing
+from chainview.read.items import Item
+
+TITLE, TEXT = 14, 12  # sizes of type, in pixels
+LEGIBLE = 11 / TEXT  # no picture is shown at a smaller scale
+_LINE = 15  # from one line of text to the next
+_PAD = 5
+_WIDEST = 120  # of a title
+_PAIR = re.compile(r"-?\d+(?:\.\d+)?,-?\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a node is drawn: what it is called, and the widest texts that its slots will hold.
+
+    Slots of one group share a line: of those, the last that is not empty is seen.
+    """
+
+    item: Item
+    title: str
+    note: str = ""
+    slots: tuple[tuple[str, ...], ...] = ()  # lines of slots
+    widest: tuple[str, ...] = ()
+    color: str = "node"
+    is_round: bool = False
+    is_centred: bool = False
+
+    @property
+    def shown_title(self) -> str:
+        """The title, cut to a width that leaves room for other nodes."""
+        return elided(self.title, _WIDEST)
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether a line stands between the title and what is below it."""
+        return bool(self.title) and len(self.slots) > 1
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Width and height."""
+        title = _width(self.shown_title, TITLE, bold=True) if self.title else 0.0
+        note = _width(self.note, TEXT) + 6 * bool(self.title) if self.note else 0.0
+        texts = [_width(text, TEXT) for text in self.widest]
+        width = max(title + note, *texts, 18.0) + 2 * _PAD
+        lines = len(self.slots) + bool(self.title or self.note)
+        height = _LINE * lines + 6.0 + 3 * self.is_ruled
+        side = max(width, height) + 8 if self.is_round else 0.0
+        return max(width, side), max(height, side)
+
+
+def elided(text: str, most: float, size: float = TITLE) -> str:
+    """Cut a text to a width in pixels, with an ellipsis for what is gone."""
+    if _width(text, size) <= most:
+        return text
+    while text and _width(text + "…", size) > most:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _width(text: str, size: float, bold: bool = False) -> float:
+    """About the width of a text in a wide sans-serif typeface such as DejaVu Sans."""
+    return sum(map(_em, text)) * size * (1.12 if bold else 1.0)
+
+
+def _em(character: str) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    if character in "ijlI.,:;|!'()[] tfr⁽⁾":
+        return 0.38
+    return 0.9 if character in "mwMW@#&%…−×+=<>" else 0.7 if character.isupper() else 0.62
+
+
+def draw(
+    looks: Sequence[Look],
+    direction: Direction,
+    gap: float,
+    alt: str,
+    left_out: Iterable[str] = (),
+    carried: str = "",
+) -> ET.Element:
+    """Lay a graph out, and draw it as SVG.
+
+    Args:
+        looks: its nodes, in their order.
+        direction: which way the data flows, in Graphviz's terms.
+        gap: pixels between one rank and the next.
+        alt: what the picture shows, in words.
+        left_out: the ids of nodes to which dashed arrows lead.
+        carried: the widest text that an arrow carries; none if nothing is said.
+
+    Returns:
+        An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
+        ``data-slot``, and its edges are groups with ``data-from`` and ``data-to``.
+    """
+    graph = new_graph(direction)
+    spaces = {"ranksep": f"{gap / 72:.2f}", "nodesep": "0.13"}
+    graph.defaults("graph", **spaces, nslimit="1")  # or a node of 200 children takes minutes
+    graph.defaults("node", fixedsize="true", label="")
+    for look in looks:
+        item, (width, height) = look.item, look.size
+        graph.node(
+            item.id,
+            shape="ellipse" if look.is_round else "box",
+            width=f"{width / 72:.3f}",
+            height=f"{height / 72:.3f}",
+            **operand_order(item),
+        )
+    for look in looks:
+        style = {"label": carried} if carried else {}
+        style |= DASHED if look.item.id in left_out else {}
+        for parent in look.item.parents:
+            graph.edge(parent, look.item.id, **style)
+    root = ET.fromstring(Drawing(graph.source, alt).svg())
+    root.remove(root[0])  # the player's own style sheet does what this one would
+    root[0].remove(root[0][0])  # and the player has paper of its own
+    by_id = {look.item.id: look for look in looks}
+    for group in root.iter("g"):
+        if group.get("data-node"):
+            _draw_node(group, by_id[group.attrib["data-node"]])
+    for element in root.iter():
+        _shorten(element)
+    least = math.ceil(float(root.attrib["width"]) * LEGIBLE)
+    root.set("style", f"max-width:100%;min-width:{least}px;height:auto")
+    return root
+
+
+def _draw_node(group: ET.Element, look: Look) -> None:
+    """Put a frame that states can colour, and texts, in the place of Graphviz's empty shape."""
+    left, top, right, bottom = _box_of(group)
+    for child in list(group):
+        group.remove(child)
+    if look.shown_title != look.title:
+        ET.SubElement(group, "title").text = look.title
+    folds = any(len(slots) > 1 for slots in look.slots)
+    group.set("class", f"node cg-{look.color}" + " cg-folded" * folds)
+    radius = (right - left) / 2 if look.is_round else 4 if look.item.is_leaf else 10
+    for name, by in [("cg-halo", 3), ("cg-box", 0)]:
+        width, height = right - left + 2 * by, bottom - top + 2 * by
+        frame = _sizes(x=left - by, y=top - by, width=width, height=height, rx=radius + by)
+        ET.SubElement(group, "rect", {"class": name} | frame)
+    if look.item.kind == "parameter":
+        group[-1].set("stroke-width", "2.4")
+    lines = len(look.slots) + bool(look.title or look.note)
+    middle, height = (top + bottom) / 2, look.size[1]
+    y = (middle - _LINE * lines / 2 if look.is_round else top + (height - _LINE * lines) / 2) + 12
+    x = (left + right) / 2 if look.is_centred else left + _PAD
+    anchor = {"text-anchor": "middle"} if look.is_centred else {}
+    if look.title or look.note:
+        y -= 2 * look.is_ruled
+        head = ET.SubElement(group, "text", _sizes(x=x, y=y) | anchor)
+        if look.title:
+            title = ET.SubElement(head, "tspan", {"class": "cg-name"})
+            title.text = look.shown_title
+            title.tail = " " if look.note else ""
+        if look.note:
+            gap = {"dx": "2"} if look.title else {}
+            ET.SubElement(head, "tspan", {"class": "cg-note", **gap}).text = look.note
+        if look.is_ruled:
+            rule = f"M{left:.1f} {y + 5:.1f}H{right:.1f}"
+            ET.SubElement(group, "path", {"d": rule})
+        y += _LINE + 3 * look.is_ruled
+    for slots in look.slots:
+        for slot in slots:
+            ET.SubElement(group, "text", {"data-slot": slot} | _sizes(x=x, y=y) | anchor)
+        y += _LINE
+    if not any("number" in slots for slots in look.slots):
+        outside = {"data-slot": "number", "class": "cg-number", "text-anchor": "end"}
+        ET.SubElement(group, "text", outside | _sizes(x=right, y=top - 4))
+
+
+def _sizes(**attributes: float) -> dict[str, str]:
+    return {name: f"{size:.1f}" for name, size in attributes.items()}
+
+
+def _box_of(group: ET.Element) -> tuple[float, float, float, float]:
+    """The box around the one shape of a node."""
+    ellipse, polygon = group.find("ellipse"), group.find("polygon")
+    if ellipse is not None:
+        cx, cy, rx, ry = (float(ellipse.attrib[name]) for name in ("cx", "cy", "rx", "ry"))
+        return cx - rx, cy - ry, cx + rx, cy + ry
+    assert polygon is not None
+    pairs = _PAIR.findall(polygon.get("points", ""))
+    points = [tuple(map(float, pair.split(","))) for pair in pairs]
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _shorten(element: ET.Element) -> None:
+    """Write an element in fewer characters: a page may hold many pictures."""
+    for name, value in list(element.items()):
+        if name in ("fill", "stroke"):
+            del element.attrib[name]  # the style sheet has the colours
+        elif name in ("d", "points"):
+            element.set(name, re.sub(r"\d+\.\d+", lambda m: f"{float(m[0]):.1f}", value))
+        else:
+            element.set(name, re.sub(r"\.0$", "", value))

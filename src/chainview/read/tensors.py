@@ -1,0 +1,67 @@
+"""PyTorch's graphs, the ``grad_fn`` of a tensor and what is behind it, read for a drawing."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chainview.read.items import Facts
+from chainview.read.nodes import Nodes
+
+
+def is_tensor(thing: Any) -> bool:
+    """Tell a PyTorch tensor without importing PyTorch."""
+    torch = sys.modules.get("torch")  # whoever holds a tensor has imported it
+    return torch is not None and isinstance(thing, torch.Tensor)
+
+
+def operation(function: Any) -> str:
+    """The name of the operation behind a ``grad_fn``: Tanh of TanhBackward0."""
+    return type(function).__name__.rstrip("0123456789").removesuffix("Backward")
+
+
+def edges(function: Any) -> list[tuple[Any, int] | None]:
+    """Where a ``grad_fn`` sends its shares: to a leaf or to a ``grad_fn`` and which of its results.
+
+    None stands for an operand to which it sends none.
+    """
+    return [
+        None if f is None else (getattr(f, "variable", f), number)
+        for f, number in function.next_functions
+    ]
+
+
+class Tensors(Nodes):
+    """Reads tensors; a leaf is a node without parents, all else a ``grad_fn``."""
+
+    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+        super().__init__(parameters)
+        self._results: dict[int, Any] = {}
+
+    def reads(self, thing: Any) -> bool:
+        return is_tensor(thing) or hasattr(thing, "next_functions")
+
+    def source(self, thing: Any) -> Any:
+        """A tensor's ``grad_fn``, which knows no value: that of the tensor is kept for it."""
+        if thing.grad_fn is None:
+            return thing
+        self._results[id(thing.grad_fn)] = thing
+        return thing.grad_fn
+
+    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+        if not thing.requires_grad:
+            raise ValueError(
+                f"{caller}: nothing that this PyTorch tensor was computed from has requires_grad, "
+                "so no graph was recorded"
+            )
+        return [self.source(thing)]
+
+    def parents(self, thing: Any) -> Sequence[Any]:
+        sent = edges(thing) if hasattr(thing, "next_functions") else ()
+        return [edge[0] for edge in sent if edge is not None]
+
+    def facts(self, thing: Any) -> Facts:
+        if not hasattr(thing, "next_functions"):
+            return super().facts(thing)
+        result: Any = self._results.get(id(thing))
+        grad = result.grad if getattr(result, "retains_grad", False) else None
+        return Facts("operation", operation(thing), "", result, grad)

@@ -1,0 +1,33 @@
+"""Runs of a framework that `chainview.frameworks` watched, read for a drawing."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeGuard
+
+from chainview.read.items import Facts
+from chainview.read.nodes import Nodes
+
+
+def is_watched(thing: Any) -> TypeGuard[Any]:
+    """Tell a watched run."""
+    return hasattr(thing, "folded")
+
+
+class Watches(Nodes):
+    """Reads the values of a watched run, of which drawings show shapes and sizes."""
+
+    def __init__(self, parameters: Iterable[Any] = ()) -> None:
+        super().__init__(parameters)
+        self._marks: dict[Any, Sequence[str]] = {}
+
+    def reads(self, thing: Any) -> bool:
+        return is_watched(thing) or hasattr(thing, "texts")
+
+    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+        self._marks.update(thing.marks)
+        return [thing.loss]
+
+    def facts(self, thing: Any) -> Facts:
+        facts = super().facts(thing)
+        data, grad = thing.texts
+        marks = tuple(self._marks.get(thing, ()))
+        return facts._replace(data=data, grad=grad or None, marks=marks)

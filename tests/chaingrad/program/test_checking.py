@@ -1,0 +1,192 @@
+"""At its first call a program is held to the nodes, and no rounding is taken for a fault."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, value_and_grad, where
+from chaingrad.program import identities
+from chaingrad.rules import TracingError
+
+RNG = np.random.default_rng(5)
+X, W = RNG.normal(size=(6, 4)), RNG.normal(size=(4, 3))
+
+
+@pytest.mark.parametrize("x", [np.array([3.0, 4.0]), np.array([3, 4]), 3.0])
+@pytest.mark.parametrize(
+    "is_of_a_kind",
+    [
+        lambda x: isinstance(x, np.ndarray | float),
+        lambda x: type(x) in (np.ndarray, float),
+        lambda x: type(x).__module__ in ("numpy", "builtins"),
+    ],
+)
+def test_what_decides_by_a_type_is_refused(is_of_a_kind, x):
+    def f(w, x):
+        return (w * (x if is_of_a_kind(x) else 0.0)).sum()
+
+    with pytest.raises(TracingError, match=r"program written for f .* value_and_grad"):
+        program(f)(np.ones(2), x)
+
+
+@pytest.mark.parametrize("asks", [np.isscalar, lambda x: not hasattr(x, "shape")])
+def test_what_asks_whether_it_is_a_number_is_refused(asks):
+    with pytest.raises(TracingError, match="isinstance"):
+        program(lambda w, x: (w * (x if asks(x) else 0.0)).sum())(np.ones(2), 3.0)
+
+
+def test_what_is_kept_from_call_to_call_is_refused():
+    numbers = itertools.count(1)
+    with pytest.raises(TracingError, match="from call to call"):
+        program(lambda x: x * next(numbers))(2.0)
+    seen = []
+
+    def f(x):
+        seen.append(x)
+        return x * len(seen)
+
+    with pytest.raises(TracingError, match="from call to call"):
+        program(f)(2.0)
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+def test_a_change_in_place_is_refused_and_the_callers_array_stays(reuse):
+    def centred(w, x):
+        x -= x.mean()
+        return (w * x).sum()
+
+    def emptied(w, xs):
+        return w * xs.pop()
+
+    x = np.array([3.0, 5.0])
+    with pytest.raises(TracingError, match="centred changes an argument in place"):
+        program(centred, reuse=reuse)(np.ones(2), x)
+    assert x.tolist() == [3.0, 5.0]
+    xs = [1.0, 2.0]
+    with pytest.raises(TracingError, match="emptied changes an argument in place"):
+        program(emptied, reuse=reuse)(2.0, xs)
+    assert xs == [1.0, 2.0]
+    # of an intermediate result, it is none of the caller's business
+    assert program(lambda w, x: centred(w, x * 1.0))(np.ones(2), x)[1].tolist() == [-1.0, 1.0]
+
+
+def test_f_runs_twice_at_the_first_call_and_not_again():
+    runs = []
+
+    def f(x, w):
+        runs.append(type(x.data))
+        return (x @ w).tanh().sum()
+
+    step = program(f, argnums=(0, 1))
+    for _ in range(3):
+        step(X, W)
+    assert len(runs) == 2
+    assert runs[1] is np.ndarray
+    step(X[:2], W)
+    assert len(runs) == 4
+    step.trace(X, W)
+    assert len(runs) == 6
+
+
+def test_a_fault_is_named_with_its_place_and_the_source(monkeypatch):
+    monkeypatch.setitem(identities._IDENTITIES, "exp", lambda tape, args, options, example: args[0])
+
+    def f(p, x):
+        return (p["w"][1] * np.exp(x)).sum()
+
+    with pytest.raises(TracingError, match=r"gradient\['w'\]\[1\] at index \(2,\)") as caught:
+        program(f)({"w": [np.ones(3), np.zeros(3)]}, np.array([0.0, 0.5, 2.0]))
+    assert "def f(p, x):" in caught.value.__notes__[0]
+    with pytest.raises(TracingError, match=r"3\.0 for the value, and nodes give 20\.0"):
+        program(lambda x: x.exp())(3.0)
+    with pytest.raises(TracingError, match=r"for the result\['a'\]\[0\]"):
+        program(lambda x: {"a": [x.exp()]}, argnums=None)(X)
+
+
+def test_what_f_raises_on_nodes_comes_through():
+    def f(x, y):
+        if isinstance(y, np.ndarray):
+            raise KeyError("of arrays")
+        return (x * y).sum()
+
+    with pytest.raises(KeyError, match="of arrays"):
+        program(f)(X, X)
+
+
+def test_nothing_else_is_touched():
+    w = Node(np.ones(4), "w")
+    before = w.data.copy()
+    step = program(lambda x: (x * w).sum())
+    with detect_anomaly():  # which would stop at the infinity of the nodes
+        value, _ = program(lambda x: (x * w).exp().sum())(np.full(4, 800.0))
+        step(X[0])
+    assert value == np.inf
+    assert w.grad == 0.0
+    assert np.array_equal(w.data, before)
+
+
+def test_programs_within_programs_are_compared():
+    w = Node(3.0, "w")
+    inner = program(lambda x: w * x**2)
+    outer = program(lambda x: inner(x)[0] * x + inner(2.0)[0])
+    assert outer(2.0) == (36.0, 36.0)
+    assert (
+        program(lambda x, v: hvp(lambda y: inner(y)[0] * y, x, v), argnums=None)(2.0, 1.0) == 36.0
+    )
+
+
+# --- no false alarm -------------------------------------------------------------------------------
+
+SAME = np.tile(RNG.normal(size=(4, 1)), 3)  # equal columns: all maxima are ties
+CONSTANT = np.full((6, 4), 0.1)  # its variance is what rounding leaves of 0
+QUIET = [
+    (lambda x, w: (x @ w).max(axis=1).sum(), (X, SAME)),
+    (lambda x, w: ((x @ w).T - (w.T @ x.T)).relu().sum(), (X, W)),
+    (lambda x, w: ((x @ w).T - (w.T @ x.T)).abs().sum(), (X, W)),
+    (lambda x, w: where((x @ w).T > w.T @ x.T, 1.0, 2.0 * w.sum()).sum(), (X, W)),
+    (lambda x, w: (((x - x.mean(axis=0)) / x.std(axis=0)) @ w).sum(), (CONSTANT, W)),
+    (lambda x, w: ((x - x.mean(axis=0)) ** 2).mean(axis=0).sqrt().sum() + w.sum(), (CONSTANT, W)),
+    (lambda x, w: losses.softmax(x @ w).sum(), (X, W)),
+    (lambda x, w: ((x @ w + 1e8) - 1e8).sum() + ((x * np.inf) - (x * np.inf)).max(), (X, W)),
+    (lambda x, w: (x @ w).sum() * 1e-30, (X, W)),
+    (lambda x, w: (x @ w).exp().log().sum() * 1e30, (X, W)),
+    (lambda x, w: (x * 1e200 * x * 1e200).sum() + w.sum(), (X, W)),
+    (lambda x, w: ((x @ w).abs() - 5.0).log().sum(), (X, W)),
+    (lambda x, w: (x[:0] @ w).sum(), (X, W)),
+    (lambda x, w: x.sum() * 0 + w.sum() - w.sum(), (X, W)),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(("f", "args"), QUIET)
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+def test_no_rounding_is_taken_for_a_fault(f, args, argnums, dtype):
+    with np.errstate(all="ignore"):
+        program(f, argnums)(*(x.astype(dtype) for x in args))
+
+
+@pytest.mark.parametrize("n", [100, 10_000])
+def test_long_sums_of_small_floats(n):
+    for dtype in (np.float16, np.float32):
+        x = np.random.default_rng(n).normal(size=n).astype(dtype)
+        program(lambda x: (x * 3 - x.mean()).tanh().sum() + x.std())(x)
+
+
+def test_results_of_all_kinds_are_compared():
+    def f(x, labels, mask):
+        return (x * mask).sum(), {
+            "of no entry": x[:0], "counts": mask.sum(axis=0), "truths": mask, "names": ["a", None],
+            "labels": labels, "number": 3, "flag": True, "of none": (),
+        }  # fmt: skip
+
+    args = np.ones((2, 3)), np.array([0, 1]), np.array([[True, False, True]] * 2)
+    (_, more), _ = program(f, has_aux=True)(*args)
+    assert more["counts"].tolist() == [2, 0, 2]
+    assert (more["names"], more["flag"]) == (["a", None], True)
+    step = program(lambda x: grad(lambda y: (y**3).sum())(x), argnums=None)
+    assert step(np.ones(2)).tolist() == [3.0, 3.0]
+    assert program(lambda x: x * 2)(np.float32(3.0))[1] == 2.0
+    assert program(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]
+    assert value_and_grad(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]

@@ -1,0 +1,545 @@
+"""Right engines of many designs, sources of files, and the places where one may forget to add.
+
+Each does all six milestones of *Your own engine*. `CLOSURES` has a line for each share that an
+operand gets, so that each can say `=` for `+=`: `overwriting` gives these engines.
+"""
+
+from collections.abc import Iterator
+
+from tests.chainlab.doctor import patients
+
+
+def changed(source: str, *changes: tuple[str, str]) -> str:
+    for old, new in changes:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
+TRAIN = "\n\ndef train" + patients.TABLE.partition("def train")[2]
+SORT = patients.CLOSURES.partition("    def backward(self):\n")[2].partition("        for node")[0]
+LIKE = "\n\ndef like" + patients.TABLE.partition("def like")[2].partition("\n\n\ndef train")[0]
+
+_RULES = """
+    def __add__(self, other):
+        return computed(np.add, lambda g, y, a, b: (g, g), self, other)
+
+    def __mul__(self, other):
+        return computed(np.multiply, lambda g, y, a, b: (g * b, g * a), self, other)
+
+    def __sub__(self, other):
+        return computed(np.subtract, lambda g, y, a, b: (g, -g), self, other)
+
+    def __rsub__(self, other):
+        return computed(np.subtract, lambda g, y, a, b: (g, -g), other, self)
+
+    def __truediv__(self, other):
+        return computed(np.divide, lambda g, y, a, b: (g / b, -g * y / b), self, other)
+
+    def __rtruediv__(self, other):
+        return computed(np.divide, lambda g, y, a, b: (g / b, -g * y / b), other, self)
+
+    def __neg__(self):
+        return computed(np.negative, lambda g, y, a: (-g,), self)
+
+    def __pow__(self, n):
+        if isinstance(n, Value):
+            return NotImplemented
+        share = lambda g, y, a: (g * n * a ** (n - 1) if n else 0 * g,)
+        return computed(lambda a: a**n, share, self)
+
+    def __matmul__(self, other):
+        return computed(np.matmul, lambda g, y, a, b: (g @ b.T, a.T @ g), self, other)
+
+    def sum(self, axis=None, keepdims=False):
+        def share(g, y, a):
+            g = g if axis is None or keepdims else np.expand_dims(g, axis)
+            return (np.broadcast_to(g, a.shape),)
+
+        return computed(lambda a: a.sum(axis=axis, keepdims=keepdims), share, self)
+
+    def exp(self):
+        return computed(np.exp, lambda g, y, a: (g * y,), self)
+
+    def log(self):
+        return computed(np.log, lambda g, y, a: (g / a,), self)
+
+    def relu(self):
+        return computed(lambda a: np.maximum(a, 0.0), lambda g, y, a: (g * (a > 0),), self)
+
+    __radd__, __rmul__ = __add__, __mul__
+"""
+
+TAPE = f"""
+import numpy as np
+
+TAPE = []  # results, operands and rules, in the order in which they were computed
+
+
+class Value:
+    __array_ufunc__ = None
+
+    def __init__(self, data):
+        self.data = np.asarray(data, float)
+        self.grad = np.zeros_like(self.data)
+{_RULES}
+    def backward(self):
+        for out, _, _ in TAPE:
+            out.grad = np.zeros_like(out.data)
+        self.grad = self.grad + 1.0
+        for out, operands, rule in reversed(TAPE):
+            if out.grad.any():
+                shares = rule(out.grad, out.data, *(x.data for x in operands))
+                for x, share in zip(operands, shares):
+                    x.grad = x.grad + like(share, x.data)
+
+
+def computed(f, rule, *operands):
+    operands = [x if isinstance(x, Value) else Value(x) for x in operands]
+    out = Value(f(*(x.data for x in operands)))
+    TAPE.append((out, operands, rule))
+    return out
+{LIKE}{TRAIN}"""
+
+# What nobody holds any more is taken off the tape at the start of each pass.
+CLEARED = changed(
+    TAPE,
+    ("import numpy as np\n", "import weakref\n\nimport numpy as np\n"),
+    ("TAPE.append((out, operands, rule))",
+     "out.record = operands, rule\n    TAPE.append(weakref.ref(out))"),
+    ("        for out, _, _ in TAPE:\n            out.grad",
+     "        TAPE[:] = [entry for entry in TAPE if entry()]\n"
+     "        tape = [(entry(), *entry().record) for entry in TAPE]\n"
+     "        for out, _, _ in tape:\n            out.grad"),
+    ("in reversed(TAPE)", "in reversed(tape)"),
+)  # fmt: skip
+
+# A pass clears the tape: it refuses to go back, or on, from what was computed before.
+ONCE = changed(
+    TAPE,
+    ("self.data = np.asarray", "self.spent = False\n        self.data = np.asarray"),
+    ("        for out, _, _ in TAPE:\n",
+     "        refuse_spent(self)\n        for out, _, _ in TAPE:\n"),
+    ("like(share, x.data)\n\n\ndef computed",
+     "like(share, x.data)\n"
+     "        for out, _, _ in TAPE:\n            out.spent = True\n"
+     "        TAPE.clear()\n\n\n"
+     "def refuse_spent(*nodes):\n    if any(node.spent for node in nodes):\n"
+     "        raise RuntimeError('the tape has been cleared')\n\n\ndef computed"),
+    ("    out = Value(f", "    refuse_spent(*operands)\n    out = Value(f"),
+)  # fmt: skip
+
+EDGES = changed(
+    patients.ARRAYS,
+    ("import numpy as np\n", "import numpy as np\n\nEDGES = []  # of all graphs\n"),
+    ("self.parents, self.shares = parents, shares\n",
+     "EDGES.extend((self, parent, share) for parent, share in zip(parents, shares))\n"),
+    ("        order = sorted_graph(self)\n"
+     "        for node in order:\n            if node.parents:\n"
+     "                node.grad = np.zeros_like(node.data)\n",
+     "        for child, _, _ in EDGES:\n            child.grad = np.zeros_like(child.data)\n"),
+    ("        for node in order:\n"
+     "            for parent, share in zip(node.parents, node.shares):\n"
+     "                parent.grad = parent.grad + fitted(share(node.grad), parent.data.shape)\n",
+     "        for node, parent, share in reversed(EDGES):\n"
+     "            parent.grad = parent.grad + fitted(share(node.grad), parent.data.shape)\n"),
+)  # fmt: skip
+
+RECURSION = (
+    changed(
+        patients.ARRAYS,
+        ("import numpy as np\n",
+         "import sys\n\nimport numpy as np\n\nsys.setrecursionlimit(10**5)\n"),
+    ).partition("def sorted_graph")[0]
+    + '''def sorted_graph(root):
+    order, visited = [], set()
+
+    def visit(node):
+        visited.add(node)
+        for parent in node.parents:
+            if parent not in visited:
+                visit(parent)
+        order.append(node)
+
+    visit(root)
+    return order[::-1]
+
+
+def train'''
+    + patients.ARRAYS.partition("def train")[2]
+)  # fmt: skip
+
+DATACLASS = changed(
+    patients.ARRAYS,
+    ("import numpy as np\n", "from dataclasses import dataclass\n\nimport numpy as np\n"),
+    ("\nclass Value", "\n@dataclass  # whose == compares data, and which has no hash\nclass Value"),
+    ("    def __init__(self, data, parents=(), shares=()):\n"
+     "        self.data = np.asarray(data, float)\n",
+     "    data: np.ndarray\n    parents: tuple = ()\n    shares: tuple = ()\n\n"
+     "    def __post_init__(self):\n        self.data = np.asarray(self.data, float)\n"),
+    ("        self.parents, self.shares = parents, shares\n", ""),
+    ("elif node not in visited:\n            visited.add(node)",
+     "elif id(node) not in visited:\n            visited.add(id(node))"),
+)  # fmt: skip
+
+OBJECTS = f'''
+import numpy as np
+
+
+class Operation:
+    """It keeps its operands, and knows what of a gradient belongs to each."""
+
+    def __call__(self, *operands):
+        self.operands = [x if isinstance(x, Value) else Value(x) for x in operands]
+        arguments = [x.data for x in self.operands]
+        self.out = Value(self.value(*arguments))
+        self.out.maker = self
+        return self.out
+
+    def send(self):
+        arguments = [x.data for x in self.operands]
+        for x, share in zip(self.operands, self.shares(self.out.grad, *arguments)):
+            x.grad = x.grad + like(share, x.data)
+
+
+class Rule(Operation):
+    def __init__(self, value, rule):
+        self.value = value
+        self.shares = lambda g, *arguments: rule(g, self.out.data, *arguments)
+
+
+def computed(f, rule, *operands):
+    return Rule(f, rule)(*operands)
+
+
+class Value:
+    __array_ufunc__ = None
+
+    def __init__(self, data):
+        self.data = np.asarray(data, float)
+        self.grad = np.zeros_like(self.data)
+        self.maker = None
+{_RULES}
+    def backward(self):
+        order, seen, todo = [], set(), [(self.maker, False)] if self.maker else []
+        while todo:
+            made, done = todo.pop()
+            if done:
+                order.append(made)
+            elif made not in seen:
+                seen.add(made)
+                todo += [(made, True), *((x.maker, False) for x in made.operands if x.maker)]
+        for made in order:
+            made.out.grad = np.zeros_like(made.out.data)
+        self.grad = self.grad + 1.0
+        for made in reversed(order):
+            made.send()
+{LIKE}{TRAIN}'''
+
+CLOSURES = f"""
+import numpy as np
+
+
+class Value:
+    __array_ufunc__ = None
+
+    def __init__(self, data, parents=()):
+        self.data = np.asarray(data, float)
+        self.grad = np.zeros_like(self.data)
+        self.parents, self.send = parents, lambda: None
+
+    def __add__(self, other):
+        out = Value(self.data + plain(other), nodes(self, other))
+
+        def send():
+            self.grad = self.grad + like(out.grad, self.data)
+            if isinstance(other, Value):
+                other.grad = other.grad + like(out.grad, other.data)
+
+        def send_beside_a_number():
+            self.grad = self.grad + like(out.grad, self.data)
+
+        out.send = send if isinstance(other, Value) else send_beside_a_number
+        return out
+
+    def __mul__(self, other):
+        out = Value(self.data * plain(other), nodes(self, other))
+
+        def send():
+            self.grad = self.grad + like(out.grad * other.data, self.data)
+            other.grad = other.grad + like(out.grad * self.data, other.data)
+
+        def send_beside_a_number():
+            self.grad = self.grad + like(out.grad * other, self.data)
+
+        out.send = send if isinstance(other, Value) else send_beside_a_number
+        return out
+
+    def __sub__(self, other):
+        out = Value(self.data - plain(other), nodes(self, other))
+
+        def send():
+            self.grad = self.grad + like(out.grad, self.data)
+            if isinstance(other, Value):
+                other.grad = other.grad - like(out.grad, other.data)
+
+        def send_beside_a_number():
+            self.grad = self.grad + like(out.grad, self.data)
+
+        out.send = send if isinstance(other, Value) else send_beside_a_number
+        return out
+
+    def __rsub__(self, number):
+        out = Value(number - self.data, (self,))
+
+        def send():
+            self.grad = self.grad + like(-out.grad, self.data)
+
+        out.send = send
+        return out
+
+    def __truediv__(self, other):
+        out = Value(self.data / plain(other), nodes(self, other))
+
+        def send():
+            self.grad = self.grad + like(out.grad / other.data, self.data)
+            other.grad = other.grad + like(-out.grad * out.data / other.data, other.data)
+
+        def send_beside_a_number():
+            self.grad = self.grad + like(out.grad / other, self.data)
+
+        out.send = send if isinstance(other, Value) else send_beside_a_number
+        return out
+
+    def __rtruediv__(self, number):
+        out = Value(number / self.data, (self,))
+
+        def send():
+            self.grad = self.grad + like(-out.grad * out.data / self.data, self.data)
+
+        out.send = send
+        return out
+
+    def __neg__(self):
+        out = Value(-self.data, (self,))
+
+        def send():
+            self.grad = self.grad + -out.grad
+
+        out.send = send
+        return out
+
+    def __pow__(self, n):
+        out = Value(self.data ** plain(n), nodes(self, n))
+
+        def send():
+            self.grad = self.grad + out.grad * n.data * self.data ** (n.data - 1)
+            n.grad = n.grad + out.grad * out.data * np.log(self.data)
+
+        def send_to_a_number():
+            self.grad = self.grad + (out.grad * n * self.data ** (n - 1) if n else 0 * out.grad)
+
+        out.send = send if isinstance(n, Value) else send_to_a_number
+        return out
+
+    def __rpow__(self, number):
+        out = Value(number**self.data, (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * out.data * np.log(number)
+
+        out.send = send
+        return out
+
+    def __matmul__(self, other):
+        out = Value(self.data @ other.data, (self, other))
+
+        def send():
+            a, b = np.atleast_2d(self.data), other.data.reshape(len(other.data), -1)
+            g = out.grad.reshape(len(a), b.shape[1])
+            self.grad = self.grad + (g @ b.T).reshape(self.data.shape)
+            other.grad = other.grad + (a.T @ g).reshape(other.data.shape)
+
+        out.send = send
+        return out
+
+    def sum(self, axis=None, keepdims=False):
+        out = Value(self.data.sum(axis=axis, keepdims=keepdims), (self,))
+
+        def send():
+            g = out.grad if axis is None or keepdims else np.expand_dims(out.grad, axis)
+            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
+
+        out.send = send
+        return out
+
+    def reshape(self, *shape):
+        out = Value(self.data.reshape(*shape), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad.reshape(self.data.shape)
+
+        out.send = send
+        return out
+
+    @property
+    def T(self):
+        out = Value(self.data.T, (self,))
+
+        def send():
+            self.grad = self.grad + out.grad.T
+
+        out.send = send
+        return out
+
+    def mean(self, axis):
+        out = Value(self.data.mean(axis=axis), (self,))
+
+        def send():
+            g = np.expand_dims(out.grad, axis) / self.data.shape[axis]
+            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
+
+        out.send = send
+        return out
+
+    def max(self, axis):
+        out = Value(self.data.max(axis=axis), (self,))
+
+        def send():
+            is_largest = self.data == np.expand_dims(out.data, axis)
+            self.grad = self.grad + np.expand_dims(out.grad, axis) * is_largest
+
+        out.send = send
+        return out
+
+    def __getitem__(self, index):
+        out = Value(self.data[index], (self,))
+
+        def send():
+            share = np.zeros_like(self.data)
+            np.add.at(share, index, out.grad)
+            self.grad = self.grad + share
+
+        out.send = send
+        return out
+
+    def exp(self):
+        out = Value(np.exp(self.data), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * out.data
+
+        out.send = send
+        return out
+
+    def log(self):
+        out = Value(np.log(self.data), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad / self.data
+
+        out.send = send
+        return out
+
+    def tanh(self):
+        out = Value(np.tanh(self.data), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * (1 - out.data**2)
+
+        out.send = send
+        return out
+
+    def sigmoid(self):
+        out = Value(0.5 + 0.5 * np.tanh(self.data / 2), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * out.data * (1 - out.data)
+
+        out.send = send
+        return out
+
+    def relu(self):
+        out = Value(np.maximum(self.data, 0.0), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * (self.data > 0)
+
+        out.send = send
+        return out
+
+    def sqrt(self):
+        out = Value(np.sqrt(self.data), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad / (2 * out.data)
+
+        out.send = send
+        return out
+
+    def sin(self):
+        out = Value(np.sin(self.data), (self,))
+
+        def send():
+            self.grad = self.grad + out.grad * np.cos(self.data)
+
+        out.send = send
+        return out
+
+    def cos(self):
+        out = Value(np.cos(self.data), (self,))
+
+        def send():
+            self.grad = self.grad - out.grad * np.sin(self.data)
+
+        out.send = send
+        return out
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def backward(self):
+{SORT}        for node in order:
+            if node.parents:
+                node.grad = np.zeros_like(node.data)
+        self.grad = self.grad + 1.0  # the seed
+        for node in reversed(order):
+            node.send()
+
+
+def plain(x):
+    return x.data if isinstance(x, Value) else x
+
+
+def nodes(*operands):
+    return tuple(x for x in operands if isinstance(x, Value))
+{LIKE}{TRAIN}"""
+
+IN_PLACE = changed(patients.ARRAYS, ("parent.grad = parent.grad + fitted", "parent.grad += fitted"))
+
+DESIGNS = {
+    "closures": CLOSURES,
+    "closures that return shares": patients.ARRAYS,
+    "gradients that are added to in place": IN_PLACE,
+    "a table of rules": patients.TABLE,
+    "a tape": TAPE,
+    "a tape that is cleared": CLEARED,
+    "one list of edges": EDGES,
+    "recursion": RECURSION,
+    "a dataclass": DATACLASS,
+    "operations as objects": OBJECTS,
+}
+
+
+def overwriting() -> Iterator[tuple[str, str]]:
+    """Each share that is given in `CLOSURES`, by its line, and the engine that keeps it alone."""
+    lines = CLOSURES.splitlines(keepends=True)
+    method = ""
+    for place, line in enumerate(lines):
+        if line.startswith("    def "):
+            method = line.split("def ")[1].partition("(")[0]
+        owner = line.strip().partition(".")[0]
+        old = f"{owner}.grad = {owner}.grad "
+        if old in line and "seed" not in line:
+            new = line.replace(old, f"{owner}.grad = ").replace("= + ", "= ").replace("= - ", "= -")
+            source = "".join([*lines[:place], new, *lines[place + 1 :]])
+            yield f"{place} {method} {owner}", source

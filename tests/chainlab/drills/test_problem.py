@@ -1,0 +1,624 @@
+"""Problems: the same in both languages, and right by what knows better."""
+
+import functools
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from py_mini_racer import MiniRacer
+
+from chaingrad.account import Ledger
+from chaingrad.backward import local_gradients
+from chaingrad.functional import value_and_grad, vjp
+from chaingrad.node import Node
+from chainlab.drills import KINDS, costs, equations, keep, problem, tiles, typed
+from chainlab.drills.bank import entry
+from chainlab.drills.drill import drill
+from chainlab.drills.fit import is_small, names_of
+from chainlab.drills.forms import Form
+from chainlab.drills.formulas import BAR
+from chainlab.drills.kinds import LEVELS
+from chainlab.drills.mistakes import LESSONS
+from chainlab.drills.problem import exact
+from chainlab.drills.series import Series
+from chainview.piece import script
+from chainview.read.reading import read
+from tests.support import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("problems")]
+problem = functools.cache(problem)  # several tests look at the same
+PARTS = ("series", "problem", "matrices", "progress")
+LOGIC = ("program", "reading", *(f"drills/{part}" for part in PARTS))
+MANY = 1000
+CASES = [(kind, level) for kind in KINDS for level in LEVELS]
+BOXES = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
+NUMBERS = [(kind, level) for kind, level in BOXES if kind != "costs"]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """What the page computes with, without a page."""
+    engine = MiniRacer()
+    engine.eval("\n".join(map(script, LOGIC)))
+    for kind, task in KINDS.items():
+        levels = [
+            [entry(kind, level, number) for number in range(len(task.forms(level)))]
+            for level in LEVELS
+        ]
+        engine.eval(f"globalThis.{kind} = {json.dumps(levels)}")
+    return engine
+
+
+def typed_slips(kind, level, number):
+    """The mistakes of each line of NumPy."""
+    text = KINDS[kind].forms(level)[number]
+    return equations.form(text).slips if KINDS[kind].sheet == "typed" else []
+
+
+def called(page, code):
+    return json.loads(page.eval(f"JSON.stringify({code})"))
+
+
+def seeds(kind, level):
+    """A third of many problems of a kind for each level."""
+    return range(1, MANY // 3 + 2)
+
+
+def test_the_series_is_the_same_in_both_languages(page):
+    names = [f"chain-2-{seed}" for seed in range(1, MANY + 1)]
+    ours = [[Series(name).below(n) for n in (7, 2**32 - 1)] for name in names]
+    code = "[7, 2 ** 32 - 1].map((n) => series(name).below(n))"
+    assert called(page, f"{json.dumps(names)}.map((name) => {code})") == ours
+
+
+@pytest.mark.parametrize(("kind", "level"), CASES)
+def test_a_problem_is_the_same_in_both_languages(page, kind, level):
+    code = (
+        f"Array.from({{length: {len(seeds(kind, level))}}}, (_, i) => "
+        f"draw('{kind}', {level}, i + 1, {kind}[{level - 1}]))"
+        ".map(({number, leaves, values, entry, names, variant, known = {}}) =>"
+        " [number, entry.typed ? values : leaves,"
+        " entry.boxes.map(({right}) => exact(values[right])), names,"
+        " variant?.sent.map((place) => exact(values[place])), known])"
+    )
+    for seed, theirs in zip(seeds(kind, level), called(page, code), strict=True):
+        ours = problem(kind, level, seed)
+        right = list(map(exact, ours.right))
+        sent = ours.variant and [exact(ours.values[place]) for place in ours.variant["sent"]]
+        known = {name: matrix.tolist() for name, matrix in ours.known.items()}
+        leaves = list(ours.values if "typed" in ours.entry else ours.leaves)
+        assert [ours.number, leaves, right, ours.names, sent, known] == theirs
+
+
+@pytest.mark.parametrize(("kind", "level"), NUMBERS)
+def test_what_is_right_is_what_the_backward_pass_gives(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        root = Form.parse(KINDS[kind].forms(level)[drawn.number]).run(drawn.leaves)
+        root.backward()
+        nodes = {node.label: node for node in root.sorted_graph()}
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            node = nodes[box["name"]]
+            if box["slot"].startswith("grad"):
+                known = node.grad
+            elif box["slot"].startswith("data"):
+                known = node.data
+            else:
+                known = local_gradients(node)[int(box["slot"][3:])][1]
+            assert right == pytest.approx(known, abs=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "level"), [case for case in NUMBERS if case[0] != "local"])
+def test_leaves_agree_with_differences(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        form = Form.parse(KINDS[kind].forms(level)[drawn.number])
+        boxes = zip(drawn.entry["boxes"], drawn.right, strict=True)
+        adjoints = {box["name"]: right for box, right in boxes if box["slot"].startswith("grad")}
+        for i, name in enumerate(form.leaves):
+            if name not in adjoints:
+                assert kind == "mlp"
+                continue
+            step = 1e-5 * np.eye(len(drawn.leaves))[i]
+            up, down = (form.run(drawn.leaves + sign * step).data for sign in (1, -1))
+            assert adjoints[name] == pytest.approx((up - down) / 2e-5, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_costs_are_those_of_the_ledger(level):
+    """Of the same lines, computed on arrays of the sizes that were drawn."""
+    for seed in seeds("costs", level):
+        drawn = problem("costs", level, seed)
+        *sizes, which, itemsize = drawn.leaves
+        lines, shapes, frozen = costs.ALL[int(which)]
+        leaves = [leaf.split() for leaf in shapes.split(",")]
+        names = dict.fromkeys(letter for _, *of in leaves for letter in of)
+        letters, known = dict(zip(names, sizes, strict=True)), {}
+        for name, *of in leaves:
+            data = np.zeros([int(letters[x]) for x in of], f"f{int(itemsize)}")
+            known[name] = Node(data, name, requires_grad=name not in frozen)
+        for line in lines.split("; "):
+            name, text = line.split(" = ")
+            known[name] = eval(text, {"np": np}, known)
+        account = Ledger(known[name].sum())
+        found = Counter()
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            found[box["slot"]] += right
+            [row] = [row for row in account.rows if row.node is known.get(box["name"])] or [None]
+            if box["slot"] == "forward":
+                assert right == row.flops
+            elif box["slot"] == "backward":
+                assert bool(right) == row.node.requires_grad
+            elif box["slot"] == "bytes":
+                assert right == row.bytes * row.needed
+        forward, backward = (
+            flops["matmul"] for flops in (account.forward_flops, account.backward_flops)
+        )
+        assert (
+            found
+            == [
+                {"forward": forward, "backward": backward},
+                {
+                    "forward": forward,
+                    "backward": backward,
+                    "ratio": pytest.approx(backward / forward),
+                },
+                {"bytes": account.needed_bytes},
+            ][level - 1]
+        )
+
+
+@pytest.mark.parametrize(("kind", "level"), BOXES)
+def test_numbers_are_small_and_mistakes_show(kind, level):
+    for seed in seeds(kind, level):
+        drawn = problem(kind, level, seed)
+        most = KINDS[kind].most or 99
+        assert all(is_small(number, most) for number in [*drawn.leaves, *drawn.right])
+        assert len(names_of(drawn.entry)) >= 4
+        shown = set()
+        for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
+            gives = [(name, drawn.values[place]) for name, place, *_ in box["slips"]]
+            for name, number in gives:
+                others = [right, *(x for other, x in gives if other != name)]
+                if np.isfinite(number) and not np.isclose(number, others, rtol=0).any():
+                    shown.add(name)
+        assert shown == set(names_of(drawn.entry))
+
+
+def test_every_mistake_has_a_lesson_that_is_there():
+    made = {
+        name
+        for kind, task in KINDS.items()
+        for level in LEVELS
+        for number in range(len(task.forms(level)))
+        for found in [entry(kind, level, number)]
+        for name in [
+            *names_of(found),
+            *(slip[0] for line in found.get("lines", []) for slip in line["slips"]),
+            *(slip[0] for slip in found.get("wrong", []) if kind == "keep"),
+            *(slip.name for slips in typed_slips(kind, level, number) for slip in slips),
+        ]
+    }
+    assert made <= LESSONS.keys()
+    for lesson in LESSONS.values():
+        page, _, anchor = lesson.partition("#")
+        lines = (ROOT / "chapters" / f"{page}.md").read_text().splitlines()
+        titles = [line.lstrip("#. 0123456789") for line in lines if line.startswith("##")]
+        assert anchor in [re.sub(r"\W+", "-", title.lower()) for title in titles]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("−3", [-3]),
+        ("1/3", [1 / 3]),
+        ("-1/-4", [0.25]),
+        ("0.5", [0.5]),
+        ("0,5", [0.5]),
+        ("0,165", [0.165]),
+        (",5", [0.5]),
+        ("1,500", [1500, 1.5]),
+        ("1,500.25", [1500.25]),
+        ("1,000,000", [1000000]),
+        ("2e-1", [0.2]),
+        ("1 000", [1000]),
+        ("0,5/2", [0.25]),
+        ("", []),
+        ("a", []),
+        ("1//2", []),
+        ("1/0", []),
+        ("0x10", []),
+    ],
+)
+def test_numbers_are_read_as_people_write_them(page, typed, meant):
+    assert called(page, f"numbersIn({json.dumps(typed)})") == meant
+
+
+def test_a_number_is_written_the_same_in_both_languages(page):
+    numbers = [0.0, -3.0, 0.25, -1 / 3, 7 / 12, 1 / 60, 99.0, -0.05]
+    assert called(page, f"{json.dumps(numbers)}.map(exact)") == list(map(exact, numbers))
+
+
+def test_a_wrong_number_is_called_by_the_mistakes_that_give_it(page):
+    for kind in KINDS:
+        for seed in range(1, 41):
+            page.eval(f"globalThis.p = draw('{kind}', 2, {seed}, {kind}[1])")
+            verdict = "judge(p, box, [p.values[place]]), p.values[place], p.values[box.right]"
+            slips = f"box.slips.map(([name, place]) => [name, {verdict}])"
+            found = called(page, f"p.entry.boxes.map((box) => {slips})")
+            for name, verdict, gives, right in (slip for box in found for slip in box):
+                if gives is None:
+                    continue
+                assert verdict["right"] == (abs(gives - right) < 1e-9)
+                assert verdict["right"] or name in [slip[0] for slip in verdict["slips"]]
+
+
+def test_what_was_wrong_comes_back_after_two_and_six_and_five_right_pass_a_level(page):
+    came = called(page, """(() => {
+        let [kept, seed, seen] = [{}, 0, []];
+        for (let i = 0; i < 14; i++) {
+            const back = due(kept);
+            const one = back ?? { level: { ...begun(), ...kept }.level, seed: ++seed };
+            seen.push([one.level, one.seed]);
+            [kept] = after(kept, one, i !== 0, 3);
+            if (kept.passed && seen.at(-1)[0] < kept.level) seed = 0;
+        }
+        return [seen, due({ ...kept, again: [{ level: 1, seed: 4, at: 99 }] }, true), kept.passed];
+    })()""")  # fmt: skip
+    seen, back, passed = came
+    assert seen[:4] == [[1, 1], [1, 2], [1, 3], [1, 1]]
+    assert seen[7] == [1, 1]
+    assert [1, 1] not in seen[8:]
+    assert back["seed"] == 4
+    assert passed == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("slopes", 1, 1), "expected one of local"),
+        (("chain", 4, 1), "levels 1 to 3"),
+        (("chain", 1, 0), "whole number from 1"),
+    ],
+)
+def test_there_is_no_such_problem(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        problem(*arguments)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_one_message_alone_is_wrong(level):
+    """By the engine's local gradients, and what each node is shown to hold."""
+    for seed in seeds("messages", level):
+        drawn = problem("messages", level, seed)
+        root = Form.parse(KINDS["messages"].forms(level)[drawn.number]).run(drawn.leaves)
+        items = {item.id: item for item in read(root, "test", 100)}
+        shown = {id: drawn.values[place] for id, place in drawn.variant["sums"].items()}
+        came = dict.fromkeys(shown, 0.0) | {list(items)[-1]: 1.0}
+        wrong = []
+        for i, edge in enumerate(drawn.entry["edges"]):
+            parent, child, which = edge["ends"]
+            places = [k for k, id in enumerate(items[child].parents) if id == parent]
+            local = local_gradients(items[child].node)[places[which]][1]
+            sent = drawn.values[drawn.variant["sent"][i]]
+            came[parent] += sent
+            if abs(sent - shown[child] * local) > 1e-9:
+                wrong.append(i)
+        assert wrong == [drawn.variant["fault"]]
+        assert came == pytest.approx(shown)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_network_is_that_of_matrices(level):
+    """In arrays: the objective, and the gradients of both weights."""
+    for seed in seeds("mlp", level):
+        drawn = problem("mlp", level, seed)
+        form = Form.parse(KINDS["mlp"].forms(level)[drawn.number])
+        leaves = dict(zip(form.leaves, drawn.leaves, strict=True))
+        d, q = (sum(name[0] == letter for name in leaves) for letter in "xy")
+        x, y, W, V = (np.array([leaves[name] for name in sorted(leaves) if name[0] == letter])
+                      for letter in "xywv")  # fmt: skip
+        lam = leaves.get("lam", 0.0)
+
+        def objective(W, V, x=x, y=y, lam=lam):
+            apart = V @ (W @ x).relu() - y
+            return ((apart * apart).sum() + lam * ((W * W).sum() + (V * V).sum())) / 2
+
+        value, shares = value_and_grad(objective, (0, 1))(W.reshape(-1, d), V.reshape(q, -1))
+        asked = {(box["name"], box["slot"][:4]): right
+                 for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True)}  # fmt: skip
+        assert asked["J" if lam else "L", "data"] == pytest.approx(value)
+        for letter, share in zip("wv", shares, strict=True):
+            for i, j in np.ndindex(share.shape):
+                assert asked[f"{letter}{i + 1}{j + 1}", "grad"] == pytest.approx(share[i, j])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tiles_give_what_vjp_gives(level):
+    for seed in seeds("shapes", level):
+        drawn = problem("shapes", level, seed)
+        of = tiles.layer(KINDS["shapes"].forms(level)[drawn.number])
+        known = {name: x if len(of.dims.get(name, "nm")) > 1 else x[0]
+                 for name, x in drawn.known.items()}  # fmt: skip
+        leaves = [name for name in of.given if name in of.dims]
+
+        def line(*given, of=of, known=known, leaves=leaves):
+            phi = {"phi": lambda z: z * known[tiles.SLOPE]}
+            return of.run(phi | dict(zip(leaves, given, strict=True)))[of.root]
+
+        shares = vjp(line, *(known[name] for name in leaves))[1](known[of.root + BAR])
+        for name, share in zip(leaves, shares, strict=True):
+            right = known.get(name + BAR)
+            np.testing.assert_allclose(share, np.reshape(right, np.shape(share)), atol=1e-9)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_tiles_are_judged_and_their_mistakes_named(page, level):
+    for seed in range(1, 41):
+        page.eval(f"globalThis.p = draw('shapes', {level}, {seed}, shapes[{level - 1}])")
+        code = """p.entry.lines.map((line) => [judgeTiles(p, line, line.right),
+            line.slips.map(([name, tiles]) => [name, judgeTiles(p, line, tiles)])])"""
+        found = called(page, code)
+        assert len({name for _, made in found for name, _ in made}) >= 4
+        for right, made in found:
+            assert right["right"]
+            for name, verdict in made:
+                assert not verdict["right"]
+                assert [slip[0] for slip in verdict["slips"]] == [name]
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        (["Z̄", "X"], "columns meet"),
+        (["Z̄", "⊙", "X"], "do not fit, entry by entry"),
+        (["W", "W"], "columns meet"),
+        (["X", "⊙"], "a factor is missing"),
+        (["Z̄ᵀ", "Z̄"], " is "),
+        (["W̄"], "still to be found"),
+    ],
+)
+def test_tiles_that_do_not_fit_are_told(page, typed, words):
+    page.eval("globalThis.p = draw('shapes', 1, 1, shapes[0])")
+    verdict = called(page, f"judgeTiles(p, p.entry.lines[1], {json.dumps(typed)})")
+    assert not verdict["right"]
+    assert words in verdict["words"]
+
+
+def computed(lines):
+    form = Form.parse(lines)
+    return form.run([1.0] * len(form.leaves))
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_kept_is_what_gradients_change_with(page, level):
+    """A value that becomes another after the forward pass changes gradients if it is read."""
+    for number, lines in enumerate(KINDS["keep"].forms(level)):
+        found = entry("keep", level, number)
+        form = Form.parse(lines)
+
+        def gradients(spoiled=None, form=form):
+            root = form.run(keep.VALUES[: len(form.leaves)], keep.FROZEN)
+            nodes = {item.id: item.node for item in read(root, "test", 100)}
+            if spoiled:
+                nodes[spoiled].data *= -1.3
+            root.backward()
+            return [node.grad for node in nodes.values() if not node.parents]
+
+        known = pytest.approx(gradients(), rel=1e-9, abs=1e-15)
+        right, moves = found["right"], [id for id in found["says"] if gradients(id) != known]
+        code = f"judgeKept(keep[{level - 1}][{number}], chosen)"
+        tried = [right, *(kept for _, kept, _ in found["wrong"])]
+        verdicts = called(page, f"{json.dumps(tried)}.map((chosen) => {code} ?? null)")
+        assert set(moves) <= set(right)
+        cancel = len(right) - len(moves)  # as q does in (p / q) * q
+        assert not cancel or "/" in lines
+        assert cancel <= 2
+        assert verdicts[0] is None
+        names = [name for name, *_ in found["wrong"]]
+        assert [verdict["name"] for verdict in verdicts[1:]] == names
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_order_is_judged_by_who_uses_whom(page, level):
+    for number, lines in enumerate(KINDS["orders"].forms(level)):
+        found = entry("orders", level, number)
+        items = {item.id: item for item in read(computed(lines), "test", 100)}
+        engine = [id for id, item in items.items() if item.node.parents]
+        by_node = {item.node: item.id for item in items.values()}
+        sorted_ = [by_node[node] for node in items[engine[-1]].node.sorted_graph()]
+        order = [id for id in sorted_ if id in engine]
+        tried = [order, found["order"], *(made for _, made, _ in found["wrong"])]
+        dice = Series(lines)
+        for _ in range(30):
+            tried.append(sorted(engine, key=lambda _: dice.below(1000)))
+        code = f"judgeOrder(orders[{level - 1}][{number}], order) ?? null"
+        verdicts = called(page, f"{json.dumps(tried)}.map((order) => {code})")
+        for order, verdict in zip(tried, verdicts, strict=True):
+            valid = all(
+                order.index(id) < order.index(parent)
+                for id in engine
+                for parent in items[id].parents
+                if parent in engine
+            )
+            assert (verdict is None) == valid
+        assert verdicts[:2] == [None, None]
+        names = [name for name, *_ in found["wrong"]]
+        assert [v["name"] for v in verdicts[2 : 2 + len(names)]] == names
+        assert len(names) >= 4
+
+
+# --- lines of NumPy -------------------------------------------------------------------------------
+
+
+def typed_problem(level, seed):
+    """A problem, its form, and its arrays."""
+    drawn = problem("equations", level, seed)
+    of = equations.form(KINDS["equations"].forms(level)[drawn.number])
+    sizes = dict(zip(of.letters, map(int, drawn.values), strict=True))
+    return drawn, of, sizes, equations.draw(of, list(sizes.values()), f"{drawn.name} once")
+
+
+def right_lines(drawn):
+    return [line["right"] for line in drawn.entry["typed"]]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_lines_of_numpy_give_what_vjp_gives(level):
+    """For leaves by `vjp`, and by differences of the forward lines, which are plain NumPy."""
+    for seed in seeds("equations", level):
+        drawn, of, sizes, known = typed_problem(level, seed)
+        names = [name for name in of.leaves if "d" + name in known]
+        seeded = known.get("d" + of.root, 1.0)
+        given = {name: known[name] for name in of.leaves}
+
+        def last(*leaves, of=of, sizes=sizes, names=names, given=given):
+            return of.run(sizes | given | dict(zip(names, leaves, strict=True)))[of.root]
+
+        shares = vjp(last, *(known[name] for name in names))[1](seeded)
+        rights = dict(zip((line.made for line in of.asked), right_lines(drawn), strict=True))
+        direction = Series(drawn.name)
+        for name, share in zip(names, shares, strict=True):
+            right = equations.computed(rights["d" + name], known)
+            np.testing.assert_allclose(right, share, rtol=1e-9, atol=1e-11)
+            way = np.reshape([direction.below(9) - 4 for _ in range(right.size)], right.shape)
+            ends = [of.run({**sizes, **given, name: given[name] + step * way})[of.root]
+                    for step in (1e-6, -1e-6)]  # fmt: skip
+            slope = np.sum((ends[0] - ends[1]) / 2e-6 * seeded)
+            assert slope == pytest.approx(np.sum(right * way), rel=1e-4, abs=1e-6)
+        assert typed.judge(drawn, right_lines(drawn)).marks == ("right",) * len(of.asked)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_mistakes_in_lines_differ_from_what_is_right_and_from_each_other(level):
+    for seed in seeds("equations", level):
+        _, of, _, known = typed_problem(level, seed)
+        assert sum(map(len, of.slips)) >= 4
+        for (name, _), slips in zip(of.asked, of.slips, strict=True):
+            values = [equations.computed(slip.text, known) for slip in slips]
+            found = [known[name], *(value for value in values if value is not None)]
+            assert not any(equations.alike(a, b) for i, a in enumerate(found) for b in found[:i])
+            assert len({slip.text for slip in slips}) == len(slips)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_mistakes_in_lines_are_named(level):
+    for seed in range(1, len(KINDS["equations"].forms(level)) + 1):
+        drawn, of, *_ = typed_problem(level, seed)
+        right = right_lines(drawn)
+        for place, slips in enumerate(of.slips):
+            for slip in slips:
+                verdict = typed.judge(drawn, [*right[:place], slip.text, *right[place + 1 :]])
+                assert (verdict.at, verdict.wrong) == (place, (slip.name,))
+                assert slip.says in verdict.words
+                assert verdict.marks.count("wrong") == 1  # those after it are right by themselves
+
+
+# Z = X @ W.T + b; H = np.tanh(Z): dZ, db, dW, dX
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["dH * (1 - H ** 2"], "Python cannot read `dH * (1 - H ** 2`: '(' was never closed"),
+        (["dH * (1 - h ** 2)"], "there is no `h`. There are `np`, `X`, `W`, `b`, `Z`, `H`, `dH`."),
+        (["tanh(Z)"], "NumPy’s functions begin with np: `np.tanh`"),
+        (["open('x')"], "there is no `open`"),
+        (["dX"], "`dX` is itself still to be found"),
+        (["db = dH"], "it begins with `db =`, and is to give `dZ`"),
+        (["np.tan2(Z)"], "Python stops at `np.tan2`: module 'numpy' has no attribute 'tan2'"),
+        (["np.tanh"], "`np.tanh` is no array of numbers: it is a ufunc"),
+        (["dH.sort()"], "read-only"),
+        (["dH @ H"], "there is no product of `dH` "),
+        (["dH * X"], " do not fit"),
+        (["dH[:, 0]"], "it has the shape "),
+        (["dH + Z"], "its entries are not: `dZ[0, 0]` is "),
+        (["", "dZ.sum(axis=5)"], "axis 5 is out of bounds"),
+        (["", "", "dZ.T @ X"], "1 of 4 are right so far. Type the others."),
+    ],
+)
+def test_lines_that_give_nothing_are_told_in_words(lines, words):
+    verdict = typed.check("equations-2-1", [*lines, *[""] * (4 - len(lines))])
+    assert words in verdict.words
+
+
+def test_lines_are_read_as_people_type_them():
+    lines = ["dZ = dH * (1 − H**2)", "np.sum(dZ, 0)", "(X.T@dZ).T", " np.dot(dZ, W)\u00a0"]
+    assert repr(typed.check("equations-2-1", lines)) == "✓ Right."
+    shown = drill("equations", 2, 1)
+    assert shown.check(db="dZ.sum(axis=0)").marks == ("empty", "right", "empty", "empty")
+    with pytest.raises(ValueError, match="there is no line for dQ"):
+        shown.check(dQ="dZ")
+
+
+def test_a_few_functions_of_python_compute_too():
+    for line in (
+        "sum(np.outer(x, dz) for x, dz in zip(X, dZ))",
+        "sum(np.outer(X[i], dZ[i]) for i in range(len(X)))",
+        "sum(X[:, :, None] * dZ[:, None, :])",
+        "X.T @ dZ * len(X) / float(X.shape[0])",
+    ):
+        assert typed.check("equations-1-1", [line, ""]).marks == ("right", "empty")
+    assert "there is no `i`" in typed.check("equations-1-1", ["X[i]", ""]).words
+    verdict = typed.check("equations-1-1", ["sum(X[i] for i in range(99))", ""])
+    assert "index 4 is out of bounds" in verdict.words
+
+
+# Each in a process of its own, that has computed nothing yet: NumPy imports some of its parts when
+# a method runs first. What is said of a line must be what Python says where nothing is left out.
+FIRST = """
+import json, os, sys
+import numpy as np
+from chainlab.drills import typed
+
+def said(evaluate, known):
+    try:
+        return repr(evaluate(known))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+def told(line):
+    known = {"X": np.arange(6.0).reshape(2, 3)}
+    known["X"].flags.writeable = False
+    out, into = os.pipe()
+    if not os.fork():
+        by_page = said(lambda known: typed._evaluated(typed._parsed(line, "dX"), known), known)
+        by_python = said(lambda known: eval(line, {"np": np, **known}), known)
+        os.write(into, json.dumps([line, by_page, by_python]).encode())
+        os._exit(0)
+    os.close(into)
+    with os.fdopen(out) as pipe:
+        text = pipe.read()
+    os.wait()
+    return json.loads(text)
+
+print(json.dumps([told(line) for line in json.load(sys.stdin)]))
+"""
+WRITE = {"tofile", "dump"}
+METHODS = [name for name in dir(np.ndarray) if not name.startswith("_") and name not in WRITE]
+FUNCTIONS = (
+    "abs all any argmax average clip concatenate cumsum diag diff dot einsum exp eye full_like "
+    "hstack inner linalg.inv linalg.norm linalg.solve log matmul max maximum mean median min "
+    "moveaxis multiply multiply.reduce nansum newaxis ones_like outer pad prod ptp repeat reshape "
+    "roll sign sqrt square squeeze stack std sum swapaxes take tanh tensordot tile trace transpose "
+    "tril unique var vdot vstack where zeros"
+)
+
+
+def test_what_runs_first_runs_as_in_python():
+    lines = []
+    for name in METHODS:
+        lines += [f"X.{name}()", f"X.{name}(0)", f"X.{name}(axis=0)"]
+    for name in FUNCTIONS.split():
+        lines += [f"np.{name}(X)", f"np.{name}(X, X)", f"np.{name}(X, axis=1)"]
+    lines += ["np.einsum('ij,kj->ik', X, X)", "np.linalg.inv(X @ X.T)", "len(X)", "sum(X)"]
+    run = subprocess.run(
+        [sys.executable, "-c", FIRST], input=json.dumps(lines), capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert len(told) == len(lines)
+    assert not [one for one in told if one[1] != one[2]]
+    assert sum("Error" not in python for _, _, python in told) > 100

@@ -1,0 +1,86 @@
+"""The house: which part may import which, and that nothing runs in a circle."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+FLOORS = ("chaingrad", "chainview", "chainlab", "coursework", "_ext", "tools", "benchmarks")
+ROOTS = {"_ext": ROOT, "tools": ROOT, "benchmarks": ROOT}  # the others lie in src
+INSIDE = ("read", "draw", "piece", "player", "figures", "frameworks")
+
+
+def name_of(path: Path, root: Path) -> str:
+    parts = path.relative_to(root).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, tuple[str, ast.Module]]:
+    """Each module by the name that imports it, with its floor and its code."""
+    found = {}
+    for floor in FLOORS:
+        root = ROOTS.get(floor, ROOT / "src")
+        for path in sorted((root / floor).rglob("*.py")):
+            if "vendor" not in path.parts:
+                name = name_of(path, root / floor if floor == "_ext" else root)
+                found[name] = floor, ast.parse(path.read_text())
+    return found
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """The modules that code imports, also those that a function imports when it is called."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in modules() else str(node.module)
+
+
+@cache
+def arrows() -> dict[str, set[str]]:
+    return {
+        name: {other for other in imported(tree) if other in modules() and other != name}
+        for name, (_, tree) in modules().items()
+    }
+
+
+def test_no_arrow_runs_up() -> None:
+    rank = {name: FLOORS.index(floor) for name, (floor, _) in modules().items()}
+    up = [f"{a} -> {b}" for a, found in arrows().items() for b in found if rank[b] > rank[a]]
+    assert up == []
+
+
+def test_the_engine_imports_numpy_alone() -> None:
+    """Of what has a spec: some packages register a runtime that is no module to import."""
+    code = """
+import sys, chaingrad.account, chaingrad.nn, chaingrad.optim
+found = {name.partition(".")[0] for name, m in sys.modules.items() if getattr(m, "__spec__", 0)}
+print(found - sys.stdlib_module_names)"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert {n for n in ast.literal_eval(out.stdout) if n[0] != "_"} == {"chaingrad", "numpy"}
+
+
+def test_no_imports_run_in_a_circle() -> None:
+    try:
+        TopologicalSorter(arrows()).prepare()
+    except CycleError as error:
+        pytest.fail(f"these import one another: {' <- '.join(error.args[1])}")
+
+
+def test_the_folders_of_chainview_lie_one_above_the_other() -> None:
+    def place(name: str) -> int:
+        part = name.split(".")[1] if name.startswith("chainview.") else ""
+        return INSIDE.index(part) if part in INSIDE else -1
+
+    up = [f"{a} -> {b}" for a, found in arrows().items() for b in found if -1 < place(a) < place(b)]
+    assert up == []
