@@ -1,6 +1,7 @@
 """The house: which part may import which, and that nothing runs in a circle."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,3 +85,49 @@ def test_the_folders_of_chainview_lie_one_above_the_other() -> None:
 
     up = [f"{a} -> {b}" for a, found in arrows().items() for b in found if -1 < place(a) < place(b)]
     assert up == []
+
+
+def readmes() -> list[Path]:
+    found = [
+        path
+        for floor in FLOORS
+        for path in (ROOTS.get(floor, ROOT / "src") / floor).rglob("README.md")
+    ]
+    return [path for path in found if "vendor" not in path.parts]
+
+
+@pytest.mark.parametrize("path", readmes(), ids=lambda path: str(path.relative_to(ROOT).parent))
+def test_a_readme_is_short_and_names_what_is_there(path: Path) -> None:
+    text = path.read_text()
+    files = re.findall(r"`([\w/]+\.(?:py|js|css|toml|json|md))`", text)
+    places = (ROOT, ROOT / "src", ROOT / "_ext")
+    lost = [
+        name
+        for name in files
+        if not any((place / name).exists() for place in places) and not any(path.parent.rglob(name))
+    ]
+    assert lost == []
+    if path.parent.name not in ("_ext", "coursework"):
+        assert len(text.splitlines()) <= 42
+
+
+@pytest.mark.parametrize("path", readmes(), ids=lambda path: str(path.relative_to(ROOT).parent))
+def test_a_feature_imports_what_its_readme_says(path: Path) -> None:
+    line = re.search(r"^May import: (.*)", path.read_text(), re.MULTILINE)
+    if line is None:
+        pytest.skip("says nothing of imports")
+    may = {path.parent.name, "chaingrad"} | set(re.findall(r"`([\w.]+)`", line[1]))
+    own = name_of(
+        path.parent / "__init__.py", ROOT / "_ext" if "_ext" in path.parts else ROOT / "src"
+    )
+    others = {
+        other
+        for name, found in arrows().items()
+        for other in found
+        if within(name, own) and not within(other, own)
+    }
+    assert [other for other in sorted(others) if not any(within(other, one) for one in may)] == []
+
+
+def within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")

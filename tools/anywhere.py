@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from tools import kernels  # noqa: E402
 from tools.build import alone  # noqa: E402
-from tools.progress import Progress, clock  # noqa: E402
+from tools.console import Progress, clock  # noqa: E402
 
 SPIN = "import os\nwhile os.getppid() == {parent}: pass"
 

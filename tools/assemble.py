@@ -20,7 +20,7 @@ from jupyter_book.sphinx import build_sphinx
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools.progress import Progress  # noqa: E402
+from tools.console import Progress  # noqa: E402
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 STEP = re.compile(r"(reading sources|writing output)\.\.\. *\[ *\d+%\] (\S+)")

@@ -22,8 +22,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tools.console import Progress, clock  # noqa: E402
 from tools.inputs import CODE, EXERCISES, SITE, files, fingerprint  # noqa: E402
-from tools.progress import Progress, clock  # noqa: E402
 
 MADE = ".html"  # where the site is put together, in the folder _build
 WARNING = re.compile(r"\b(WARNING|ERROR|CRITICAL): ")

@@ -27,7 +27,7 @@ PATIENCE = 20  # seconds in which an index has to answer
 
 sys.path.insert(0, str(ROOT))
 
-from tools.progress import Progress, clock  # noqa: E402
+from tools.console import Progress, clock  # noqa: E402
 
 NETWORK = re.compile(
     r"NewConnectionError|ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError"

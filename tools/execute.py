@@ -39,8 +39,8 @@ from nbformat.v4 import new_notebook
 from sphinx_external_toc.parsing import parse_toc_yaml
 from traitlets.config import Config
 
+from tools.console import Progress
 from tools.inputs import fingerprint, needed
-from tools.progress import Progress
 
 # Pages that time things: nothing else runs beside them.
 ALONE = (

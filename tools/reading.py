@@ -1,4 +1,4 @@
-"""What each chapter takes to read, as the last build measured it by `_ext/reading_time.py`.
+"""What each chapter takes to read, as the last build measured it by `_ext/about/reading_time.py`.
 
 Name pages, or parts of their names, to see those alone.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
 
-from reading_time import COURSE_MINUTES, Measures, Span  # noqa: E402
+from about.reading_time import COURSE_MINUTES, Measures, Span  # noqa: E402
 
 MEASURED = ROOT / "_build" / ".doctrees" / "reading.json"
 HEADS = (

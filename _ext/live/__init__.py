@@ -25,11 +25,11 @@ from jupyter_cache import get_cache
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_solution_node
 
+import answers
 import workbench
-from assets import on_page, serve
-from cells import code_cells, source_of
+from common.cells import code_cells, source_of
+from common.files import on_page, serve
 from coursework.sources import sources
-from live import answers, done
 from live.carried import CARRIED
 from live.judge import asserts, contested, idle, judge, origins, written
 from live.pyodide import PYODIDE
@@ -38,14 +38,14 @@ PARTS = Path(__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
 ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
+# All lie side by side on the site, where they import one another.
 FILES = (
-    "controller.js", "cell.js", "answer.js", "output.js", "turns.js", "drafts.js", "python.js",
-    "worker.js", "runner.py", "checker.py", "workbench.js", "jail.js", "link.js", "workbench.css",
+    "controller.js", "cell.js", "output.js", "turns.js", "drafts.js", "python.js", "worker.js",
+    "runner.py", "../answers/answer.js", "../answers/checker.py", "../workbench/workbench.js",
+    "../workbench/workbench.css", "../workbench/jail.js", "../workbench/link.js",
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
     "../formulas/vendor/katex.min.js",
 )  # fmt: skip
-
-
 IN_BROWSER = 3  # times as long as in Python by itself
 STEPS = (5, 10, 20, 30, 60, 120, 300)
 
@@ -134,15 +134,6 @@ def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes
         context["body"] += f'<script type="application/json" id="live-cells">{data}</script>'
 
 
-def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
-    """Tell scripts what the page is called, wherever the site lies."""
-    tags = [f'<meta name="course-page" content="{page}">']
-    if done.HERE in app.env.found_docs:
-        address = context["pathto"](done.HERE)
-        tags.append(f'<meta name="course-progress" content="{address}">')
-    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
-
-
 def carried_files() -> Iterator[tuple[str, bytes]]:
     """The packages that the site carries to the browser, file by file."""
     for name in CARRIED:
@@ -187,11 +178,7 @@ def publish_with_site(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    answers.setup(app)
-    done.setup(app)
     on_page(app, add_to_page)
-    on_page(app, name_page)
     app.connect("build-finished", publish_with_site)
-    serve(app, PARTS / "kept.js", priority=400)  # before those that ask it, predictions too
-    serve(app, PARTS / "buttons.js", PARTS / "work.js", PARTS / "live.css")
+    serve(app, PARTS / "buttons.js", PARTS / "live.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

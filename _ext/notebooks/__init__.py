@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from assets import on_page
-from cells import code_cells
+from common.cells import code_cells
+from common.files import on_page
 from coursework.engine import is_hosted, repository
 from notebooks.first_cell import Notebook, publish, write
 from notebooks.markdown import Cell, Markdown

@@ -23,7 +23,7 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 from sphinxcontrib.bibtex.domain import BibtexDomain
 
-from cells import is_code, source_of
+from common.cells import is_code, source_of
 
 logger = logging.getLogger(__name__)
 

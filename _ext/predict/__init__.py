@@ -36,9 +36,9 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
-from assets import serve
 from chainlab.drills.drill import READING
-from folds import depart_box, predict_answer, visit_box
+from common.files import serve
+from look.folds import depart_box, predict_answer, visit_box
 from search.sections import plain as in_words
 from search.sections import squeezed
 

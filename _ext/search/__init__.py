@@ -15,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from assets import copy, on_page, serve
+from common.files import copy, on_page, serve
 from search.sections import sections
 
 PARTS = Path(__file__).parent

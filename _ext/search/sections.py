@@ -11,9 +11,9 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx_exercise.nodes import is_solution_node
 
-from cells import is_part
-from folds import predict_answer
+from common.cells import is_part
 from formulas import FormulaError, typeset
+from look.folds import predict_answer
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}

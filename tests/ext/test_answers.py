@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from answers.checker import check
 from coursework.pages import parse
 from coursework.release import page_exercise
-from live.checker import check
 from tests.coursework.test_problems import BOOK, PAGE, TRIALS
 
 TWICE = page_exercise(parse(PAGE)["ex-page-twice"])

@@ -9,7 +9,15 @@ from docutils.utils import new_document
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
-from folds import FillDeeper, FoldDropdowns, deeper, deeper_end, depart_box, fold_title, visit_box
+from look.folds import (
+    FillDeeper,
+    FoldDropdowns,
+    deeper,
+    deeper_end,
+    depart_box,
+    fold_title,
+    visit_box,
+)
 
 
 def folded(*boxes: nodes.Element) -> nodes.document:

@@ -38,5 +38,5 @@ def test_the_readme_tells_where_each_extension_hooks_in(monkeypatch: pytest.Monk
         r"^\| (.*?) ?\| (\d+) \| (.+?) \|", text, re.MULTILINE
     ):
         event = named.strip("`") or event
-        told |= {(event, int(priority), name) for name in re.findall(r"`(\w+)`", names)}
+        told |= {(event, int(priority), name) for name in re.findall(r"`([\w.]+)`", names)}
     assert told == connected

@@ -7,7 +7,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-import previews
+from about import previews
 from tests.support import ROOT
 
 

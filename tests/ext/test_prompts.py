@@ -7,7 +7,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from myst_nb.sphinx_ import HideCodeCellNode
 
-from prompts import FoldBelow, WordPrompts
+from look.prompts import FoldBelow, WordPrompts
 
 OWN = "Show code cell {type}"  # MyST-NB's
 

@@ -5,7 +5,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
-from reading_time import (
+from about.reading_time import (
     Measures,
     Reader,
     Span,

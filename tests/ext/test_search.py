@@ -5,7 +5,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import solution_node
 
-from folds import predict_answer
+from look.folds import predict_answer
 from search.sections import characters, plain, sections
 
 

@@ -14,7 +14,7 @@ from tests.site.test_build import CELL, PAGE, make_book, write
 from tests.support import ROOT
 from tools import anywhere, kernels
 from tools.anywhere import SETTINGS, Setting
-from tools.progress import Progress
+from tools.console import Progress
 
 SEEN = (
     CELL
@@ -51,7 +51,7 @@ RUN = """\
 import sys
 from pathlib import Path
 from tools.anywhere import SETTINGS, run
-from tools.progress import Progress
+from tools.console import Progress
 
 book = Path(sys.argv[1])
 with Progress(book / "log", sys.stderr) as progress:

@@ -19,8 +19,8 @@ from tests.site.live import COLD, impatient
 from tests.support import ROOT, lacking, serve
 from tools import fetch_pyodide
 
-SCRIPTS = ("static/book.js", "live/kept.js")
-SHEETS = ("static/book.css", "live/live.css", "live/workbench.css")
+SCRIPTS = ("look/book.js", "progress/kept.js")
+SHEETS = ("look/book.css", "live/live.css", "workbench/workbench.css")
 OPEN = "x = Node(3.0)\ny = x * x"
 LONGEST = 2000  # characters of a link, beyond the page's own address
 

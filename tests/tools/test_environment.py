@@ -13,7 +13,7 @@ import pytest
 
 from tests.support import ROOT, lacking
 from tools import environment
-from tools.progress import Progress
+from tools.console import Progress
 
 SCRIPT = ROOT / "tools" / "environment.py"
 

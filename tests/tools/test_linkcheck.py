@@ -60,7 +60,7 @@ def write(book: Path, links: list[str]) -> None:
     settings = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]
     settings = {name: value for name, value in settings.items() if name.startswith("linkcheck_")}
     settings |= {"linkcheck_timeout": 5, "linkcheck_retries": 1}
-    extensions = {name: str(ROOT / "_ext") for name in ("drills", "linkcheck")}
+    extensions = {name: str(ROOT / "_ext") for name in ("drills", "about.linkcheck")}
     sphinx = {"config": settings, "local_extensions": extensions}
     config = {"title": "A book", "execute": {"execute_notebooks": "off"}, "sphinx": sphinx}
     (book / "_config.yml").write_text(yaml.safe_dump(config))

@@ -51,5 +51,6 @@ def describe(app: Sphinx, document: nodes.document, page: str) -> list[dict[str,
     return [page_exercise(found[name]) for box in boxes for name in box["ids"] if name in found]
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("doctree-resolved", add_places, priority=NOTEBOOKS_ARE_WRITTEN + 50)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

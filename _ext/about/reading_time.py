@@ -20,8 +20,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
 
-from cells import is_check, is_code, is_part
-from folds import is_folded
+from common.cells import is_check, is_code, is_part
+from look.folds import is_folded
 
 LOG = logging.getLogger(__name__)
 

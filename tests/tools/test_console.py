@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
-from tools.progress import ERASE, Progress, clock
+from tools.console import ERASE, Progress, clock
 
 
 class Terminal(io.StringIO):
@@ -67,5 +67,5 @@ def test_minutes_and_seconds() -> None:
 
 
 def test_an_old_python_parses_it() -> None:
-    source = (ROOT / "tools" / "progress.py").read_text()
+    source = (ROOT / "tools" / "console.py").read_text()
     ast.parse(source, feature_version=(3, 6))

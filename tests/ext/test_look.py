@@ -6,7 +6,7 @@ from docutils.core import publish_parts
 from docutils.writers.html5_polyglot import Writer
 from sphinx.ext.napoleon import Config, GoogleDocstring
 
-from assets import free_bibliography_entries, keep_first_colon, number_from_one
+from look import free_bibliography_entries, keep_first_colon, number_from_one
 
 CITED = "As in [A2]_ and [B1]_.\n\n.. [A2] One work.\n.. [B1] Another.\n"
 

@@ -7,32 +7,32 @@ from fontTools.ttLib import TTFont
 from pygments import highlight
 from pygments.lexers import PythonLexer
 
-import lean
+from look import theme
 
 SCRIPTS = '<script defer src="../a/one.js?v=1"></script>\n<script src="two.js"></script>'
 
 
 def test_a_script_is_left_out_by_name() -> None:
-    assert lean.without(SCRIPTS, "one.js") == '<script src="two.js"></script>'
+    assert theme.without(SCRIPTS, "one.js") == '<script src="two.js"></script>'
 
 
 def test_a_script_that_is_gone_is_told() -> None:
     with pytest.raises(ValueError, match=r"no longer loads three\.js"):
-        lean.without(SCRIPTS, "three.js")
+        theme.without(SCRIPTS, "three.js")
 
 
 def test_the_theme_asks_no_more_what_scrolls(tmp_path) -> None:
     script = tmp_path / "theme.js"
     begins = '"complete"===document.readyState?I():window.addEventListener("load",I)'
     script.write_text(f"f(()=>{{g()}}),{begins}}})();")
-    lean.spare_layout(script)
+    theme.spare_layout(script)
     assert script.read_text() == "f(()=>{g()}),0})();"
     with pytest.raises(ValueError, match=r"theme\.js no longer asks what scrolls"):
-        lean.spare_layout(script)
+        theme.spare_layout(script)
 
 
 def test_only_coloured_code_has_spans() -> None:
-    html = highlight("def f(x):\n    return x[0] + 1\n", PythonLexer(), lean.LeanFormatter())
+    html = highlight("def f(x):\n    return x[0] + 1\n", PythonLexer(), theme.LeanFormatter())
     assert '<span class="k">def</span>' in html
     assert '<span class="nf">f</span>(x):' in html
     assert 'class="n"' not in html
@@ -47,7 +47,7 @@ def test_icons_are_those_that_pages_and_style_sheets_name() -> None:
         ':root{--pst-icon-bell:"\uf0f3"}'
     )
     pages = ['<i class="fa-solid fa-bars"></i>', 'x.classList="fa-solid fa-moon"']
-    points = lean.icons(pages, sheet, 'a:after{content:"\\f107"}')
+    points = theme.icons(pages, sheet, 'a:after{content:"\\f107"}')
     assert points == {0xF0C9, 0xF186, 0xF0F3, 0xF107}
 
 
@@ -65,6 +65,6 @@ def test_a_font_is_cut_to_its_characters(tmp_path) -> None:
     builder.font.flavor = "woff2"
     path = tmp_path / "icons.woff2"
     builder.save(path)
-    lean.cut_font(path, {65})
+    theme.cut_font(path, {65})
     with TTFont(path) as font:
         assert set(font.getBestCmap()) == {65}

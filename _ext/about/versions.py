@@ -13,7 +13,7 @@ from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 from sphinx.util.i18n import format_date
 
-from cells import code_cells, source_of
+from common.cells import code_cells, source_of
 from notebooks.first_cell import all_code, used
 
 AFTER_THE_READING_TIME = 600

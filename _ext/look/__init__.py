@@ -4,53 +4,21 @@ Links to the repository come from one setting, ``repository.url`` in ``_config.y
 buttons are switched on here when it is a place to send readers to.
 
 The repairs are needed up to docutils 0.22 and Sphinx 9.0, the newest that were looked at;
-`tests/ext/test_assets.py` has each beside its fault.
+`tests/ext/test_look.py` has each beside its fault.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
+from common.files import serve
 from coursework.engine import is_hosted
 
-STATIC = Path(__file__).parent / "static"
+PARTS = Path(__file__).parent
 OF_OTHERS = ("chapters/reference/progress", "chapters/reference/status")
-
-
-def copy(app: Sphinx, *files: Path) -> None:
-    """Put files into the folder ``_static`` of the site."""
-
-    def configure(app: Sphinx, config: Config) -> None:
-        config.html_static_path.extend(map(str, files))
-
-    app.connect("config-inited", configure)
-
-
-def serve(app: Sphinx, *files: Path, priority: int = 500) -> None:
-    """Load style sheets and scripts on every page, each under an address that tells its content."""
-    copy(app, *files)
-    for file in files:
-        if file.suffix == ".css":
-            app.add_css_file(file.name)
-        else:
-            app.add_js_file(file.name, loading_method="defer", priority=priority)
-
-
-def on_page(app: Sphinx, act: Callable[..., None], priority: int = 500) -> None:
-    """Have ``act(app, page, context, document)`` called for each page of the book, when written."""
-
-    def each(
-        app: Sphinx, page: str, _: str, context: dict[str, Any], document: nodes.document | None
-    ) -> None:
-        if document is not None:  # as of the search and of licences
-            act(app, page, context, document)
-
-    app.connect("html-page-context", each, priority=priority)
 
 
 def link_repository(app: Sphinx, config: Config) -> None:
@@ -99,5 +67,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
     app.connect("env-updated", refresh)
-    serve(app, STATIC / "book.css", STATIC / "book.js", priority=300)  # the others use it
+    serve(app, PARTS / "book.css", PARTS / "book.js", priority=300)  # the others use it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

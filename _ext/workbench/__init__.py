@@ -23,10 +23,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from assets import on_page
-from cells import code_cells, source_of
 from chainlab.workbench import VIEWS, respond
 from chainview.export import document, hashes
+from common.cells import code_cells, source_of
+from common.files import on_page
 from drills import digest
 
 SMALL = "x = Node(2.0)\ny = x * x"
@@ -47,8 +47,8 @@ NODES = re.compile(r"^(from|import) chaingrad\b", re.MULTILINE)
 CLASS = re.compile(r"^class ", re.MULTILINE)
 HERE = "chapters/practice/workbench"
 PLACE = "<!-- view -->"
-LIVE = Path(__file__).parent / "live"
-STAMP = sha256(b"".join((LIVE / f"workbench.{kind}").read_bytes() for kind in ("js", "css")))
+PARTS = Path(__file__).parent
+STAMP = sha256(b"".join((PARTS / f"workbench.{kind}").read_bytes() for kind in ("js", "css")))
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
 

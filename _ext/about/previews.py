@@ -16,10 +16,10 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinxext import opengraph
 
-from assets import on_page
+from common.files import on_page
 from search.sections import plain, squeezed
 
-PICTURE = Path(__file__).resolve().parent.parent / "img" / "page-light.png"
+PICTURE = Path(__file__).resolve().parents[2] / "img" / "page-light.png"
 LENGTH = 250  # characters, where the first sentence has no more
 SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 ADDRESS = re.compile(r'<meta property="og:url".*?>\n')

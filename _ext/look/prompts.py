@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
-from cells import is_check
+from common.cells import is_check
 
 logger = logging.getLogger(__name__)
 

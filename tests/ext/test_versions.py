@@ -9,7 +9,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-import ran
+from about import versions
 
 DAY = datetime(2020, 3, 1, 23, 30)
 PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
@@ -28,7 +28,7 @@ def page(*sources: str) -> nodes.document:
 
 def stated(document: nodes.document, run: dict[str, float] | None) -> str:
     env = SimpleNamespace(docname="page", nb_metadata={"page": {"exec_data": run} if run else {}})
-    ran.state_run(SimpleNamespace(env=env, config=SimpleNamespace(language="en")), document)
+    versions.state_run(SimpleNamespace(env=env, config=SimpleNamespace(language="en")), document)
     return "\n".join(line.astext() for line in document.findall(nodes.paragraph))
 
 
@@ -48,11 +48,11 @@ def test_a_page_names_what_its_cells_import_and_the_day_they_ran() -> None:
 
 def test_the_build_of_pytorch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"torch": "2.13.0+cpu", "jax": "0.10.2"}
-    monkeypatch.setattr(ran, "version", found.__getitem__)
-    assert ran.in_words("torch") == "PyTorch 2.13.0 (CPU)"
-    assert ran.in_words("jax") == "JAX 0.10.2"
+    monkeypatch.setattr(versions, "version", found.__getitem__)
+    assert versions.in_words("torch") == "PyTorch 2.13.0 (CPU)"
+    assert versions.in_words("jax") == "JAX 0.10.2"
     found["torch"] = "2.13.0+cu130"
-    assert ran.in_words("torch") == "PyTorch 2.13.0"
+    assert versions.in_words("torch") == "PyTorch 2.13.0"
 
 
 def test_a_page_that_runs_nothing_says_nothing() -> None:

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 from live.pyodide import PYODIDE
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_suffix(".toml")
 THEME = "pydata_sphinx_theme/theme/pydata_sphinx_theme/static/scripts/"
 PAGE = "licences"

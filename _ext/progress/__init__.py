@@ -13,11 +13,12 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from assets import copy, on_page
+from answers import problems
 from chainlab.drills import KINDS
+from common.files import copy, on_page, serve
 from drills import PAGE as PRACTICE
-from live.answers import problems
 
+PARTS = Path(__file__).parent
 HERE = "chapters/reference/progress"
 
 
@@ -66,14 +67,27 @@ def fill(app: Sphinx, document: nodes.document, page: str) -> None:
         mark.replace_self(list(listing(app, page)))
 
 
+def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
+    """Tell scripts what the page is called, wherever the site lies."""
+    tags = [f'<meta name="course-page" content="{page}">']
+    if HERE in app.env.found_docs:
+        address = context["pathto"](HERE)
+        tags.append(f'<meta name="course-progress" content="{address}">')
+    context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
+
+
 def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     if page == HERE:
         app.add_js_file("done.js", loading_method="defer")
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(progress)
     app.add_directive("progress", Progress)
     app.connect("doctree-resolved", fill)
+    on_page(app, name_page)
     on_page(app, add_script)
-    copy(app, Path(__file__).with_suffix(".js"))
+    serve(app, PARTS / "kept.js", priority=400)  # before those that ask it
+    serve(app, PARTS / "work.js")
+    copy(app, PARTS / "done.js")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
