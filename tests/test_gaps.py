@@ -11,7 +11,7 @@ import pytest
 from tests.support import ROOT
 
 pytestmark = pytest.mark.slow
-WANTS_A_BROWSER = "tests/chaingrad/draw/test_in_browser.py"
+WANTS_A_BROWSER = "tests/chainview/draw/test_in_browser.py"
 
 
 def run(nowhere: Path, workers: int, ci: str) -> subprocess.CompletedProcess[str]:

@@ -64,8 +64,11 @@ def test_no_arrow_runs_up() -> None:
 def test_the_engine_imports_numpy_alone() -> None:
     """Of what has a spec: some packages register a runtime that is no module to import."""
     code = """
-import sys, chaingrad.account, chaingrad.nn, chaingrad.optim
-found = {name.partition(".")[0] for name, m in sys.modules.items() if getattr(m, "__spec__", 0)}
+import sys
+before = set(sys.modules)  # what this Python loads whenever it starts
+import chaingrad.account, chaingrad.nn, chaingrad.optim
+new = {name: module for name, module in sys.modules.items() if name not in before}
+found = {name.partition(".")[0] for name, m in new.items() if getattr(m, "__spec__", 0)}
 print(found - sys.stdlib_module_names)"""
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert {n for n in ast.literal_eval(out.stdout) if n[0] != "_"} == {"chaingrad", "numpy"}

@@ -174,7 +174,7 @@ repository: {url: "https://github.com/someone/course"}
 parse: {myst_enable_extensions: [amsmath, colon_fence, deflist, dollarmath]}
 sphinx:
   extra_extensions: [sphinx_exercise]
-  local_extensions: {notebooks: _ext, previews: _ext}
+  local_extensions: {notebooks: _ext, about.previews: _ext}
   config: {bibtex_reference_style: author_year}
 """
 BIB = "@book{leibniz, author={Leibniz, G. W.}, title={Nova Methodus}, year={1684}, publisher={X}}"
