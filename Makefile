@@ -20,7 +20,7 @@ book: $(READY) ## Set everything up, build the site, say where to open it (JOBS=
 
 test: $(READY) ## Set everything up, run the tests (FAST=1: the quick ones; FULL=1: the long ones, too; BROWSERS=1: in others)
 ifdef FAST
-	$(PYTEST) -m "not slow and not full and not walk" --hypothesis-profile=quick
+	$(PYTEST) --ignore=tests/site -m "not slow and not full and not walk" --hypothesis-profile=quick
 else ifdef BROWSERS
 	@$(MAKE) --no-print-directory book
 	$(BIN)/python -m pytest tests/site/test_other_browsers.py -m browsers

@@ -21,7 +21,7 @@ from tools.browser import find
 
 # Deadlines measure the machine, not the code; the same examples each time make a red run
 # repeatable.
-for profile, examples in {"quick": 20, "chaingrad": 100, "whole": 200}.items():
+for profile, examples in {"quick": 10, "chaingrad": 100, "whole": 200}.items():
     settings.register_profile(profile, deadline=None, derandomize=True, max_examples=examples)
 settings.load_profile("chaingrad")
 
@@ -53,9 +53,10 @@ FLAGS = [
 ADDRESS_BAR = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than cores, for what waits; with two a core, the whole takes an eighth longer."""
-    return max(1, min(1 + (os.cpu_count() or 1), int(psutil.virtual_memory().available / MEMORY)))
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than cores, for what waits; quick tests wait for nothing."""
+    workers = (os.cpu_count() or 1) + ("not slow" not in config.option.markexpr)
+    return max(1, min(workers, int(psutil.virtual_memory().available / MEMORY)))
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

@@ -27,6 +27,7 @@ def apart() -> None:
     gc.freeze()
 
 
+@pytest.mark.slow
 def test_every_contender_computes_the_same_gradients():
     for fused in (False, True):
         contenders = array_steps((4, 5, 3, 6), fused)  # compares them; raises where they differ

@@ -227,7 +227,7 @@ def test_peak_of_an_operation_is_predicted(f, shape, traced):
         lambda w: where(w.data > 1.5, w**2, -w),
         lambda w: w.reshape(100, 5, 400).max(axis=1) ** 2,
         lambda w: np.exp(w - np.max(w, axis=1, keepdims=True)).sum(axis=1),
-        lambda w: einsum("ij,kj,kl->il", w, w[:20], w[:20] * 2),
+        lambda w: einsum("ij,kj,kl->il", w, w[:2], w[:2] * 2),
     ],
 )
 def test_training_peak_is_a_lower_bound_where_rules_state_no_scratch(f, release, traced):
@@ -505,6 +505,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "width", "batch"), [(1, 8, 4), (3, 8, 16), (4, 16, 2)])
 @pytest.mark.parametrize("engine", ENGINES)
 def test_what_each_engine_keeps_of_tanh_layers(engine, depth, width, batch):

@@ -1,10 +1,12 @@
 """The data that come with the package are those of scikit-learn."""
 
 import numpy as np
+import pytest
 
 from chaingrad.data import digits, moons
 
 
+@pytest.mark.slow
 def test_digits_are_scikit_learns() -> None:
     from sklearn.datasets import load_digits  # it takes a second, and one worker is enough
 

@@ -344,6 +344,7 @@ def test_the_engines_own_sort_gives_a_valid_order(data):
     assert set(order) == {node for node in nodes[-1].sorted_graph() if node.parents}
 
 
+@pytest.mark.slow
 def test_a_million_operations_without_recursion_and_freed_at_once():
     with collector_off():
         x = Node(1.0)
@@ -473,6 +474,7 @@ def test_a_rule_that_the_table_does_not_know_cannot_be_pickled():
             pickle.dumps(y)
 
 
+@pytest.mark.slow
 def test_a_long_graph_is_copied_and_pickled_without_recursion():
     y = Node(1.0)
     for _ in range(100_000):

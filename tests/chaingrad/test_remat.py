@@ -360,6 +360,7 @@ def test_a_recording_elsewhere_is_not_disturbed_by_another_thread():
     thread.join()
 
 
+@pytest.mark.slow
 def test_a_deep_chain_of_checkpoints():
     x = Node(1.0)
     y = x

@@ -38,6 +38,7 @@ def run(source: str, name: str, *arguments: object) -> object:
     return space[name](*arguments)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_the_adjoints_are_the_engine_s(graphs: list[Graph]) -> None:
     for graph in graphs[:200]:
         leaves = [Node(float(value)) for value in graph.leaves.values()]
@@ -105,6 +106,7 @@ def test_the_engine_writes_the_pass_of_each_graph(graphs: list[Graph]) -> None:
         np.testing.assert_allclose(found, pull(inputs[0]), rtol=1e-12)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
     inputs = np.random.default_rng(1).normal(size=(6, 4))
     faulty = [draw_fault(np.random.default_rng(seed), "mended") for seed in range(40)]
@@ -118,6 +120,7 @@ def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
     assert len({source for _, source in faulty}) == len(faulty)
 
 
+@pytest.mark.slow
 def test_no_two_of_a_class_have_the_same_fault() -> None:
     """The constants alone tell them apart, whatever the graphs and the faults are."""
     rng = np.random.default_rng(0)

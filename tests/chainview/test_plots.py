@@ -154,6 +154,7 @@ def test_text_stays_text_in_the_pages_own_type():
     assert not [t for t in texts if "font-family" in t.get("style", "")]
 
 
+@pytest.mark.slow
 def test_the_same_plot_is_the_same_text():
     assert two_panels().html() == two_panels().html()
     assert heat_map().svg() == heat_map().svg()

@@ -9,14 +9,14 @@ from typing import Any
 
 from coursework import release
 from coursework.__main__ import main
-from coursework.assignments import Assignment, load
+from coursework.assignments import Assignment
 from coursework.problems import Problem
 from coursework.roster import Student
 from tests.chainlab.doctor import patients
+from tests.coursework.course import yours
 from tests.support import ROOT
 
 Notebook = dict[str, Any]
-YOURS = load(ROOT / "assignments.toml", ROOT / "chapters")["yours"]
 SECRET = "the words of one teacher"
 
 
@@ -87,10 +87,10 @@ class Class:
         self.folder = folder
         (folder / "secret").write_text(SECRET)
         self.students = roster(folder / "in", size)
-        self.notebooks = [notebook_of(s, YOURS, SECRET, folder) for s in self.students]
+        self.notebooks = [notebook_of(s, yours(), SECRET, folder) for s in self.students]
 
     def asked(self, k: int) -> Assignment:
-        return YOURS.drawn_for(SECRET, self.students[k].id)
+        return yours().drawn_for(SECRET, self.students[k].id)
 
     def answer(self, k: int, change: Any = right, by: int | None = None) -> Notebook:
         """The notebook of a student with the answers to it; `by` hands it in."""
@@ -111,7 +111,7 @@ class Class:
 
     def points(self, k: int) -> list[str]:
         row = self.table[self.students[k].id]
-        return [row["score"], *(row[problem.id] for problem in YOURS.problems)]
+        return [row["score"], *(row[problem.id] for problem in yours().problems)]
 
     def page(self, name: str) -> str:
         return (self.folder / "out" / name).read_text(encoding="utf-8")

@@ -3,31 +3,35 @@
 import copy
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks import grading
-from coursework.assignments import load
 from coursework.batch import grade_all
 from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import wire
 from coursework.submissions import collect
 from tests.coursework.classes import complete_answer
+from tests.coursework.course import EXERCISES, assignments, exercises
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
-ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
-ANSWERS = {p.id: complete_answer(p) for a in ASSIGNMENTS.values() for p in a.problems}
 Notebook = dict[str, Any]
+
+
+@cache
+def answers() -> dict[str, str]:
+    return {p.id: complete_answer(p) for a in assignments().values() for p in a.problems}
 
 
 def answered(notebook: Notebook) -> Notebook:
     for cell in notebook["cells"]:
         name = cell["metadata"]["nbgrader"]["grade_id"]
-        cell["source"] = ANSWERS.get(name, cell["source"])
+        cell["source"] = answers().get(name, cell["source"])
     return notebook
 
 
@@ -46,7 +50,7 @@ def doubled(notebook: Notebook) -> Notebook:
 
 def alone(notebook: Notebook) -> Notebook:
     answered(notebook)
-    kept = [c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] in ANSWERS]
+    kept = [c for c in notebook["cells"] if c["metadata"]["nbgrader"]["grade_id"] in answers()]
     notebook["cells"] = kept
     return notebook
 
@@ -61,18 +65,18 @@ KINDS: dict[str, tuple[Callable[[Notebook], Notebook], bool]] = {
 
 
 def test_answers_get_all_points_and_released_notebooks_none(tmp_path: Path) -> None:
-    common = {name: a for name, a in ASSIGNMENTS.items() if not a.is_drawn}
+    common = {name: a for name, a in assignments().items() if not a.is_drawn}
     for student, (change, _) in KINDS.items():
         for name, assignment in common.items():
             path = tmp_path / "in" / student / f"{name}.ipynb"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(change(student_notebook(assignment, ROOT))))
-    found = collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
-    graded = grade_all(found, tmp_path / "out", ASSIGNMENTS, "x", progress=False)
+    found = collect(tmp_path / "in", list(assignments())).submissions
+    graded = grade_all(found, tmp_path / "out", assignments(), "x", progress=False)
     assert len(graded) == len(KINDS) * len(common)
     for item in graded:
         _, right = KINDS[item.submission.student]
-        expected = ASSIGNMENTS[item.submission.assignment].points if right else 0.0
+        expected = assignments()[item.submission.assignment].points if right else 0.0
         lost = [part for problem in item.mark.problems for part in problem.parts]
         lost = [part for part in lost if part.verdict != "right"]
         assert item.mark.points == pytest.approx(expected), (item.mark.fault, item.submission, lost)
@@ -101,7 +105,7 @@ def dense_backward(dZ, X, W, g):
 
 
 def test_a_right_answer_may_be_of_any_arrays(tmp_path: Path) -> None:
-    layers = ASSIGNMENTS["layers"]
+    layers = assignments()["layers"]
     for student, code in IN_OTHER_ARRAYS.items():
         notebook = student_notebook(layers, ROOT)
         for cell in notebook["cells"]:
@@ -116,29 +120,23 @@ def test_a_right_answer_may_be_of_any_arrays(tmp_path: Path) -> None:
     assert points == dict.fromkeys(IN_OTHER_ARRAYS, 3.0)
 
 
-PARTS = {
-    f"{q.id}, {part.name}": (q, part)
-    for a in ASSIGNMENTS.values()
-    for q in a.problems
-    for part in q.parts
-    if not part.form  # its results are not in a notebook
-}
-
-
-@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_no_check_is_passed_by_what_a_notebook_shows(name: str) -> None:
     """The inputs that count are others than the visible ones, and so are the results."""
-    problem, part = PARTS[name]
-    shown = [part.inputs_from(seed) for seed in VISIBLE_SEEDS]
-    known = [wire.encode(problem.expected(part, inputs)) for inputs in shown]
-    for k in range(part.draws):
-        inputs = part.draw("a secret", k)
-        assert wire.encode(inputs) not in list(map(wire.encode, shown))
-        assert wire.encode(problem.expected(part, inputs)) not in known
+    problem = exercises()[name]
+    for part in problem.parts:
+        if part.form:  # its results are not in a notebook
+            continue
+        shown = [part.inputs_from(seed) for seed in VISIBLE_SEEDS]
+        known = [wire.encode(problem.expected(part, inputs)) for inputs in shown]
+        for k in range(part.draws):
+            inputs = part.draw("a secret", k)
+            assert wire.encode(inputs) not in list(map(wire.encode, shown))
+            assert wire.encode(problem.expected(part, inputs)) not in known
 
 
 def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
-    name, assignment = next(iter(ASSIGNMENTS.items()))
+    name, assignment = next(iter(assignments().items()))
     grading.write_class(tmp_path / "in", assignment, ROOT, 12)
     found = collect(tmp_path / "in", [name]).submissions
     graded = grade_all(found, tmp_path / "out", {name: assignment}, "x", progress=False)
@@ -149,6 +147,6 @@ def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
 
 
 def test_the_benchmark_measures(tmp_path: Path) -> None:
-    clock, processor = grading.measure(next(iter(ASSIGNMENTS.values())), ROOT, 2, 1)
+    clock, processor = grading.measure(next(iter(assignments().values())), ROOT, 2, 1)
     assert clock > 0
     assert processor > 0

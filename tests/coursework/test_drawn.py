@@ -10,11 +10,12 @@ import pytest
 from coursework import drawing
 from coursework.__main__ import main
 from coursework.drawing import student_seed
-from coursework.pages import parse, read_problems
+from coursework.pages import parse
 from coursework.problems import Problem
 from coursework.roster import Student
 from coursework.trusted import ProblemError
-from tests.coursework.classes import SECRET, YOURS, Class, hand_in, notebook_of, roster, slipped
+from tests.coursework.classes import SECRET, Class, hand_in, notebook_of, roster, slipped
+from tests.coursework.course import exercises, yours
 from tests.coursework.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
@@ -90,12 +91,11 @@ def test_an_instance_is_a_student_s_own_and_stays(problem: Problem) -> None:
 
 
 def test_a_problem_without_a_drawing_is_the_same_for_all() -> None:
-    book = read_problems(ROOT / "chapters")
-    assert book["ex-matrix-relu"].drawn_for(SECRET, "ann") is book["ex-matrix-relu"]
+    assert exercises()["ex-matrix-relu"].drawn_for(SECRET, "ann") is exercises()["ex-matrix-relu"]
 
 
 def test_two_exercises_may_share_an_instance() -> None:
-    adjoints, backward = (p.drawn_for(SECRET, "ann") for p in YOURS.problems[:2])
+    adjoints, backward = (p.drawn_for(SECRET, "ann") for p in yours().problems[:2])
     assert backward.given
     assert adjoints.given.startswith(backward.given)
 
@@ -132,12 +132,13 @@ def answers_of(problem: Problem) -> list[list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_no_notebook_holds_its_answers_or_the_secret(tmp_path: Path) -> None:
     asked = 0
     for student in roster(tmp_path, 12):
-        notebook = notebook_of(student, YOURS, SECRET, tmp_path)
+        notebook = notebook_of(student, yours(), SECRET, tmp_path)
         numbers = re.findall(r"(?<![\w.])-?\d+(?![\w.])", text_of(notebook))
-        for problem in YOURS.drawn_for(SECRET, student.id).problems:
+        for problem in yours().drawn_for(SECRET, student.id).problems:
             for answer in answers_of(problem):
                 asked += 1
                 spans = range(len(numbers))
@@ -155,7 +156,7 @@ def test_where_a_number_is_asked_the_notebook_is_made_without_it(
 ) -> None:
     """Other answers, the same notebook: so nothing of it can tell them."""
     [ann] = roster(tmp_path, 1)
-    before = notebook_of(ann, YOURS, SECRET, tmp_path)
+    before = notebook_of(ann, yours(), SECRET, tmp_path)
     expected = Problem.expected
 
     def spoiled(self: Problem, part: Any, inputs: Any) -> dict[str, Any]:
@@ -163,17 +164,19 @@ def test_where_a_number_is_asked_the_notebook_is_made_without_it(
         return dict.fromkeys(results, 7.0) if part.form else results
 
     monkeypatch.setattr(Problem, "expected", spoiled)
-    assert notebook_of(ann, YOURS, SECRET, tmp_path) == before
+    assert notebook_of(ann, yours(), SECRET, tmp_path) == before
 
 
+@pytest.mark.slow
 def test_no_two_of_a_large_class_are_asked_the_same() -> None:
     students = [f"u{k}" for k in range(CLASS)]
-    for problem in (YOURS.problems[0], YOURS.problems[2]):
+    for problem in (yours().problems[0], yours().problems[2]):
         assert len({problem.drawn_for(SECRET, s).given for s in students}) == CLASS
-    fault = YOURS.problems[3]
+    fault = yours().problems[3]
     assert len({fault.drawn_for(SECRET, s).stub for s in students[:50]}) == 50
 
 
+@pytest.mark.slow
 def test_release_writes_one_notebook_a_student_and_the_same_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -227,12 +230,12 @@ def test_without_a_roster_nothing_is_drawn(
 @pytest.mark.parametrize("name", ["../ann", "a/b", ".ann", "", "a" * 101, "con\tx"])
 def test_an_id_that_is_no_folder_s_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ProblemError, match="cannot name a folder"):
-        notebook_of(Student(name), YOURS, SECRET, tmp_path)
+        notebook_of(Student(name), yours(), SECRET, tmp_path)
 
 
 def test_a_name_is_shown_as_it_is(tmp_path: Path) -> None:
     student = Student("u1", "<img onerror=x> [a](b) $x$ *b* `c`")
-    title = notebook_of(student, YOURS, SECRET, tmp_path)["cells"][0]["source"]
+    title = notebook_of(student, yours(), SECRET, tmp_path)["cells"][0]["source"]
     assert r"\<img onerror=x\> \[a\](b) \$x\$ \*b\* \`c\`" in title
 
 
@@ -339,7 +342,7 @@ def test_ids_that_a_spreadsheet_changed_and_one_notebook_that_fits_nobody(tmp_pa
         found.answer(k)
     stripped = found.answer(3)
     hand_in(tmp_path / "in", "u003", "yours", stripped | {"metadata": {}})
-    tags = notebook_of(found.students[1], YOURS, "another secret", tmp_path)["metadata"]
+    tags = notebook_of(found.students[1], yours(), "another secret", tmp_path)["metadata"]
     hand_in(tmp_path / "in", "u001", "yours", found.notebooks[1] | {"metadata": tags})
     roster = tmp_path / "in" / "roster.csv"
     roster.write_text(roster.read_text().replace("u0", "U0"))
@@ -361,13 +364,13 @@ def test_ids_that_differ_in_case_or_zeros_alone_are_asked_the_same(one: str, oth
 
 def test_a_notebook_s_tags_tell_secrets_students_and_problems_apart() -> None:
     drawn = {
-        (secret, student): YOURS.drawn_for(secret, student).tags(secret, student)
+        (secret, student): yours().drawn_for(secret, student).tags(secret, student)
         for secret in (SECRET, "another")
         for student in ("ann", "bob")
     }
     tags = [tag for found in drawn.values() for tag in found.values()]
     assert len(set(tags)) == len(tags) == 16
-    ann = YOURS.drawn_for(SECRET, "ann")
+    ann = yours().drawn_for(SECRET, "ann")
     assert ann.fits(drawn[SECRET, "ann"], SECRET, "ann")
     assert ann.fits({}, SECRET, "ann")
     assert not ann.fits(drawn["another", "ann"], SECRET, "ann")

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from tests.coursework.classes import (
-    YOURS,
     Class,
     Notebook,
     answered,
     hand_in,
     right,
 )
+from tests.coursework.course import yours
 
 pytestmark = pytest.mark.slow
 
@@ -116,8 +116,8 @@ def _stripped(found: Class, k: int) -> Notebook:
 
 def _seeded(found: Class, k: int) -> Notebook:
     """The answers of the book's own problems, with metadata that ask for them."""
-    notebook = solved(found, k, YOURS.problems)
-    wish = {"seed": 0, "secret": "", "instance": dict(YOURS.problems[0].instance.own)}
+    notebook = solved(found, k, yours().problems)
+    wish = {"seed": 0, "secret": "", "instance": dict(yours().problems[0].instance.own)}
     notebook["metadata"]["coursework"] |= wish
     return notebook
 
@@ -133,7 +133,7 @@ def _simple(found: Class, k: int) -> Notebook:
 
 def _own(found: Class, k: int) -> Notebook:
     """The answer of the page as it stands there, which knows what was drawn by a name."""
-    answers = {problem.id: problem.answer for problem in YOURS.problems}
+    answers = {problem.id: problem.answer for problem in yours().problems}
     return only(found.notebooks[k], "ex-own-adjoints", answers["ex-own-adjoints"])
 
 
@@ -145,7 +145,7 @@ def _told(found: Class, k: int) -> Notebook:
 
 def _searched(found: Class, k: int) -> Notebook:
     """What is right is looked for in the process."""
-    code = f"SOLVED = {YOURS.problems[0].answer!r}\n{SEARCHED}"
+    code = f"SOLVED = {yours().problems[0].answer!r}\n{SEARCHED}"
     return only(found.notebooks[k], "ex-own-adjoints", code)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from coursework.assignments import Assignment
 from coursework.engine import engine_source
-from coursework.pages import read_problems
 from coursework.release import student_notebook
+from tests.coursework.course import exercises
 from tests.support import ROOT, git
 
 sys.path.insert(0, str(ROOT / "_ext"))
@@ -44,7 +44,7 @@ def test_pages_and_assignments_install_the_same_commit(book: Path) -> None:
     git(book, "init", "-q")
     git(book, "commit", "-q", "--allow-empty", "-m", "A book")
     wanted = source(book, HOSTED)
-    problem = read_problems(ROOT / "chapters")["ex-engine-atan2"]
+    problem = exercises()["ex-engine-atan2"]
     made = student_notebook(Assignment("a", "A", (problem,)), book)
     assert f'"chaingrad @ {wanted}"' in made["cells"][1]["source"]
     page = first_cell.head(book, "chaingrad-1-py3-none-any.whl")

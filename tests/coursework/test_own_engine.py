@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from coursework.assignments import load
 from coursework.batch import grade_all
 from coursework.marks import Mark
 from coursework.sandbox import jail
@@ -15,12 +14,12 @@ from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 from coursework.sources import PACKAGES
 from coursework.submissions import UnreadableError, collect, read_file
 from tests.chainlab.doctor import patients
+from tests.coursework.course import assignments
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 NAME = "own-engine"
-OWN = load(ROOT / "assignments.toml", ROOT / "chapters")[NAME]
 LIMITS = Limits(cpu=2, total=20)
 IMPORTED = "from chaingrad import Node as Value\n"
 CLASS, _, TRAIN = patients.ARRAYS.partition("def train")
@@ -54,7 +53,14 @@ def graded(folder: Path, files: dict[str, str], limits: Limits = LIMITS) -> dict
         (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / path).write_text(text)
     found = collect(folder / "in", [NAME], files=[NAME]).submissions
-    marks = grade_all(found, folder / "out", {NAME: OWN}, "a secret", limits=limits, progress=False)
+    marks = grade_all(
+        found,
+        folder / "out",
+        {NAME: assignments()[NAME]},
+        "a secret",
+        limits=limits,
+        progress=False,
+    )
     return {item.submission.student: item.mark for item in marks}
 
 
@@ -79,7 +85,7 @@ def test_engines_of_two_designs_get_all_points_and_the_stub_none(tmp_path: Path)
             "closures/own-engine.py": patients.ARRAYS,
             "own-engine/table.py": patients.TABLE,
             "page_own-engine.ipynb": notebook(*in_page),
-            "stub/own-engine.py": OWN.problems[0].stub,
+            "stub/own-engine.py": assignments()[NAME].problems[0].stub,
         },
     )
     assert {name: mark.points for name, mark in marks.items()} == {

@@ -16,9 +16,8 @@ from coursework.release import VISIBLE_SEEDS
 from coursework.stubs import make_stub
 from coursework.trials import read_trials, surprises, surprises_of
 from coursework.trusted import ProblemError
-from tests.support import ROOT
+from tests.coursework.course import ANSWERS, EXERCISES, assignments, exercises, trials
 
-BOOK = read_problems(ROOT / "chapters")
 SECRET = "a secret of the tests"
 
 PAGE = """\
@@ -372,44 +371,41 @@ def test_an_answer_that_fails_its_checks_is_named() -> None:
 
 
 def test_there_are_enough_for_four_assignments() -> None:
-    assignments = load(ROOT / "assignments.toml", ROOT / "chapters")
-    assert len(assignments) >= 4
-    assert sum(len(assignment.problems) for assignment in assignments.values()) >= 12
+    assert len(assignments()) >= 4
+    assert sum(len(assignment.problems) for assignment in assignments().values()) >= 12
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXERCISES)
 def test_answers_agree_with_an_independent_source(name: str) -> None:
-    assert all(part.oracle for part in BOOK[name].parts)
-    assert list(verify(BOOK[name], SECRET, draws=20)) == []
-
-
-ANSWERS = ROOT / "tests" / "coursework" / "answers"
-TRIALS = {name: read_trials(ANSWERS, problem) for name, problem in BOOK.items()}
+    assert all(part.oracle for part in exercises()[name].parts)
+    assert list(verify(exercises()[name], SECRET, draws=20)) == []
 
 
 def test_every_exercise_has_wrong_answers_and_right_ones() -> None:
-    assert {path.stem for path in ANSWERS.iterdir()} == set(BOOK)
-    for answers in TRIALS.values():
+    assert {path.stem for path in ANSWERS.iterdir()} == set(exercises())
+    for answers in map(trials, EXERCISES):
         assert sum(any(answer.finds) for answer in answers) >= 10
         assert not all(any(answer.finds) for answer in answers)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", EXERCISES)
 @pytest.mark.parametrize("secrets", [range(6), pytest.param(range(6, 200), marks=pytest.mark.full)])
 def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
     """A wrong answer loses the same parts whatever is drawn, and a right one none."""
-    problem = BOOK[name]
+    problem = exercises()[name]
     for secret in (f"secret {k}" for k in secrets):
         own = problem.drawn_for(secret, "a student")
-        assert list(surprises(own, TRIALS[name], secret)) == []
+        assert list(surprises(own, trials(name), secret)) == []
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXERCISES)
 def test_the_visible_checks_find_what_the_hidden_ones_find(name: str) -> None:
-    problem = BOOK[name]
+    problem = exercises()[name]
     shown = [[part.inputs_from(seed) for seed in VISIBLE_SEEDS] for part in problem.parts]
-    assert list(surprises_of(problem, TRIALS[name], shown, "as shown")) == []
+    assert list(surprises_of(problem, trials(name), shown, "as shown")) == []
 
 
 WRONG_TRIAL = """\
@@ -428,6 +424,7 @@ new = "3 * x"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -465,7 +462,7 @@ def test_a_wrong_file_of_answers_is_refused(book: Path, old: str, new: str, said
 
 def test_graphs_have_several_orders() -> None:
     """No draw is a chain, or a node alone: neither would tell a wrong order from the right one."""
-    problem = BOOK["ex-graph-levels"]
+    problem = exercises()["ex-graph-levels"]
     seeds = [*VISIBLE_SEEDS, *range(200)]
     for part in problem.parts[:1]:
         for seed in seeds:

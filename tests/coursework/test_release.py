@@ -24,10 +24,9 @@ from coursework.pages import read_problems
 from coursework.sources import PACKAGES
 from coursework.stubs import function_bodies
 from tests.coursework.classes import complete_answer
+from tests.coursework.course import COMMON, NAMES, assignments
 from tests.support import ROOT, git
 
-ASSIGNMENTS = load(ROOT / "assignments.toml", ROOT / "chapters")
-COMMON = [a for a in ASSIGNMENTS.values() if not (a.is_drawn or a.is_alone)]
 SECRET = "a secret of the tests"
 GUIDE = ROOT / "chapters" / "reference" / "teaching.md"
 EXERCISE = re.compile(r"^`{4}text\n(.*?)^`{4}$", re.DOTALL | re.MULTILINE)
@@ -69,9 +68,9 @@ def with_answers(assignment: Assignment) -> dict[str, str]:
     return {problem.id: complete_answer(problem) for problem in assignment.problems}
 
 
-@pytest.fixture(params=ASSIGNMENTS)
+@pytest.fixture(params=NAMES)
 def assignment(request: pytest.FixtureRequest) -> Assignment:
-    return ASSIGNMENTS[request.param]
+    return assignments()[request.param]
 
 
 @pytest.fixture
@@ -99,6 +98,10 @@ def test_checks_pass_the_answers(assignment: Assignment, notebook: dict[str, Any
     assert raised == dict.fromkeys(raised)
 
 
+def test_the_common_assignments_are_neither_drawn_nor_alone() -> None:
+    assert [a.name for a in assignments().values() if not (a.is_drawn or a.is_alone)] == COMMON
+
+
 def test_what_is_not_written_yet_is_said(notebook: dict[str, Any]) -> None:
     for name, error in run(notebook).items():
         begun = name.startswith(("ex-own-adjoints", "ex-own-fault"))  # with more than a stub
@@ -106,7 +109,7 @@ def test_what_is_not_written_yet_is_said(notebook: dict[str, Any]) -> None:
 
 
 def test_the_first_wrong_adjoint_is_named() -> None:
-    assignment = ASSIGNMENTS["training"]
+    assignment = assignments()["training"]
     answers = with_answers(assignment)
     answers["ex-forward-manual"] = answers["ex-forward-manual"].replace(" / len(X)", "")
     raised = run(release.student_notebook(assignment, ROOT), **answers)
@@ -172,7 +175,7 @@ def checksum(cell: dict[str, Any]) -> str:
     return digest.hexdigest()
 
 
-@pytest.mark.parametrize("assignment", COMMON, ids=lambda assignment: assignment.name)
+@pytest.mark.parametrize("assignment", COMMON, indirect=True)
 def test_the_source_passes_its_hidden_checks(assignment: Assignment) -> None:
     made = release.source_notebook(assignment, ROOT, SECRET)
     raised = run(made)
@@ -182,7 +185,7 @@ def test_the_source_passes_its_hidden_checks(assignment: Assignment) -> None:
         assert source.count("### BEGIN SOLUTION") == source.count("### END SOLUTION")
 
 
-@pytest.mark.parametrize("assignment", COMMON, ids=lambda assignment: assignment.name)
+@pytest.mark.parametrize("assignment", COMMON, indirect=True)
 def test_nbgrader_leaves_what_we_release(assignment: Assignment, notebook: dict[str, Any]) -> None:
     """Taking the marked regions out of the source gives the students' version."""
     source = cells(release.source_notebook(assignment, ROOT, SECRET))
@@ -199,7 +202,7 @@ def test_nbgrader_leaves_what_we_release(assignment: Assignment, notebook: dict[
 
 def test_the_hidden_checks_catch_what_the_visible_ones_cannot() -> None:
     """An answer that knows the inputs of the notebook by heart passes there and nowhere else."""
-    assignment = ASSIGNMENTS["layers"]
+    assignment = assignments()["layers"]
     relu = assignment.problems[0]
     [part] = relu.parts
     inputs = [part.inputs_from(seed) for seed in release.VISIBLE_SEEDS]
@@ -217,8 +220,9 @@ def test_the_hidden_checks_catch_what_the_visible_ones_cannot() -> None:
 # --- in Jupyter ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_it_runs_in_jupyter_with_no_file_beside_it(tmp_path: Path) -> None:
-    assignment = ASSIGNMENTS["layers"]
+    assignment = assignments()["layers"]
     made = release.student_notebook(assignment, ROOT)
     for cell in made["cells"]:
         answer = with_answers(assignment).get(cell["metadata"]["nbgrader"]["grade_id"])
@@ -241,7 +245,7 @@ def in_jupyter(notebook: dict[str, Any], folder: Path) -> str:
 
 
 def test_only_what_uses_the_engine_asks_for_it() -> None:
-    for assignment in ASSIGNMENTS.values():
+    for assignment in assignments().values():
         made = release.student_notebook(assignment, ROOT)
         modules = set().union(*(imported(s) for s in without_magic(cells(made))))
         assert modules - {*PACKAGES} <= {"numpy", *sys.stdlib_module_names}
@@ -268,7 +272,7 @@ def test_the_engine_comes_from_where_students_reach_it(
     git(tmp_path, "init", "-q")
     git(tmp_path, "commit", "-q", "--allow-empty", "-m", "A book")
     wanted = install.format(head=git(tmp_path, "rev-parse", "HEAD").strip())
-    cell = cells(release.student_notebook(ASSIGNMENTS["engine"], tmp_path))["setup-install"]
+    cell = cells(release.student_notebook(assignments()["engine"], tmp_path))["setup-install"]
     assert re.findall(r'%pip install --quiet "chaingrad @ (.*)"', cell) == [wanted][: bool(wanted)]
 
 
@@ -320,6 +324,7 @@ def private(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_the_documented_private_problems_work(private: Path, tmp_path: Path) -> None:
     problems = read_problems(ROOT / "chapters", private)
     own = {name: problem for name, problem in problems.items() if problem.private}
@@ -374,6 +379,7 @@ def command(*arguments: str, folder: Path = ROOT) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 def test_there_is_help() -> None:
     overview = command("--help")
     assert overview.returncode == 0
@@ -382,6 +388,7 @@ def test_there_is_help() -> None:
         assert command(name, "--help").stdout.startswith(f"usage: coursework {name}")
 
 
+@pytest.mark.slow
 def test_release_writes_what_nbgrader_expects(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     arguments = ["release", "--to", str(tmp_path), "--only", "layers", "--only", "graphs"]
@@ -396,6 +403,7 @@ def test_release_writes_what_nbgrader_expects(tmp_path: Path) -> None:
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -413,12 +421,13 @@ def test_what_cannot_be_done_is_said(arguments: list[str], message: str) -> None
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("isolated")
 def test_what_is_released_can_be_graded(tmp_path: Path) -> None:
     settings = ["--book", str(ROOT), "--only", "layers", "--secret", str(tmp_path / "secret")]
     assert main(["release", *settings, "--to", str(tmp_path / "out")]) == 0
     released = tmp_path / "out" / "release" / "layers" / "layers.ipynb"
-    answers = with_answers(ASSIGNMENTS["layers"])
+    answers = with_answers(assignments()["layers"])
     for student in ("ada", "zoë"):
         handed_in = tmp_path / "in" / student / "layers.ipynb"
         handed_in.parent.mkdir(parents=True)

@@ -43,6 +43,7 @@ def numbers(text: str) -> dict[str, str]:
 # --- right ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2, 3])
 @pytest.mark.parametrize("kind", ["chain", "adjoints"])
 def test_the_key_has_the_engine_s_adjoints(tmp_path: Path, kind: str, level: int) -> None:
@@ -141,6 +142,7 @@ def test_the_order_of_the_key_is_one(tmp_path: Path, level: int) -> None:
             assert set(children[node]) <= set(order[:place])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, level: int) -> None:
     questions, keys = made(tmp_path, "messages", SEED, 10, level)
@@ -170,6 +172,7 @@ def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, l
 # --- drawn ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sheet.KINDS)
 def test_a_seed_gives_one_sheet(tmp_path: Path, kind: str) -> None:
     once, again, other = (
@@ -181,6 +184,7 @@ def test_a_seed_gives_one_sheet(tmp_path: Path, kind: str) -> None:
     assert once[1] != other[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", sheet.KINDS)
 def test_each_student_has_problems_of_their_own(tmp_path: Path, kind: str) -> None:
     printed, key = sheet.write(tmp_path, kind, 1, students=CLASS, secret=SECRET)
@@ -204,6 +208,7 @@ def test_a_sheet_is_not_the_notebook_s_problem() -> None:
     assert len(seeds) == 2
 
 
+@pytest.mark.slow
 def test_no_problem_is_twice_on_a_sheet(tmp_path: Path) -> None:
     questions, _ = made(tmp_path, "adjoints", 1, 20, 1)
     assert len({str(question.svg) for question in questions}) == 20
@@ -273,6 +278,7 @@ def printed(browsers: Callable[[str], Browser]) -> Any:
     return pages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "level"),
     [

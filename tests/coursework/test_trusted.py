@@ -65,6 +65,7 @@ def grade(book: Path) -> int:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "said"), FAULTS.values(), ids=FAULTS)
 def test_each_command_names_the_problem_and_the_part(
     book: Path,

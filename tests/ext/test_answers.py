@@ -10,7 +10,8 @@ import pytest
 from answers.checker import check
 from coursework.pages import parse
 from coursework.release import page_exercise
-from tests.coursework.test_problems import BOOK, PAGE, TRIALS
+from tests.coursework.course import EXERCISES, exercises, trials
+from tests.coursework.test_problems import PAGE
 
 TWICE = page_exercise(parse(PAGE)["ex-page-twice"])
 
@@ -26,22 +27,23 @@ def said(exercise: dict[str, Any], answer: str) -> list[str]:
     return [f"{v['part']}, {v['verdict']}: {v['says']}" for v in verdicts(exercise, answer)]
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_the_reference_answer_passes(name: str) -> None:
-    found = verdicts(page_exercise(BOOK[name]), BOOK[name].answer)
-    assert [v["verdict"] for v in found] == ["right"] * len(BOOK[name].parts)
+    found = verdicts(page_exercise(exercises()[name]), exercises()[name].answer)
+    assert [v["verdict"] for v in found] == ["right"] * len(exercises()[name].parts)
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_the_stub_is_not_yet_an_answer(name: str) -> None:
-    found = verdicts(page_exercise(BOOK[name]), BOOK[name].stub)
+    found = verdicts(page_exercise(exercises()[name]), exercises()[name].stub)
     assert {v["verdict"] for v in found} == {"empty"}
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXERCISES)
 def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:
-    exercise = page_exercise(BOOK[name])
-    for trial in TRIALS[name]:
+    exercise = page_exercise(exercises()[name])
+    for trial in trials(name):
         found = [v["verdict"] for v in verdicts(exercise, trial.code)]
         assert set(found) != {"right"} or not any(trial.finds), trial.why
         for verdict, lost in zip(found, trial.finds, strict=True):
@@ -53,8 +55,8 @@ def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:
 
 def test_a_drawn_exercise_is_looked_at_whole_on_its_page() -> None:
     """A student's notebook looks at the form alone; on the page the answer is nobody's mark."""
-    exercise = page_exercise(BOOK["ex-own-adjoints"])
-    start = BOOK["ex-own-adjoints"].stub
+    exercise = page_exercise(exercises()["ex-own-adjoints"])
+    start = exercises()["ex-own-adjoints"].stub
     [says] = said(exercise, f"{start}\n")
     assert says.startswith("your answer, empty: this is what you started from")
     assert verdicts(exercise, start.replace("None", "0"))[0]["verdict"] == "wrong"

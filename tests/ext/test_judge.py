@@ -216,6 +216,7 @@ def test_a_driver_reads_names_of_the_page_through_its_first_argument() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_carried_modules_import_is_asked_too() -> None:
     sources = "from chainlab.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
     assert why(*sources) == [

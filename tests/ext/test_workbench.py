@@ -21,6 +21,7 @@ def test_there_are_a_dozen_starting_points() -> None:
     assert all(STARTS.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STARTS)
 def test_a_starting_point_runs_in_the_views(name: str) -> None:
     allowed = frame()

@@ -11,7 +11,7 @@ from chaingrad import Node
 from chainlab.doctor import examine
 from chainlab.doctor.scalars import SLOW
 from tests.chainlab.doctor import patients, sound
-from tests.chainlab.doctor.test_doctor import ENGINES
+from tests.chainlab.doctor.test_doctor import museum
 from tests.golden.record import Entry
 
 MILESTONES = range(1, 7)
@@ -21,7 +21,7 @@ EVER = 1e6  # seconds: what is left out must not depend on the machine
 def engines() -> Iterator[tuple[str, type]]:
     yield "chaingrad", Node
     yield "micrograd", Micrograd
-    for name, engine in ENGINES.items():
+    for name, engine in museum().items():
         if hasattr(engine, "backward"):
             yield f"museum: {name}", engine
     for engine in patients.STUDENTS:

@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from coursework.release import page_exercise
-from tests.coursework.test_problems import BOOK
+from tests.coursework.course import exercises
 from tests.coursework.test_problems import PAGE as EXERCISE_PAGE
 from tests.support import ROOT, lacking
 from tools import fetch_pyodide
@@ -121,7 +121,7 @@ EXERCISE = (
 )
 SENT = [
     (page_exercise(problem), problem.answer, problem.stub)
-    for problem in BOOK.values()
+    for problem in exercises().values()
     if not problem.alone  # a file of one's own, which the doctor examines
 ]
 OPTIONS = {

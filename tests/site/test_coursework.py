@@ -11,11 +11,10 @@ import pytest
 
 from coursework.__main__ import main
 from coursework.assignments import load
-from coursework.pages import read_problems
+from tests.coursework.course import EXERCISES, exercises
 from tests.site.built import Site, parse, toc_documents
 from tests.support import ROOT
 
-BOOK = read_problems(ROOT / "chapters")
 MARK = "PRIVATE7301"
 PAGE = """\
 ---
@@ -126,9 +125,9 @@ def test_students_get_the_statement_of_a_private_problem_alone(book: Path, tmp_p
     assert len(graded) == 3
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", EXERCISES)
 def test_an_exercise_is_shown_and_its_answer_folded(site: Site, name: str) -> None:
-    problem = BOOK[name]
+    problem = exercises()[name]
     document = Path(problem.where).relative_to(ROOT).with_suffix(".html")
     if not (site.folder / document).exists():
         pytest.skip(f"{document} is not in the table of contents")

@@ -213,6 +213,7 @@ def test_the_cpu_build_comes_from_its_index(no_gpu, index, tmp_path, monkeypatch
     assert cpu_torch(tmp_path) == (options, "")
 
 
+@pytest.mark.slow
 def test_a_cpu_build_at_hand_is_taken(no_gpu, index, tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "nothing").as_uri())
     monkeypatch.setenv("PIP_FIND_LINKS", str(index / "torch"))
@@ -233,6 +234,7 @@ def test_without_the_cpu_build_pip_chooses(no_gpu, index, tmp_path, monkeypatch,
     assert f"does not offer the CPU build of PyTorch {version}. Going on" in told
 
 
+@pytest.mark.slow
 def test_an_index_that_never_answers_is_given_up(no_gpu, tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "PATIENCE", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:

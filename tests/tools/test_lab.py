@@ -69,6 +69,7 @@ def test_jupytext_alone_would_restyle_the_page():
     assert len(differences(PAGE, write(read(PAGE)))) > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_saving_a_chapter_unedited_changes_nothing(page: Path):
     text = page.read_text()

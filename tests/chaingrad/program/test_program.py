@@ -657,6 +657,7 @@ def test_buffers_are_reused(f, by_hand, args, argnums):
         assert not (np.ndim(a) and np.shares_memory(a, b))
 
 
+@pytest.mark.slow
 def test_the_peak_of_bytes_is_foretold():
     def deep(W, X):
         for _ in range(6):

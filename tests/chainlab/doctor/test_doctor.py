@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -29,9 +30,10 @@ from chainlab.doctor.examination import Patient, outcomes
 from chainlab.doctor.learning import task
 from chainlab.doctor.probe import gradients
 from chainlab.doctor.report import STOPS
-from coursework.pages import read_problems
+from chainlab.doctor.scalars import SLOW
 from coursework.trials import first_wrong
 from tests.chainlab.doctor import patients, sound
+from tests.coursework.course import exercises
 from tests.support import ROOT
 
 MUSEUM = ROOT / "chapters/foundations/bug-museum.md"
@@ -47,6 +49,26 @@ def limit_of_recursion():
     sys.setrecursionlimit(limit)
 
 
+@pytest.fixture(autouse=True)
+def untimed(request, monkeypatch):
+    """Time passes only where a test is about the time that they take."""
+
+    def once(engine):
+        probes._seconds(engine, 8, 2)
+        yield from ()
+
+    params = getattr(request.node, "callspec", None)
+    if "timed" not in request.fixturenames and not (params and SLOW in params.params.values()):
+        (probe,) = (probe for probe in PROBES if probe.bug == SLOW)
+        monkeypatch.setitem(vars(probe), "trial", once)
+
+
+@pytest.fixture
+def timed():
+    """Asks for the whole examination."""
+
+
+@cache
 def museum():
     """The classes of the page, by their names."""
     found = {"dataclass": dataclass, "math": math, "toposort": toposort}
@@ -56,9 +78,6 @@ def museum():
             if isinstance(part, ast.ClassDef):
                 exec(compile(ast.Module([part], []), MUSEUM.name, "exec"), found)
     return found
-
-
-ENGINES = museum()
 
 
 def bugs(report):
@@ -83,31 +102,31 @@ def bugs(report):
     ],
 )
 def test_engines_of_the_museum_are_named(name, first):
-    report = examine(ENGINES[name], seconds=3)
+    report = examine(museum()[name], seconds=3)
     assert bugs(report)[0] == first
-    assert set(bugs(report)[1:]) <= {probes.SLOW}
+    assert set(bugs(report)[1:]) <= {SLOW}
     assert not report.is_sound
 
 
 def test_every_path_of_the_museum_has_several_bugs():
-    found = bugs(examine(ENGINES["EveryPath"]))
+    found = bugs(examine(museum()["EveryPath"]))
     assert {probes.UNSORTED, probes.STALE, probes.RECURSION} < set(found)
 
 
 def test_the_museum_is_covered():
     tested = {"Value", "Versioned", "EveryPath", "Moved"}
     named = test_engines_of_the_museum_are_named.pytestmark[0].args[1]
-    classes = {name for name, thing in ENGINES.items() if hasattr(thing, "backward")}
+    classes = {name for name, thing in museum().items() if hasattr(thing, "backward")}
     assert classes == tested | {name for name, _ in named}
 
 
-def test_sound_engines_have_a_clean_bill():
-    for engine in (Node, ENGINES["Value"], ENGINES["Versioned"], Sound):
+def test_sound_engines_have_a_clean_bill(timed):
+    for engine in (Node, museum()["Value"], museum()["Versioned"], Sound):
         report = examine(engine)
         assert report.is_sound, str(report)
         assert report.findings == []
-    assert [x.bug for x in examine(ENGINES["Value"]).remarks] == [probes.CHANGED]
-    assert examine(ENGINES["Versioned"]).remarks == examine(Sound).remarks == []
+    assert [x.bug for x in examine(museum()["Value"]).remarks] == [probes.CHANGED]
+    assert examine(museum()["Versioned"]).remarks == examine(Sound).remarks == []
     assert examine(Node).missing == []
 
 
@@ -337,6 +356,7 @@ def test_the_two_engines_are_sound_before_the_change():
 OVERWRITING = dict(sound.overwriting())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", OVERWRITING)
 def test_any_share_that_overwrites_is_found(line):
     tried = [p for p in PROBES if p.milestone <= 5 and not p.corner]
@@ -414,6 +434,7 @@ def test_a_milestone_asks_for_what_it_needs():
         report(closures, 7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "what"), [("", "", ""), *patients.LEARNING_FAULTS])
 def test_a_net_is_trained(old, new, what, monkeypatch):
     module = type(sys)("mine")
@@ -427,15 +448,19 @@ def test_a_net_is_trained(old, new, what, monkeypatch):
 
 # --- and the grader of the project ----------------------------------------------------------------
 
-PROJECT = read_problems(ROOT / "chapters")["ex-own-engine"]
-DRAWN = [part.draw("a secret", 0) for part in PROJECT.parts]
-RIGHT = [PROJECT.expected(part, inputs) for part, inputs in zip(PROJECT.parts, DRAWN, strict=True)]
+
+@cache
+def milestones():
+    """Each part of the project, with inputs that count and what the results are."""
+    project = exercises()["ex-own-engine"]
+    drawn = [(part, part.draw("a secret", 0)) for part in project.parts]
+    return [(part, inputs, project.expected(part, inputs)) for part, inputs in drawn]
 
 
 def lost(source):
     """The first milestone at which an engine loses points, or None."""
-    for k, (part, x, y) in enumerate(zip(PROJECT.parts, DRAWN, RIGHT, strict=True), start=1):
-        if first_wrong(PROJECT, part, source, [x], [y]):
+    for k, (part, x, y) in enumerate(milestones(), start=1):
+        if first_wrong(exercises()["ex-own-engine"], part, source, [x], [y]):
             return k
     return None
 
@@ -483,6 +508,7 @@ def test_what_the_grader_marks_down_has_no_clean_bill_at_that_milestone(name, ow
         assert not examine(own(source), milestone=marked_down).is_sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "bug"), [
     ("clears all", "gradients of two losses do not add up"),
     ("32 bits", probes.FLOAT32),
@@ -501,10 +527,10 @@ def test_what_the_project_asks_for_is_no_choice_at_its_milestone(name, bug, own)
 
 
 def test_the_doctor_tries_every_expression_of_the_grader():
-    for milestone, part in enumerate(PROJECT.parts, start=1):
+    for milestone, (part, inputs, _) in enumerate(milestones(), start=1):
         space = {}
         exec(part.inputs, space)
-        shapes = {name: np.shape(x) for name, x in DRAWN[milestone - 1].items()}
+        shapes = {name: np.shape(x) for name, x in inputs.items()}
         tried = {form(p) for p in PROBES if p.milestone <= milestone and is_of_leaves(p)}
         for text in space.get("EXPRESSIONS", ()):
             assert form_of(text, shapes) in tried, text
@@ -627,7 +653,7 @@ def test_a_deep_graph_is_freed_node_by_node(monkeypatch):
 def test_a_browser_keeps_the_deep_graph_that_it_could_not_free(platform, monkeypatch):
     monkeypatch.setattr(probes, "_kept", [])
     monkeypatch.setattr(sys, "platform", platform)
-    nodes = [ENGINES["Value"](1.0)]
+    nodes = [museum()["Value"](1.0)]
     table = {nodes[0]: "an entry"}
     probes._let_go(nodes)
     assert nodes == []
@@ -651,6 +677,7 @@ def test_an_engine_that_can_go_back_once_is_refusing_and_not_wrong(own):
     assert {"a second pass is refused", "several graphs at once are refused"} <= told
 
 
+@pytest.mark.slow
 def test_an_imported_engine_trains_by_the_file_that_imports_it(own):
     train = patients.ARRAYS.partition("def train")[2]
     text = f"import numpy as np\nfrom chaingrad import Node as Value\n\n\ndef train{train}"
@@ -806,7 +833,7 @@ def test_an_engine_that_makes_numbers_alone_is_asked_for_no_arrays():
 
 
 def test_a_pass_from_the_leaves_up_is_told_of_the_order():
-    (finding,) = examine(ENGINES["Unreversed"]).findings
+    (finding,) = examine(museum()["Unreversed"]).findings
     assert finding.bug == probes.UNSORTED
     assert "the order of the backward pass" in str(finding)
 
@@ -881,6 +908,7 @@ class Shares(Sound):
         return [node for node in reversed(self.tape) if node in seen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [examine, examine_in_a_thread])
 @pytest.mark.parametrize("engine", [Dawdles, Shares])
 def test_all_probes_together_have_an_end(engine, run, monkeypatch):
@@ -1104,6 +1132,7 @@ def test_a_file_that_keeps_its_size_and_time_is_read_anew(mine):
         assert examine("own.py:Value", milestone=1).is_sound == is_sound
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "message"),
     [

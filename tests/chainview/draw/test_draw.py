@@ -747,6 +747,7 @@ def test_large_graphs_are_refused_with_a_hint():
         draw_toposort(SEVEN, "f", max_nodes=6)
 
 
+@pytest.mark.slow
 def test_long_chains_are_refused_too():
     chain = Foreign(1.0)
     for _ in range(100_000):

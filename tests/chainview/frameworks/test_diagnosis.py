@@ -323,6 +323,7 @@ def watched(name: str) -> Any:
     return watch_torch(f, *inputs, model=model) if is_torch else watch_jax(f, *inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_TORCH)
 def test_no_right_gradient_is_called_wrong(name):
     assert "wrong gradient" not in kinds(diagnose(watched(name)))

@@ -98,6 +98,7 @@ def test_runs_of_jax_are_drawn_and_played():
     assert sum(step.edge is not None for step in steps) == len(run.events) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(CASES))
 @pytest.mark.parametrize("most", [1000, 2**28])
 def test_runs_are_played_as_they_were(name, most):
@@ -133,6 +134,7 @@ def test_names_are_those_of_scopes_and_functions():
     assert "encoder" in {v.label for v in boxes.values}
 
 
+@pytest.mark.slow
 def test_a_deep_model_is_read_without_recursion():
     model = nn.Sequential(*(nn.Tanh() for _ in range(3000)))
     x = torch.ones(2, requires_grad=True)
