@@ -35,9 +35,9 @@ else
 	$(PYTEST) $(if $(FULL),-m "not browsers" --hypothesis-profile=whole)
 endif
 
-walk: $(READY) ## Run every page in a browser as readers do, hold it to what the book shows, list what may differ
+walk: $(READY) ## Look at every page in a browser, run its cells, hold them to what the book shows
 	@$(MAKE) --no-print-directory $(BROWSER) live
-	$(PYTEST) -m "not full" tests/site/test_walk.py
+	$(PYTEST) -m "walk and not full" tests/site
 	@$(BIN)/python -m tests.site.walk
 
 $(BROWSER): $(READY)

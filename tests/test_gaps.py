@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.full
 WANTS_A_BROWSER = "tests/chainview/draw/test_in_browser.py"
 
 

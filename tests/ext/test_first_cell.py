@@ -47,7 +47,9 @@ def stamped(code: str, engine: str) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind", ["plain", *(pytest.param(k, marks=pytest.mark.full) for k in list(KINDS)[1:])]
+)
 def test_it_runs_again_in_the_same_kernel(
     kind: str, bare: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -43,7 +43,7 @@ def test_every_bundled_package_has_its_licence():
             assert f"{name} {package['version']}" in licences
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @EACH
 def test_building_the_scripts_again_gives_the_same_bytes(vendor: Path, tmp_path: Path):
     if shutil.which("npm") is None:

@@ -31,6 +31,18 @@ def numbered(root: Path = ROOT) -> list[str]:
     return [chapter["file"] for part in parts for chapter in part["chapters"]]
 
 
+# One page of each part, of those that take seconds.
+SAMPLE = (
+    "chapters/intro",
+    "chapters/foundations/computational-graph",
+    "chapters/mlp/matrix-equations",
+    "chapters/frameworks/jax-backward-pass",
+    "chapters/cost/pipelines",
+    "chapters/practice/your-problems",
+    "chapters/reference/notation",
+)
+
+
 def with_code() -> list[str]:
     """Those that are notebooks, by their first line: to read their cells takes long."""
     return [name for name in toc_documents() if (ROOT / f"{name}.md").read_text()[:3] == "---"]

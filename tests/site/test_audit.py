@@ -1,14 +1,15 @@
 """Every page in a real browser, on a desktop and on a phone, in both themes, folded and unfolded.
 
-A page is opened twice, and switched from the one theme to the other while it is open; `full` opens
-it in the two other combinations too, and has axe look at every element of it.
+A page is opened twice, and switched from the one theme to the other while it is open: one page of
+each part in `make test`, all in `make walk`. `full` opens them in the two other combinations too,
+and has axe look at every element of them.
 """
 
 import pytest
 from playwright.sync_api import Browser
 
 from tests.site.audit import DESKTOP, PHONE, audit, reading, theme
-from tests.site.built import Site
+from tests.site.built import SAMPLE, Site, toc_documents
 
 LOADS = [
     (DESKTOP, "light"),
@@ -16,20 +17,24 @@ LOADS = [
     pytest.param(DESKTOP, "dark", marks=pytest.mark.full),
     pytest.param(PHONE, "light", marks=pytest.mark.full),
 ]
+PAGES = [
+    pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.walk) for name in toc_documents()
+]
 
 
+@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "system"), LOADS)
 def test_page_reads_well(
     browser: Browser,
     address: str,
-    document: str,
+    name: str,
     width: int,
     system: str,
     subtests: pytest.Subtests,
 ) -> None:
     whole = (width, system) == (DESKTOP, "dark")
     with reading(browser, address, width, system) as opened:
-        opened.open(document)
+        opened.open(name)
         assert theme(opened.page) == system
         for what, wrong in audit(opened, every_element=whole):
             with subtests.test(what):

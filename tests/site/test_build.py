@@ -161,6 +161,7 @@ def test_a_page_runs_again_if_what_it_reads_has_changed(book: Path) -> None:
     assert ran(book) == "using "
 
 
+@pytest.mark.full
 def test_what_is_gone_or_half_written_is_not_used(book: Path) -> None:
     write(book, page=PAGE + TELLTALE % "page", more=PAGE)
     assert run(book).returncode == 0
@@ -200,6 +201,7 @@ def test_a_build_that_fails_leaves_the_site_as_it_was(book: Path) -> None:
     assert b"More prose" in after[site / "chapters" / "page.html"]
 
 
+@pytest.mark.full
 def test_what_editors_leave_changes_nothing(book: Path) -> None:
     settings = yaml.safe_load((ROOT / "_config.yml").read_text())
     excluded = f"exclude_patterns: {json.dumps(settings['exclude_patterns'])}"

@@ -192,6 +192,7 @@ def test_an_error_stops_only_what_builds_on_it(page: Page) -> None:
     expect(output(page, "seven")).to_have_count(0)
 
 
+@pytest.mark.full
 def test_carried_modules_are_importable_as_the_judge_has_it(page: Page) -> None:
     modules = [found.name for found in walk_packages([str(ROOT / "src")])]
     modules = [n for n in modules if n.split(".")[0] in PACKAGES and not n.endswith("__main__")]

@@ -617,6 +617,7 @@ def imports(content: dict[str, Any]) -> str:
     return "\n".join([*ours, f"missing = {missing}", "assert not missing, missing"])
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("index")
 def test_what_notebooks_import_is_there(
     site: Site, engine: Path, carried: Path, tmp_path: Path

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import Browser
 
@@ -35,6 +36,7 @@ def check(folder: Path) -> None:
                 assert pixels(picture, COLORS[colour][place]) >= least, (picture.name, colour)
 
 
+@pytest.mark.full
 def test_the_command_takes_them(site: Site, browser: Browser, tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "tools" / "pictures.py", tmp_path], check=True)
     check(tmp_path)

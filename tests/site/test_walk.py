@@ -6,23 +6,13 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.site.audit import IDLE
-from tests.site.built import Site, toc_documents, toc_parts, with_code
+from tests.site.built import SAMPLE, Site, toc_documents, toc_parts, with_code
 from tests.site.live import put_python
 from tests.site.walk import runnable, walk, walk_alone
 from tests.support import serve
 
-# Of each part one page, of those that take seconds; `make walk` takes all.
-QUICK = {
-    "chapters/intro",
-    "chapters/foundations/computational-graph",
-    "chapters/mlp/matrix-equations",
-    "chapters/frameworks/jax-backward-pass",
-    "chapters/cost/pipelines",
-    "chapters/practice/your-problems",
-    "chapters/reference/notation",
-}
 PAGES = [
-    pytest.param(name, marks=[] if name in QUICK else pytest.mark.walk) for name in with_code()
+    pytest.param(name, marks=[] if name == SAMPLE[1] else pytest.mark.walk) for name in with_code()
 ]
 CONTROLS = "button, summary, select, input"
 # Run and Check start what the other tests here wait for.
@@ -56,7 +46,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def test_each_part_has_a_quick_page() -> None:
-    assert not [part for part in toc_parts() if not QUICK.intersection(part)]
+    assert not [part for part in toc_parts() if not set(SAMPLE).intersection(part)]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -88,7 +88,7 @@ def test_each_kind_of_answer(tmp_path: Path, elsewhere: str) -> None:
     assert {uri.removeprefix(elsewhere): answer for uri, answer in found.items()} == EXPECTED
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_good_links_pass_and_links_within_the_site_are_not_asked(
     tmp_path: Path, elsewhere: str
 ) -> None:
