@@ -92,7 +92,6 @@ format: $(READY) ## Put the code into the house style
 	$(BIN)/oxfmt '**/*.js'
 
 lock: $(READY) ## Move every pin to the newest version that fits (KEEP=1: add what is missing)
-	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/python tools/lock.py $(if $(KEEP),--keep)
 
 clean: ## Remove the site and every cache; the environment stays

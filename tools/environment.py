@@ -4,11 +4,16 @@ Runs under the Python that the reader has, so it must at least parse under old o
 is missing (a newer Python, the venv module, the network, disk space) instead of a traceback. With
 the environment made, it goes on under the environment's own Python.
 
+pip brings uv, at its pin, and uv installs the other pins, three times as fast as pip. pip installs
+PyTorch, whose builds need choosing, and whatever uv could not: uv does not read pip's settings, and
+not all of them have a counterpart (`uv_settings`).
+
 On Linux without a GPU it installs the CPU build of PyTorch: the CUDA build that the package index
 has is several gigabytes larger, and no page needs it. TORCH_INDEX names another index for it;
 empty, it leaves the choice to pip.
 """
 
+import ast
 import os
 import re
 import shutil
@@ -23,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FULL = 50e6  # bytes: less than this is not enough for anything
 # As PyTorch's install page has it for pip, Linux and CPU: https://pytorch.org/get-started/locally/
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
+# Python compiles what is imported, when it is: a fraction of what pip would compile.
+OPTIONS = ("install", "--progress-bar", "off", "--no-compile")
 PATIENCE = 20  # seconds in which an index has to answer
 
 sys.path.insert(0, str(ROOT))
@@ -35,8 +42,24 @@ NETWORK = re.compile(
     r"|name resolution|Name or service not known|nodename nor servname|No route to host"
 )
 DISK = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
+# pip's settings, and the variables in which uv takes the same.
+SETTINGS = {
+    "cert": "SSL_CERT_FILE",
+    "client-cert": "SSL_CLIENT_CERT",
+    "constraint": "UV_CONSTRAINT",
+    "default-timeout": "UV_HTTP_TIMEOUT",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "index-url": "UV_DEFAULT_INDEX",
+    "keyring-provider": "UV_KEYRING_PROVIDER",
+    "no-index": "UV_NO_INDEX",
+    "proxy": "ALL_PROXY",
+    "retries": "UV_HTTP_RETRIES",
+    "timeout": "UV_HTTP_TIMEOUT",
+    "trusted-host": "UV_INSECURE_HOST",
+}
+SETTING = re.compile(r"^(global|install|:env:)\.([a-z-]+)=(.+)$", re.MULTILINE)
 PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(?:\s*;\s*(.+))?")
-COLLECTING = re.compile(r"Collecting ([A-Za-z0-9._-]+)")
 NO_WHEEL = re.compile(r"No matching distribution found for (\S+)|requires a different Python")
 
 
@@ -100,24 +123,28 @@ def explain(output: str, folders: "list[Path]") -> "str | None":
     return None
 
 
-def run(command: "list[str]", folders: "list[Path]", progress: Progress) -> None:
+def run(
+    command: "list[str]",
+    folders: "list[Path]",
+    progress: Progress,
+    env: "dict[str, str] | None" = None,
+) -> None:
     """Run `command`, its output into the log; raise SystemExit with an explanation if it fails."""
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
     )
     lines = []
     for line in process.stdout or ():
         progress.note(line)
         lines.append(line)
-        package = COLLECTING.match(line)
-        if package:
-            progress.now(f"collecting {package.group(1)}")
-        elif line.startswith("Installing collected packages"):
-            progress.now(f"installing {line.count(',') + 1} packages")
-    status = process.wait()
     progress.now("")
-    if status:
-        reason = explain("".join(lines), folders) or "pip says:\n\n" + "".join(lines[-10:])
+    if process.wait():
+        reason = explain("".join(lines), folders) or "It says:\n\n" + "".join(lines[-10:])
         raise SystemExit(
             f"\nThe environment could not be set up. {reason}\nThe whole log: {progress.log}"
         )
@@ -195,6 +222,39 @@ def cpu_torch(pip: "list[str]", version: str, progress: Progress) -> "list[str]"
     return []
 
 
+def uv_settings() -> "dict[str, str]":
+    """The environment in which uv heeds pip's settings; uv's own variables win."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
+    settings = SETTING.findall(listed)
+    found = {
+        "UV_INDEX_STRATEGY": "unsafe-best-match",  # pip's own: an older index may hide no release
+        "UV_PYTHON_DOWNLOADS": "never",
+        "SSL_CERT_FILE": os.environ.get("REQUESTS_CA_BUNDLE", ""),
+    }
+    for section in ("global", "install", ":env:"):  # in pip, the later wins
+        for place, name, value in settings:
+            if place == section and name in SETTINGS:
+                words = str(ast.literal_eval(value)).split()
+                found[SETTINGS[name]] = ("," if name == "find-links" else " ").join(words)
+    return {**{name: value for name, value in found.items() if value}, **os.environ}
+
+
+def install_with_uv(
+    root: Path, wanted: "dict[str, str]", folders: "list[Path]", progress: Progress
+) -> None:
+    """Install all pins but PyTorch's with uv; raise SystemExit where pip or uv fail."""
+    pip = [sys.executable, "-m", "pip"]
+    progress.now("fetching uv")
+    run([*pip, *OPTIONS, "--no-deps", f"uv=={wanted['uv']}"], folders, progress)
+    packages = [f"{name}=={version}" for name, version in wanted.items() if name != "torch"]
+    if "-e ." in (root / "requirements.txt").read_text().splitlines():
+        packages += ["--editable", str(root)]
+    progress.now(f"installing {len(wanted) - 1} packages")
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
+    run([*uv, "--no-progress", "--no-deps", *packages], folders, progress, uv_settings())
+
+
 def install(root: Path, progress: Progress) -> None:
     """Install the pins into the environment whose Python this is, unless they are there."""
     requirements = root / "requirements.txt"
@@ -202,17 +262,25 @@ def install(root: Path, progress: Progress) -> None:
         return
     folders = [root, Path(os.environ.get("TMPDIR", "/tmp"))]
     pip = [sys.executable, "-m", "pip"]
-    # Python compiles what is imported, when it is: a fraction of what pip would compile.
-    options = ["install", "--progress-bar", "off", "--no-compile"]
     wanted, present = pins(requirements), installed()
-    progress.say(f"Installing {len(wanted)} pinned packages (some minutes, once) …")
+    progress.say(f"Installing {len(wanted)} pinned packages (a minute or more, once) …")
+    if "uv" in wanted:
+        try:
+            install_with_uv(root, wanted, folders, progress)
+        except SystemExit as failure:
+            progress.note(str(failure))
+            progress.say("uv could not install them here, so pip does, which takes longer.")
     if "torch" in wanted and present.get("torch") != wanted["torch"]:
         source = cpu_torch(pip, wanted["torch"], progress)
         if source:
-            run([*pip, *options, "--no-deps", *source], folders, progress)
-    run([*pip, *options, "-r", str(requirements)], folders, progress)
+            progress.now("installing PyTorch")
+            run([*pip, *OPTIONS, "--no-deps", *source], folders, progress)
+    if not is_complete(requirements):
+        progress.now("installing with pip")
+        run([*pip, *OPTIONS, "-r", str(requirements)], folders, progress)
     # Python reads a link in the locale's encoding, which may not have the letters of our folder.
     for link in Path(sysconfig.get_path("purelib")).glob("__editable__.chaingrad-*.pth"):
+        link.unlink()  # the file may be shared with uv's cache
         link.write_text(os.path.relpath(str(root / "src"), str(link.parent)))
     progress.say(f"The environment is ready, after {clock(time.monotonic() - progress.began)}.")
 

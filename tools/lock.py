@@ -4,9 +4,9 @@
     python tools/lock.py --keep      move none; pin what pyproject.toml newly asks for
 
 uv resolves once for every Python and platform that pyproject.toml accepts; where they differ, a
-line says when it holds. pip installs the result, since it knows the reader's wheels, mirrors and
-proxies. There are no hashes: with them pip refuses `-e .`, which hubs need, and PyTorch's CPU
-build, which is another file under the same version.
+line says when it holds. It asks the public index alone, whatever pip's settings say: a wheel at
+hand here is no version for everyone. There are no hashes: with them pip refuses `-e .`, which hubs
+need, and PyTorch's CPU build, which is another file under the same version.
 """
 
 import re
