@@ -249,7 +249,7 @@ def install_with_uv(
     run([*pip, *OPTIONS, "--no-deps", f"uv=={wanted['uv']}"], folders, progress)
     packages = [f"{name}=={version}" for name, version in wanted.items() if name != "torch"]
     if "-e ." in (root / "requirements.txt").read_text().splitlines():
-        packages += ["--editable", str(root)]
+        packages += ["--editable", "."]
     progress.now(f"installing {len(wanted) - 1} packages")
     uv = [sys.executable, "-m", "uv", "pip", "install", "--python", sys.executable]
     run([*uv, "--no-progress", "--no-deps", *packages], folders, progress, uv_settings())
@@ -300,6 +300,8 @@ def make(venv: Path, progress: Progress) -> None:
 def prepare(root: Path = ROOT) -> None:
     """Make `root/.venv` and install the pins into it, doing only what is not done yet."""
     check_version()
+    root = root.resolve()
+    os.chdir(str(root))  # which `-e .` means
     venv = root / ".venv"
     python = venv / "bin" / "python"
     if not python.exists():
