@@ -115,9 +115,9 @@ def main(book: Path) -> int:
             failures += wrong_kernels(setting, progress) or run(book, setting, progress)
         progress.say(f"\nIt took {clock(progress.seconds)}.")
     if left_out:
-        print(f"Left out, for this processor has them not: {', '.join(left_out)}.")
+        print(f"Left out, because this processor lacks them: {', '.join(left_out)}.")
     if len(settings) < len(SETTINGS):
-        print("Left out: an old processor's kernels, which can be asked for on x86-64 alone.")
+        print("Left out: an old processor's kernels, which only x86-64 lets a program ask for.")
     if failures:
         print("\n".join(["", f"Failed ({len(failures)}):", *failures]), file=sys.stderr)
     return 1 if failures else 0

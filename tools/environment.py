@@ -234,8 +234,8 @@ def uv_settings() -> "dict[str, str]":
     }
     for section in ("global", "install", ":env:"):  # in pip, the later wins
         for place, name, value in settings:
-            if place == section and name in SETTINGS:
-                words = str(ast.literal_eval(value)).split()
+            words = str(ast.literal_eval(value)).split()
+            if place == section and name in SETTINGS and words:
                 found[SETTINGS[name]] = ("," if name == "find-links" else " ").join(words)
     return {**{name: value for name, value in found.items() if value}, **os.environ}
 

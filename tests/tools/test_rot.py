@@ -1,6 +1,5 @@
-"""The versions that pages are tried with, and the reports of what broke."""
+"""The versions that pages are tried with, and how the site is published."""
 
-import os
 import subprocess
 import tomllib
 from pathlib import Path
@@ -9,16 +8,6 @@ import pytest
 
 from tests.support import ROOT, git
 from tools import rot
-
-GH = """\
-#!/bin/sh
-echo "$@" >> "$CALLS"
-case "$2" in
-  list) echo "$FOUND" ;;
-  create) cat "$6" >> "$CALLS" ;;
-  comment) cat "$5" >> "$CALLS" ;;
-esac
-"""
 
 
 def test_exact_versions_are_left_open_and_bounds_stay():
@@ -80,25 +69,6 @@ def test_everything_that_the_book_needs_is_copied(tmp_path: Path):
     for name in ("_config.yml", "_toc.yml", "chapters/intro.md", "src/chaingrad/node.py"):
         assert (book / name).is_file()
     assert not (book / "requirements.txt").read_text()
-
-
-@pytest.mark.parametrize(("found", "command"), [("", "issue create"), ("7", "issue comment 7")])
-def test_a_failure_is_reported_once_and_then_added_to(tmp_path: Path, found: str, command: str):
-    gh, log, calls = tmp_path / "gh", tmp_path / "log", tmp_path / "calls"
-    gh.write_text(GH)
-    gh.chmod(0o755)
-    log.write_text("built\n\x1b[91mpage.md, cell 3\x1b[0m\n")
-    subprocess.run(
-        [ROOT / ".github" / "report", "Pages break", log],
-        env=os.environ
-        | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(calls), "FOUND": found}
-        | {"GITHUB_SERVER_URL": "https://host", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "9"},
-        check=True,
-    )
-    said = calls.read_text()
-    assert command in said
-    assert "https://host/a/b/actions/runs/9" in said
-    assert "\npage.md, cell 3\n" in said
 
 
 def test_the_site_is_published_as_one_commit(tmp_path: Path):

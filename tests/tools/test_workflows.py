@@ -16,7 +16,18 @@ from tests.support import ROOT
 
 GITHUB = ROOT / ".github"
 WORKFLOWS = sorted(path.stem for path in (GITHUB / "workflows").glob("*.yml"))
-LOCAL = re.compile(r"^(?:\.github|\.ci)/\S+", re.MULTILINE)
+LOCAL = re.compile(r"(?:^|\s)((?:\.github|\.ci)/\S+)", re.MULTILINE)
+MADE = re.compile(r"\bmake ([^|>#\n]+)")
+
+GH = """\
+#!/bin/sh
+echo "$@" >> "$CALLS"
+case "$2" in
+  list) echo "$FOUND" ;;
+  create) cat "$6" >> "$CALLS" ;;
+  comment) cat "$5" >> "$CALLS" ;;
+esac
+"""
 
 
 def read(path: str) -> Any:
@@ -37,7 +48,16 @@ def jobs() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def steps() -> list[dict[str, Any]]:
     own = read(".github/actions/prepare/action.yml")["runs"]["steps"]
-    return [*own, *(step for _, job in jobs() for step in job.get("steps", []))]
+    rows = [{"run": row["run"]} for row in weekly()]
+    return [*own, *rows, *(step for _, job in jobs() for step in job.get("steps", []))]
+
+
+def weekly() -> list[dict[str, str]]:
+    """The rows of the weekly checks."""
+    rows: list[dict[str, str]] = workflow("weekly")["jobs"]["check"]["strategy"]["matrix"][
+        "include"
+    ]
+    return rows
 
 
 def test_steps_run_what_exists():
@@ -49,12 +69,10 @@ def test_steps_run_what_exists():
             assert (ROOT / used / "action.yml").exists()
         script = step.get("run", "")
         subprocess.run(["bash", "-n"], input=script, text=True, check=True)
-        for line in script.splitlines():
-            if line.startswith("make "):
-                words = line.split(" 2>")[0].split()[1:]
-                made = [word for word in words if "=" not in word]
-                assert made
-                assert all(f"\n{target}:" in targets for target in made)
+        for words in MADE.findall(script):
+            made = [word for word in words.split() if "=" not in word]
+            assert made
+            assert all(f"\n{target}:" in targets for target in made)
         for path in LOCAL.findall(script):
             assert os.access(ROOT / path, os.X_OK), path
             subprocess.run(["bash", "-n", ROOT / path], check=True)
@@ -62,6 +80,38 @@ def test_steps_run_what_exists():
 
 def test_jobs_are_bounded():
     assert not [name for name, job in jobs() if "uses" not in job and "timeout-minutes" not in job]
+
+
+def test_each_weekly_check_has_an_issue_of_its_own():
+    titles = [row["title"] for row in weekly()]
+    assert len(titles) == len(set(titles))
+
+
+@pytest.mark.parametrize(
+    ("ends", "found", "asked"),
+    [("true", "", ""), ("false", "", "issue create"), ("false", "7", "issue comment 7")],
+)
+def test_a_failure_is_reported_once_and_then_added_to(tmp_path, ends, found, asked):
+    gh, calls = tmp_path / "gh", tmp_path / "calls"
+    gh.write_text(GH)
+    gh.chmod(0o755)
+    command = f"printf 'built\\n\\033[91mpage.md, cell 3\\033[0m\\n'; {ends}"
+    done = subprocess.run(
+        [GITHUB / "weekly", "Pages break", command],
+        env=os.environ
+        | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CALLS": str(calls), "FOUND": found}
+        | {"GITHUB_SERVER_URL": "https://host", "GITHUB_REPOSITORY": "a/b", "GITHUB_RUN_ID": "9"},
+        capture_output=True,
+        text=True,
+    )
+    assert "cell 3" in done.stdout
+    assert (done.returncode != 0) == bool(asked)
+    assert calls.exists() == bool(asked)
+    if asked:
+        said = calls.read_text()
+        assert asked in said
+        assert "https://host/a/b/actions/runs/9" in said
+        assert "\npage.md, cell 3\n" in said
 
 
 def test_publishing_waits_for_the_tests():
