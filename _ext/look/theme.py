@@ -1,15 +1,12 @@
 """A light site: what the theme brings is served only as far as a page uses it.
 
-The theme writes its icons by a script that holds every icon there is; its style sheet can show
-them from a font, too, which is cut here to the icons that pages name. Its own script asks each box
-of a page whether it scrolls, for which all that is folded is laid out: it no longer does, as
-`book.js` asks when a box is seen. Search has an index of its own, loaded when it is asked for. Code
-is coloured without a span for what has the text's colour.
+The theme writes its icons by a script that holds every icon there is (1.5 MB); its style sheet can
+show them from a font, too, which is cut here to the icons that pages name. Search has an index of
+its own, loaded when it is asked for. Code is coloured without a span for what has the text's
+colour: Pygments has no setting for those that `LeanFormatter` saves.
 
-Overridden are the theme's `layout.html` and `search.html`, as long as PyData's theme loads 1.5 MB
-of icons and Sphinx its search on each page, and changed is its script, as long as it asks what
-scrolls: where they no longer do, the build fails and says so.
-Pygments has no setting for the spans that `LeanFormatter` saves.
+Scripts that no page needs are left out by templates that take the place of the theme's, as Sphinx
+provides for it.
 """
 
 import re
@@ -40,9 +37,6 @@ PLAIN = {Name, Operator, Punctuation, Text, Text.Whitespace}
 ICON_CLASS = re.compile(r"\bfa-([a-z0-9-]+)")
 ICON_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+:before,?)+)\{content:"\\([0-9a-f]+)"\}')
 ICON_PROPERTY = re.compile('--pst-[a-z-]+:"([\ue000-\uf8ff])"')
-ASKS_WHAT_SCROLLS = re.compile(
-    r'"complete"===document\.readyState\?(\w+)\(\):window\.addEventListener\("load",\1\)'
-)
 ICON_OF_BOOK_THEME = re.compile(r'content:"\\(f[0-9a-f]{3})"')
 
 
@@ -52,20 +46,6 @@ class LeanFormatter(HtmlFormatter):  # type: ignore[type-arg]
     def _get_css_classes(self, ttype: _TokenType) -> str:
         own: str = super()._get_css_classes(ttype)  # type: ignore[misc]  # no stub has it
         return "" if ttype in PLAIN else own
-
-
-def without(html: str, *names: str) -> str:
-    """HTML less the script elements that load files of these names.
-
-    Raises:
-        ValueError: the HTML loads no such script.
-    """
-    for name in names:
-        element = rf'<script\b[^>]*\bsrc="[^"]*\b{re.escape(name)}[^"]*"[^>]*>\s*</script>\n?'
-        html, found = re.subn(element, "", html)
-        if not found:
-            raise ValueError(f"the theme no longer loads {name}: take it out of layout.html")
-    return html
 
 
 def icons(pages: Iterable[str], sheet: str, book_sheet: str) -> set[int]:
@@ -104,18 +84,6 @@ def cut_icons(static: Path) -> None:
         cut_font(font, points)
 
 
-def spare_layout(script: Path) -> None:
-    """Have the theme's script not ask what scrolls.
-
-    Raises:
-        ValueError: it does not, or not once.
-    """
-    text, found = ASKS_WHAT_SCROLLS.subn("0", script.read_text())
-    if found != 1:
-        raise ValueError(f"{script.name} no longer asks what scrolls: take spare_layout out")
-    script.write_text(text)
-
-
 def is_used(file: object) -> bool:
     address = str(getattr(file, "filename", file)).partition("?")[0]
     return Path(address).name not in UNUSED
@@ -138,12 +106,6 @@ def drop_unused(app: Sphinx, error: Exception | None) -> None:
         else:
             path.unlink()
     cut_icons(static)
-    spare_layout(static / "scripts" / "pydata-sphinx-theme.js")
-
-
-def add_filter(app: Sphinx) -> None:
-    if app.builder.format == "html":
-        app.builder.templates.environment.filters["without"] = without
 
 
 def configure(app: Sphinx, config: Any) -> None:
@@ -153,7 +115,6 @@ def configure(app: Sphinx, config: Any) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     PygmentsBridge.html_formatter = LeanFormatter
     app.connect("config-inited", configure)
-    app.connect("builder-inited", add_filter)
     app.connect("html-page-context", drop_from_page, priority=900)
     app.connect("build-finished", drop_unused)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,5 @@
 """What is left out of the site, and that nothing else is."""
 
-import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from fontTools.ttLib import TTFont
@@ -8,27 +7,6 @@ from pygments import highlight
 from pygments.lexers import PythonLexer
 
 from look import theme
-
-SCRIPTS = '<script defer src="../a/one.js?v=1"></script>\n<script src="two.js"></script>'
-
-
-def test_a_script_is_left_out_by_name() -> None:
-    assert theme.without(SCRIPTS, "one.js") == '<script src="two.js"></script>'
-
-
-def test_a_script_that_is_gone_is_told() -> None:
-    with pytest.raises(ValueError, match=r"no longer loads three\.js"):
-        theme.without(SCRIPTS, "three.js")
-
-
-def test_the_theme_asks_no_more_what_scrolls(tmp_path) -> None:
-    script = tmp_path / "theme.js"
-    begins = '"complete"===document.readyState?I():window.addEventListener("load",I)'
-    script.write_text(f"f(()=>{{g()}}),{begins}}})();")
-    theme.spare_layout(script)
-    assert script.read_text() == "f(()=>{g()}),0})();"
-    with pytest.raises(ValueError, match=r"theme\.js no longer asks what scrolls"):
-        theme.spare_layout(script)
 
 
 def test_only_coloured_code_has_spans() -> None:
