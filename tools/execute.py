@@ -175,6 +175,8 @@ def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page
 
 def hold_quiet(page: Page) -> None:
     """Raise NoisyCellError at the first cell that wrote to stderr without meaning it."""
+    # MyST-NB's nb_output_stderr = "error" says which cell, but not what it wrote; and it never sees
+    # the runs of tools/anywhere.py, where no site is built.
     for number, cell in enumerate(page.code, 1):
         noise = [out.text for out in cell.outputs if out.get("name") == "stderr"]
         if noise and cell.metadata.get("mystnb", {}).get("output_stderr") != "show":

@@ -3,6 +3,8 @@
 Jupytext writes a whole page anew on each save: front matter with its version number, options in
 its own order and line breaks, blank lines between cells. What it would have made of the page
 *before* the edit shows which of these changes are only its style; they are taken back here.
+Jupytext's own filters don't help: they choose which options are written, not how. With them, as
+without, saving the pages unedited changes 2,240 lines.
 """
 
 import json
