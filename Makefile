@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=8 --dist=loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help book test walk lab serve linkcheck live anywhere bench notebooks pictures assignments grade rot format lock clean
+.PHONY: help book test walk lab serve linkcheck live anywhere bench notebooks pictures bundles assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ notebooks: book ## Write the pages as notebooks for Jupyter and Colab, beside th
 
 pictures: book ## Take the README's pictures of the site, into img
 	@$(BIN)/python tools/pictures.py
+
+bundles: $(READY) ## Bundle the scripts that you have changed, of figures and of the site (takes npm)
+	@$(BIN)/python tools/bundle.py
 
 CHOICE = $(if $(ASSIGNMENTS),--assignments "$(ASSIGNMENTS)") $(addprefix --only ,$(ONLY))
 

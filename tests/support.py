@@ -15,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 LACKS = "this machine lacks "
+LOGIC = (ROOT / "tests" / "logic.bundle.js").read_text("utf-8")  # what the scripts compute with
 PATIENCE = 120  # seconds that anything may take: how fast a machine is, is no part of any test
 # What a test may want of a machine, and how to come by it.
 REMEDIES = {

@@ -67,5 +67,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
     app.connect("env-updated", refresh)
-    serve(app, PARTS / "book.css", PARTS / "book.js", priority=300)  # the others use it
+    serve(app, PARTS / "book.css", PARTS / "book.bundle.js", priority=300)  # the others use it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

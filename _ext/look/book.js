@@ -1,12 +1,7 @@
-// Make an element: with properties, those of ARIA among them, and what is in it.
-window.make = (name, properties = {}, ...inside) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...inside);
-  return element;
-};
-// And a button, by what it says and does.
-window.makeButton = (text, onclick, properties = {}) =>
-  make("button", { type: "button", onclick, ...properties }, text);
+// Other scripts of the site make elements with these.
+import { make, makeButton } from "../../src/chainview/ui.js";
+
+Object.assign(window, { make, makeButton });
 
 // Paper is white and cannot be clicked: print in the light theme, with all unfolded but the answers
 // and the checks that the reader has left folded.

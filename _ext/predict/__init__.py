@@ -36,7 +36,6 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
-from chainlab.drills.drill import READING
 from common.files import serve
 from look.folds import depart_box, predict_answer, visit_box
 from search.sections import plain as in_words
@@ -180,6 +179,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(predict_answer, html=(visit_box, depart_box))
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
-    serve(app, Path(str(READING)), priority=400)  # before those that read numbers
-    serve(app, PARTS / "predict.js", PARTS / "veil.js", PARTS / "predict.css")
+    serve(app, PARTS / "predict.bundle.js", PARTS / "veil.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

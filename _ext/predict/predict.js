@@ -1,4 +1,6 @@
 // Questions to answer before one looks: a choice or a number, compared with what the page computed.
+import { numbersIn } from "../../src/chainlab/drills/reading.js";
+
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
 

@@ -177,7 +177,7 @@ def embed(told: dict[str, Any], static: str) -> str:
         for name in (f"{static}book.css", f"{static}live.css", f"{told['root']}workbench.css")
     )
     scripts = "".join(
-        f'<script defer src="{static}{name}.js"></script>' for name in ("book", "kept")
+        f'<script defer src="{static}{name}.js"></script>' for name in ("book.bundle", "kept")
     )
     return (
         '<!doctype html><html lang="en" data-theme="light"><head><meta charset="utf-8">'

@@ -2,7 +2,6 @@
 
 import html
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from importlib.resources import files
@@ -42,7 +41,7 @@ def piece(
     label: str,
     inside: str,
     data: Any,
-    scripts: Iterable[Traversable],
+    script: Traversable | None,
     sheets: Iterable[Traversable],
     kind: str = "",
 ) -> str:
@@ -52,24 +51,19 @@ def piece(
         name: the class by which its style sheets find it.
         label: what it is called.
         inside: what it shows, as HTML.
-        data: what its scripts read.
-        scripts: files, in their order; they share one scope.
+        data: what its script reads.
+        script: a bundle of scripts, see ``tools/bundle.py``.
         sheets: style sheets, after that of all pieces.
         kind: what tells apart those of one name.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     kind = kind and f' data-kind="{kind}"'
+    runs = f"<script>{script.read_text('utf-8')}</script>" if script else ""
     return (
         f'<div class="chaingrad-{name} tex2jax_ignore mathjax_ignore"{kind} role="group" '
         f'aria-label="{html.escape(label)}"><style>{_style(name, sheets)}</style>{inside}'
-        f'<script type="application/json">{text}</script>'
-        f'<script>(() => {{"use strict";\n{"".join(map(script, scripts))}}})()</script></div>'
+        f'<script type="application/json">{text}</script>{runs}</div>'
     )
-
-
-def script(file: Traversable) -> str:
-    """Return a script without its comments and indents, which only its readers need."""
-    return re.sub(r"^\s*(//.*\n)?|(?<=[;{]) // .*$", "", file.read_text("utf-8"), flags=re.M)
 
 
 def _style(name: str, sheets: Iterable[Traversable]) -> str:

@@ -34,8 +34,8 @@ assert home.is_relative_to(sys.prefix), home
 assert importlib.metadata.version("chaingrad") == chaingrad.__version__
 assert importlib.util.find_spec("coursework") is None
 for name in (
-    "chaingrad/py.typed", "chaingrad/digits.npz", "chainview/player/player.js",
-    "chainview/player/player.css", "chainview/piece.css", "chainlab/drills/task.js",
+    "chaingrad/py.typed", "chaingrad/digits.npz", "chainview/player/players.bundle.js",
+    "chainview/player/player.css", "chainview/piece.css", "chainlab/drills/alone.bundle.js",
 ):
     assert (home.parent / name).stat().st_size or name.endswith("py.typed"), name
 

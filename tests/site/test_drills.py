@@ -21,7 +21,7 @@ from tests.site.live import COLD, impatient, put_python
 from tests.support import ROOT, serve
 
 PAGE = "chapters/practice/drills"
-SCRIPTS = ("_ext/look/book.js", "_ext/progress/kept.js")
+SCRIPTS = ("_ext/look/book.bundle.js", "_ext/progress/kept.js")
 HEAVIEST = 150_000  # bytes, compressed, beyond what every page loads
 
 

@@ -394,7 +394,7 @@ def test_the_wheel_holds_the_engine_alone_and_is_built_once(checkout: Path, tmp_
         (about,) = (name for name in names if name.endswith("METADATA"))
         assert f"\nVersion: {wheel.version(checkout)}\n" in archive.read(about).decode()
     assert {name.partition("/")[0] for name in names} == {*PACKAGES, about.partition("/")[0]}
-    assert {"chaingrad/digits.npz", "chainview/player/player.js"} <= set(names)
+    assert {"chaingrad/digits.npz", "chainview/player/players.bundle.js"} <= set(names)
     assert not list(checkout.rglob("*.egg-info"))
     assert wheel.build(tmp_path / "site", checkout).stat().st_mtime_ns == written
     litter(checkout / "src" / "chainview" / "player" / "player.js")

@@ -19,7 +19,7 @@ from tests.site.live import COLD, impatient
 from tests.support import ROOT, lacking, serve
 from tools import fetch_pyodide
 
-SCRIPTS = ("look/book.js", "progress/kept.js")
+SCRIPTS = ("look/book.bundle.js", "progress/kept.js")
 SHEETS = ("look/book.css", "live/live.css", "workbench/workbench.css")
 OPEN = "x = Node(3.0)\ny = x * x"
 LONGEST = 2000  # characters of a link, beyond the page's own address

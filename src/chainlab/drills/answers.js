@@ -1,17 +1,20 @@
+import { make } from "../../chainview/ui.js";
+import { Sheet } from "./sheet.js";
+
 // Answers are given one after the other, into fields or lines: which, is for those that extend it.
-class Answers extends Sheet {
+export class Answers extends Sheet {
   // A field to type into; Enter hands in.
   field(i, label, more = {}) {
     const field = make("input", {
       type: "text",
       autocomplete: "off",
       autocapitalize: "off",
-      autocorrect: "off",
-      spellcheck: "false",
+      spellcheck: false,
       enterkeyhint: "go",
       "aria-label": label,
       ...more,
     });
+    field.setAttribute("autocorrect", "off"); // where it is a property, that is true or false
     field.addEventListener("input", () => this.mark(i, ""));
     field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;

@@ -1,12 +1,19 @@
+import { makeButton } from "../../chainview/ui.js";
+import { exact, filled } from "./numbers.js";
+import { Sheet } from "./sheet.js";
+
 // One message of a backward pass is chosen: that which is wrong.
-class Arrows extends Sheet {
+export class Arrows extends Sheet {
   constructor(...given) {
     super(...given);
     const { entry, variant } = this.problem;
     this.buttons = entry.edges.map(({ says }, i) => {
       const number = this.number(variant.sent[i]);
       const choose = () => this.choose(i);
-      return button(number, choose, { "aria-label": `${number} ${says}`, "aria-pressed": "false" });
+      return makeButton(number, choose, {
+        "aria-label": `${number} ${says}`,
+        "aria-pressed": "false",
+      });
     });
   }
 

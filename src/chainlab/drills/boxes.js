@@ -1,5 +1,10 @@
+import { Answers } from "./answers.js";
+import { exact, filled } from "./numbers.js";
+import { judge } from "./problem.js";
+import { numbersIn } from "./reading.js";
+
 // Numbers are written into the nodes.
-class Boxes extends Answers {
+export class Boxes extends Answers {
   constructor(...given) {
     super(...given);
     this.fields = this.problem.entry.boxes.map(({ label, says }, i) =>

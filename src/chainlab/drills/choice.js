@@ -1,19 +1,14 @@
+import { actAsButton } from "../../chainview/ui.js";
+import { named } from "./numbers.js";
+import { Sheet } from "./sheet.js";
+
 // Nodes are chosen: which of the two, or in which order, is for those that extend it.
-class Choice extends Sheet {
+export class Choice extends Sheet {
   constructor(...given) {
     super(...given);
     this.chosen = [];
     for (const node of Object.keys(this.problem.entry.says)) {
-      for (const box of this.groups(node)) {
-        box.setAttribute("role", "button");
-        box.setAttribute("tabindex", "0");
-        box.addEventListener("click", () => this.choose(node));
-        box.addEventListener("keydown", (event) => {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          this.choose(node);
-        });
-      }
+      for (const box of this.groups(node)) actAsButton(box, () => this.choose(node));
     }
     this.show();
   }

@@ -10,17 +10,11 @@ from chainlab.drills.kinds import KINDS, LEVELS
 from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import Problem, problem
 from chainlab.drills.typed import Verdict, judge
-from chainview.figures.figure import PROGRAM
 from chainview.piece import Piece, piece
-from chainview.player.player import SCRIPTS, SHEET
+from chainview.player.player import SHEET
 
 HERE = files(__package__)
-READING = HERE / "reading.js"  # also of the pages' predictions
-OWN = (
-    "series", "problem", "matrices", "sheet", "answers", "boxes", "arrows", "choice", "sequence",
-    "keep", "tiles", "typed", "task",
-)  # fmt: skip
-PARTS = (*SCRIPTS, PROGRAM, READING, *(HERE / f"{name}.js" for name in OWN))
+ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
 SHEETS = (SHEET, HERE / "drill.css")
 
 
@@ -64,8 +58,7 @@ class Drill(Piece):
             "entries": [{**drawn.entry, "pictures": drawings}],
         }  # fmt: skip
         inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
-        scripts = (*PARTS, HERE / "alone.js")
-        return piece("player", self.alt, inside, data, scripts, SHEETS, "drill")
+        return piece("player", self.alt, inside, data, ALONE, SHEETS, "drill")
 
 
 def drill(kind: str, level: int, seed: int) -> Drill:
@@ -110,5 +103,4 @@ def practice(banks: Mapping[str, str], page: str) -> str:
     ]
     data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "lessons": LESSONS, "page": page}
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
-    scripts = (*PARTS, HERE / "progress.js", HERE / "page.js")
-    return piece("player", "Problems", inside, data, scripts, SHEETS, "drills")
+    return piece("player", "Problems", inside, data, PAGE, SHEETS, "drills")

@@ -1,5 +1,8 @@
+import { Choice } from "./choice.js";
+import { judgeKept } from "./problem.js";
+
 // The values are chosen that the backward pass reads.
-class Keep extends Choice {
+export class Keep extends Choice {
   mark() {
     return ["✓", "kept"];
   }

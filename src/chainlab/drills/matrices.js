@@ -1,4 +1,7 @@
 // Matrix expressions put together from tiles: their numbers, and a problem's. A vector is one row.
+import { filled, same } from "./numbers.js";
+import { TRIES } from "./series.js";
+
 const turned = (a) => a[0].map((_, j) => a.map((row) => row[j]));
 const sized = (a) => `(${a.length > 1 ? [a.length, a[0].length].join(", ") : `${a[0].length},`})`;
 const total = (numbers) => numbers.reduce((x, y) => x + y, 0);
@@ -88,7 +91,7 @@ const tellsApart = ({ right, slips }, known) => {
 };
 
 // Sizes and matrices of a problem, as tiles.py draws them.
-const drawMatrices = (entry, dice) => {
+export const drawMatrices = (entry, dice) => {
   const { sizes, apart, matrices, made, lines } = entry;
   for (let i = 0; i < TRIES; i++) {
     const values = Array.from({ length: sizes }, () => dice.choose([2, 3, 4]));
@@ -107,7 +110,7 @@ const drawMatrices = (entry, dice) => {
 };
 
 // Whether tiles give an adjoint; if not, which mistakes give the same, and what else can be said.
-const judgeTiles = ({ entry, known, values }, line, tiles) => {
+export const judgeTiles = ({ entry, known, values }, line, tiles) => {
   const { label, shape, right, slips, hint } = line;
   const asked = entry.lines.slice(entry.lines.indexOf(line)).map((later) => later.label);
   const late = asked.find((name) => tiles.some((tile) => [name, `${name}ᵀ`].includes(tile)));

@@ -1,3 +1,8 @@
+import { make, makeButton, startAll } from "../../chainview/ui.js";
+import { draw } from "./problem.js";
+import { IN_A_ROW, after, begun, due } from "./progress.js";
+import { Task } from "./task.js";
+
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
   constructor(root, { kinds, levels, banks, lessons, page }) {
@@ -10,9 +15,11 @@ class Practice {
     const each = Array.from({ length: levels }, (_, i) => [i + 1, i + 1]);
     this.level = this.select("Level", each);
     this.count = make("span", { class: "cg-count" });
-    this.large = button("Large", () => this.enlarge());
-    this.on = button("Next", () => this.next());
-    this.one = button("Fill the next box", () => this.task.sheet.fillOne(), { class: "cg-one" });
+    this.large = makeButton("Large", () => this.enlarge());
+    this.on = makeButton("Next", () => this.next());
+    this.one = makeButton("Fill the next box", () => this.task.sheet.fillOne(), {
+      class: "cg-one",
+    });
     const choose = make("div", { class: "cg-choose" });
     choose.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
@@ -21,18 +28,17 @@ class Practice {
     this.level.addEventListener("change", () => this.start(+this.level.value));
     addEventListener("hashchange", () => this.follow());
     document.addEventListener("fullscreenchange", () => this.fit());
-    root.dataset.ready = "";
-    if (!this.follow()) this.choose(kept.read(page).drills?.last?.kind ?? kinds[0].name);
+    if (!this.follow()) this.choose(window.kept.read(page).drills?.last?.kind ?? kinds[0].name);
   }
 
   select(label, options) {
-    const inside = options.map(([v, t]) => `<option value="${v}">${t}</option>`).join("");
-    return make("label", {}, `${label} <select>${inside}</select>`).lastChild;
+    const inside = options.map(([value, says]) => make("option", { value }, says));
+    return make("label", {}, `${label} `, make("select", {}, ...inside)).lastChild;
   }
 
   // What is kept of a kind.
   read(name = this.name) {
-    return { ...begun(), ...kept.read(this.page).drills?.[name] };
+    return { ...begun(), ...window.kept.read(this.page).drills?.[name] };
   }
 
   // Start a kind, or go on where the reader was in it.
@@ -72,7 +78,7 @@ class Practice {
       this.body.replaceChildren(
         make("p", { class: "cg-asks" }, "The problems could not be loaded."),
       );
-      const again = button("Try again", () => this.open(kind, level, seed));
+      const again = makeButton("Try again", () => this.open(kind, level, seed));
       return this.body.append(again);
     }
     if (turn !== this.turn) return; // another was chosen meanwhile
@@ -115,8 +121,8 @@ class Practice {
     if (!this.judged) {
       this.judged = true;
       const [next, passes] = after(this.read(), problem, clean, this.levels);
-      kept.put(this.page, "drills", kind.name, next);
-      kept.put(this.page, "drills", "last", { kind: kind.name });
+      window.kept.put(this.page, "drills", kind.name, next);
+      window.kept.put(this.page, "drills", "last", { kind: kind.name });
       if (passes) words = `<b>Level ${problem.level} is passed.</b>`;
     }
     this.tell(problem.seed);
@@ -127,7 +133,7 @@ class Practice {
   tell(seed) {
     const { level, row } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
-    const unkept = kept.trouble() && ` · not kept by this browser: ${kept.trouble()}`;
+    const unkept = window.kept.trouble() && ` · not kept by this browser: ${window.kept.trouble()}`;
     this.count.textContent = `Problem ${seed}${here}${unkept}`;
   }
 
@@ -156,12 +162,7 @@ class Practice {
 }
 
 // What the page keeps is read by a script that is loaded with it.
-const begin = () => {
-  const selector = ".chaingrad-player[data-kind=drills]:not([data-ready])";
-  for (const root of document.querySelectorAll(selector)) {
-    const data = root.querySelector("script[type='application/json']").textContent;
-    new Practice(root, JSON.parse(data));
-  }
-};
+const begin = () =>
+  startAll(".chaingrad-player[data-kind=drills]", (root, data) => new Practice(root, data));
 if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);
 else begin();

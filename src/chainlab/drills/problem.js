@@ -1,8 +1,8 @@
 // One problem, drawn from its bank as problem.py does: its graph, its numbers, what is right.
-const TRIES = 4000;
-const EXACT = 60; // numbers are multiples of one part of this
-const CLOSE = 1e-9;
-const same = (x, y) => Math.abs(x - y) < CLOSE;
+import { run } from "../../chainview/figures/program.js";
+import { drawMatrices } from "./matrices.js";
+import { CLOSE, EXACT, same } from "./numbers.js";
+import { TRIES, series } from "./series.js";
 
 const isSmall = (x, most) =>
   Math.abs(x) <= most && Math.abs(EXACT * x - Math.round(EXACT * x)) < CLOSE;
@@ -53,7 +53,7 @@ const drawSizes = ({ sizes }, dice) => {
   return Array.from({ length: sizes }, () => left.splice(dice.below(left.length), 1)[0]);
 };
 
-const draw = (kind, level, seed, entries) => {
+export const draw = (kind, level, seed, entries) => {
   const number = (seed - 1) % entries.length;
   const entry = entries[number];
   const dice = series(`${kind}-${level}-${seed}`);
@@ -71,34 +71,12 @@ const draw = (kind, level, seed, entries) => {
   throw new Error(`no numbers were found for ${kind}-${level}-${seed}`);
 };
 
-// A number as it is written: −3, 0.5, 1/3.
-const exact = (x) => {
-  const parts = Math.round(EXACT * x);
-  let [text, above, below] = ["", Math.abs(parts), EXACT];
-  while (below) [above, below] = [below, above % below];
-  const [whole, part] = [parts / above, EXACT / above];
-  if (Math.abs(EXACT * x - parts) > CLOSE) text = String(+x.toPrecision(4));
-  else text = 20 % part ? `${whole}/${part}` : String(whole / part);
-  return text.replace("-", "−");
-};
-
-// A text with numbers in the place of their places; a negative factor or term is in brackets.
-const filled = (text, values) =>
-  text.replace(/\{(\d+)\}/g, (_, place, at) => {
-    const number = exact(values[place]);
-    const joined = /[×+·]\s*(<[^>]*>)?$/.test(text.slice(0, at));
-    return joined && number.startsWith("−") ? `(${number})` : number;
-  });
-
 // Whether what is read in a box is right, and if not, which mistakes give it.
-const judge = ({ values }, { right, slips }, numbers) => {
+export const judge = ({ values }, { right, slips }, numbers) => {
   if (numbers.some((x) => same(x, values[right]))) return { right: true, slips: [] };
   const made = slips.filter(([, place]) => numbers.some((x) => same(x, values[place])));
   return { right: false, slips: made };
 };
-
-// A text with the names that nodes have in this problem.
-const named = (text, names) => text.replace(/\{(n\d+)\}/g, (_, node) => names[node]);
 
 // What all that is chosen is, if it is one of the mistakes.
 const mistake = (wrong, chosen) => {
@@ -107,14 +85,14 @@ const mistake = (wrong, chosen) => {
 };
 
 // The first value that is kept for nothing, or missing, and what all that is kept is.
-const judgeKept = ({ says, right, wrong }, chosen) => {
+export const judgeKept = ({ says, right, wrong }, chosen) => {
   const node = Object.keys(says).find((one) => chosen.includes(one) !== right.includes(one));
   if (!node) return undefined;
   return { node, isRead: right.includes(node), ...mistake(wrong, [...chosen].sort()) };
 };
 
 // The first node that passes on before one of its children, and what the whole order is.
-const judgeOrder = ({ children, wrong }, order) => {
+export const judgeOrder = ({ children, wrong }, order) => {
   for (const [i, node] of order.entries()) {
     const child = children[node].find((one) => order.indexOf(one) > i);
     if (child) return { node, child, ...mistake(wrong, order) };

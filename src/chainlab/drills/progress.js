@@ -1,10 +1,10 @@
 // How far a reader has come in one kind: levels, series of right ones, and what comes back.
-const IN_A_ROW = 5;
+export const IN_A_ROW = 5;
 const AFTER = [2, 6]; // problems, after which a wrong one comes back
-const begun = () => ({ level: 1, row: 0, passed: 0, done: 0, seeds: {}, again: [] });
+export const begun = () => ({ level: 1, row: 0, passed: 0, done: 0, seeds: {}, again: [] });
 
 // After a problem: what is kept, and whether a level was passed by it.
-const after = (kept, { level, seed }, clean, levels) => {
+export const after = (kept, { level, seed }, clean, levels) => {
   const next = { ...begun(), ...kept };
   next.done++;
   next.seeds = { ...next.seeds, [level]: Math.max(next.seeds[level] ?? 0, seed) };
@@ -25,7 +25,7 @@ const after = (kept, { level, seed }, clean, levels) => {
 };
 
 // What was wrong and is due; on a new visit that is all of it.
-const due = (kept, visit = false) => {
+export const due = (kept, visit = false) => {
   const { again, done } = { ...begun(), ...kept };
   return again.filter(({ at }) => visit || at <= done).sort((a, b) => a.at - b.at)[0];
 };

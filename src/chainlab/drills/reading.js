@@ -1,6 +1,6 @@
 // The numbers that a reader may mean by −2, 1/3, 0.5, 0,5 or 1e-3; none if it is none. A comma
 // before three digits may stand for thousands or for a point: 1,500 is both, 0,500 is one half.
-const numbersIn = (text) => {
+export const numbersIn = (text) => {
   const plain = text
     .trim()
     .replace(/[−–]/g, "-")

@@ -1,5 +1,8 @@
+import { Choice } from "./choice.js";
+import { judgeOrder } from "./problem.js";
+
 // Nodes are chosen one after the other, in the order in which they pass on.
-class Sequence extends Choice {
+export class Sequence extends Choice {
   mark(place) {
     return [`#${place}`, `number ${place}`];
   }

@@ -1,5 +1,7 @@
+export const TRIES = 4000; // draws, after which no numbers are found
+
 // Numbers that look drawn by chance, the same here and in series.py: `below(n)` is less than n.
-const series = (name) => {
+export const series = (name) => {
   let state = 2166136261;
   for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(), 16777619);
   const below = (most) => {

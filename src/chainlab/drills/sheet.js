@@ -1,5 +1,9 @@
+import { Drawing } from "../../chainview/player/drawing.js";
+import { make } from "../../chainview/ui.js";
+import { exact, filled } from "./numbers.js";
+
 // A graph to be answered in. Of its two drawings the first that fits is shown.
-class Sheet {
+export class Sheet {
   constructor(problem, pictures, done) {
     this.problem = problem;
     this.done = done;

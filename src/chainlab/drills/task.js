@@ -1,3 +1,13 @@
+import { Player } from "../../chainview/player/player.js";
+import { make, makeButton } from "../../chainview/ui.js";
+import { Arrows } from "./arrows.js";
+import { Boxes } from "./boxes.js";
+import { Keep } from "./keep.js";
+import { filled, named } from "./numbers.js";
+import { Sequence } from "./sequence.js";
+import { Tiles } from "./tiles.js";
+import { Typed } from "./typed.js";
+
 const SHEETS = {
   boxes: Boxes,
   messages: Arrows,
@@ -8,7 +18,7 @@ const SHEETS = {
 };
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
-class Task {
+export class Task {
   constructor(problem, { sheet, pictures, asks, lessons, root, outcome }) {
     Object.assign(this, { problem, pictures, lessons, root, outcome });
     this.clean = true; // nothing was wrong, and nothing shown
@@ -16,15 +26,15 @@ class Task {
     this.sheet = new SHEETS[sheet](problem, pictures, () => this.check(), root);
     this.said = make("p", { class: "cg-words", "aria-live": "polite" });
     this.bar = make("div", { class: "cg-bar" });
-    this.show = button("Show me", () => this.play());
+    this.show = makeButton("Show me", () => this.play());
     this.bar.append(
-      button("Check", () => this.check(), { class: "cg-play" }),
+      makeButton("Check", () => this.check(), { class: "cg-play" }),
       this.show,
     );
     this.shown = make("div");
     this.element = make("div", { class: "cg-task", "data-name": problem.name });
     this.element.append(
-      make("p", { class: "cg-asks" }, asks),
+      make("p", { class: "cg-asks", innerHTML: asks }),
       this.sheet.element,
       this.said,
       this.bar,
@@ -89,9 +99,8 @@ class Task {
     const root = make("div", { class: "chaingrad-player", role: "group", "aria-label": label });
     const [wide, tall] = this.pictures;
     root.innerHTML = `<div class="cg-frames">${wide}</div><template>${tall}</template>`;
-    const data = make("script", { type: "application/json" });
-    data.textContent = JSON.stringify({ label, phases, start, steps });
-    root.append(data);
+    const data = JSON.stringify({ label, phases, start, steps });
+    root.append(make("script", { type: "application/json" }, data));
     this.shown.append(root);
     for (const [node, called] of Object.entries(names)) {
       for (const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))

@@ -1,9 +1,14 @@
+import { make, makeButton } from "../../chainview/ui.js";
+import { Answers } from "./answers.js";
+import { judgeTiles } from "./matrices.js";
+import { filled } from "./numbers.js";
+
 // Adjoints are put together from tiles, in lines below the graph.
 const SPOKEN = { "⊙": "times, entry by entry", "−": "minus", "1/2": "one half" };
 const spoken = (tile) =>
   SPOKEN[tile] ?? tile.replace("\u0304", " bar").replace("ᵀ", " transposed").replace("Σ", "sum of");
 
-class Tiles extends Answers {
+export class Tiles extends Answers {
   constructor(...given) {
     super(...given);
     const { entry, values } = this.problem;
@@ -11,18 +16,23 @@ class Tiles extends Answers {
     const text = `<b>${entry.text}</b> Given: ${filled(entry.seed, values)}.`;
     this.rows = entry.lines.map(({ label, shape }, i) => {
       const says = `${label} ${filled(shape, values)} =`;
-      const name = button(says, () => this.choose(i), { "aria-label": spoken(says) });
+      const name = makeButton(says, () => this.choose(i), { "aria-label": spoken(says) });
       const place = make("span", { class: "cg-bar", "aria-live": "polite" });
       const element = make("div", { class: "cg-line" });
       element.append(name, place);
       return { element, name, place };
     });
     const tray = make("div", { class: "cg-bar cg-tray", role: "group", "aria-label": "Tiles" });
-    const each = (tile) => button(tile, () => this.put(tile), { "aria-label": spoken(tile) });
-    this.back = button("⌫", () => this.take(), { "aria-label": "Take the last tile away" });
+    const each = (tile) => makeButton(tile, () => this.put(tile), { "aria-label": spoken(tile) });
+    this.back = makeButton("⌫", () => this.take(), { "aria-label": "Take the last tile away" });
     tray.append(...entry.tray.map(each), this.back);
     const lines = this.rows.map(({ element }) => element);
-    this.below("Tiles and their lines", make("p", { class: "cg-asks" }, text), ...lines, tray);
+    this.below(
+      "Tiles and their lines",
+      make("p", { class: "cg-asks", innerHTML: text }),
+      ...lines,
+      tray,
+    );
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "Backspace") this.take();
     });
@@ -53,7 +63,7 @@ class Tiles extends Answers {
         this.take(at, i);
         this.rows[at].name.focus();
       };
-      return button(tile, taken, { "aria-label": `${spoken(tile)}: take it away` });
+      return makeButton(tile, taken, { "aria-label": `${spoken(tile)}: take it away` });
     });
     place.replaceChildren(...tiles);
     if (state) place.append({ right: "✓", wrong: "✗" }[state]);

@@ -1,3 +1,7 @@
+import { make } from "../../chainview/ui.js";
+import { Answers } from "./answers.js";
+import { filled } from "./numbers.js";
+
 // Adjoints are typed as lines of NumPy; Python, which the page's live cells have, judges them.
 const SLOW = 5000; // ms that judging may take, once Python is there
 let python;
@@ -7,7 +11,7 @@ const escaped = (text) =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const coded = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 
-class Typed extends Answers {
+export class Typed extends Answers {
   constructor(problem, pictures, done, root) {
     super(problem, pictures, done);
     this.root = root;
@@ -21,8 +25,8 @@ class Typed extends Answers {
     this.line = make("p", { class: "cg-asks cg-status", role: "status" });
     this.below(
       "The graph and your lines",
-      make("pre", about, escaped(entry.forward.join("\n"))),
-      make("p", { class: "cg-asks" }, `Names: ${names.join(", ")}.`),
+      make("pre", about, entry.forward.join("\n")),
+      make("p", { class: "cg-asks", innerHTML: `Names: ${names.join(", ")}.` }),
       ...lines,
       this.line,
     );

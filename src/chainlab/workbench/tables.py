@@ -22,4 +22,4 @@ def table(name: str, words: str, heads: Sequence[str], rows: Iterable[Sequence[s
         f'aria-label="{name}"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
         "</div>"
     )
-    return piece("moving", name, inside, None, (), SHEETS, "table")
+    return piece("moving", name, inside, None, None, SHEETS, "table")

@@ -1,5 +1,7 @@
 // Lines of a program and the boxes of a graph: what is pointed at lights what belongs to it.
-for (const root of document.querySelectorAll(".chaingrad-moving[data-kind=written]")) {
+import { startAll } from "../../chainview/ui.js";
+
+startAll(".chaingrad-moving[data-kind=written]", (root) => {
   const rows = [...root.querySelectorAll("[data-nodes]")];
   const nodesOf = (row) => row.dataset.nodes.split(" ");
   const light = (ids, lines) => {
@@ -20,4 +22,4 @@ for (const root of document.querySelectorAll(".chaingrad-moving[data-kind=writte
   };
   for (const event of ["pointerover", "focusin", "click"]) root.addEventListener(event, at);
   root.addEventListener("pointerleave", () => light([], []));
-}
+});

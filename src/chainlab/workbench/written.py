@@ -18,7 +18,7 @@ from chainview import draw_graph
 from chainview.piece import piece
 from chainview.read.reading import read
 
-SCRIPT = files(__package__) / "written.js"
+SCRIPT = files(__package__) / "written.bundle.js"
 MOST = 120  # nodes
 
 Typeset = Callable[[str], str]
@@ -53,7 +53,7 @@ def written(root: Node, typeset: Typeset = as_code) -> Shown:
         f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
     )
     alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
-    view = piece("moving", alt, inside, None, [SCRIPT], SHEETS, "written")
+    view = piece("moving", alt, inside, None, SCRIPT, SHEETS, "written")
     return Shown(view, alt, alone(trace, replay))
 
 

@@ -1,5 +1,8 @@
+import { Drawing } from "../player/drawing.js";
+import { keepKeys, startAll } from "../ui.js";
+
 // Four digits, as in drawings, and at most nine characters.
-const number = (x) => {
+export const number = (x) => {
   const size = Math.abs(x);
   const text = size && (size < 1e-3 || size >= 1e6) ? x.toExponential(2) : +x.toPrecision(4);
   const whole = text === x ? `${text}.0` : x.toPrecision(4);
@@ -8,17 +11,13 @@ const number = (x) => {
 // Start the figures of a kind that have not started. Each has its controls. `drawings` are those of
 // the still, which may be drawn twice, for wide and for narrow places: `boxes` has all boxes of a
 // node, `put` writes into them.
-const figures = (kind, start) => {
-  const waiting = `.chaingrad-moving[data-kind=${kind}]:not([data-ready])`;
-  for (const root of document.querySelectorAll(waiting)) {
+export const startFigures = (kind, start) => {
+  startAll(`.chaingrad-moving[data-kind=${kind}]`, (root, data) => {
     const live = root.querySelector(".cg-live");
     const graph = root.querySelector(".cg-graph").cloneNode(true);
     live.prepend(graph);
     live.hidden = false;
-    live.addEventListener("keydown", (event) => {
-      // a notebook has its own use for most keys
-      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
-    });
+    keepKeys(live);
     const drawings = [...graph.querySelectorAll("svg")].map((svg) => new Drawing(svg));
     const boxes = (id) => drawings.map(({ nodes }) => nodes[id].group);
     const put = (id, slot, x) => {
@@ -29,8 +28,6 @@ const figures = (kind, start) => {
     };
     const toggle = (id, name, on) => boxes(id).map((box) => box.classList.toggle(name, on));
     const find = (selector) => live.querySelectorAll(selector);
-    const data = JSON.parse(root.querySelector("script").textContent);
     start({ data, drawings, boxes, put, toggle, find });
-    root.dataset.ready = "";
-  }
+  });
 };

@@ -1,17 +1,13 @@
 """A figure that moves: what stands without scripts, and what its script fills."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Any
 
 from chainview.piece import Piece, piece
-from chainview.player.player import DRAWING
 
 HERE = files(__package__)
-PROGRAM = HERE / "program.js"  # runs what a figure computes
 SHEET = HERE / "moving.css"
 
 
@@ -29,7 +25,6 @@ class Figure(Piece):
     _kind: str  # the name of its script
     _still: str  # what stands without scripts and on paper, as HTML
     _controls: str = ""  # what the script fills, as HTML
-    _scripts: Sequence[Traversable] = ()  # what that script needs
 
     def __repr__(self) -> str:
         return f"<Figure: {self.alt}>"
@@ -41,5 +36,5 @@ class Figure(Piece):
             f'<div class="cg-still">{self._still}</div>'
             f'<div class="cg-live" hidden>{self._controls}</div>'
         )
-        scripts = (DRAWING, HERE / "figure.js", *self._scripts, HERE / f"{self._kind}.js")
-        return piece("moving", self.alt, inside, self.data, scripts, [SHEET], self._kind)
+        script = HERE / f"{self._kind}.bundle.js"
+        return piece("moving", self.alt, inside, self.data, script, [SHEET], self._kind)

@@ -1,3 +1,5 @@
+import { startAll } from "../ui.js";
+
 // Controls against a line: what was computed for a setting is looked up.
 const vary = (root, { names, options, rows, axes }) => {
   const [left, step, right, zero, up, log] = axes;
@@ -77,11 +79,10 @@ const transposes = (root, gradients) => {
 };
 
 const kinds = { vary, transposes };
-for (const root of document.querySelectorAll(".chaingrad-lookup:not([data-ready])")) {
-  root.dataset.ready = "";
+startAll(".chaingrad-lookup", (root, data) => {
   // A notebook has its own use for the arrows.
   root.addEventListener("keydown", (event) => {
     if (event.key.startsWith("Arrow")) event.stopPropagation();
   });
-  kinds[root.dataset.kind](root, JSON.parse(root.querySelector("script").textContent));
-}
+  kinds[root.dataset.kind](root, data);
+});

@@ -15,8 +15,8 @@ class Lookup(Figure):
     def html(self) -> str:
         """The figure as a piece of HTML."""
         title = self.alt.partition(". ")[0]  # the rest is true to begin with only
-        script, sheet = HERE / "lookup.js", HERE / "lookup.css"
-        return piece("lookup", title, self._still, self.data, [script], [sheet], self._kind)
+        script, sheet = HERE / "lookup.bundle.js", HERE / "lookup.css"
+        return piece("lookup", title, self._still, self.data, script, [sheet], self._kind)
 
 
 def number(value: float) -> str:

@@ -1,4 +1,7 @@
-figures("nudge", ({ data, boxes, put, toggle, find }) => {
+import { number, startFigures } from "./figure.js";
+import { run } from "./program.js";
+
+startFigures("nudge", ({ data, boxes, put, toggle, find }) => {
   const { program, leaves, shown, top, plot, steps } = data;
   const [wide, high] = plot;
   const [words, said] = find("p");

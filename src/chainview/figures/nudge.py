@@ -13,7 +13,7 @@ import numpy as np
 
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
-from chainview.figures.figure import PROGRAM, Figure
+from chainview.figures.figure import Figure
 from chainview.figures.numbers import Numbers, size
 from chainview.figures.program import Program, follow, record
 from chainview.player.names import amount, entry
@@ -100,7 +100,7 @@ def nudge(
     drag = _Drag(graph, movable, reach, program)
     drag.check()
     controls = drag.controls()
-    return Figure(drag.alt(), drag.data(), "nudge", drag.still(direction), controls, (PROGRAM,))
+    return Figure(drag.alt(), drag.data(), "nudge", drag.still(direction), controls)
 
 
 def _called(f: Callable[..., Node], values: Sequence[float]) -> Callable[[], Node]:

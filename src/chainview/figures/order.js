@@ -1,4 +1,7 @@
-figures("order", ({ data, drawings, boxes, put, toggle, find }) => {
+import { actAsButton } from "../ui.js";
+import { number, startFigures } from "./figure.js";
+
+startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
   const nodes = Object.fromEntries(data.map((node) => [node.id, node]));
   const senders = data.filter((node) => node.sends.length).reverse();
   const leaves = data.filter((node) => !node.sends.length);
@@ -95,14 +98,7 @@ figures("order", ({ data, drawings, boxes, put, toggle, find }) => {
   };
   for (const node of senders) {
     for (const box of boxes(node.id)) {
-      box.setAttribute("role", "button");
-      box.setAttribute("tabindex", "0");
-      box.addEventListener("click", () => click(node));
-      box.addEventListener("keydown", (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        click(node);
-      });
+      actAsButton(box, () => click(node));
     }
   }
   buttons[0].addEventListener("click", () => (clicks.pop(), show()));

@@ -1,4 +1,4 @@
-const OPS = {
+export const OPS = {
   add: (a, b) => a + b,
   subtract: (a, b) => a - b,
   multiply: (a, b) => a * b,
@@ -27,7 +27,7 @@ for (const name of ["sign", "exp", "log", "sqrt", "sin", "cos", "tanh", "log1p",
   OPS[name] = Math[name];
 }
 // The value at each place of a program, see program.py: inputs, constants, results.
-const run = ({ constants, code }, inputs, count = code.length) => {
+export const run = ({ constants, code }, inputs, count = code.length) => {
   const values = [...inputs, ...constants.map(Number)];
   for (let i = 0; i < count; i++) {
     const [name, a, b, c] = code[i];

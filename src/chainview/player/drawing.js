@@ -1,5 +1,5 @@
 // A graph as an SVG: its nodes with the texts in them that change, and its edges.
-class Drawing {
+export class Drawing {
   constructor(svg) {
     this.svg = svg;
     this.nodes = {};

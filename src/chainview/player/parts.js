@@ -1,3 +1,5 @@
+import { make, makeButton } from "../ui.js";
+
 const ICONS = {
   play: "M4 2l10 6-10 6z",
   pause: "M3 2h4v12H3zM9 2h4v12H9z",
@@ -7,28 +9,15 @@ const ICONS = {
 const icon = (name) =>
   `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
 
-const make = (tag, attributes = {}, markup = "") => {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.innerHTML = markup;
-  return element;
-};
-
-const button = (markup, act, attributes = {}) => {
-  const made = make("button", { type: "button", ...attributes }, markup);
-  made.addEventListener("click", act);
-  return made;
-};
-
 // Buttons that jump to a phase, and what the colours mean.
-class Phases {
+export class Phases {
   constructor(phases, jump) {
     this.bar = make("div", { class: "cg-bar cg-top" });
-    this.buttons = phases.map((phase, i) => button(phase, () => jump(i)));
+    this.buttons = phases.map((phase, i) => makeButton(phase, () => jump(i)));
     this.bar.append(...this.buttons);
     if (!phases.includes("Backward")) return;
     const colors = '<span class="l">local gradient</span><span class="g">adjoint</span>';
-    this.bar.append(make("div", { class: "cg-legend" }, colors));
+    this.bar.append(make("div", { class: "cg-legend", innerHTML: colors }));
   }
 
   show({ phase }) {
@@ -41,11 +30,11 @@ class Phases {
 
 // What happens. The words of all steps lie unseen in the place of the shown ones, so that it fits
 // each.
-class Words {
+export class Words {
   constructor(steps) {
     this.place = make("div", { class: "cg-place" });
     this.said = make("p", { class: "cg-words", "aria-live": "polite", "aria-atomic": "true" });
-    const all = steps.map(({ words }) => make("p", { "aria-hidden": "true" }, words));
+    const all = steps.map(({ words }) => make("p", { "aria-hidden": "true", innerHTML: words }));
     this.place.append(...all, this.said);
   }
 
@@ -55,9 +44,10 @@ class Words {
 }
 
 // The buttons, the slider and the speed; where they are used, the player is told.
-class Bar {
+export class Bar {
   constructor(count, player) {
-    const named = (name, text, act) => button(icon(name), act, { "aria-label": text, title: text });
+    const named = (name, title, act) =>
+      makeButton("", act, { innerHTML: icon(name), "aria-label": title, title });
     this.back = named("back", "One step back", () => player.go(player.at - 1));
     this.next = named("next", "One step forward", () => player.go(player.at + 1));
     this.toggle = named("play", "Play", () => player.toggle());
@@ -67,8 +57,8 @@ class Bar {
     this.slider.addEventListener("input", () => player.go(+this.slider.value));
     this.count = make("span", { class: "cg-count" });
     this.count.style.minWidth = `${2 * String(count).length + 2}ch`; // the bar stays as it is
-    const option = (x) => `<option value="${x}"${x === 1 ? " selected" : ""}>${x}×</option>`;
-    this.speed = make("select", { "aria-label": "Speed" }, [0.5, 1, 2, 4].map(option).join(""));
+    const option = (x) => make("option", { value: x, defaultSelected: x === 1 }, `${x}×`);
+    this.speed = make("select", { "aria-label": "Speed" }, ...[0.5, 1, 2, 4].map(option));
     this.bar = make("div", { class: "cg-bar" });
     this.bar.append(this.back, this.toggle, this.next, this.slider, this.count, this.speed);
   }
@@ -90,9 +80,9 @@ class Bar {
 }
 
 // Sums, arrays and long names, for those who want them.
-class Details {
+export class Details {
   constructor() {
-    const title = "<summary>Details: sums, arrays, long names</summary>";
+    const title = make("summary", {}, "Details: sums, arrays, long names");
     this.fold = make("details", {}, title);
     this.entries = make("div", {
       class: "cg-entries",
@@ -105,9 +95,7 @@ class Details {
 
   show({ entries }) {
     const boxes = entries.map(([title, text]) => {
-      const box = make("div", {}, `<div>${title}</div><pre></pre>`);
-      box.lastChild.textContent = text;
-      return box;
+      return make("div", {}, make("div", { innerHTML: title }), make("pre", {}, text));
     });
     this.entries.replaceChildren(...boxes);
     if (!boxes.length) this.entries.textContent = "The line above says all of this step.";

@@ -1,9 +1,13 @@
+import { dataOf, make } from "../ui.js";
+import { Bar, Details, Phases, Words } from "./parts.js";
+import { Stage } from "./stage.js";
+
 const BEAT = 1400; // milliseconds that a step stays at normal speed
 
 // Shows one step of a graph after the other; see player.py for what it reads.
-class Player {
+export class Player {
   constructor(root) {
-    const { label, phases, start, steps } = JSON.parse(root.querySelector("script").textContent);
+    const { label, phases, start, steps } = dataOf(root);
     this.root = root;
     this.steps = steps.map(([phase, words, nodes, edge, changes, entries]) => {
       return { phase, title: phases[phase], words, nodes, edge, changes, entries };
@@ -126,8 +130,4 @@ class Player {
     event.preventDefault();
     event.stopPropagation(); // a notebook has its own use for these keys
   }
-}
-
-for (const root of document.querySelectorAll(".chaingrad-player:not([data-ready], [data-kind])")) {
-  new Player(root).begin();
 }

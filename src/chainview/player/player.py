@@ -18,8 +18,7 @@ BEYOND = (
     "arrays instead of scalars, or draw the whole with draw_graph"
 )
 HERE = files(__package__)
-DRAWING = HERE / "drawing.js"
-SCRIPTS = (DRAWING, HERE / "parts.js", HERE / "stage.js", HERE / "player.js")
+SCRIPT = HERE / "players.bundle.js"
 SHEET = HERE / "player.css"
 
 
@@ -47,7 +46,7 @@ class Player(Piece):
         frames = "".join(self._frame(title, at) for title, at in self._frames)
         others = "".join(ET.tostring(x, encoding="unicode") for x in self._pictures[1:])
         inside = f'<div class="cg-frames">{frames}</div><template>{others}</template>'
-        return piece("player", self.alt, inside, self._data(), SCRIPTS, [SHEET])
+        return piece("player", self.alt, inside, self._data(), SCRIPT, [SHEET])
 
     def _data(self) -> dict[str, Any]:
         phases = list(dict.fromkeys(step.phase for step in self.steps))

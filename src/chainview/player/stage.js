@@ -1,13 +1,11 @@
+import { make, makeShape } from "../ui.js";
+import { Drawing } from "./drawing.js";
+
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const shape = (tag, attributes) => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-};
 
 // The place of a graph, which may be drawn in several ways: the first that fits is shown, and all
 // are kept up to date.
-class Stage {
+export class Stage {
   constructor(svgs, label) {
     this.place = make("div", {
       class: "cg-scroll",
@@ -18,8 +16,8 @@ class Stage {
     this.drawings = svgs.map((svg) => this.read(svg.cloneNode(true), label));
     this.shown = this.drawings[0];
     this.place.append(this.shown.svg);
-    this.dot = shape("circle", { class: "cg-dot", r: "6" });
-    this.carries = shape("text", { class: "cg-carries" });
+    this.dot = makeShape("circle", { class: "cg-dot", r: "6" });
+    this.carries = makeShape("text", { class: "cg-carries" });
     this.frame = 0;
     this.room = "";
   }

@@ -17,7 +17,7 @@ from chaingrad.functional import value_and_grad, vjp
 from chaingrad.node import Node
 from chainlab.drills import KINDS, costs, equations, keep, problem, tiles, typed
 from chainlab.drills.bank import entry
-from chainlab.drills.drill import HERE, drill
+from chainlab.drills.drill import drill
 from chainlab.drills.fit import is_small, names_of
 from chainlab.drills.forms import Form
 from chainlab.drills.formulas import BAR
@@ -25,15 +25,11 @@ from chainlab.drills.kinds import LEVELS
 from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import exact
 from chainlab.drills.series import Series
-from chainview.figures.figure import PROGRAM
-from chainview.piece import script
 from chainview.read.reading import read
-from tests.support import ROOT
+from tests.support import LOGIC, ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("problems")]
 problem = functools.cache(problem)  # several tests look at the same
-PARTS = ("reading", "series", "problem", "matrices", "progress")
-LOGIC = (PROGRAM, *(HERE / f"{part}.js" for part in PARTS))
 MANY = 1000
 CASES = [(kind, level) for kind in KINDS for level in LEVELS]
 BOXES = [(kind, level) for kind, level in CASES if KINDS[kind].sheet == "boxes"]
@@ -44,7 +40,7 @@ NUMBERS = [(kind, level) for kind, level in BOXES if kind != "costs"]
 def page():
     """What the page computes with, without a page."""
     engine = MiniRacer()
-    engine.eval("\n".join(map(script, LOGIC)))
+    engine.eval(LOGIC)
     for kind, task in KINDS.items():
         levels = [
             [entry(kind, level, number) for number in range(len(task.forms(level)))]

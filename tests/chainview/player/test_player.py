@@ -10,9 +10,8 @@ from chaingrad.backward import local_gradients
 from chaingrad.graph import CycleError, toposort
 from chaingrad.modes import no_grad
 from chainview import play, play_toposort
-from chainview.piece import script
 from chainview.player.names import entries_of, plain
-from chainview.player.player import SCRIPTS
+from chainview.player.player import SCRIPT
 from chainview.player.steps import BACKWARD
 from chainview.player.watch import Message, Written, backward_events, foreign_events, sort_events
 from chainview.read.reading import read
@@ -587,13 +586,13 @@ def test_a_leaf_alone_can_be_played():
 
 
 def test_it_is_small():
-    assert sum(len(script(name).encode()) for name in SCRIPTS) < 16_000
+    assert len(SCRIPT.read_bytes()) < 13_000
     assert len(play(network()).html.encode()) < 150_000
 
 
 def test_it_asks_for_nothing_and_leaks_no_name():
     html = play(network()).html
-    assert not re.search(r"\bid=|https?://(?!www\.w3\.org)|\bsrc=|\bimport\b|currentScript", html)
+    assert not re.search(r"\sid=\"|https?://(?!www\.w3\.org)|\bsrc=|\bimport\b|currentScript", html)
     style = re.search(r"<style>(.*?)</style>", html, re.S)[1]
     selectors = re.findall(r"(?:^|[},{;])\s*([^{};@]+)\{", style)
     for selector in ",".join(selectors).split(","):

@@ -1,0 +1,365 @@
+"use strict";
+(()=>{var make=(name,properties={},...inside)=>{const element=document.createElement(name);for(const[key,value]of Object.
+entries(properties)){if(key in element)element[key]=value;else element.setAttribute(key,value)}element.
+append(...inside);return element};var makeButton=(text,onclick,properties={})=>make("button",{type:"\
+button",onclick,...properties},text);var makeShape=(name,attributes)=>{const shape=document.createElementNS(
+"http://www.w3.org/2000/svg",name);for(const[key,value]of Object.entries(attributes))shape.setAttribute(
+key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role","button");shape.setAttribute(
+"tabindex","0");shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.
+key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()})};var dataOf=root=>JSON.parse(root.
+querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{for(const root of document.
+querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};
+var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.
+stopPropagation()});var OPS={add:(a,b)=>a+b,subtract:(a,b)=>a-b,multiply:(a,b)=>a*b,divide:(a,b)=>a/b,power:Math.pow,negative:a=>-a,
+absolute:Math.abs,maximum:(a,b)=>Math.max(a,b),minimum:(a,b)=>Math.min(a,b),less:(a,b)=>a<b,less_equal:(a,b)=>a<=
+b,greater:(a,b)=>a>b,greater_equal:(a,b)=>a>=b,equal:(a,b)=>a===b,not_equal:(a,b)=>a!==b,isinf:a=>Math.
+abs(a)===Infinity,isfinite:Number.isFinite,logical_and:(a,b)=>a&&b,logical_or:(a,b)=>a||b,logical_not:a=>!a,
+where:(condition,a,b)=>condition?a:b,logaddexp:(a,b)=>a===b?a+Math.LN2:Math.max(a,b)+Math.log1p(Math.
+exp(-Math.abs(a-b)))};for(const name of["sign","exp","log","sqrt","sin","cos","tanh","log1p","expm1"]){
+OPS[name]=Math[name]}var run=({constants,code},inputs,count=code.length)=>{const values=[...inputs,...constants.
+map(Number)];for(let i=0;i<count;i++){const[name,a,b,c]=code[i];values.push(OPS[name](values[a],values[b],
+values[c]))}return values};var EXACT=60;var CLOSE=1e-9;var same=(x,y)=>Math.abs(x-y)<CLOSE;var exact=x=>{const parts=Math.round(
+EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,below]=[below,above%below];
+const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)text=String(+x.toPrecision(
+4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace("-","−")};var filled=(text,values)=>text.
+replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);const joined=/[×+·]\s*(<[^>]*>)?$/.
+test(text.slice(0,at));return joined&&number.startsWith("−")?`(${number})`:number});var named=(text,names)=>text.
+replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
+letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
+15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
+below,choose:among=>among[below(among.length)]}};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
+join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
+map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
+"mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
+var product=(a,b,says)=>{if(a.value[0].length!==b.value.length){const[left,right]=[a,b].map(({name,value})=>`${name}\
+ ${sized(value)}`);const meets=`${a.value[0].length} columns meet ${b.value.length} rows`;throw new Misfit(
+`there is no product of ${left} and ${right}: ${meets}`)}const columns=turned(b.value);const entry=(row,column)=>total(
+row.map((x,k)=>x*column[k]));return{name:says,value:a.value.map(row=>columns.map(column=>entry(row,column)))}};
+var entrywise=(a,b,f,sign)=>{const rows=Math.max(a.length,b.length);const fits=a[0].length===b[0].length&&
+[a,b].every(x=>[1,rows].includes(x.length));if(!fits)throw new Misfit(`${sized(a)} ${sign} ${sized(b)}\
+ do not fit, entry by entry`);const row=(x,i)=>x[x.length>1?i:0];const made=(_,i)=>row(a,i).map((x,j)=>f(
+x,row(b,i)[j]));return Array.from({length:rows},made)};var termOf=(tiles,known)=>{let[scale,reduced,
+found,chain]=[1,void 0,void 0,void 0];const close=()=>{if(!chain)throw new Misfit("a factor is missi\
+ng");found=found?entrywise(found,chain.value,(x,y)=>x*y,"⊙"):chain.value;chain=void 0};for(const tile of tiles){
+if(SCALES[tile])scale*=SCALES[tile];else if(tile==="⊙")close();else if(REDUCED[tile]){if(reduced||
+found||chain)throw new Misfit(`“${tile}” stands once, before all factors`);reduced=REDUCED[tile]}else{
+const matrix=known[tile]??turned(known[tile.slice(0,-1)]);const factor={name:tile,value:matrix};chain=
+chain?product(chain,factor,`${chain.name} ${tile}`):factor}}close();return scaled(reduced?reduced(found):
+found,scale)};var computed=(tiles,known)=>{const ends=tiles.map((tile,i)=>/^[+−]$/.test(tile)?i:-1).
+filter(i=>i>=0);const starts=ends[0]===0?ends:[-1,...ends];const terms=starts.map((start,i)=>{const term=termOf(
+tiles.slice(start+1,starts[i+1]),known);return tiles[start]==="−"?scaled(term,-1):term});return terms.
+reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"))};var attempted=(tiles,known)=>{try{return{value:computed(
+tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misfit:error.message}}};
+var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
+right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
+known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
+const{sizes,apart,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from({length:sizes},
+()=>dice.choose([2,3,4]));if(apart&&new Set(values).size<sizes)continue;const known={};for(const[name,
+places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();const row=()=>Array.
+from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from({length:rows},row)}for(const[
+name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(
+right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,known}}throw new Error(
+`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{const{
+label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(later=>later.
+label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));if(late)return{
+right:false,slips:[],words:`${late} is itself still to be found`};const{value,misfit}=attempted(tiles,
+known);const wanted=computed(right,known);if(value&&alike(value,wanted))return{right:true,slips:[]};
+const made=slips.filter(([,slip])=>{const other=value&&attempted(slip,known).value;return other?alike(
+value,other):slip.join()===tiles.join()});let words=misfit??`its shape is right, and its entries are\
+ not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=`it is ${sized(value)}, and ${label} is\
+ ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).join("; or ");if(named2)words=misfit?
+`${misfit}; ${named2}`:named2;return{right:false,slips:made,words}};var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
+right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
+const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
+some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
+...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
+return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
+most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
+most},variant,values)=>{const{fault,sent,sums}=variant;const others=variants.filter(other=>other.fault===
+fault&&other!==variant);const told=[edges[fault].right,...others.map(other=>other.sent[fault])];return[
+...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
+values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
+length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
+return Object.fromEntries(Object.keys(letters).map((node,i)=>[node,names[i]]))};var drawSizes=({sizes},dice)=>{
+const left=[3,4,5,6,7];return Array.from({length:sizes},()=>left.splice(dice.below(left.length),1)[0])};
+var draw=(kind,level,seed,entries)=>{const number=(seed-1)%entries.length;const entry=entries[number];
+const dice=series(`${kind}-${level}-${seed}`);const names=shuffled(entry.letters??{},dice);const found={
+kind,level,seed,number,entry,names};if(entry.lines)return{...found,...drawMatrices(entry,dice)};if(entry.
+typed)return{...found,leaves:[],values:drawSizes(entry,dice)};const variant=entry.variants&&dice.choose(
+entry.variants);for(let i=0;i<TRIES;i++){const leaves=entry.domains.map(dice.choose);const values=run(
+entry,leaves);if(!isFit(entry,values)||variant&&!isFound(entry,variant,values))continue;return{...found,
+leaves,values,variant}}throw new Error(`no numbers were found for ${kind}-${level}-${seed}`)};var judge=({
+values},{right,slips},numbers)=>{if(numbers.some(x=>same(x,values[right])))return{right:true,slips:[]};
+const made=slips.filter(([,place])=>numbers.some(x=>same(x,values[place])));return{right:false,slips:made}};
+var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??[];
+return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(one=>chosen.
+includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
+...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
+entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
+wrong,order)}}return void 0};var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
+next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
+ d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
+g-bar cg-top"});this.buttons=phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.
+buttons);if(!phases.includes("Backward"))return;const colors='<span class="l">local gradient</span><\
+span class="g">adjoint</span>';this.bar.append(make("div",{class:"cg-legend",innerHTML:colors}))}show({
+phase}){this.buttons.forEach((jump,i)=>{if(i===phase)jump.setAttribute("aria-current","step");else jump.
+removeAttribute("aria-current")})}};var Words=class{constructor(steps){this.place=make("div",{class:"\
+cg-place"});this.said=make("p",{class:"cg-words","aria-live":"polite","aria-atomic":"true"});const all=steps.
+map(({words})=>make("p",{"aria-hidden":"true",innerHTML:words}));this.place.append(...all,this.said)}show({
+words}){this.said.innerHTML=words}};var Bar=class{constructor(count,player){const named2=(name,title,act)=>makeButton(
+"",act,{innerHTML:icon(name),"aria-label":title,title});this.back=named2("back","One step back",()=>player.
+go(player.at-1));this.next=named2("next","One step forward",()=>player.go(player.at+1));this.toggle=
+named2("play","Play",()=>player.toggle());this.toggle.classList.add("cg-play");const range={type:"ra\
+nge",min:"0",max:String(count-1),value:"0"};this.slider=make("input",{...range,"aria-label":"Step"});
+this.slider.addEventListener("input",()=>player.go(+this.slider.value));this.count=make("span",{class:"\
+cg-count"});this.count.style.minWidth=`${2*String(count).length+2}ch`;const option=x=>make("option",
+{value:x,defaultSelected:x===1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[.5,1,2,
+4].map(option));this.bar=make("div",{class:"cg-bar"});this.bar.append(this.back,this.toggle,this.next,
+this.slider,this.count,this.speed)}show({title},at,count){this.slider.value=at;this.slider.setAttribute(
+"aria-valuetext",`${at+1} of ${count}, ${title}`);this.count.textContent=`${at+1} / ${count}`;this.back.
+disabled=at===0;this.next.disabled=at===count-1}offer(name,text){this.toggle.innerHTML=icon(name);this.
+toggle.setAttribute("aria-label",text);this.toggle.title=text}};var Details=class{constructor(){const title=make(
+"summary",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);this.entries=make(
+"div",{class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.
+append(this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make(
+"div",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
+this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
+"[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
+"[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
+(this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
+nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
+text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var Stage=class{constructor(svgs,label){
+this.place=make("div",{class:"cg-scroll",tabindex:"0",role:"group","aria-label":"Graph. Left and rig\
+ht arrow: one step. Space: play or pause."});this.drawings=svgs.map(svg=>this.read(svg.cloneNode(true),
+label));this.shown=this.drawings[0];this.place.append(this.shown.svg);this.dot=makeShape("circle",{class:"\
+cg-dot",r:"6"});this.carries=makeShape("text",{class:"cg-carries"});this.frame=0;this.room=""}read(svg,label){
+const[width,height]=["width","height"].map(name=>+svg.getAttribute(name));const least=parseFloat(svg.
+style.minWidth)/width;svg.setAttribute("aria-label",label);svg.style.cssText="";return Object.assign(
+new Drawing(svg),{width,height,least})}put(changes){for(const drawing of this.drawings){for(const[node,
+slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge},beat){const{shown,dot,carries}=this;
+cancelAnimationFrame(this.frame);dot.remove();carries.remove();for(const group2 of shown.svg.querySelectorAll(
+".cg-on"))group2.classList.remove("cg-on");for(const node of nodes)shown.nodes[node].group.classList.
+add("cg-on");if(!edge)return;const[parent,child,which,above,local]=edge;const group=shown.edge(parent,
+child,which);const path=group.querySelector("path");group.classList.add("cg-on");if(above)group.parentNode.
+append(this.written(path,above,local));if(calm())return;group.parentNode.append(dot);this.travel(path,
+Math.min(700,beat*.6))}written(path,above,local){const{x,y}=path.getPointAtLength(path.getTotalLength()/
+2);const below=this.shown===this.drawings[0]?`x="${x}" y="${y+14}"`:"";this.carries.innerHTML=`<tspa\
+n class="g" x="${x}" y="${y+(below?-6:4)}">${above} </tspan><tspan class="l" ${below}>× ${local}</t\
+span>`;return this.carries}travel(path,duration){const length=path.getTotalLength();const began=performance.
+now();const move=now=>{const part=Math.min(1,Math.max(0,(now-began)/duration));const{x,y}=path.getPointAtLength(
+length*(1-part));this.dot.setAttribute("cx",x);this.dot.setAttribute("cy",y);if(part<1)this.frame=requestAnimationFrame(
+move);else this.dot.remove()};move(began)}reveal({nodes}){const{place,shown}=this;const view=place.getBoundingClientRect();
+const boxes=nodes.map(node=>shown.nodes[node].group.getBoundingClientRect());const off=(low,high,size)=>{
+const from=Math.min(...boxes.map(box=>box[low]))-view[low];const room=view[size]-(Math.max(...boxes.
+map(box=>box[high]))-view[low]-from);return from-Math.max(12,room/2)};place.scrollBy({left:off("left",
+"right","width"),top:off("top","bottom","height"),behavior:calm()?"auto":"smooth"})}fit(most){const style=getComputedStyle(
+this.place);const sum=(...names)=>names.reduce((total2,name)=>total2+parseFloat(style[name]),0);const padding=sum(
+"paddingTop","paddingBottom");const width=this.place.clientWidth-sum("paddingLeft","paddingRight");const height=most-
+padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return false;this.room=`${width}\
+ ${height}`;const scale=drawing=>Math.min(1,width/drawing.width,height/drawing.height)/drawing.least;
+const best=[...this.drawings].sort((a,b)=>scale(b)-scale(a))[0];this.shown=this.drawings.find(drawing=>scale(
+drawing)>=1)||best;const{svg,width:wide,height:high,least}=this.shown;if(!svg.isConnected)this.place.
+replaceChildren(svg);const room=Math.min(width/wide,height/high);const size=room<1?Math.max(least,room):
+Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}px`;svg.style.height=`${high*size}px`;
+this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
+root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
+words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
+label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;
+const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others=root.querySelector(
+"template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
+i));this.stage=new Stage([frames.at(-1),...others],label);this.phases=new Phases(phases,jump);this.words=
+new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make("div",
+{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,this.
+words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
+root.querySelector("script").before(live)}before(start){const now=Object.fromEntries(start.map(([node,
+slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
+slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
+root.dataset.ready="";this.fit();this.show(0);new ResizeObserver(()=>this.fit()).observe(this.root);
+window.addEventListener("resize",()=>this.fit());this.root.addEventListener("keydown",event=>this.press(
+event))}fit(){const page=document.scrollingElement||document.documentElement;const framed=window!==window.
+top;const view=framed?screen.availHeight*.8:page.clientHeight;const above=parseFloat(getComputedStyle(
+page).scrollPaddingTop)||0;const rest=[this.phases.bar,this.words.place,this.bar.bar,this.details.fold.
+firstChild];const room=rest.reduce((left,part)=>left-part.offsetHeight,view-above);if(this.stage.fit(
+room)&&this.at>=0)this.stage.mark(this.steps[this.at],this.beat)}get beat(){return BEAT/+this.bar.speed.
+value}show(k){const to=Math.max(0,Math.min(this.last,k));if(to===this.at)return;while(this.at<to)this.
+stage.put(this.steps[++this.at].changes);while(this.at>to)this.stage.put(this.undo[this.at--]);const step=this.
+steps[to];this.stage.mark(step,this.beat);this.stage.reveal(step);for(const part of[this.words,this.
+bar,this.phases,this.details]){part.show(step,to,this.steps.length)}}go(k){this.pause();this.show(k)}toggle(){
+if(this.timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=0;this.bar.offer(
+"play","Play")}play(){if(this.at===this.last)this.show(0);this.bar.offer("pause","Pause");this.wait()}wait(){
+this.timer=setTimeout(()=>{if(!this.root.isConnected)return;this.show(this.at+1);if(this.at===this.last)
+this.pause();else this.wait()},this.beat)}press(event){if(event.altKey||event.ctrlKey||event.metaKey)
+return;const own=event.target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.
+at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select\
+, input, .cg-entries")){this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.bar.slider)){
+this.toggle()}else{return}event.preventDefault();event.stopPropagation()}};var Sheet=class _Sheet{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
+parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
+svg=>{svg.style.cssText="";svg.setAttribute("role","group");return Object.assign(new Drawing(svg),{width:+svg.
+getAttribute("width")})});for(const change of this.written()){for(const drawing of this.drawings)drawing.
+put(...change)}for(const[node,name]of Object.entries(problem.names)){for(const box of this.groups(node))
+box.querySelector(".cg-name").textContent=name}this.canvas=make("div",{class:"cg-canvas"});this.element=
+make("div",{class:"cg-scroll",role:"group","aria-label":"Graph"});this.element.append(this.canvas);new ResizeObserver(
+()=>this.fit()).observe(this.element)}written(){const{entry,values}=this.problem;const data=entry.shown.
+map(([node,place,before])=>{return[node,"data",before+exact(values[place])]});const given=entry.given.
+map(([node,slot,text])=>[node,slot,filled(text,values)]);return[...data,...given]}start(){return _Sheet.
+prototype.written.call(this).filter(([,slot])=>slot.startsWith("data"))}groups(node){return this.drawings.
+map(({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.clientWidth-8;if(room<=
+0)return;const shown=this.drawings.find(({width})=>width<=room)??this.drawings.reduce((a,b)=>a.width<
+b.width?a:b);if(shown===this.shown)return;this.shown=shown;const[left,top]=shown.svg.firstElementChild.
+getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(1).map(Number);const held=document.
+activeElement;const over=this.over();this.canvas.style.width=`${shown.width}px`;this.canvas.replaceChildren(
+shown.svg,...over.map(([element])=>element));for(const[{style},x,y,width]of over){Object.assign(style,
+{left:`${left+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.canvas.contains(held))held.focus()}point(node,edge){
+for(const drawing of this.drawings){drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.
+edge(...edge).classList.add("cg-on")}}clear(){for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(
+".cg-on"))on.classList.remove("cg-on")}}};var Arrows=class extends Sheet{constructor(...given){super(...given);const{entry,variant}=this.problem;
+this.buttons=entry.edges.map(({says},i)=>{const number=this.number(variant.sent[i]);const choose=()=>this.
+choose(i);return makeButton(number,choose,{"aria-label":`${number} ${says}`,"aria-pressed":"false"})})}number(place){
+return exact(this.problem.values[place])}written(){const{sums}=this.problem.variant;const grads=Object.
+entries(sums).map(([node,place])=>{return[node,"grad",`grad ${this.number(place)}`]});return[...super.
+written(),...grads]}over(){return this.problem.entry.edges.map(({ends},i)=>{const text=this.shown.edge(
+...ends).querySelector("text");const width=Math.max(28,12+9*this.buttons[i].textContent.length);text.
+textContent="";const[x,y]=["x","y"].map(name=>+text.getAttribute(name));return[this.buttons[i],x-width/
+2,y-17,width]})}choose(i){this.chosen=i;this.clear();this.point("",this.problem.entry.edges[i].ends);
+this.buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(
+this.problem.variant.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;
+if(chosen===void 0)return{words:"Choose a message first."};const{entry,variant,values}=this.problem;
+const{label,local,child,parent,ends}=entry.edges[chosen];const above=variant.sums[ends[1]];const product2=filled(
+`${label} = {${above}} × {${local}}`,values);const here=this.number(variant.sent[chosen]);if(chosen===
+variant.fault){return{right:true,words:`${filled(variant.says,values)}. ${product2}, and not ${here}\
+.`}}const zero=here==="0"?" Nothing is wrong with a 0: it says that nothing changes.":"";const why={
+"passed on":`But what ${child} holds is wrong already: go back towards the root.`,beside:`The sum at\
+ ${parent} is wrong, and another of its messages makes it so.`,"same sender":`${child} holds what it\
+ should, and sends something wrong elsewhere.`,"":`Neither what ${child} holds nor its local gradien\
+t is wrong here.`}[variant.alike[chosen]];return{wrong:[variant.alike[chosen]||"right"],words:`<b>Th\
+is one is right for what had come</b>: ${product2} = ${here}. ${why}${zero}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
+off",autocapitalize:"off",spellcheck:false,enterkeyhint:"go","aria-label":label,...more});field.setAttribute(
+"autocorrect","off");field.addEventListener("input",()=>this.mark(i,""));field.addEventListener("key\
+down",event=>{if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}below(label,...parts){
+const graph=this.element;this.element=make("div",{role:"group","aria-label":label});this.element.append(
+graph,...parts)}mark(i,state){const field=this.fields[i];for(const one of["right","wrong"])field.classList.
+toggle(`cg-${one}`,state===one);if(state==="wrong")field.setAttribute("aria-invalid","true");else field.
+removeAttribute("aria-invalid");this.clear()}focus(i=0){this.fields[i].focus()}fillOne(){const i=this.
+read().findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}check(){const answers=this.
+read();const verdicts=answers.map((answer,i)=>answer&&this.judge(answer,i));verdicts.forEach((verdict,i)=>verdict?.
+right&&this.mark(i,"right"));const wrong=verdicts.findIndex(verdict=>verdict&&!verdict.right);if(wrong>=
+0){this.mark(wrong,"wrong");return{at:wrong,...this.told(wrong,answers[wrong],verdicts[wrong])}}const right=verdicts.
+filter(Boolean).length;if(right===answers.length)return{right:true};const words=`${right} of ${answers.
+length} are right${right?" so far":""}.`;return{at:verdicts.findIndex(verdict=>!verdict),words:`${words}\
+ Fill in the others.`}}};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
+plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
+includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
+const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
+test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
+numbers.filter(Number.isFinite))]};var Boxes=class extends Answers{constructor(...given){super(...given);this.fields=this.problem.entry.
+boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}over(){return this.
+problem.entry.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,[slot]:text}=this.
+shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole]=["x","width"].map(name=>+frame.
+getAttribute(name));const width=(whole-4)/columns;const left=x+4+place*width;return[this.fields[i],left,
++text.getAttribute("y")-11,width-4]})}read(){return this.fields.map(({value})=>value.trim()?numbersIn(
+value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(values[entry.boxes[i].
+right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],numbers)}told(i,numbers,{
+slips}){const{entry,values}=this.problem;const{node,label,hint}=entry.boxes[i];this.point(node);if(!numbers.
+length){return{wrong:[],words:`<b>${label}</b> is no number: write −3, 1/3, 0.5 or 0,5.`}}for(const[
+,,,edge]of slips)this.point(node,edge);const made=slips.map(([,,says])=>filled(says,values)).join(";\
+ or ");const words=made||`it is the first that is wrong, in the order of the pass. ${hint}`;return{wrong:slips.
+map(([name])=>name),words:`<b>${label} is not ${exact(numbers[0])}</b>: ${words}.`}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
+keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
+this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
+node):[...chosen,node];this.clear();this.show()}show(){const{entry,names}=this.problem;for(const[node,
+says]of Object.entries(entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?
+this.mark(place):["","not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",
+`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get wanted(){
+const{order,right}=this.problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.
+chosen.includes(node));if(next)this.choose(next)}told(node,first,{name,says}){this.point(node);const whole=says?
+` All in all, ${says}.`:"";const words=named(first+whole,this.problem.names);return{at:node,wrong:name?
+[name]:[],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
+if(!verdict)return{right:true};const{node,isRead}=verdict;const called=entry.letters[node]?`{${node}\
+}`:entry.says[node].split(",")[0];const read=`<b>${called} is ${isRead?"":"not "}read</b>: ${entry.why[node]}\
+.`;return this.told(node,read,verdict)}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
+const{entry}=this.problem;if(chosen.length<entry.order.length){const left=entry.order.length-chosen.
+length;return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
+entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
+<b>{${node}} is too early</b>: {${child}} uses it, and comes later.`;return this.told(node,early,verdict)}};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
+tile.replace("̄"," bar").replace("ᵀ"," transposed").replace("Σ","sum of");var Tiles=class extends Answers{constructor(...given){
+super(...given);const{entry,values}=this.problem;this.formulas=entry.lines.map(()=>[]);const text=`<\
+b>${entry.text}</b> Given: ${filled(entry.seed,values)}.`;this.rows=entry.lines.map(({label,shape},i)=>{
+const says=`${label} ${filled(shape,values)} =`;const name=makeButton(says,()=>this.choose(i),{"aria\
+-label":spoken(says)});const place=make("span",{class:"cg-bar","aria-live":"polite"});const element=make(
+"div",{class:"cg-line"});element.append(name,place);return{element,name,place}});const tray=make("di\
+v",{class:"cg-bar cg-tray",role:"group","aria-label":"Tiles"});const each=tile=>makeButton(tile,()=>this.
+put(tile),{"aria-label":spoken(tile)});this.back=makeButton("⌫",()=>this.take(),{"aria-label":"Tak\
+e the last tile away"});tray.append(...entry.tray.map(each),this.back);const lines=this.rows.map(({element})=>element);
+this.below("Tiles and their lines",make("p",{class:"cg-asks",innerHTML:text}),...lines,tray);this.element.
+addEventListener("keydown",event=>{if(event.key==="Backspace")this.take()});this.choose(0)}choose(at){
+this.at=at;this.rows.forEach(({name},i)=>name.setAttribute("aria-pressed",String(i===at)))}put(tile){
+this.formulas[this.at].push(tile);this.mark(this.at)}take(at=this.at,place=this.formulas[at].length-
+1){this.formulas[at].splice(place,1);this.mark(at)}mark(at,state=""){const{place,element}=this.rows[at];
+const tiles=this.formulas[at].map((tile,i)=>{const taken=()=>{this.choose(at);this.take(at,i);this.rows[at].
+name.focus()};return makeButton(tile,taken,{"aria-label":`${spoken(tile)}: take it away`})});place.replaceChildren(
+...tiles);if(state)place.append({right:"✓",wrong:"✗"}[state]);element.dataset.state=state;this.clear()}focus(at=this.
+at){this.choose(at);this.rows[at].name.focus()}read(){return this.formulas.map(tiles=>tiles.length?tiles:
+void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(at)}judge(tiles,i){
+return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,words}){const{
+node,label}=this.problem.entry.lines[i];this.point(node);return{wrong:slips.map(([name])=>name),words:`\
+<b>${label} is not ${tiles.join(" ")}</b>: ${words}.`}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
+lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
+super(problem,pictures,done);this.root=root;const{entry,values}=problem;const sized2=text=>filled(text,
+values);const whole=text=>text&&` ${sized2(text).replaceAll(" "," ")}`;const names=entry.names.map(
+([name,is])=>`<code>${name}</code>${whole(is)}`);const about={class:"cg-code",tabindex:"0",role:"gro\
+up","aria-label":"Forward"};[this.fields,this.marks]=[[],[]];const lines=entry.typed.map(({label,shape},i)=>this.
+row(i,label,sized2(shape)));this.line=make("p",{class:"cg-asks cg-status",role:"status"});this.below(
+"The graph and your lines",make("pre",about,entry.forward.join("\n")),make("p",{class:"cg-asks",innerHTML:`\
+Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){const row=make("label",{class:"\
+cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, in NumPy`);this.marks[i]=make("s\
+pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label} =`);row.append(name,
+this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
+{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}read(){
+return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
+const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Type a line f\
+irst."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
+this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{typed}=this.
+problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].label}=${JSON.stringify(text)}`);
+return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){
+if(this.asking)return{words:this.asking};this.asking="Python is still at work.";this.doing("Asking P\
+ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error){return{
+words:this.whyNot(error)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.texts.
+join("\n")){return{words:"The lines have changed meanwhile. Check them again."}}const{marks,at,wrong,
+words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="wrong"&&
+i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};this.point(this.problem.entry.
+typed[at].node);return{at,wrong,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
+_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.unreachable=
+UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){await python.
+ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(()=>python.
+fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({message}){
+if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
+"unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
+y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
+sheet,pictures,asks,lessons,root,outcome}){Object.assign(this,{problem,pictures,lessons,root,outcome});
+this.clean=true;this.solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);
+this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.
+show=makeButton("Show me",()=>this.play());this.bar.append(makeButton("Check",()=>this.check(),{class:"\
+cg-play"}),this.show);this.shown=make("div");this.element=make("div",{class:"cg-task","data-name":problem.
+name});this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.said,this.
+bar,this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof
+Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell({right,wrong,words="",at}){
+if(!this.element.isConnected)return;if(wrong){this.clean=false;this.say(`✗ ${words} ${this.links(wrong)}`);
+this.sheet.focus(at);this.outcome("wrong")}else if(!right){this.say(words);this.sheet.focus(at)}else{
+const more=!this.solved&&this.outcome(this.clean?"right":"mended");this.solved=true;this.say(`<b>✓ R\
+ight.</b> ${words} ${more||""}`)}}links(names){if(!this.root)return"";const lessons=new Set(names.map(
+name=>this.lessons[name]).filter(Boolean));const address=lesson=>`${this.root}chapters/${lesson.replace(
+"#",".html#")}`;return[...lessons].map(one=>`<a href="${address(one)}">The lesson</a>`).join(" ")}play(){
+if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved){this.clean=false;this.
+outcome("shown")}const{entry,values,names,name}=this.problem;const phases=[...new Set(entry.steps.map(
+([phase])=>phase))];const text=x=>typeof x==="string"?named(filled(x,values),names):x;const steps=entry.
+steps.map(([phase,words,nodes,edge,changes])=>[phases.indexOf(phase),text(words),nodes,edge?.map(text)??
+0,changes.map(change=>change.map(text)),[]]);const start=this.sheet.start();const label=`Step by ste\
+p: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
+wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
+late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
+ation/json"},data));this.shown.append(root);for(const[node,called]of Object.entries(names)){for(const at of root.
+querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=called}new Player(root).begin()}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{kind,level,seed,name,asks,sheet,entries}=data;
+const problem={...draw(kind,level,seed,entries),name};const task=new Task(problem,{sheet,pictures:entries[0].
+pictures,asks,outcome:()=>""});root.querySelector(".cg-live").replaceChildren(task.element);task.sheet.
+fit();keepKeys(root)});})();

@@ -1,0 +1,105 @@
+"use strict";
+(()=>{var make=(name,properties={},...inside)=>{const element=document.createElement(name);for(const[key,value]of Object.
+entries(properties)){if(key in element)element[key]=value;else element.setAttribute(key,value)}element.
+append(...inside);return element};var makeButton=(text,onclick,properties={})=>make("button",{type:"\
+button",onclick,...properties},text);var makeShape=(name,attributes)=>{const shape=document.createElementNS(
+"http://www.w3.org/2000/svg",name);for(const[key,value]of Object.entries(attributes))shape.setAttribute(
+key,value);return shape};var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{
+for(const root of document.querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";
+start(root,dataOf(root))}};var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
+next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
+ d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
+g-bar cg-top"});this.buttons=phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.
+buttons);if(!phases.includes("Backward"))return;const colors='<span class="l">local gradient</span><\
+span class="g">adjoint</span>';this.bar.append(make("div",{class:"cg-legend",innerHTML:colors}))}show({
+phase}){this.buttons.forEach((jump,i)=>{if(i===phase)jump.setAttribute("aria-current","step");else jump.
+removeAttribute("aria-current")})}};var Words=class{constructor(steps){this.place=make("div",{class:"\
+cg-place"});this.said=make("p",{class:"cg-words","aria-live":"polite","aria-atomic":"true"});const all=steps.
+map(({words})=>make("p",{"aria-hidden":"true",innerHTML:words}));this.place.append(...all,this.said)}show({
+words}){this.said.innerHTML=words}};var Bar=class{constructor(count,player){const named=(name,title,act)=>makeButton(
+"",act,{innerHTML:icon(name),"aria-label":title,title});this.back=named("back","One step back",()=>player.
+go(player.at-1));this.next=named("next","One step forward",()=>player.go(player.at+1));this.toggle=named(
+"play","Play",()=>player.toggle());this.toggle.classList.add("cg-play");const range={type:"range",min:"\
+0",max:String(count-1),value:"0"};this.slider=make("input",{...range,"aria-label":"Step"});this.slider.
+addEventListener("input",()=>player.go(+this.slider.value));this.count=make("span",{class:"cg-count"});
+this.count.style.minWidth=`${2*String(count).length+2}ch`;const option=x=>make("option",{value:x,defaultSelected:x===
+1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[.5,1,2,4].map(option));this.bar=make(
+"div",{class:"cg-bar"});this.bar.append(this.back,this.toggle,this.next,this.slider,this.count,this.
+speed)}show({title},at,count){this.slider.value=at;this.slider.setAttribute("aria-valuetext",`${at+1}\
+ of ${count}, ${title}`);this.count.textContent=`${at+1} / ${count}`;this.back.disabled=at===0;this.
+next.disabled=at===count-1}offer(name,text){this.toggle.innerHTML=icon(name);this.toggle.setAttribute(
+"aria-label",text);this.toggle.title=text}};var Details=class{constructor(){const title=make("summar\
+y",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);this.entries=make("div",
+{class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.append(
+this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make("di\
+v",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
+this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
+"[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
+"[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
+(this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
+nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
+text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var Stage=class{constructor(svgs,label){
+this.place=make("div",{class:"cg-scroll",tabindex:"0",role:"group","aria-label":"Graph. Left and rig\
+ht arrow: one step. Space: play or pause."});this.drawings=svgs.map(svg=>this.read(svg.cloneNode(true),
+label));this.shown=this.drawings[0];this.place.append(this.shown.svg);this.dot=makeShape("circle",{class:"\
+cg-dot",r:"6"});this.carries=makeShape("text",{class:"cg-carries"});this.frame=0;this.room=""}read(svg,label){
+const[width,height]=["width","height"].map(name=>+svg.getAttribute(name));const least=parseFloat(svg.
+style.minWidth)/width;svg.setAttribute("aria-label",label);svg.style.cssText="";return Object.assign(
+new Drawing(svg),{width,height,least})}put(changes){for(const drawing of this.drawings){for(const[node,
+slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge},beat){const{shown,dot,carries}=this;
+cancelAnimationFrame(this.frame);dot.remove();carries.remove();for(const group2 of shown.svg.querySelectorAll(
+".cg-on"))group2.classList.remove("cg-on");for(const node of nodes)shown.nodes[node].group.classList.
+add("cg-on");if(!edge)return;const[parent,child,which,above,local]=edge;const group=shown.edge(parent,
+child,which);const path=group.querySelector("path");group.classList.add("cg-on");if(above)group.parentNode.
+append(this.written(path,above,local));if(calm())return;group.parentNode.append(dot);this.travel(path,
+Math.min(700,beat*.6))}written(path,above,local){const{x,y}=path.getPointAtLength(path.getTotalLength()/
+2);const below=this.shown===this.drawings[0]?`x="${x}" y="${y+14}"`:"";this.carries.innerHTML=`<tspa\
+n class="g" x="${x}" y="${y+(below?-6:4)}">${above} </tspan><tspan class="l" ${below}>× ${local}</t\
+span>`;return this.carries}travel(path,duration){const length=path.getTotalLength();const began=performance.
+now();const move=now=>{const part=Math.min(1,Math.max(0,(now-began)/duration));const{x,y}=path.getPointAtLength(
+length*(1-part));this.dot.setAttribute("cx",x);this.dot.setAttribute("cy",y);if(part<1)this.frame=requestAnimationFrame(
+move);else this.dot.remove()};move(began)}reveal({nodes}){const{place,shown}=this;const view=place.getBoundingClientRect();
+const boxes=nodes.map(node=>shown.nodes[node].group.getBoundingClientRect());const off=(low,high,size)=>{
+const from=Math.min(...boxes.map(box=>box[low]))-view[low];const room=view[size]-(Math.max(...boxes.
+map(box=>box[high]))-view[low]-from);return from-Math.max(12,room/2)};place.scrollBy({left:off("left",
+"right","width"),top:off("top","bottom","height"),behavior:calm()?"auto":"smooth"})}fit(most){const style=getComputedStyle(
+this.place);const sum=(...names)=>names.reduce((total,name)=>total+parseFloat(style[name]),0);const padding=sum(
+"paddingTop","paddingBottom");const width=this.place.clientWidth-sum("paddingLeft","paddingRight");const height=most-
+padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return false;this.room=`${width}\
+ ${height}`;const scale=drawing=>Math.min(1,width/drawing.width,height/drawing.height)/drawing.least;
+const best=[...this.drawings].sort((a,b)=>scale(b)-scale(a))[0];this.shown=this.drawings.find(drawing=>scale(
+drawing)>=1)||best;const{svg,width:wide,height:high,least}=this.shown;if(!svg.isConnected)this.place.
+replaceChildren(svg);const room=Math.min(width/wide,height/high);const size=room<1?Math.max(least,room):
+Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}px`;svg.style.height=`${high*size}px`;
+this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
+root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
+words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
+label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;
+const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others=root.querySelector(
+"template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
+i));this.stage=new Stage([frames.at(-1),...others],label);this.phases=new Phases(phases,jump);this.words=
+new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make("div",
+{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,this.
+words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
+root.querySelector("script").before(live)}before(start){const now=Object.fromEntries(start.map(([node,
+slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
+slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
+root.dataset.ready="";this.fit();this.show(0);new ResizeObserver(()=>this.fit()).observe(this.root);
+window.addEventListener("resize",()=>this.fit());this.root.addEventListener("keydown",event=>this.press(
+event))}fit(){const page=document.scrollingElement||document.documentElement;const framed=window!==window.
+top;const view=framed?screen.availHeight*.8:page.clientHeight;const above=parseFloat(getComputedStyle(
+page).scrollPaddingTop)||0;const rest=[this.phases.bar,this.words.place,this.bar.bar,this.details.fold.
+firstChild];const room=rest.reduce((left,part)=>left-part.offsetHeight,view-above);if(this.stage.fit(
+room)&&this.at>=0)this.stage.mark(this.steps[this.at],this.beat)}get beat(){return BEAT/+this.bar.speed.
+value}show(k){const to=Math.max(0,Math.min(this.last,k));if(to===this.at)return;while(this.at<to)this.
+stage.put(this.steps[++this.at].changes);while(this.at>to)this.stage.put(this.undo[this.at--]);const step=this.
+steps[to];this.stage.mark(step,this.beat);this.stage.reveal(step);for(const part of[this.words,this.
+bar,this.phases,this.details]){part.show(step,to,this.steps.length)}}go(k){this.pause();this.show(k)}toggle(){
+if(this.timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=0;this.bar.offer(
+"play","Play")}play(){if(this.at===this.last)this.show(0);this.bar.offer("pause","Pause");this.wait()}wait(){
+this.timer=setTimeout(()=>{if(!this.root.isConnected)return;this.show(this.at+1);if(this.at===this.last)
+this.pause();else this.wait()},this.beat)}press(event){if(event.altKey||event.ctrlKey||event.metaKey)
+return;const own=event.target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.
+at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select\
+, input, .cg-entries")){this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.bar.slider)){
+this.toggle()}else{return}event.preventDefault();event.stopPropagation()}};startAll(".chaingrad-player:not([data-kind])",root=>new Player(root).begin());})();

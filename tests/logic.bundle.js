@@ -1,0 +1,106 @@
+"use strict";
+(()=>{var __defProp=Object.defineProperty;var __export=(target,all)=>{for(var name in all)__defProp(target,name,{get:all[name],enumerable:true})};var OPS={add:(a,b)=>a+b,subtract:(a,b)=>a-b,multiply:(a,b)=>a*b,divide:(a,b)=>a/b,power:Math.pow,negative:a=>-a,
+absolute:Math.abs,maximum:(a,b)=>Math.max(a,b),minimum:(a,b)=>Math.min(a,b),less:(a,b)=>a<b,less_equal:(a,b)=>a<=
+b,greater:(a,b)=>a>b,greater_equal:(a,b)=>a>=b,equal:(a,b)=>a===b,not_equal:(a,b)=>a!==b,isinf:a=>Math.
+abs(a)===Infinity,isfinite:Number.isFinite,logical_and:(a,b)=>a&&b,logical_or:(a,b)=>a||b,logical_not:a=>!a,
+where:(condition,a,b)=>condition?a:b,logaddexp:(a,b)=>a===b?a+Math.LN2:Math.max(a,b)+Math.log1p(Math.
+exp(-Math.abs(a-b)))};for(const name of["sign","exp","log","sqrt","sin","cos","tanh","log1p","expm1"]){
+OPS[name]=Math[name]}var run=({constants,code},inputs,count=code.length)=>{const values=[...inputs,...constants.
+map(Number)];for(let i=0;i<count;i++){const[name,a,b,c]=code[i];values.push(OPS[name](values[a],values[b],
+values[c]))}return values};var numbers_exports={};__export(numbers_exports,{CLOSE:()=>CLOSE,EXACT:()=>EXACT,exact:()=>exact,filled:()=>filled,
+named:()=>named,same:()=>same});var EXACT=60;var CLOSE=1e-9;var same=(x,y)=>Math.abs(x-y)<CLOSE;var exact=x=>{
+const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,
+below]=[below,above%below];const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)
+text=String(+x.toPrecision(4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace(
+"-","−")};var filled=(text,values)=>text.replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);
+const joined=/[×+·]\s*(<[^>]*>)?$/.test(text.slice(0,at));return joined&&number.startsWith("−")?
+`(${number})`:number});var named=(text,names)=>text.replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
+letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
+15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
+below,choose:among=>among[below(among.length)]}};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
+join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
+map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
+"mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
+var product=(a,b,says)=>{if(a.value[0].length!==b.value.length){const[left,right]=[a,b].map(({name,value})=>`${name}\
+ ${sized(value)}`);const meets=`${a.value[0].length} columns meet ${b.value.length} rows`;throw new Misfit(
+`there is no product of ${left} and ${right}: ${meets}`)}const columns=turned(b.value);const entry=(row,column)=>total(
+row.map((x,k)=>x*column[k]));return{name:says,value:a.value.map(row=>columns.map(column=>entry(row,column)))}};
+var entrywise=(a,b,f,sign)=>{const rows=Math.max(a.length,b.length);const fits=a[0].length===b[0].length&&
+[a,b].every(x=>[1,rows].includes(x.length));if(!fits)throw new Misfit(`${sized(a)} ${sign} ${sized(b)}\
+ do not fit, entry by entry`);const row=(x,i)=>x[x.length>1?i:0];const made=(_,i)=>row(a,i).map((x,j)=>f(
+x,row(b,i)[j]));return Array.from({length:rows},made)};var termOf=(tiles,known)=>{let[scale,reduced,
+found,chain]=[1,void 0,void 0,void 0];const close=()=>{if(!chain)throw new Misfit("a factor is missi\
+ng");found=found?entrywise(found,chain.value,(x,y)=>x*y,"⊙"):chain.value;chain=void 0};for(const tile of tiles){
+if(SCALES[tile])scale*=SCALES[tile];else if(tile==="⊙")close();else if(REDUCED[tile]){if(reduced||
+found||chain)throw new Misfit(`“${tile}” stands once, before all factors`);reduced=REDUCED[tile]}else{
+const matrix=known[tile]??turned(known[tile.slice(0,-1)]);const factor={name:tile,value:matrix};chain=
+chain?product(chain,factor,`${chain.name} ${tile}`):factor}}close();return scaled(reduced?reduced(found):
+found,scale)};var computed=(tiles,known)=>{const ends=tiles.map((tile,i)=>/^[+−]$/.test(tile)?i:-1).
+filter(i=>i>=0);const starts=ends[0]===0?ends:[-1,...ends];const terms=starts.map((start,i)=>{const term=termOf(
+tiles.slice(start+1,starts[i+1]),known);return tiles[start]==="−"?scaled(term,-1):term});return terms.
+reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"))};var attempted=(tiles,known)=>{try{return{value:computed(
+tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misfit:error.message}}};
+var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
+right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
+known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
+const{sizes,apart,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from({length:sizes},
+()=>dice.choose([2,3,4]));if(apart&&new Set(values).size<sizes)continue;const known={};for(const[name,
+places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();const row=()=>Array.
+from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from({length:rows},row)}for(const[
+name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(
+right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,known}}throw new Error(
+`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{const{
+label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(later=>later.
+label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));if(late)return{
+right:false,slips:[],words:`${late} is itself still to be found`};const{value,misfit}=attempted(tiles,
+known);const wanted=computed(right,known);if(value&&alike(value,wanted))return{right:true,slips:[]};
+const made=slips.filter(([,slip])=>{const other=value&&attempted(slip,known).value;return other?alike(
+value,other):slip.join()===tiles.join()});let words=misfit??`its shape is right, and its entries are\
+ not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=`it is ${sized(value)}, and ${label} is\
+ ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).join("; or ");if(named2)words=misfit?
+`${misfit}; ${named2}`:named2;return{right:false,slips:made,words}};var problem_exports={};__export(problem_exports,{draw:()=>draw,judge:()=>judge,judgeKept:()=>judgeKept,
+judgeOrder:()=>judgeOrder});var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
+right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
+const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
+some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
+...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
+return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
+most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
+most},variant,values)=>{const{fault,sent,sums}=variant;const others=variants.filter(other=>other.fault===
+fault&&other!==variant);const told=[edges[fault].right,...others.map(other=>other.sent[fault])];return[
+...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
+values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
+length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
+return Object.fromEntries(Object.keys(letters).map((node,i)=>[node,names[i]]))};var drawSizes=({sizes},dice)=>{
+const left=[3,4,5,6,7];return Array.from({length:sizes},()=>left.splice(dice.below(left.length),1)[0])};
+var draw=(kind,level,seed,entries)=>{const number=(seed-1)%entries.length;const entry=entries[number];
+const dice=series(`${kind}-${level}-${seed}`);const names=shuffled(entry.letters??{},dice);const found={
+kind,level,seed,number,entry,names};if(entry.lines)return{...found,...drawMatrices(entry,dice)};if(entry.
+typed)return{...found,leaves:[],values:drawSizes(entry,dice)};const variant=entry.variants&&dice.choose(
+entry.variants);for(let i=0;i<TRIES;i++){const leaves=entry.domains.map(dice.choose);const values=run(
+entry,leaves);if(!isFit(entry,values)||variant&&!isFound(entry,variant,values))continue;return{...found,
+leaves,values,variant}}throw new Error(`no numbers were found for ${kind}-${level}-${seed}`)};var judge=({
+values},{right,slips},numbers)=>{if(numbers.some(x=>same(x,values[right])))return{right:true,slips:[]};
+const made=slips.filter(([,place])=>numbers.some(x=>same(x,values[place])));return{right:false,slips:made}};
+var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??[];
+return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(one=>chosen.
+includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
+...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
+entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
+wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+due:()=>due});var IN_A_ROW=5;var AFTER=[2,6];var begun=()=>({level:1,row:0,passed:0,done:0,seeds:{},
+again:[]});var after=(kept,{level,seed},clean,levels)=>{const next={...begun(),...kept};next.done++;
+next.seeds={...next.seeds,[level]:Math.max(next.seeds[level]??0,seed)};const is=one=>one.level===level&&
+one.seed===seed;const back=next.again.filter(is);next.again=next.again.filter(one=>!is(one));if(!clean)
+next.again.push(...AFTER.map(wait=>({level,seed,at:next.done+wait})));else next.again.push(...back.filter(
+({at})=>at>next.done));if(level!==next.level&&!back.length)[next.level,next.row]=[level,0];if(level===
+next.level)next.row=clean?next.row+1:0;const passes=next.row>=IN_A_ROW;if(passes){next.passed=Math.max(
+next.passed,level);next.level=Math.min(level+1,levels);next.row=0}return[next,passes]};var due=(kept,visit=false)=>{
+const{again,done}={...begun(),...kept};return again.filter(({at})=>visit||at<=done).sort((a,b)=>a.at-
+b.at)[0]};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
+plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
+includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
+const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
+test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
+numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,drawMatrices,judgeTiles,numbersIn,series});Object.assign(globalThis,
+numbers_exports,problem_exports,progress_exports);})();

@@ -1,0 +1,103 @@
+"""Bundle the scripts: an entry and all that it imports become one file beside the entry.
+
+python tools/bundle.py
+
+This takes npm, and a network from which npm gets esbuild. Bundles are committed, and the manifest
+beside ``package.json`` says which sources they were made of, so that nobody else needs either.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+HOME = ROOT / "tools" / "bundles"
+MANIFEST = HOME / "manifest.json"
+# What pages, figures and tests load: `page.js` becomes `page.bundle.js`.
+ENTRIES = (
+    "src/chainview/figures/lookup.js",
+    "src/chainview/figures/nudge.js",
+    "src/chainview/figures/order.js",
+    "src/chainview/player/players.js",
+    "src/chainlab/drills/alone.js",
+    "src/chainlab/drills/page.js",
+    "src/chainlab/workbench/written.js",
+    "_ext/look/book.js",
+    "_ext/predict/predict.js",
+    "tests/logic.js",
+)
+# Names stay, for whoever reads a page's source; blanks go, as pages repeat the scripts.
+OPTIONS = (
+    "--bundle", "--format=iife", "--charset=utf8", "--minify-whitespace", "--line-limit=100",
+    "--out-extension:.js=.bundle.js", '--banner:js="use strict";',
+)  # fmt: skip
+INSTALL = ("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+
+
+def digest(path: Path) -> str:
+    return sha256(path.read_bytes()).hexdigest()
+
+
+def bundled(entry: str) -> str:
+    """The bundle of an entry."""
+    return f"{entry.removesuffix('.js')}.bundle.js"
+
+
+def made_with() -> dict[str, Any]:
+    """What decides, beside the sources, what the bundles are."""
+    package = json.loads((HOME / "package.json").read_text())
+    return {"esbuild": package["devDependencies"]["esbuild"], "options": [*OPTIONS]}
+
+
+def stale(root: Path = ROOT) -> list[str]:
+    """The files that differ from what the manifest says of them."""
+    manifest = json.loads(MANIFEST.read_text())
+    changed = [] if manifest["made with"] == made_with() else ["esbuild or its options"]
+    known = manifest["sources"] | manifest["bundles"]
+    if manifest["bundles"].keys() != {*map(bundled, ENTRIES)}:
+        changed.append("the list of entries")
+    return changed + [
+        name for name, was in known.items()
+        if not (root / name).exists() or digest(root / name) != was
+    ]  # fmt: skip
+
+
+def build(target: Path) -> dict[str, Any]:
+    """Write the bundles into a folder, each at its place; returns the manifest of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(HOME / name, folder)
+        subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, check=True)
+        program, about = Path(folder, "node_modules/.bin/esbuild"), Path(folder, "about.json")
+        places = (f"--outdir={target}", f"--outbase={ROOT}", f"--metafile={about}")
+        command = [str(program), *ENTRIES, *OPTIONS, *places, "--log-level=warning"]
+        subprocess.run(command, cwd=ROOT, check=True)
+        sources = sorted(json.loads(about.read_text())["inputs"])
+    return {
+        "made with": made_with(),
+        "bundles": {name: digest(target / name) for name in map(bundled, ENTRIES)},
+        "sources": {name: digest(ROOT / name) for name in sources},
+    }
+
+
+def main() -> None:
+    if shutil.which("npm") is None:
+        sys.exit(
+            "npm is not on PATH: install Node.js, which brings it. Only this command needs it."
+        )
+    try:
+        manifest = build(ROOT)
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.stderr or "The scripts could not be bundled.")
+    MANIFEST.write_text(json.dumps(manifest, indent=2) + "\n")
+    size = sum((ROOT / name).stat().st_size for name in manifest["bundles"])
+    print(f"{len(ENTRIES)} bundles of {len(manifest['sources'])} scripts, {size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()
