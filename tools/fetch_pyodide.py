@@ -40,14 +40,14 @@ START = """async (code) => {
     return (await loadPyodide()).runPython(code);
 }"""
 
-Facts = dict[str, Any]  # of one version of Pyodide, as runtime.json has them
+Runtime = dict[str, Any]  # of one version of Pyodide, as runtime.json has them
 
 
 class WrongFileError(RuntimeError):
     """A file is missing, or is not the one that was asked for."""
 
 
-def expected(facts: Facts) -> dict[str, str]:
+def expected(facts: Runtime) -> dict[str, str]:
     """The SHA-256 of each file of the runtime, by name."""
     packages = facts["lock"]["packages"].values()
     return {**facts["interpreter"], **{one["file_name"]: one["sha256"] for one in packages}}
@@ -85,7 +85,7 @@ def is_complete(target: Path, files: dict[str, str]) -> bool:
     )
 
 
-def assemble(target: Path = RUNTIME, facts: Facts = PYODIDE) -> None:
+def assemble(target: Path = RUNTIME, facts: Runtime = PYODIDE) -> None:
     """Fill the folder with the runtime, unless it is there already; one process at a time."""
     files = expected(facts)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def own_package(version: str, folder: Path) -> Path:
     return folder / "node_modules" / "pyodide"
 
 
-def trimmed(lock: Facts) -> Facts:
+def trimmed(lock: Runtime) -> Runtime:
     """A lock file less the packages that live cells do without."""
     needed: dict[str, Any] = {}
     todo = [*PACKAGES]
@@ -135,7 +135,7 @@ def asked(folder: Path) -> tuple[str, list[str]]:
     return version, modules
 
 
-def facts_of(version: str, carrier: str) -> Facts:
+def facts_of(version: str, carrier: str) -> Runtime:
     """What a version of Pyodide is made of."""
     with tempfile.TemporaryDirectory() as folder:
         package = own_package(version, Path(folder))

@@ -10,14 +10,14 @@ from typing import Any
 
 from chaingrad.checks import check_results
 
-Verdict = dict[str, Any]  # part, verdict, says, and the error of one that failed
+PartVerdict = dict[str, Any]  # part, verdict, says, and the error of one that failed
 
 ANSWER = "<your answer>"
 EMPTY = "it still says `raise NotImplementedError`: write your answer in place of that line."
 UNCHANGED = "this is what you started from: change it to your answer."
 
 
-def check(exercise: dict[str, Any], answer: str) -> list[Verdict]:
+def check(exercise: dict[str, Any], answer: str) -> list[PartVerdict]:
     """The verdicts on an answer: {"part", "verdict", "says"} for each check, or one for all.
 
     Verdicts are right, wrong (a result is another), failed (it raised) and empty (not written).
@@ -38,7 +38,7 @@ def check(exercise: dict[str, Any], answer: str) -> list[Verdict]:
     return [check_part(part, dict(names)) for part in exercise["checks"]]
 
 
-def check_part(part: dict[str, str], names: dict[str, Any]) -> Verdict:
+def check_part(part: dict[str, str], names: dict[str, Any]) -> PartVerdict:
     print(f"{part['name']}: ", end="")
     try:
         execute(part["source"], "<check>", names)
@@ -54,7 +54,7 @@ def execute(source: str, filename: str, names: dict[str, Any]) -> None:
     exec(compile(source, filename, "exec"), names)
 
 
-def verdict(part: str, error: BaseException) -> Verdict:
+def verdict(part: str, error: BaseException) -> PartVerdict:
     if isinstance(error, NotImplementedError):
         return {"part": part, "verdict": "empty", "says": EMPTY}
     if raised_by_the_check(error):

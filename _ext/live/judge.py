@@ -27,7 +27,7 @@ IMPORTABLE = {
 }  # fmt: skip
 
 
-class Names(ast.NodeVisitor):
+class CellNames(ast.NodeVisitor):
     """What a piece of code imports, and which names of the page it uses, gives and changes."""
 
     def __init__(self, source: str) -> None:
@@ -223,14 +223,14 @@ def changed_by(node: ast.AST) -> str:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CellVerdict:
     """Whether a cell runs in the page: why not, and what of it other cells can still build on."""
 
     why: str = ""
     kept: str = ""  # imports and definitions of a cell that does not run
 
 
-class Reading:
+class PageJudge:
     """What is known of a page, cell by cell from the top."""
 
     def __init__(self) -> None:
@@ -239,28 +239,28 @@ class Reading:
         self.unwritten: dict[tuple[str, str], str] = {}  # entries of dictionaries that are fine
         self.modules: dict[str, str] = {}
 
-    def judge(self, source: str, taken_out: str = "") -> Verdict:
+    def judge(self, source: str, taken_out: str = "") -> CellVerdict:
         module, code = written(source)
         try:
-            names = Names(code)
+            names = CellNames(code)
         except SyntaxError:  # another magic, or an error shown on purpose
-            return Verdict("needs Jupyter")
+            return CellVerdict("needs Jupyter")
         why = taken_out or (self.missing(names) if module else self.obstacle(names))
         reason = "builds on a cell that is left out" if taken_out else builds_on(why)
         if module:
             self.modules[module] = reason
         elif why:
-            return Verdict(why, self.keep(code, reason))
+            return CellVerdict(why, self.keep(code, reason))
         else:
             self.spoil(names.given, "")
-        return Verdict(why)
+        return CellVerdict(why)
 
     def keep(self, code: str, reason: str) -> str:
         """What others can use of a cell that does not run; the rest is spoiled."""
         kept = []
         for statement in ast.parse(code).body:
             text = ast.unparse(statement)
-            part = Names(text)
+            part = CellNames(text)
             if is_definition(statement) and not self.obstacle(part):
                 kept.append(text)
                 self.spoil(part.given, "")
@@ -270,7 +270,7 @@ class Reading:
                 self.unwritten |= dict.fromkeys(part.entered, reason)
         return "\n".join(kept)
 
-    def obstacle(self, names: Names) -> str:
+    def obstacle(self, names: CellNames) -> str:
         if why := self.missing(names):
             return why
         for name in sorted(names.used & self.spoiled.keys()):
@@ -280,7 +280,7 @@ class Reading:
                 return why
         return "needs Jupyter" if "get_ipython" in names.used else ""
 
-    def missing(self, names: Names) -> str:
+    def missing(self, names: CellNames) -> str:
         """What a browser has not of that which is imported."""
         lacking = names.imports - AVAILABLE - self.modules.keys() | names.carried - IMPORTABLE
         unknown = sorted(lacking)
@@ -297,9 +297,9 @@ class Reading:
                 self.spoiled[name] = why
 
 
-def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[Verdict]:
+def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[CellVerdict]:
     """For each cell, given by source and options, whether it can run in the page."""
-    page = Reading()
+    page = PageJudge()
     return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
 
 
@@ -325,7 +325,7 @@ def origins(sources: Iterable[str]) -> list[Origins]:
     for place, source in enumerate(sources):
         module, code = written(source)
         try:
-            names = Names(code)
+            names = CellNames(code)
         except SyntaxError:
             found.append(Origins({}, set(), set(), set()))
             continue

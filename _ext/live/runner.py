@@ -96,7 +96,7 @@ def _module(name: str, **contents: Any) -> types.ModuleType:
     return module
 
 
-class Shown:
+class DisplayObject:
     """What IPython's HTML, SVG and Markdown are made of."""
 
     kind: str
@@ -114,7 +114,7 @@ def clear_output(wait: bool = False) -> None:
 
 def provide_modules() -> None:
     kinds = {"HTML": "text/html", "SVG": "image/svg+xml", "Markdown": "text/markdown"}
-    shown = {name: type(name, (Shown,), {"kind": kind}) for name, kind in kinds.items()}
+    shown = {name: type(name, (DisplayObject,), {"kind": kind}) for name, kind in kinds.items()}
     ways = _module(
         "IPython.display",
         display=display,

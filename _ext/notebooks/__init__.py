@@ -20,14 +20,14 @@ from sphinx.application import Sphinx
 from common.cells import code_cells
 from common.files import on_page
 from coursework.engine import is_hosted, repository
-from notebooks.first_cell import Notebook, publish, write
-from notebooks.markdown import Cell, Markdown
+from notebooks.first_cell import NotebookJson, publish, write
+from notebooks.markdown import CodeCell, Markdown
 
 FOLDER = "notebooks"
 BRANCH = "gh-pages"
 
 
-def code_cell(cell: Cell) -> dict[str, Any]:
+def code_cell(cell: CodeCell) -> dict[str, Any]:
     metadata: dict[str, Any] = {"tags": cell.tags} if cell.tags else {}
     if cell.folded:
         metadata |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
@@ -46,12 +46,12 @@ def markdown_cell(text: str, images: dict[str, dict[str, str]]) -> dict[str, Any
     return cell | ({"attachments": shown} if shown else {})
 
 
-def notebook(page: Markdown) -> Notebook:
+def notebook(page: Markdown) -> NotebookJson:
     """The cells of a page, after one that is still empty; each heading starts a new one."""
     images = page.attachments()
-    cells = [code_cell(Cell("", folded=True))]
+    cells = [code_cell(CodeCell("", folded=True))]
     cells += [
-        code_cell(item) if isinstance(item, Cell) else markdown_cell(item, images)
+        code_cell(item) if isinstance(item, CodeCell) else markdown_cell(item, images)
         for item in page.cells()
     ]
     for number, cell in enumerate(cells):

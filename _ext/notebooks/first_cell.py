@@ -25,7 +25,7 @@ from coursework.imports import imported
 from coursework.sources import PACKAGES
 from notebooks import wheel
 
-Notebook = dict[str, Any]
+NotebookJson = dict[str, Any]
 
 START = """\
 # @title Run this cell first: it installs what the notebook needs and this machine lacks
@@ -145,13 +145,13 @@ def all_code(sources: Iterable[str]) -> str:
     return "\n".join(map(plain, sources))
 
 
-def cells_of(notebook: Notebook) -> str:
+def cells_of(notebook: NotebookJson) -> str:
     """The code of a notebook, its first cell left out, as plain Python."""
     cells = (cell for cell in notebook["cells"][1:] if cell["cell_type"] == "code")
     return all_code("".join(cell["source"]) for cell in cells)
 
 
-def stamp(notebook: Notebook, head: str) -> None:
+def stamp(notebook: NotebookJson, head: str) -> None:
     """Write the first cell of a notebook."""
     code = cells_of(notebook)
     packages = {name: name for name in of_the_engine()} | used(code)
@@ -178,6 +178,6 @@ def publish(site: Path, book: Path) -> list[Path]:
     return paths
 
 
-def write(notebook: Notebook, path: Path) -> None:
+def write(notebook: NotebookJson, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n")

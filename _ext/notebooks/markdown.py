@@ -33,7 +33,7 @@ SINGLE = re.compile(r"\\(begin|end)\{(equation|multline)\*?\}")
 
 
 @dataclass
-class Cell:
+class CodeCell:
     """A code cell of the page; `folded` where its source is hidden at first."""
 
     source: str
@@ -41,7 +41,7 @@ class Cell:
     folded: bool = False
 
 
-Item = str | Cell
+Block = str | CodeCell
 
 
 def escape(text: str) -> str:
@@ -102,7 +102,7 @@ class Markdown:
         if self.cited:
             self.items.append(self.bibliography())
 
-    def cells(self) -> Iterator[Item]:
+    def cells(self) -> Iterator[Block]:
         """Code cells, and the Markdown between; a heading or an answer starts a new one."""
         pieces: list[str] = []
         for item in [*self.items, None]:
@@ -131,11 +131,11 @@ class Markdown:
 
     # Blocks
 
-    def blocks(self, node: nodes.Node, level: int) -> Iterator[Item]:
+    def blocks(self, node: nodes.Node, level: int) -> Iterator[Block]:
         for child in node.children:
             yield from self.block(child, level)
 
-    def block(self, node: nodes.Node, level: int) -> Iterator[Item]:
+    def block(self, node: nodes.Node, level: int) -> Iterator[Block]:
         if isinstance(node, nodes.title | nodes.Invisible | addnodes.toctree):
             return
         if is_code(node):
@@ -158,24 +158,24 @@ class Markdown:
     def text(self, node: nodes.Node) -> str:
         """The blocks of a node that holds no cells."""
         items = list(self.blocks(node, 5))
-        if any(isinstance(item, Cell) for item in items):
+        if any(isinstance(item, CodeCell) for item in items):
             name = type(node).__name__
             logger.warning("a notebook has no cells in a <%s>", name, location=node)
         return "\n\n".join(item for item in items if isinstance(item, str))
 
-    def cell(self, node: nodes.Element) -> Cell:
+    def cell(self, node: nodes.Element) -> CodeCell:
         tags = node["cell_metadata"].get("tags", [])
         shown = [tag for tag in tags if tag != "hide-input"]
-        return Cell(source_of(node), shown, "hide-input" in tags)
+        return CodeCell(source_of(node), shown, "hide-input" in tags)
 
-    def block_section(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_section(self, node: nodes.Element, level: int) -> Iterator[Block]:
         title = own_title(node)
         if title is not None:
             level += 1
             yield f"{'#' * level} {self.inline(title)}"
         yield from self.blocks(node, level)
 
-    def block_container(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_container(self, node: nodes.Element, level: int) -> Iterator[Block]:
         if node.get("design_component") == "card":
             yield indent(self.text(node), "- ", "  ")
         else:
@@ -183,15 +183,15 @@ class Markdown:
 
     block_compound = block_figure = block_legend = block_glossary = block_container
 
-    def block_TextElement(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
+    def block_TextElement(self, node: nodes.Element, level: int) -> Iterator[Block]:  # noqa: N802
         text = self.inline(node).strip()
         if text:
             yield re.sub(r"^([#+-]|\d+[.)])(?=\s)", r"\\\1", text)
 
-    def block_rubric(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_rubric(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield f"**{self.inline(node)}**"
 
-    def block_caption(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_caption(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield self.numbered("figure", node)
 
     def numbered(self, kind: str, caption: nodes.Element) -> str:
@@ -201,7 +201,7 @@ class Markdown:
         name = f"**{self.app.config.numfig_format[kind] % number}** " if number else ""
         return name + self.inline(caption)
 
-    def block_math_block(self, node: nodes.math_block, level: int) -> Iterator[Item]:
+    def block_math_block(self, node: nodes.math_block, level: int) -> Iterator[Block]:
         text = node.astext().strip()
         if not node.get("nowrap") and r"\\" in text and r"\begin" not in text:
             text = f"\\begin{{split}}\n{text}\n\\end{{split}}"
@@ -218,35 +218,35 @@ class Markdown:
         writer: Any = SimpleNamespace(builder=builder)
         return get_node_equation_number(writer, node)
 
-    def block_literal_block(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_literal_block(self, node: nodes.Element, level: int) -> Iterator[Block]:
         text, language = node.astext().rstrip(), node.get("language", "")
         marks = fence(text, 3)
         yield f"{marks}{'' if language in ('default', 'none') else language}\n{text}\n{marks}"
 
     block_doctest_block = block_literal_block
 
-    def block_raw(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_raw(self, node: nodes.Element, level: int) -> Iterator[Block]:
         text = self.inline_raw(node).strip()
         if text and not text.startswith("<script"):
             yield text
 
-    def block_image(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_image(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield self.inline_image(node)
 
-    def block_transition(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_transition(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield "---"
 
-    def block_bullet_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_bullet_list(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield "\n".join(indent(self.text(item), "- ", "  ") for item in node.children)
 
-    def block_enumerated_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_enumerated_list(self, node: nodes.Element, level: int) -> Iterator[Block]:
         marks = [f"{node.get('start', 1) + i}. " for i in range(len(node.children))]
         yield "\n".join(
             indent(self.text(item), mark, " " * len(mark))
             for mark, item in zip(marks, node.children, strict=True)
         )
 
-    def block_definition_list(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_definition_list(self, node: nodes.Element, level: int) -> Iterator[Block]:
         items = []
         for item in node.children:
             terms = ", ".join(map(self.inline, item.findall(nodes.term)))
@@ -254,10 +254,10 @@ class Markdown:
             items.append(indent(f"**{terms}**\n\n{meaning}", "- ", "  "))
         yield "\n".join(items)
 
-    def block_block_quote(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_block_quote(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield block_quote(self.text(node))
 
-    def block_table(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_table(self, node: nodes.Element, level: int) -> Iterator[Block]:
         title = own_title(node)
         if title is not None:
             yield self.numbered("table", title)
@@ -274,7 +274,7 @@ class Markdown:
 
     # Boxes
 
-    def block_Admonition(self, node: nodes.Element, level: int) -> Iterator[Item]:  # noqa: N802
+    def block_Admonition(self, node: nodes.Element, level: int) -> Iterator[Block]:  # noqa: N802
         """Notes: quotations with a title."""
         title, body = self.box_title(node), self.text(node)
         if "dropdown" in node["classes"]:
@@ -294,17 +294,17 @@ class Markdown:
         own = re.sub(rf"^{kind}\s*(%s)?\s*", "", own, flags=re.IGNORECASE)
         return " ".join(filter(None, (kind.capitalize(), number, own)))
 
-    def block_exercise_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_exercise_node(self, node: nodes.Element, level: int) -> Iterator[Block]:
         yield f"{'#' * (level + 1)} {self.box_title(node)}"
         yield from self.blocks(node, level + 1)
 
     block_exercise_enumerable_node = block_exercise_node
 
-    def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Item]:
+    def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Block]:
         """A box with cells, folded piece by piece: no HTML element reaches over a cell."""
         title, pieces = node.children[0].astext().strip(), []
         items = [*self.blocks(node, level + 1), None]
-        if isinstance(items[0], Cell):
+        if isinstance(items[0], CodeCell):
             yield f"**{title}**"
             title += ", continued"
         for item in items:

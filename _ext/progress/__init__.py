@@ -26,7 +26,7 @@ class progress(nodes.General, nodes.Element):  # noqa: N801
     """Where the list stands."""
 
 
-class Progress(SphinxDirective):
+class ProgressDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         return [progress()]
 
@@ -83,7 +83,7 @@ def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(progress)
-    app.add_directive("progress", Progress)
+    app.add_directive("progress", ProgressDirective)
     app.connect("doctree-resolved", fill)
     on_page(app, name_page)
     on_page(app, add_script)

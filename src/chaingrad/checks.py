@@ -207,10 +207,10 @@ def form_of(results: Any) -> Any:
     return f"an array of shape {array.shape}" if array.ndim else "a number"
 
 
-Found = tuple[str, str, str, str]  # problem, expected, got, hint
+Mismatch = tuple[str, str, str, str]  # problem, expected, got, hint
 
 
-def _compare(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
+def _compare(expected: Any, got: Any, rtol: float, atol: float) -> Mismatch | None:
     if expected is None or isinstance(expected, (str, bool)):
         same = type(got) is type(expected) and got == expected
         if isinstance(expected, bool) and isinstance(got, np.bool_):
@@ -221,7 +221,7 @@ def _compare(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
     return _compare_arrays(np.asarray(expected), got, rtol, atol)
 
 
-def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found | None:
+def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Mismatch | None:
     flat = isinstance(got, np.ndarray) and got.ndim == 1
     if not (flat or isinstance(got, (list, tuple))):
         return "is not a list", _show(expected), f"{type(got).__name__} {_show(got)}", ""
@@ -237,7 +237,7 @@ def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Found |
     return None
 
 
-def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) -> Found | None:
+def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) -> Mismatch | None:
     array = _as_numbers(got)
     if array is None:
         kind = "an array" if np.ndim(expected) else "a number"

@@ -351,7 +351,7 @@ def _is_variable(x: Any) -> bool:
 
 
 @dataclass
-class _Trace:
+class _Evaluation:
     """A function called with new variables in the place of some of its arguments."""
 
     inputs: list[Any]
@@ -371,7 +371,7 @@ def _traced(
     has_aux: bool = False,
     /,
     **kwargs: Any,
-) -> _Trace:
+) -> _Evaluation:
     """Call ``f`` with a new variable for each argument at ``positions``.
 
     An alias of a node, not the node itself, so that a function that also uses the node by another
@@ -397,7 +397,7 @@ def _traced(
             out, aux = out
         if not nested:
             aux = _tree.rebuilt(aux, map(rules.value, _tree.leaves(aux)))
-        return _Trace(inputs, _node(out, f), aux, nested)
+        return _Evaluation(inputs, _node(out, f), aux, nested)
 
 
 def _is_single(x: Any) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 Thing = TypeVar("Thing", bound=Hashable)
 Parents = Mapping[Thing, Iterable[Thing]] | Callable[[Thing], Iterable[Thing]]
-Trace = Callable[[str, Any], object]
+Observer = Callable[[str, Any], object]
 
 
 class GraphNode(Protocol):
@@ -55,7 +55,7 @@ def parents_of(parents: Parents[Thing]) -> Callable[[Thing], Iterable[Thing]]:
     return look_up
 
 
-def toposort(root: Thing, parents: Parents[Thing], trace: Trace | None = None) -> list[Thing]:
+def toposort(root: Thing, parents: Parents[Thing], trace: Observer | None = None) -> list[Thing]:
     """Sort what ``root`` depends on so that every child comes before its parents.
 
     Depth-first search from the root :cite:`tarjan1972`: a node is pushed once all of its parents

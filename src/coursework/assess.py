@@ -50,7 +50,7 @@ GIVEN_UP = "the submission had used up its time, or its processes, before this w
 
 
 @dataclass(frozen=True)
-class Draw:
+class CheckDraw:
     """Inputs, the reference's results, and the bytes that an answer may have at most."""
 
     inputs: Any
@@ -84,26 +84,26 @@ class Key:
         return self.assignment.fits(tags, self._secret, self.student)
 
     @functools.cached_property
-    def common(self) -> dict[tuple[str, str], list[Draw]]:
+    def common(self) -> dict[tuple[str, str], list[CheckDraw]]:
         """{problem and part: what it is asked}, of the problems that are the same for all."""
         return self._draws(q for q in self.assignment.problems if not q.drawing)
 
     @functools.cached_property
-    def draws(self) -> dict[tuple[str, str], list[Draw]]:
+    def draws(self) -> dict[tuple[str, str], list[CheckDraw]]:
         """{problem and part: what it is asked}."""
         return self.common | self._draws(q for q in self.assignment.problems if q.drawing)
 
-    def _draws(self, problems: Iterable[Problem]) -> dict[tuple[str, str], list[Draw]]:
+    def _draws(self, problems: Iterable[Problem]) -> dict[tuple[str, str], list[CheckDraw]]:
         return {
             (problem.id, part.name): [self._draw(problem, part, k) for k in range(part.draws)]
             for problem in problems
             for part in problem.parts
         }
 
-    def _draw(self, problem: Problem, part: Part, k: int) -> Draw:
+    def _draw(self, problem: Problem, part: Part, k: int) -> CheckDraw:
         inputs = part.draw(self._secret, k)
         message = wire.encode(problem.expected(part, inputs))
-        return Draw(inputs, wire.decode(message), RESULT_BYTES + RESULT_RATIO * len(message))
+        return CheckDraw(inputs, wire.decode(message), RESULT_BYTES + RESULT_RATIO * len(message))
 
     @functools.cached_property
     def fingerprint(self) -> str:

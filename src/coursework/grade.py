@@ -13,7 +13,7 @@ from pathlib import Path
 
 from coursework.assignments import Assignment
 from coursework.batch import Graded, grade_all
-from coursework.results import Row, rows
+from coursework.results import ResultRow, rows
 from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
@@ -218,7 +218,7 @@ def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
             yield f"Not graded, {stray}"
 
 
-def _odd_changes(results: Sequence[Row], roster: Roster) -> Iterator[str]:
+def _odd_changes(results: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
     """Points given by hand that may be a typing error."""
     for row in results:
         name = row.student.id

@@ -130,7 +130,7 @@ OPTIONS = {
 }  # fmt: skip
 KNOWN = {"role", "part", "points", *OPTIONS}
 PAGE_ONLY = "chaingrad.checks"
-Cell = tuple[dict[str, Any], str]  # its options, its source
+CodeBlock = tuple[dict[str, Any], str]  # its options, its source
 
 
 def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
@@ -280,7 +280,7 @@ def _exercise(text: str, label: str) -> dict[str, Any]:
     raise ProblemError("the exercise has no exercise-end")
 
 
-def _cell(fence: re.Match[str]) -> Cell:
+def _cell(fence: re.Match[str]) -> CodeBlock:
     """The `coursework` options of a code cell ({} for any other fence), and its source."""
     if not fence[2].startswith("{code-cell}"):
         return {}, ""

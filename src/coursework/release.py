@@ -29,8 +29,8 @@ from coursework.sources import PACKAGES
 from coursework.stubs import function_bodies
 from coursework.trusted import ProblemError
 
-Cell = dict[str, Any]
-Notebook = dict[str, Any]
+CellJson = dict[str, Any]
+NotebookJson = dict[str, Any]
 
 VISIBLE_SEEDS = range(2)
 KERNEL = {
@@ -105,17 +105,17 @@ def write_for(
     return _write(notebook, folder / "students" / student.id, assignment.name)
 
 
-def student_notebook(assignment: Assignment, book: Path) -> Notebook:
+def student_notebook(assignment: Assignment, book: Path) -> NotebookJson:
     """What students get: no answer, and of the checks those that are theirs to see."""
     return _notebook(assignment, book, None)
 
 
-def source_notebook(assignment: Assignment, book: Path, secret: str) -> Notebook:
+def source_notebook(assignment: Assignment, book: Path, secret: str) -> NotebookJson:
     """What nbgrader makes the students' version from: answers and hidden checks, marked."""
     return _notebook(assignment, book, secret)
 
 
-def _write(notebook: Notebook, folder: Path, name: str) -> Path:
+def _write(notebook: NotebookJson, folder: Path, name: str) -> Path:
     path = folder / f"{name}.ipynb"
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(notebook, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
@@ -124,7 +124,7 @@ def _write(notebook: Notebook, folder: Path, name: str) -> Path:
 
 def _notebook(
     assignment: Assignment, book: Path, secret: str | None, student: Student | None = None
-) -> Notebook:
+) -> NotebookJson:
     title = _title(assignment, student)
     cells = [_markdown("setup-title", title), *_setup(assignment, book)]
     for problem in assignment.problems:
@@ -133,7 +133,7 @@ def _notebook(
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _cells(problem: Problem, secret: str | None) -> Iterator[Cell]:
+def _cells(problem: Problem, secret: str | None) -> Iterator[CellJson]:
     """An exercise's cells; with a secret those of the source."""
     heading = f"## {problem.title}\n\n{problem.level} · {_points(problem.points)}"
     yield _markdown(f"{problem.id}-title", heading)
@@ -267,7 +267,7 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#$|~&!])", r"\\\1", " ".join(text.split()))
 
 
-def _setup(assignment: Assignment, book: Path) -> Iterator[Cell]:
+def _setup(assignment: Assignment, book: Path) -> Iterator[CellJson]:
     """Cells that install the engine, if an exercise uses it, and define `check_results`."""
     if any(_uses_engine(problem) for problem in assignment.problems):
         source = engine_source(book)
@@ -288,16 +288,16 @@ def _uses_engine(problem: Problem) -> bool:
 # --- cells --------------------------------------------------------------------------------------
 
 
-def _markdown(name: str, text: str) -> Cell:
+def _markdown(name: str, text: str) -> CellJson:
     return _cell("markdown", name, text)
 
 
-def _code(name: str, text: str, *, solution: bool = False, points: float | None = None) -> Cell:
+def _code(name: str, text: str, *, solution: bool = False, points: float | None = None) -> CellJson:
     cell = _cell("code", name, text, solution, points)
     return cell | {"execution_count": None, "outputs": []}
 
 
-def _collapsed(cell: Cell) -> Cell:
+def _collapsed(cell: CellJson) -> CellJson:
     """The cell with only the first line of its source open, in JupyterLab and in Colab."""
     cell["metadata"] |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     return cell
@@ -305,7 +305,7 @@ def _collapsed(cell: Cell) -> Cell:
 
 def _cell(
     kind: str, name: str, text: str, solution: bool = False, points: float | None = None
-) -> Cell:
+) -> CellJson:
     """A cell with nbgrader's metadata, in version 3 of its schema; a solution alone is edited."""
     graded, locked = points is not None, not solution
     parts = [text, kind, graded, solution, locked, name] + ([float(points)] if points else [])

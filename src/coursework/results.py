@@ -14,7 +14,7 @@ NOT_LISTED = "Not on the roster."
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """A student and an assignment; in `remarks` all that the teacher should know beside points."""
 
     student: Student
@@ -45,7 +45,7 @@ def rows(
     assignments: Mapping[str, Assignment],
     roster: Roster,
     changes: Sequence[Change] = (),
-) -> list[Row]:
+) -> list[ResultRow]:
     """A row for everybody on the roster, in the folder or given points, and each assignment.
 
     Assignments that nobody has touched are left out.
@@ -77,7 +77,7 @@ def _row(
     strays: Iterable[Stray],
     changes: Mapping[str, Change],
     roster: Roster,
-) -> Row:
+) -> ResultRow:
     mark = changed(item.mark if item else unasked(assignment, "nothing was handed in"), changes)
     remarks = list(mark.remarks) if item else ["Nothing handed in."]
     if item:
@@ -92,7 +92,7 @@ def _row(
     if roster.students and not listed:
         several = roster.is_shared(student.id)
         remarks.append("Several on the roster have this name." if several else NOT_LISTED)
-    return Row(student, assignment, mark, item, tuple(remarks), listed)
+    return ResultRow(student, assignment, mark, item, tuple(remarks), listed)
 
 
 def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:

@@ -52,17 +52,17 @@ class Sheet:
 
 
 Printed = tuple[Markup, *tuple[str, ...]]  # a problem on paper, and the lines of its key
-Draw = Callable[[Any], Printed]  # of a problem of the drills; of a generator without levels
+Printer = Callable[[Any], Printed]  # of a problem of the drills; of a generator without levels
 
 
 @dataclass(frozen=True)
-class Kind:
+class SheetKind:
     """What a sheet asks."""
 
     title: str
     asks: str  # what is to be done, as HTML
     number: int  # how many problems fill a page
-    draw: Draw
+    draw: Printer
     leveled: bool = False  # else all problems are equally hard
     room: int = 0  # the least height of a problem, to work it out in, in CSS pixels
 
@@ -324,9 +324,9 @@ FAULT = (
 )
 
 
-def _drill(kind: str, number: int, draw: Draw = _boxes, asks: str = "") -> Kind:
+def _drill(kind: str, number: int, draw: Printer = _boxes, asks: str = "") -> SheetKind:
     known = drills.KINDS[kind]
-    return Kind(known.title, asks or known.asks, number, draw, leveled=True)
+    return SheetKind(known.title, asks or known.asks, number, draw, leveled=True)
 
 
 KINDS = {
@@ -340,7 +340,7 @@ KINDS = {
     "keep": _drill("keep", 3, _kept, KEPT),
     "costs": _drill("costs", 2),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
-    "graph": Kind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
-    "layer": Kind("The gradients of a layer", LAYER, 2, _layer, room=420),
-    "fault": Kind("A fault in a backward pass", FAULT, 2, _fault),
+    "graph": SheetKind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
+    "layer": SheetKind("The gradients of a layer", LAYER, 2, _layer, room=420),
+    "fault": SheetKind("A fault in a backward pass", FAULT, 2, _fault),
 }

@@ -15,7 +15,7 @@ from coursework.assignments import Assignment
 from coursework.files import write_whole
 from coursework.marks import PartMark
 from coursework.problems import Problem
-from coursework.results import Row
+from coursework.results import ResultRow
 from coursework.roster import Student
 from coursework.submissions import Stray
 
@@ -33,7 +33,7 @@ WORDS = 100
 
 
 def write_reports(
-    output: Path, rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool = True
+    output: Path, rows: Sequence[ResultRow], strays: Sequence[Stray] = (), *, isolated: bool = True
 ) -> None:
     """Write the tables, `summary.html` and `feedback/STUDENT.html`; pages of earlier runs go.
 
@@ -57,7 +57,7 @@ def write_reports(
             path.unlink()  # of an earlier run: its marks count no longer
 
 
-def feedback(student: Student, rows: Sequence[Row], *, isolated: bool = True) -> str:
+def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = True) -> str:
     """The page of one student, with all that they have handed in.
 
     Nothing of a check's source, of other students, or of the secret is in it. Of a check's results
@@ -77,7 +77,9 @@ def feedback(student: Student, rows: Sequence[Row], *, isolated: bool = True) ->
     return html.render("feedback.html", student=student, rows=found, isolated=isolated)
 
 
-def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool = True) -> str:
+def summary(
+    rows: Sequence[ResultRow], strays: Sequence[Stray] = (), *, isolated: bool = True
+) -> str:
     """The teacher's page: distributions, the commonest failures, and every student's marks."""
     assignments = {row.assignment.name: row.assignment for row in rows}
     parts = [
@@ -96,7 +98,7 @@ def summary(rows: Sequence[Row], strays: Sequence[Stray] = (), *, isolated: bool
     )
 
 
-def _assignment(assignment: Assignment, rows: Sequence[Row]) -> dict[str, Any]:
+def _assignment(assignment: Assignment, rows: Sequence[ResultRow]) -> dict[str, Any]:
     own = [row for row in rows if row.submission]
     scores = [row.mark.points for row in own]
     words = f"{len(scores)} handed in; "
@@ -111,7 +113,7 @@ def _assignment(assignment: Assignment, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _problem(problem: Problem, rows: Sequence[Row]) -> dict[str, Any]:
+def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
     marks = [(row, p) for row in rows for p in row.mark.problems if p.id == problem.id]
     full = sum(mark.points == mark.max_points for _, mark in marks)
     mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
@@ -160,7 +162,7 @@ def _histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
     return {"bars": bars, "ticks": ticks, "label": label}
 
 
-def _student(student: Student, rows: Sequence[Row]) -> dict[str, Any]:
+def _student(student: Student, rows: Sequence[ResultRow]) -> dict[str, Any]:
     own = [row for row in rows if row.student == student]
     marks = (row.mark if row.counts else None for row in own)
     remarks = dict.fromkeys(line for row in own for line in row.remarks)
@@ -173,7 +175,7 @@ def _student(student: Student, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _students(rows: Iterable[Row]) -> list[Student]:
+def _students(rows: Iterable[ResultRow]) -> list[Student]:
     return sorted({row.student for row in rows}, key=lambda student: student.id)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from coursework.results import Row
+from coursework.results import ResultRow
 from coursework.submissions import printable
 
 CELL_CHARACTERS = 1000  # spreadsheets refuse more than 32,767
@@ -17,7 +17,7 @@ NBGRADER = ["assignment", "duedate", "timestamp", "student_id", "last_name", "fi
 NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_score"]
 
 
-def grades(rows: Sequence[Row]) -> str:
+def grades(rows: Sequence[ResultRow]) -> str:
     """A row for each student and assignment, a column for each exercise.
 
     What was not handed in is left empty here, and for Moodle and Canvas: as 0 it would count.
@@ -35,7 +35,7 @@ def grades(rows: Sequence[Row]) -> str:
     return _csv(lines)
 
 
-def nbgrader(rows: Sequence[Row]) -> str:
+def nbgrader(rows: Sequence[ResultRow]) -> str:
     """The columns that `nbgrader export` writes; what only nbgrader's database knows is empty."""
     lines: list[list[Any]] = [NBGRADER]
     for row in rows:
@@ -46,7 +46,7 @@ def nbgrader(rows: Sequence[Row]) -> str:
     return _csv(lines)
 
 
-def moodle(rows: Sequence[Row]) -> str:
+def moodle(rows: Sequence[ResultRow]) -> str:
     """What Moodle's grade import takes: a row for each student, a column for each assignment.
 
     With a roster, for those on it: Moodle gives the points of a row without an ID number to the
@@ -56,28 +56,28 @@ def moodle(rows: Sequence[Row]) -> str:
     return _wide(listed or rows, ["ID number", "Full name", "Email address"], _moodle)
 
 
-def canvas(rows: Sequence[Row]) -> str:
+def canvas(rows: Sequence[ResultRow]) -> str:
     """What Canvas's gradebook import takes."""
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     return _wide(rows, head, _canvas, ["    Points Possible", "", "", "", ""])
 
 
-def _moodle(rows: Sequence[Row]) -> list[str]:
+def _moodle(rows: Sequence[ResultRow]) -> list[str]:
     # Without a roster, what Moodle names a folder by is the student's full name.
     number, student = rows[0].student.id if rows[0].listed else "", rows[0].student
     return [number, student.name or student.id, student.mail]
 
 
-def _canvas(rows: Sequence[Row]) -> list[str]:
+def _canvas(rows: Sequence[ResultRow]) -> list[str]:
     student, files = rows[0].student, (row.submission for row in rows if row.submission)
     number = next(filter(None, (file.canvas for file in files)), "")
     return [student.name or student.id, number, student.id, student.mail, ""]
 
 
 def _wide(
-    rows: Sequence[Row],
+    rows: Sequence[ResultRow],
     head: list[str],
-    who: Callable[[Sequence[Row]], list[str]],
+    who: Callable[[Sequence[ResultRow]], list[str]],
     second: Sequence[str] = (),
 ) -> str:
     """A row for each student, who is told by their rows; `second` comes before the points."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainlab.doctor.probe import Probes, Reading
+from chainlab.doctor.probe import Observation, Probes
 from chainlab.doctor.scalars import (
     FORGETS,
     FUNCTIONS,
@@ -201,7 +201,7 @@ _try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRA
      *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True)  # fmt: skip
 
 
-def _second_pass(engine: Any) -> Iterator[Reading]:
+def _second_pass(engine: Any) -> Iterator[Observation]:
     a, b, w = (engine.array(x.copy()) for x in (A, B, W))
     with engine.forward():
         y = ((a * b) * w).sum()

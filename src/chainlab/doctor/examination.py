@@ -19,8 +19,8 @@ from chainlab.doctor.loading import is_file, load
 from chainlab.doctor.probe import (
     ENDLESS,
     NotThereError,
+    Observation,
     Probe,
-    Reading,
     TimeIsUpError,
     as_numbers,
     brief,
@@ -116,7 +116,7 @@ class Adapter:
 
     def readings(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
-    ) -> Iterator[Reading]:
+    ) -> Iterator[Observation]:
         """Of a function of leaves: its value, the gradients, and the leaves after the pass."""
         leaves = [self.array(x.copy()) if np.shape(x) else self.leaf(x) for x in at]
         with self.forward():
@@ -158,7 +158,7 @@ class Functional(Adapter):
 
     def readings(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
-    ) -> Iterator[Reading]:
+    ) -> Iterator[Observation]:
         """The gradients of a function of several numbers or arrays."""
         points = tuple(np.asarray(x, float) if np.shape(x) else float(x) for x in at)
         with self.forward():

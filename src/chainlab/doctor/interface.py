@@ -12,8 +12,8 @@ from typing import Any
 from chainlab.doctor.probe import (
     ENDLESS,
     NotThereError,
+    Observation,
     Probes,
-    Reading,
     TimeIsUpError,
     as_numbers,
     brief,
@@ -99,7 +99,7 @@ def _grad(engine: Any) -> None:
         raise _OddError(_NOT_SET) from None
 
 
-def _tried(step: Callable[[Any], object], engine: Any) -> Iterator[Reading]:
+def _tried(step: Callable[[Any], object], engine: Any) -> Iterator[Observation]:
     if not engine.has_nodes:
         raise NotThereError
     with _lacking():

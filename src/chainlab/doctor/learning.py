@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 from chaingrad import losses
 from chaingrad.data import digits, moons
 from chaingrad.node import Node
-from chainlab.doctor.probe import NotThereError, Probes, Reading
+from chainlab.doctor.probe import NotThereError, Observation, Probes
 
-Array = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Task:
     """What a net is to learn: inputs (n, d), labels (n,), its weights at first, rate and steps."""
 
-    x: Array
+    x: FloatArray
     labels: NDArray[np.int64]
-    weights: list[Array]
+    weights: list[FloatArray]
     rate: float
     steps: int
 
@@ -49,16 +49,16 @@ def task(name: str, seed: int = 0) -> Task:
     return Task(pixels[:600], labels[:600], _weights(rng, 64, 32, 10), rate=0.5, steps=30)
 
 
-def _weights(rng: np.random.Generator, *sizes: int) -> list[Array]:
-    found: list[Array] = []
+def _weights(rng: np.random.Generator, *sizes: int) -> list[FloatArray]:
+    found: list[FloatArray] = []
     for m, n in itertools.pairwise(sizes):
         found += [rng.normal(size=(m, n)) * np.sqrt(2 / m), np.zeros(n)]
     return found
 
 
 def train(
-    x: Array, labels: NDArray[np.int64], weights: list[Array], rate: float, steps: int
-) -> tuple[list[float], list[Array]]:
+    x: FloatArray, labels: NDArray[np.int64], weights: list[FloatArray], rate: float, steps: int
+) -> tuple[list[float], list[FloatArray]]:
     """The same by this package's engine: what is right."""
     W1, b1, W2, b2 = (Node(w) for w in weights)
     found = []
@@ -74,11 +74,11 @@ def train(
 
 
 @functools.cache
-def _right(name: str) -> tuple[list[float], list[Array]]:
+def _right(name: str) -> tuple[list[float], list[FloatArray]]:
     return train(*task(name).arguments())
 
 
-def _learns(engine: Any, name: str) -> Iterator[Reading]:
+def _learns(engine: Any, name: str) -> Iterator[Observation]:
     if engine.train is None:
         raise NotThereError("no function train(x, labels, weights, rate, steps) beside the engine")
     right, right_weights = _right(name)

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from chaingrad.functional import grad
 
-Reading = tuple[str, Any, Any]  # what was read, the number or array that came, and what is right
-Trial = Callable[[Any], Iterator[Reading]]
+Observation = tuple[
+    str, Any, Any
+]  # what was read, the number or array that came, and what is right
+Experiment = Callable[[Any], Iterator[Observation]]
 RTOL = 1e-5
 ENDLESS = "no end in time"
 # Seconds of processor time: that of the process is coarse while a timer runs, as around each probe.
@@ -52,7 +54,7 @@ class Probe:
     text: str
     bug: str
     look: str
-    trial: Trial
+    trial: Experiment
     needs: tuple[str, ...] = ()
     instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     only_remark: bool = False
@@ -75,7 +77,7 @@ class Probes(list[Probe]):
     milestone = 1
 
     def program(
-        self, text: str, bug: str, look: str, trial: Trial, *needs: str, **more: Any
+        self, text: str, bug: str, look: str, trial: Experiment, *needs: str, **more: Any
     ) -> None:
         """Try a small program; what it needs has to be there already, and can be named in short."""
         known = {p.text.partition(" at ")[0]: p.text for p in reversed(self)}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
-from chainlab.doctor.probe import Probes, Reading, TimeIsUpError, Trial, clock
+from chainlab.doctor.probe import Experiment, Observation, Probes, TimeIsUpError, clock
 
 OVERWRITES = "Museum 1: = for +="
 UNSORTED = "Museum 2: no topological order"
@@ -57,7 +57,7 @@ def _small_pass(engine: Any, f: Callable[[Any, Any], Any]) -> tuple[Any, list[An
     return y, leaves
 
 
-def _read_twice(engine: Any) -> Iterator[Reading]:
+def _read_twice(engine: Any) -> Iterator[Observation]:
     alone = engine.leaf(3.0)
     with contextlib.suppress(Exception):
         alone.grad = 2.5
@@ -77,7 +77,7 @@ def _all_silent(engine: Any) -> tuple[Any, bool]:
     return engine.gradient(y), all(g is None or g == 0 for g in found)
 
 
-def _root(engine: Any) -> Iterator[Reading]:
+def _root(engine: Any) -> Iterator[Observation]:
     seed, silent = _all_silent(engine)
     if silent:
         yield "dy/dy", seed, 1.0
@@ -87,12 +87,12 @@ def _root(engine: Any) -> Iterator[Reading]:
             yield "dy/dy", seed, 1.0
 
 
-def _leaf(engine: Any) -> Iterator[Reading]:
+def _leaf(engine: Any) -> Iterator[Observation]:
     if _all_silent(engine)[1]:
         yield "dy/da", 0.0, 1.0
 
 
-def _held(x: float) -> Trial:
+def _held(x: float) -> Experiment:
     return lambda engine: iter([("the value", engine.value(engine.leaf(x)), x)])
 
 
@@ -118,13 +118,13 @@ def _within(text: str, names: str, at: tuple[Any, ...], rule: str, *needs: str) 
          instead={"0": (UNSORTED, _ORDER)})  # fmt: skip
 
 
-def _leaf_alone(engine: Any) -> Iterator[Reading]:
+def _leaf_alone(engine: Any) -> Iterator[Observation]:
     a = engine.leaf(3.0)
     engine.backward(a)
     yield "dy/da", engine.gradient(a), 1.0
 
 
-def _untouched(engine: Any) -> Iterator[Reading]:
+def _untouched(engine: Any) -> Iterator[Observation]:
     a, b, c = (engine.leaf(x) for x in (3.0, 5.0, 7.0))
     engine.backward(a * b)
     yield "dy/dc", engine.gradient(c), 0.0
@@ -194,7 +194,7 @@ def _lines(run: Callable[[], Any], most: float) -> float:
     return count
 
 
-def _doubled(engine: Any) -> Iterator[Reading]:
+def _doubled(engine: Any) -> Iterator[Observation]:
     """Lines that grow with the square of the nodes are slow, and say nothing of the order."""
     most = 1e6
     for times in (10, 40):
@@ -209,7 +209,7 @@ def _doubled(engine: Any) -> Iterator[Reading]:
     yield "dy/da", engine.gradient(a), 2.0**40
 
 
-def _deep(engine: Any) -> Iterator[Reading]:
+def _deep(engine: Any) -> Iterator[Observation]:
     a, b = engine.leaf(1.0), engine.leaf(0.5)
     nodes = [a]
     try:
@@ -254,7 +254,7 @@ def _seconds(engine: Any, leaves: int, times: int) -> float:
     return max(clock() - began, _INSTANT)
 
 
-def _timed(engine: Any) -> Iterator[Reading]:
+def _timed(engine: Any) -> Iterator[Observation]:
     """By the least times of several, which other programs can only make larger.
 
     Four small sums are timed together: a clock that does not count processor time, as in a browser,
@@ -341,7 +341,7 @@ def clean_pass(engine: Any, root: Any, *leaves: Any) -> None:
     engine.backward(root)
 
 
-def _second_pass(engine: Any) -> Iterator[Reading]:
+def _second_pass(engine: Any) -> Iterator[Observation]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     y = (a * b) * c
     for which in ("first", "second"):
@@ -349,7 +349,7 @@ def _second_pass(engine: Any) -> Iterator[Reading]:
         yield f"dy/da of the {which} pass", engine.gradient(a), 21.0
 
 
-def _set_to_zero(engine: Any) -> Iterator[Reading]:
+def _set_to_zero(engine: Any) -> Iterator[Observation]:
     """An adapter that clears gradients in a way of its own is not asked."""
     if engine.clears_as_asked:
         a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
@@ -360,7 +360,7 @@ def _set_to_zero(engine: Any) -> Iterator[Reading]:
         yield "dy/da of the second pass", engine.gradient(a), 21.0
 
 
-def _goes_on(engine: Any) -> Iterator[Reading]:
+def _goes_on(engine: Any) -> Iterator[Observation]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     u = a * b
     engine.backward(u)
@@ -368,7 +368,7 @@ def _goes_on(engine: Any) -> Iterator[Reading]:
     yield "dy/da", engine.gradient(a), 21.0
 
 
-def _grows(engine: Any) -> Iterator[Reading]:
+def _grows(engine: Any) -> Iterator[Observation]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     u = a * b
     y = u * c
@@ -381,14 +381,14 @@ def _grows(engine: Any) -> Iterator[Reading]:
     yield "dy/da of the pass from y * u", engine.gradient(a), 252.0
 
 
-def _adds_up(engine: Any) -> Iterator[Reading]:
+def _adds_up(engine: Any) -> Iterator[Observation]:
     a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
     engine.backward(a * b)
     engine.backward(a * c)
     yield "d(y + z)/da", engine.gradient(a), 10.0
 
 
-def _loop(engine: Any) -> Iterator[Reading]:
+def _loop(engine: Any) -> Iterator[Observation]:
     w, x, t = engine.leaf(1.0), engine.leaf(3.0), engine.leaf(-1.0)
     for step in range(1, 4):
         for leaf in (w, x, t):
@@ -398,7 +398,7 @@ def _loop(engine: Any) -> Iterator[Reading]:
         yield f"dy/dw of graph {step}", engine.gradient(w), 12.0
 
 
-def _changed(engine: Any) -> Iterator[Reading]:
+def _changed(engine: Any) -> Iterator[Observation]:
     a, b = engine.leaf(2.0), engine.leaf(3.0)
     u = a * b
     y = u * u

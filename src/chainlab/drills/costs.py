@@ -17,7 +17,7 @@ from chainlab.drills.looks import room, shape
 from chainlab.drills.mistakes import Slip
 from chainlab.drills.recording import Number, Recording, total
 from chainlab.drills.tasks import Box, Words
-from chainview.player.names import Names, is_bare
+from chainview.player.names import NodeNames, is_bare
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read
@@ -74,7 +74,7 @@ class Net:
         root = self.of.trial[self.of.root].sum()
         root.label = "L"
         self.items = read(root, "drill", 10**9)
-        self.names = Names(self.items)
+        self.names = NodeNames(self.items)
         self.needed = {row.node for row in Ledger(root).rows if row.needed}
 
     def shape(self, item: Item) -> list[Number]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chainlab.drills.series import Series
-from chainview.figures.program import Program
+from chainview.figures.program import PageProgram
 
 EXACT = 60  # numbers are multiples of one part of this
 CLOSE = 1e-9
@@ -18,7 +18,7 @@ Entry = Mapping[str, Any]
 
 def values_of(found: Entry, leaves: Sequence[float]) -> list[float]:
     """The numbers at every place of the program."""
-    return list(map(float, Program(found["constants"], found["code"], (), 0, ()).run(leaves)))
+    return list(map(float, PageProgram(found["constants"], found["code"], (), 0, ()).run(leaves)))
 
 
 def settle(found: dict[str, Any]) -> None:

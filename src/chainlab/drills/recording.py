@@ -10,7 +10,7 @@ from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded
 from chainlab.drills.forms import DOMAINS, Form
 from chainview.figures.program import Primitives, arranged, computed
-from chainview.player.names import Names
+from chainview.player.names import NodeNames
 from chainview.read.items import Item
 from chainview.read.reading import read
 
@@ -41,7 +41,7 @@ class Recording:
         values = [self.form.domains.get(name, DOMAINS[0])[0] for name in leaves]
         self.items = read(self.form.run(values), CALLER, 10**9)
         self.root = self.items[-1].id
-        self.names = Names(self.items)
+        self.names = NodeNames(self.items)
         self.tape = Primitives(simpler)
         by_label = {item.label: item.node for item in self.items if item.is_leaf}
         self.inputs = [by_label[name] for name in leaves]

@@ -22,7 +22,7 @@ from chainlab.drills.formulas import BAR, ENTRIES, REDUCED, Matrix, Sum, Term, f
 from chainlab.drills.lines import Line, Lines
 from chainlab.drills.looks import look
 from chainlab.drills.series import Series
-from chainview.player.names import Names, is_bare
+from chainview.player.names import NodeNames, is_bare
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read as items_of
@@ -273,10 +273,10 @@ def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
 def looks(form: str) -> list[Look]:
     """The nodes of the drawing, with their shapes."""
     of = layer(form)
-    return [_look(Names(of.nodes), item) for item in of.nodes]
+    return [_look(NodeNames(of.nodes), item) for item in of.nodes]
 
 
-def _look(names: Names, item: Item) -> Look:
+def _look(names: NodeNames, item: Item) -> Look:
     title = names.whole(item) if item.label or item.op == "transpose" or is_bare(item) else ""
     note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
     return look(item, title, note, (("data",),) * (not is_bare(item)), "(0, 0)")

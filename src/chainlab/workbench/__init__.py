@@ -15,13 +15,13 @@ from chaingrad.node import Node
 from chainlab.workbench import views
 from chainlab.workbench.checked import checked
 from chainlab.workbench.costs import costs
-from chainlab.workbench.running import Problem, run
-from chainlab.workbench.views import Shown
+from chainlab.workbench.running import Diagnostic, run
+from chainlab.workbench.views import View
 from chainlab.workbench.written import Typeset, as_code, written
 from chainview.figures.nudge import nudge
 from chainview.player.passes import play
 
-VIEWS: dict[str, Callable[[Node], Shown]] = {
+VIEWS: dict[str, Callable[[Node], View]] = {
     "graph": views.graph,
     "play": partial(views.moving, "play", play),
     "nudge": partial(views.moving, "nudge", nudge),
@@ -47,7 +47,7 @@ class Answer:
     html: str = ""
     alt: str = ""
     printed: str = ""
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
     code: str = ""
 
     def _repr_mimebundle_(

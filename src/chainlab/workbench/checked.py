@@ -10,7 +10,7 @@ from chaingrad.backward import adjoints
 from chaingrad.node import Node
 from chainlab.workbench.replay import Replay
 from chainlab.workbench.tables import table
-from chainlab.workbench.views import Shown, single
+from chainlab.workbench.views import View, single
 from chainview.player.names import amount, entry
 
 STEP = 1e-6  # times the size of an entry, where that is above 1
@@ -21,7 +21,7 @@ SHOWN = 40
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckedEntry:
     """An entry of a leaf, its gradient, and the slopes to its left and right."""
 
     name: str
@@ -51,7 +51,7 @@ class Row:
         return "they agree" if self.agrees else "they differ"
 
 
-def checked(root: Node) -> Shown:
+def checked(root: Node) -> View:
     """Hold each gradient against central differences of the graph, replayed in float64."""
     single(root, "check")
     replay = Replay.of(root)
@@ -79,10 +79,10 @@ def checked(root: Node) -> Shown:
         for r in rows[:SHOWN]
     ]
     more = f" The first {SHOWN} are shown." if count > SHOWN else ""
-    return Shown(table("check", words + more, heads, lines), words)
+    return View(table("check", words + more, heads, lines), words)
 
 
-def _rows(replay: Replay) -> Iterator[Row]:
+def _rows(replay: Replay) -> Iterator[CheckedEntry]:
     grads = adjoints(replay.root, replay.root.seed(), replay.leaves)
     points = [np.array(x, np.float64) for x in replay.values]
     here = replay.number(points)
@@ -97,6 +97,6 @@ def _rows(replay: Replay) -> Iterator[Row]:
                 sides.append(replay.number(points))
             point[index] = at
             left, right = (here - sides[0]) / step, (sides[1] - here) / step
-            yield Row(
+            yield CheckedEntry(
                 f"{leaf.label or 'a leaf'}{entry(index)}", float(gradient[index]), left, right
             )

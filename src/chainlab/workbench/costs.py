@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from chaingrad.account import Ledger, Row
 from chaingrad.node import Node
 from chainlab.workbench.tables import table
-from chainlab.workbench.views import Shown, single
+from chainlab.workbench.views import View, single
 
 MOST = 300  # nodes
 
@@ -26,7 +26,7 @@ class Segment:
     again: int
 
 
-def costs(root: Node) -> Shown:
+def costs(root: Node) -> View:
     """The ledger of the graph."""
     single(root, "costs")
     count = len(root.sorted_graph())
@@ -51,7 +51,7 @@ def costs(root: Node) -> Shown:
         )
         for row in ledger.rows
     ]
-    return Shown(table("costs", words, heads, rows), words)
+    return View(table("costs", words, heads, rows), words)
 
 
 def _advice(ledger: Ledger) -> str:

@@ -14,17 +14,17 @@ INSTEAD = (
     "x.exp() for a function of it"
 )
 
-Found = tuple[int, str, str]  # line, message, hint
+Hint = tuple[int, str, str]  # line, message, hint
 
 
-def pasted(tree: ast.Module) -> list[Found]:
+def pasted(tree: ast.Module) -> list[Hint]:
     """What a text takes from other libraries, in the order of its lines."""
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     others = OTHERS - own
     return sorted({found for node in ast.walk(tree) for found in _found(node, others)})
 
 
-def _found(node: ast.AST, others: set[str]) -> Iterator[Found]:
+def _found(node: ast.AST, others: set[str]) -> Iterator[Hint]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         modules = [getattr(node, "module", None) or alias.name for alias in node.names]
         for root in OTHERS.intersection(module.partition(".")[0] for module in modules):

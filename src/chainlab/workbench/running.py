@@ -23,7 +23,7 @@ LONGEST = 10_000  # characters that are printed
 
 
 @dataclass(frozen=True)
-class Problem:
+class Diagnostic:
     """What is wrong at a line, counted from 1, and what to write instead, if that is known."""
 
     line: int
@@ -38,7 +38,7 @@ class Ran:
 
     root: Node | None
     printed: str = ""
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
 
 
 def names_at_hand() -> dict[str, Any]:
@@ -55,10 +55,10 @@ def run(text: str) -> Ran:
             warnings.simplefilter("ignore")
             tree = ast.parse(text, FILE)
     except SyntaxError as error:
-        return Ran(None, problems=[Problem(error.lineno or 1, f"{error.msg}.")])
+        return Ran(None, problems=[Diagnostic(error.lineno or 1, f"{error.msg}.")])
     except ValueError as error:  # a null byte
-        return Ran(None, problems=[Problem(1, str(error))])
-    if elsewhere := [Problem(*found) for found in pasted(tree)]:
+        return Ran(None, problems=[Diagnostic(1, str(error))])
+    if elsewhere := [Diagnostic(*found) for found in pasted(tree)]:
         return Ran(None, problems=elsewhere)
     if not tree.body:
         return Ran(None)
@@ -78,7 +78,7 @@ def run(text: str) -> Ran:
                 raise
             value, wrong = None, [_located(error, tree)]
     notes = [
-        Problem(w.lineno, str(w.message), hint_for(str(w.message), w.lineno, tree), "warning")
+        Diagnostic(w.lineno, str(w.message), hint_for(str(w.message), w.lineno, tree), "warning")
         for w in warned
         if w.filename == FILE
     ]
@@ -113,26 +113,28 @@ def _shown(value: ast.expr) -> ast.expr:
     return value
 
 
-def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Problem:
+def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Diagnostic:
     line = tree.body[-1].lineno
     known = [name for name, x in names.items() if isinstance(x, Node)]
     if isinstance(value, list | tuple) and any(isinstance(x, Node) for x in value):
-        return Problem(line, "The last line gives several values.", "End with one of them, or sum.")
+        return Diagnostic(
+            line, "The last line gives several values.", "End with one of them, or sum."
+        )
     gives = "nothing" if value is None else f"{type(value).__name__} {value!r:.40}"
     hint = (
         f"End with what is to be shown, as in: {known[-1]}"
         if known
         else "Make nodes of the inputs, as in: x = Node(2.0)"
     )
-    return Problem(line, f"The last line gives {gives}, and no node.", hint)
+    return Diagnostic(line, f"The last line gives {gives}, and no node.", hint)
 
 
-def _located(error: BaseException, tree: ast.Module) -> Problem:
+def _located(error: BaseException, tree: ast.Module) -> Diagnostic:
     """An error at the line of the text that it came from."""
     here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
     line = (here[-1].lineno if here else None) or tree.body[-1].lineno
     said = str(error) or "no more is said"
-    return Problem(line, f"{type(error).__name__}: {said}", hint_for(said, line, tree))
+    return Diagnostic(line, f"{type(error).__name__}: {said}", hint_for(said, line, tree))
 
 
 def _label(names: dict[str, Any], root: Node | None) -> None:

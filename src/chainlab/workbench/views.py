@@ -16,7 +16,7 @@ MOST_CLICKED = 10
 
 
 @dataclass(frozen=True)
-class Shown:
+class View:
     """A view: its HTML, the same in words, and code that runs alone, where it is some."""
 
     html: str
@@ -43,7 +43,7 @@ def single(root: Node, what: str) -> None:
         )
 
 
-def graph(root: Node) -> Shown:
+def graph(root: Node) -> View:
     """The graph with its values; and with its gradients, where one can be taken."""
     if root.size == 1 and root.requires_grad and not any(np.any(_grad(x)) for x in leaves_of(root)):
         root.backward()
@@ -57,18 +57,18 @@ def graph(root: Node) -> Shown:
             f"{str(error).removeprefix('draw_graph: ')}; with arrays instead of numbers, or fewer "
             "turns of a loop, it is drawn"
         ) from None
-    return Shown(html, drawing.alt)
+    return View(html, drawing.alt)
 
 
 def _grad(node: Node) -> Any:
     return node.grad.data if isinstance(node.grad, Node) else node.grad
 
 
-def moving(name: str, make: Callable[[Node], Piece], root: Node) -> Shown:
+def moving(name: str, make: Callable[[Node], Piece], root: Node) -> View:
     """A figure of `step`, of one number."""
     single(root, name)
     figure = make(root)
-    return Shown(figure.html, figure.alt)
+    return View(figure.html, figure.alt)
 
 
 def clickable(root: Node) -> Piece:

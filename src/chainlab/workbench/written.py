@@ -13,7 +13,7 @@ from chaingrad.node import Node
 from chaingrad.program.words import Trace, TracedLine
 from chainlab.workbench.replay import Replay
 from chainlab.workbench.tables import SHEETS
-from chainlab.workbench.views import MOST_DRAWN, Shown, single
+from chainlab.workbench.views import MOST_DRAWN, View, single
 from chainview import draw_graph
 from chainview.piece import piece
 from chainview.read.reading import read
@@ -29,7 +29,7 @@ def as_code(tex: str) -> str:
     return f"<code>{html.escape(tex)}</code>"
 
 
-def written(root: Node, typeset: Typeset = as_code) -> Shown:
+def written(root: Node, typeset: Typeset = as_code) -> View:
     """The program of the gradients, line by line, beside the drawing."""
     single(root, "written out")
     replay = Replay.of(root)
@@ -54,7 +54,7 @@ def written(root: Node, typeset: Typeset = as_code) -> Shown:
     )
     alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
     view = piece("moving", alt, inside, None, SCRIPT, SHEETS, "written")
-    return Shown(view, alt, alone(trace, replay))
+    return View(view, alt, alone(trace, replay))
 
 
 def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:

@@ -13,7 +13,7 @@ from chainview.figures.lookup import Lookup, escaped
 MOST_NUMBERS = 20_000  # on one page: some 100 kB
 _DOTS_UP_TO = 60  # numbers of a line
 
-Row = tuple[list[float], str]  # the numbers of a line, and what is said of them
+Curve = tuple[list[float], str]  # the numbers of a line, and what is said of them
 
 
 def vary(
@@ -92,7 +92,7 @@ def vary(
     return Lookup(f"{y} against {x}. {setting}. {words}", data, "vary", body)
 
 
-def _row(compute: Callable[..., tuple[Any, str]], setting: Sequence[Any], log: bool) -> Row:
+def _row(compute: Callable[..., tuple[Any, str]], setting: Sequence[Any], log: bool) -> Curve:
     numbers, words = compute(*setting)
     line = [float(f"{value:.3g}") for value in np.asarray(numbers, float).ravel()]
     wrong = [v for v in line if not math.isfinite(v) or (log and v <= 0)]
@@ -119,7 +119,7 @@ def _control(name: str, values: Sequence[float | str], at: int) -> str:
 
 
 def _picture(
-    rows: Sequence[Row],
+    rows: Sequence[Curve],
     at: int,
     x: str,
     y: str,

@@ -27,10 +27,10 @@ _SAME: dict[str, Callable[..., Any]] = {
 }
 FEWER = f"a page takes {MOST:,}: take fewer examples or smaller layers"
 
-Array = np.ndarray[Any, Any]  # of recorded numbers
+RecordedArray = np.ndarray[Any, Any]  # of recorded numbers
 
 
-class Entries:
+class EntryWriter:
     """Writes values, recorded as arrays, on a tape that takes numbers alone.
 
     NumPy moves and multiplies the entries, which write down what is done with them.
@@ -38,9 +38,9 @@ class Entries:
 
     def __init__(self, tape: Tape) -> None:
         self._tape = tape
-        self._known: dict[Recorded, Array] = {}
+        self._known: dict[Recorded, RecordedArray] = {}
 
-    def of(self, x: Recorded) -> Array:
+    def of(self, x: Recorded) -> RecordedArray:
         """The entries of ``x``, in its shape.
 
         Raises:
@@ -60,13 +60,13 @@ class Entries:
         squares = self._each("multiply")(entries, entries)
         return self._each("sqrt")(self._reduced("add", squares, None))[0]  # type: ignore[no-any-return]
 
-    def _start(self, x: Recorded) -> Array:
+    def _start(self, x: Recorded) -> RecordedArray:
         if x.size > MOST:
             raise TracingError(f"an array of shape {x.shape} has {x.size:,} entries; {FEWER}")
         put = self._tape.input if x.op == "input" else self._tape.constant
         return self._boxed(map(put, np.ravel(x.example).astype(float).tolist()))
 
-    def _boxed(self, entries: Any) -> Array:
+    def _boxed(self, entries: Any) -> RecordedArray:
         if isinstance(entries, np.ndarray):
             return entries
         return np.fromiter([entries] if isinstance(entries, Recorded) else entries, object)
@@ -77,7 +77,7 @@ class Entries:
         each: Callable[..., Any] = np.frompyfunc(lambda *x: self._tape.add(op, x), count, 1)
         return each
 
-    def _reduced(self, op: str, a: Array, axis: Any) -> Array:
+    def _reduced(self, op: str, a: RecordedArray, axis: Any) -> RecordedArray:
         if not a.size:
             raise TracingError(f"{op} of no entries")
         by = range(a.ndim) if axis is None else [i % a.ndim for i in np.atleast_1d(axis)]
@@ -85,7 +85,7 @@ class Entries:
         rows = a.transpose([*by, *kept]).reshape(-1, math.prod(a.shape[i] for i in kept))
         return functools.reduce(self._each(op), rows)
 
-    def _filled(self, number: float, shape: tuple[int, ...]) -> Array:
+    def _filled(self, number: float, shape: tuple[int, ...]) -> RecordedArray:
         return self._boxed([self._tape.constant(number)] * math.prod(shape)).reshape(shape)
 
     def _written(self, x: Recorded) -> Any:
@@ -103,20 +103,20 @@ class Entries:
             raise TracingError(f"a page has no {op} of arrays")
         return said(x, *args)
 
-    def _float(self, x: Recorded, a: Array) -> Array:
+    def _float(self, x: Recorded, a: RecordedArray) -> RecordedArray:
         is_truth = x.args[0].dtype.kind == "b"
         chosen = [self._filled(number, a.shape) for number in (1.0, 0.0)]
         return self._each("where")(a, *chosen) if is_truth else a
 
-    def _astype(self, x: Recorded, a: Array) -> Array:
+    def _astype(self, x: Recorded, a: RecordedArray) -> RecordedArray:
         if x.dtype.kind == "b":
             return self._each("not_equal")(a, self._filled(0.0, a.shape))  # type: ignore[no-any-return]
         return self._float(x, a)
 
-    def _getitem(self, x: Recorded, a: Array, *_: Array) -> Any:
+    def _getitem(self, x: Recorded, a: RecordedArray, *_: RecordedArray) -> Any:
         return a[self._index(x)]
 
-    def _scatter(self, x: Recorded, a: Array, *_: Array) -> Array:
+    def _scatter(self, x: Recorded, a: RecordedArray, *_: RecordedArray) -> RecordedArray:
         found = self._filled(0.0, x.shape)
         np.add.at(found, self._index(x), a)
         return found

@@ -14,8 +14,8 @@ import numpy as np
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure
-from chainview.figures.numbers import Numbers, size
-from chainview.figures.program import Program, follow, record
+from chainview.figures.numbers import NumberGraph, size
+from chainview.figures.program import PageProgram, follow, record
 from chainview.player.names import amount, entry
 from chainview.read.items import Item
 from chainview.read.words import cut, listed
@@ -76,12 +76,12 @@ def nudge(
     >>> print(nudge(lambda w: (w @ w).exp(), [0.0, 1.0]))
     <Figure: Graph of v2 = 2.718 with leaves to move: w[0] = 0.0, w[1] = 1.0.>
     """
-    program: Callable[..., Program] = functools.partial(record, caller="nudge")
+    program: Callable[..., PageProgram] = functools.partial(record, caller="nudge")
     if not isinstance(root, Node) and callable(root):
         root, program = follow(_called(root, values), "nudge")
     elif values:
         raise TypeError("nudge: values are for a function to be called with, as in nudge(f, 3.0)")
-    graph = Numbers.read(root, "nudge", max_nodes, takes_arrays=True)
+    graph = NumberGraph.read(root, "nudge", max_nodes, takes_arrays=True)
     movable = graph.leaves()
     for leaf in leaves:
         if not any(leaf is item.node for item in movable):
@@ -118,7 +118,7 @@ def _number(x: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class _MovableNumber:
     """A number that can be moved: a leaf, or an entry of one."""
 
     item: Item
@@ -134,13 +134,15 @@ class _Drag:
 
     def __init__(
         self,
-        graph: Numbers,
+        graph: NumberGraph,
         leaves: Sequence[Item],
         reach: float | None,
-        program: Callable[..., Program],
+        program: Callable[..., PageProgram],
     ) -> None:
         self.graph, self.names = graph, graph.names
-        self.leaves = [_Leaf(item, i) for item in leaves for i in np.ndindex(item.node.shape)]
+        self.leaves = [
+            _MovableNumber(item, i) for item in leaves for i in np.ndindex(item.node.shape)
+        ]
         self.reach = reach
         nodes = [item.node for item in graph.items]
         self.program = program(nodes, [item.node for item in leaves])
@@ -176,19 +178,19 @@ class _Drag:
                 for places in zip(self.entries, program.data, program.grads, strict=True)
                 if None not in places
             ],
-            "top": self._named(_Leaf(self.graph.top, ())) | {"at": program.data[-1]},
+            "top": self._named(_MovableNumber(self.graph.top, ())) | {"at": program.data[-1]},
             "plot": PLOT,
             "steps": STEPS,
         }
 
-    def _leaf(self, leaf: _Leaf) -> dict[str, Any]:
+    def _leaf(self, leaf: _MovableNumber) -> dict[str, Any]:
         reach = self.reach or max(1.0, 1.5 * abs(leaf.at))
         _, grads = self.entries[leaf.item.id]
         grad = grads[np.ravel_multi_index(leaf.index, leaf.item.node.shape) if leaf.index else 0]
         place = {"at": leaf.at, "reach": reach, "grad": grad}
         return {"id": leaf.item.id} | self._named(leaf) | place
 
-    def _named(self, leaf: _Leaf) -> dict[str, str]:
+    def _named(self, leaf: _MovableNumber) -> dict[str, str]:
         behind = entry(leaf.index)
         return {name: getattr(self.names, name)(leaf.item) + behind for name in ("html", "text")}
 

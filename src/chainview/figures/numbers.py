@@ -12,7 +12,7 @@ from chaingrad.backward import adjoints
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction, box, new_graph
 from chainview.draw.svg import Drawing, scrolling
-from chainview.player.names import Names, amount
+from chainview.player.names import NodeNames, amount
 from chainview.read.items import Item
 from chainview.read.reading import read
 from chainview.read.words import describe
@@ -21,7 +21,7 @@ Shares = Mapping[tuple[str, int], float]  # by the child's id and the operand's 
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumberGraph:
     """A graph of numbers, or of arrays that stand for themselves by their norms, and the gradients.
 
     Attributes:
@@ -31,11 +31,13 @@ class Numbers:
     """
 
     items: Sequence[Item]
-    names: Names
+    names: NodeNames
     grads: Mapping[Any, Any]
 
     @classmethod
-    def read(cls, root: Any, caller: str, max_nodes: int, takes_arrays: bool = False) -> "Numbers":
+    def read(
+        cls, root: Any, caller: str, max_nodes: int, takes_arrays: bool = False
+    ) -> "NumberGraph":
         """Read the graph of ``root``.
 
         Raises:
@@ -60,7 +62,7 @@ class Numbers:
                     f"{item.node.shape}: compute with a node for each entry"
                 )
         grads = adjoints(root, root.seed(), [item.node for item in items])
-        return cls(items, Names(items), grads)
+        return cls(items, NodeNames(items), grads)
 
     @property
     def top(self) -> Item:

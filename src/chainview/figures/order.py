@@ -7,7 +7,7 @@ from chaingrad.backward import local_gradients
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure
-from chainview.figures.numbers import Numbers
+from chainview.figures.numbers import NumberGraph
 from chainview.player.names import amount
 from chainview.read.items import Item
 from chainview.read.words import cut, listed
@@ -40,14 +40,14 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     >>> order(c)
     <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
     """
-    clicks = _Clicks(Numbers.read(root, "order", max_nodes))
+    clicks = _Clicks(NumberGraph.read(root, "order", max_nodes))
     return Figure(clicks.alt(), clicks.data(), "order", clicks.still(direction), clicks.controls())
 
 
 class _Clicks:
     """A graph whose nodes pass their gradients on by clicks."""
 
-    def __init__(self, graph: Numbers) -> None:
+    def __init__(self, graph: NumberGraph) -> None:
         self.graph, self.names = graph, graph.names
         self.shown = [item for item in graph.items if item.node in graph.grads]
         self.leaves = [item for item in self.shown if item.is_leaf]

@@ -2,8 +2,8 @@
 
 `record` runs the engine's own rules, forward and back, on recorded values (`chaingrad.program` is
 their other client), and writes what is done with arrays out entry by entry. What it gives needs no
-engine to be run again for other leaves: `program.js` does so on a page, and `Program.run` does the
-same in Python. No derivative is written a second time.
+engine to be run again for other leaves: `program.js` does so on a page, and `PageProgram.run` does
+the same in Python. No derivative is written a second time.
 """
 
 import operator
@@ -20,7 +20,7 @@ from chaingrad.program.source import reached
 from chaingrad.program.tape import Recorded, Tape
 from chaingrad.program.tracing import tracing
 from chaingrad.rules import TracingError, where
-from chainview.figures.entries import FEWER, MOST, Entries
+from chainview.figures.entries import FEWER, MOST, EntryWriter
 
 # What program.js computes, by the names of NumPy's functions; `where` takes its condition first.
 OPERATIONS = (
@@ -55,7 +55,7 @@ class Primitives(Tape):
 
 
 @dataclass(frozen=True)
-class Program:
+class PageProgram:
     """Operations in the order in which they run; values are kept by their place.
 
     Attributes:
@@ -84,7 +84,7 @@ class Program:
         return values
 
 
-def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
+def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> PageProgram:
     """Write down how the last of the ``nodes`` and the gradients come from the ``inputs``.
 
     Args:
@@ -97,7 +97,9 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> Program:
     """
     tape = Tape(simpler)
     value = computed(tape, nodes, inputs, caller)
-    return _Written(tape, value, _adjoints(nodes, value, caller), caller).program(nodes, inputs)
+    return _RecordedGraph(tape, value, _adjoints(nodes, value, caller), caller).program(
+        nodes, inputs
+    )
 
 
 def computed(
@@ -125,7 +127,7 @@ def arranged(
         first: what is computed before all else.
 
     Returns:
-        The constants, the code and the places, as a `Program` has them.
+        The constants, the code and the places, as a `PageProgram` has them.
     """
     needed = reached([*wanted, *first])
     early, moving = set(reached(first)), set(given)
@@ -136,7 +138,7 @@ def arranged(
     return tuple(float(x.example) for x in constants), code, place
 
 
-def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Program]]:
+def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., PageProgram]]:
     """Compute a graph, and write down how it and its gradients come from its leaves.
 
     What chooses by a value, such as `where`, chooses anew for other leaves.
@@ -153,13 +155,13 @@ def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Prog
         root = run()
         order = root.sorted_graph()
         value = {node: met.data_of(node) for node in order}
-        written = _Written(tape, value, _adjoints(order[::-1], value, caller), caller)
+        written = _RecordedGraph(tape, value, _adjoints(order[::-1], value, caller), caller)
     met.settle()
     return root, written.program
 
 
 @dataclass(frozen=True)
-class _Written:
+class _RecordedGraph:
     """The recorded values and adjoints of the nodes of a graph."""
 
     tape: Tape
@@ -167,8 +169,8 @@ class _Written:
     adjoint: Mapping[Any, Any]
     caller: str
 
-    def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> Program:
-        entries = Entries(Primitives(simpler))
+    def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> PageProgram:
+        entries = EntryWriter(Primitives(simpler))
         given = [x for node in inputs for x in entries.of(self.value[node]).flat]
         data, grads = (
             [self._numbers(entries, node, of) for node in nodes]
@@ -178,7 +180,7 @@ class _Written:
             [x for shown, parts in of for x in (*shown, *parts)] for of in (data, grads)
         )
         constants, code, place = arranged(given, adjoints, values)
-        return Program(
+        return PageProgram(
             constants,
             code,
             tuple(place[x] for [x], _ in data),
@@ -191,7 +193,7 @@ class _Written:
         )
 
     def _numbers(
-        self, entries: Entries, node: Any, of: Mapping[Any, Any]
+        self, entries: EntryWriter, node: Any, of: Mapping[Any, Any]
     ) -> tuple[list[Recorded], list[Recorded]]:
         """What a box shows of a node's value or gradient, and its entries, if it has one."""
         if node not in of:

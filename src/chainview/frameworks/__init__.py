@@ -15,19 +15,19 @@ run tries the newest. What is private of PyTorch is in ``_private.py`` alone.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainview.frameworks.diagnosis import Diagnosis, Layer, Symptom, diagnose
-from chainview.frameworks.run import Call, Missed, Summary, Value
+from chainview.frameworks.diagnosis import Diagnosis, LayerSummary, Symptom, diagnose
+from chainview.frameworks.run import Missed, ModuleCall, Summary, WatchedNode
 from chainview.frameworks.watched import Watched
 
 __all__ = [
-    "Call",
     "Diagnosis",
-    "Layer",
+    "LayerSummary",
     "Missed",
+    "ModuleCall",
     "Summary",
     "Symptom",
-    "Value",
     "Watched",
+    "WatchedNode",
     "diagnose",
     "watch_jax",
     "watch_torch",

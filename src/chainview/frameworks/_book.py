@@ -9,7 +9,7 @@ from chainview.frameworks.run import Summary
 from chainview.read.words import FEW
 
 
-class Entry:
+class StoredTensor:
     """What a tensor held at one moment."""
 
     __slots__ = ("held", "key", "summary")
@@ -37,20 +37,20 @@ class Entry:
         return tensor.cpu().numpy().copy()
 
 
-class Book:
+class TensorStore:
     """Entries, until they are more than ``most`` bytes; from then on summaries, of all."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._bytes = 0
-        self._held: dict[int, list[Entry]] = {}  # by the memory that they show
+        self._held: dict[int, list[StoredTensor]] = {}  # by the memory that they show
         self.is_full = False
         self.is_low = False  # whether there are numbers of 16 bits
 
-    def enter(self, tensor: Any) -> Entry:
+    def enter(self, tensor: Any) -> StoredTensor:
         """Note what a tensor holds now."""
         self.is_low |= tensor.dtype in (torch.float16, torch.bfloat16)
-        entry = Entry(tensor)
+        entry = StoredTensor(tensor)
         if self.is_full:
             entry.sum_up()
             return entry

@@ -73,7 +73,7 @@ def complexes(array: Any, is_complex: bool) -> Any:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EntryCheck:
     """What differences say of one entry of a gradient.
 
     ``right`` and ``wrong``; ``flat`` is wrong, too, and the loss doesn't move with the entry at
@@ -96,7 +96,7 @@ class Verdict:
 class Compared:
     """The entries that were compared, of those that were to be."""
 
-    verdicts: Sequence[Verdict]
+    verdicts: Sequence[EntryCheck]
     planned: int
     leaves: int  # from which they were drawn
 
@@ -163,7 +163,7 @@ class _Point:
             found.append((run - self.loss) / (float(there.flat[flat]) - here))
         return found[0], found[1]
 
-    def examine(self, number: int, flat: int) -> Verdict:
+    def examine(self, number: int, flat: int) -> EntryCheck:
         """Compare one entry."""
         gradient = float(self.gradients[number].flat[flat])
         is_complex = self.again.is_complex[number]
@@ -173,20 +173,20 @@ class _Point:
             pairs.append(self.sides(number, flat, step))
             away = self._disagreement(gradient, sum(pairs[-1]) / 2)
             if away <= NOISE * max(1.0, abs(self.loss)):
-                return Verdict(*where, "rough" if away > 0 else "right", gradient, pairs[-1])
+                return EntryCheck(*where, "rough" if away > 0 else "right", gradient, pairs[-1])
         all_sides = np.ravel(pairs)
         if not np.isfinite([gradient, *all_sides]).all():
-            return Verdict(*where, "rough", gradient, pairs[0])
+            return EntryCheck(*where, "rough", gradient, pairs[0])
         beyond = np.abs(all_sides - gradient).min() / 10
         if np.ptp(all_sides) > beyond:
             (low, high), (low_too, high_too) = pairs
             is_kink = max(abs(low - low_too), abs(high - high_too)) < 0.1 * abs(high - low)
-            return Verdict(*where, "kink" if is_kink else "rough", gradient, pairs[0])
+            return EntryCheck(*where, "kink" if is_kink else "rough", gradient, pairs[0])
         coarse = self.sides(number, flat, COARSE)
         if not abs(sum(coarse) / 2 - all_sides.mean()) <= beyond:
-            return Verdict(*where, "rough", gradient, coarse)
+            return EntryCheck(*where, "rough", gradient, coarse)
         is_flat = not np.any(all_sides) and not any(coarse)
-        return Verdict(*where, "flat" if is_flat else "wrong", gradient, pairs[0])
+        return EntryCheck(*where, "flat" if is_flat else "wrong", gradient, pairs[0])
 
     def _disagreement(self, gradient: float, difference: float) -> float:
         """How far a difference is from the gradient, beyond what counts as the same."""
@@ -212,7 +212,7 @@ def compare(again: Again, samples: int, has_time: Callable[[], bool]) -> Compare
     """
     here = _Point(again, again.values(), has_time)
     entries = _entries(here.gradients, samples)
-    verdicts: list[Verdict] = []
+    verdicts: list[EntryCheck] = []
     try:
         _check_repeated(here)
         beside: _Point | None = None
@@ -241,15 +241,15 @@ def _check_repeated(point: _Point) -> None:
         )
 
 
-def _confirmed(verdict: Verdict, beside: Verdict) -> Verdict:
+def _confirmed(verdict: EntryCheck, beside: EntryCheck) -> EntryCheck:
     """Take what is wrong at a point, and right beside it, for a kink."""
     if beside.kind in ("wrong", "flat"):
         return verdict if beside.kind == verdict.kind else _as(verdict, "wrong")
     return _as(verdict, "kink" if beside.kind == "right" else "rough")
 
 
-def _as(verdict: Verdict, kind: Literal["wrong", "kink", "rough"]) -> Verdict:
-    return Verdict(verdict.name, verdict.place, kind, verdict.gradient, verdict.sides)
+def _as(verdict: EntryCheck, kind: Literal["wrong", "kink", "rough"]) -> EntryCheck:
+    return EntryCheck(verdict.name, verdict.place, kind, verdict.gradient, verdict.sides)
 
 
 def _entries(gradients: Sequence[Any], samples: int) -> list[tuple[int, int]]:

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from chaingrad.graph import CycleError, toposort
-from chainview.frameworks.run import Call, Run, Value
+from chainview.frameworks.run import ModuleCall, Run, WatchedNode
 from chainview.player.watch import Event, Written
 
-Groups = dict[Value, Hashable]
+Groups = dict[WatchedNode, Hashable]
 Noted = TypeVar("Noted", bound=Run)
 
 
@@ -23,7 +23,7 @@ def fold(watched: Noted, within: str, most: int) -> Noted:
     return _Boxes(watched, values, inside, groups).watched()
 
 
-def _call(watched: Run, within: str) -> Call:
+def _call(watched: Run, within: str) -> ModuleCall:
     run = [value for value in watched.values if value.parents]
     calls = {call: None for value in run for call in value.call.chain}
     for call in calls:
@@ -36,14 +36,16 @@ def _call(watched: Run, within: str) -> Call:
 # --- which values share a box -------------------------------------------------------------------
 
 
-def _groups(values: Sequence[Value], inside: set[Value], top: Call, most: int) -> Groups:
+def _groups(
+    values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
+) -> Groups:
     """Open calls level by level while there is room; where there is none, put rows together."""
     opened = {top}
     groups = _by_call(values, inside, top, opened)
     if len(set(groups.values())) > most:
         return _in_rows(values, inside, groups, most)
     while True:
-        closed = {group for group in groups.values() if isinstance(group, Call)}
+        closed = {group for group in groups.values() if isinstance(group, ModuleCall)}
         finer = _by_call(values, inside, top, opened | closed)
         if not closed or len(set(finer.values())) > most:
             return groups
@@ -51,8 +53,13 @@ def _groups(values: Sequence[Value], inside: set[Value], top: Call, most: int) -
         groups = finer
 
 
-def _by_call(values: Sequence[Value], inside: set[Value], top: Call, opened: set[Call]) -> Groups:
-    def group(value: Value) -> Hashable:
+def _by_call(
+    values: Sequence[WatchedNode],
+    inside: set[WatchedNode],
+    top: ModuleCall,
+    opened: set[ModuleCall],
+) -> Groups:
+    def group(value: WatchedNode) -> Hashable:
         chain = value.call.chain
         within = chain[chain.index(top) + 1 :]
         return next((call for call in within if call not in opened), value)
@@ -60,9 +67,9 @@ def _by_call(values: Sequence[Value], inside: set[Value], top: Call, opened: set
     return _with_leaves(values, inside, {value: group(value) for value in inside})
 
 
-def _with_leaves(values: Sequence[Value], inside: set[Value], groups: Groups) -> Groups:
+def _with_leaves(values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups) -> Groups:
     """A leaf that one box alone reads is in it, but for inputs, which stand for themselves."""
-    readers: dict[Value, set[Hashable]] = defaultdict(set)
+    readers: dict[WatchedNode, set[Hashable]] = defaultdict(set)
     for value in inside:
         for parent in value.parents:
             readers[parent].add(groups[value])
@@ -70,12 +77,14 @@ def _with_leaves(values: Sequence[Value], inside: set[Value], groups: Groups) ->
     for value in values:
         if value not in inside:
             (only, *others) = readers[value] or {value}
-            is_inner = not value.parents and not others and not isinstance(only, Value)
+            is_inner = not value.parents and not others and not isinstance(only, WatchedNode)
             found[value] = only if is_inner and not value.is_input else value
     return found
 
 
-def _in_rows(values: Sequence[Value], inside: set[Value], groups: Groups, most: int) -> Groups:
+def _in_rows(
+    values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups, most: int
+) -> Groups:
     """Put neighbours in an order together, as many as it takes."""
     order = _sorted(values, {value: groups[value] for value in inside})
     place = {group: i for i, group in enumerate(order)}
@@ -88,7 +97,7 @@ def _in_rows(values: Sequence[Value], inside: set[Value], groups: Groups, most: 
         size += 1
 
 
-def _sorted(values: Sequence[Value], groups: Groups) -> list[Hashable]:
+def _sorted(values: Sequence[WatchedNode], groups: Groups) -> list[Hashable]:
     """The groups, what is read before what reads it."""
     parents: dict[Hashable, dict[Hashable, None]] = {group: {} for group in groups.values()}
     for value in values:
@@ -111,24 +120,28 @@ class _Boxes(Generic[Noted]):
     """Boxes in the place of values, with the shares between them."""
 
     def __init__(
-        self, watched: Noted, values: Sequence[Value], inside: set[Value], groups: Groups
+        self,
+        watched: Noted,
+        values: Sequence[WatchedNode],
+        inside: set[WatchedNode],
+        groups: Groups,
     ) -> None:
         self._watched, self._inside = watched, inside
-        members: dict[Hashable, list[Value]] = defaultdict(list)
+        members: dict[Hashable, list[WatchedNode]] = defaultdict(list)
         for value in values:
             members[groups[value]].append(value)
-        self._places: dict[tuple[Value, int], int] = {}
+        self._places: dict[tuple[WatchedNode, int], int] = {}
         self._outside = {parent for v in watched.values if v not in inside for parent in v.parents}
         self._outside.add(watched.loss)
         self._used = {p for v in inside for p in v.parents if groups[p] != groups[v]}
-        self._boxes: dict[Value, Value] = {}
+        self._boxes: dict[WatchedNode, WatchedNode] = {}
         self.values = [self._box(group, inner) for group, inner in members.items()]
         for box in self.values:
             box.parents = tuple(self._parents(box))
 
-    def _box(self, group: Hashable, inner: Sequence[Value]) -> Value:
+    def _box(self, group: Hashable, inner: Sequence[WatchedNode]) -> WatchedNode:
         last = inner[-1]
-        if len(inner) == 1 and not isinstance(group, Call):
+        if len(inner) == 1 and not isinstance(group, ModuleCall):
             label = last.label if last in self._inside or not last.parents else last.name
             box = replace(last, inside=(last,), label=label)
             if last not in self._inside:
@@ -137,13 +150,13 @@ class _Boxes(Generic[Noted]):
             results = [v for v in inner if v in self._used or v in self._outside]
             result = results[-1] if results else last
             operations = [v for v in inner if v.parents]
-            box = Value(
-                op=group.kind if isinstance(group, Call) else f"{len(operations)} operations",
-                label=group.name if isinstance(group, Call) else result.label,
+            box = WatchedNode(
+                op=group.kind if isinstance(group, ModuleCall) else f"{len(operations)} operations",
+                label=group.name if isinstance(group, ModuleCall) else result.label,
                 data=result.data,
                 grad=result.grad,
                 requires_grad=any(v.requires_grad for v in operations),
-                call=group.outer if isinstance(group, Call) and group.outer else last.call,
+                call=group.outer if isinstance(group, ModuleCall) and group.outer else last.call,
                 kept=sum(v.kept for v in inner),
                 note=f"{len(operations)} operations",
                 inside=tuple(inner),
@@ -151,10 +164,10 @@ class _Boxes(Generic[Noted]):
         self._boxes.update(dict.fromkeys(inner, box))
         return box
 
-    def _parents(self, box: Value) -> list[Value]:
+    def _parents(self, box: WatchedNode) -> list[WatchedNode]:
         """An arrow for each share that comes in; where none does, one for what is only read."""
-        parents: list[Value] = []
-        read: dict[Value, None] = {}
+        parents: list[WatchedNode] = []
+        read: dict[WatchedNode, None] = {}
         for child in box.inside:
             for position, parent in enumerate(child.parents if child in self._inside else ()):
                 source = self._boxes[parent]
@@ -182,19 +195,19 @@ class _Boxes(Generic[Noted]):
             marks=self._marks(),
         )
 
-    def _marks(self) -> dict[Value, Sequence[str]]:
+    def _marks(self) -> dict[WatchedNode, Sequence[str]]:
         """Of each box what is marked in it."""
-        marks: dict[Value, dict[str, None]] = defaultdict(dict)
+        marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
         for value, words in self._watched.marks.items():
             if value in self._boxes:
                 marks[self._boxes[value]] |= dict.fromkeys(words)
         return {box: tuple(words) for box, words in marks.items()}
 
-    def _order(self) -> list[Value]:
+    def _order(self) -> list[WatchedNode]:
         groups: Groups = {value: value for value in self.values}
-        return [value for value in _sorted(self.values, groups) if isinstance(value, Value)]
+        return [value for value in _sorted(self.values, groups) if isinstance(value, WatchedNode)]
 
-    def _events(self, results: Sequence[Value]) -> list[Event]:
+    def _events(self, results: Sequence[WatchedNode]) -> list[Event]:
         seeds: list[Event] = [
             Written(self._boxes[value], value.grad, None)
             for value in results

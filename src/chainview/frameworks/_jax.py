@@ -20,7 +20,7 @@ from chainview.frameworks._differences import (
     complexes,
     reals,
 )
-from chainview.frameworks.run import BY_DESIGN, Call, Value, summary, told_of
+from chainview.frameworks.run import BY_DESIGN, ModuleCall, WatchedNode, summary, told_of
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read import jaxpr
@@ -175,15 +175,15 @@ class _Run:
         self._output = output
         self._order = toposort(output[0], lambda node: node.parents)[::-1]
         self._numbers = numbers
-        self._results: dict[jaxpr.Value, Sequence[Any]] = {}
-        self._values: dict[jaxpr.Value, Value] = {}
+        self._results: dict[jaxpr.JaxprNode, Sequence[Any]] = {}
+        self._values: dict[jaxpr.JaxprNode, WatchedNode] = {}
         self._sums: dict[jaxpr.Use, tuple[Any, _Entry]] = {}  # of what was sent so far
         # The operands that want a gradient, and what takes it there.
-        self._pulls: dict[jaxpr.Value, tuple[Sequence[int], Callable[..., Any]]] = {}
-        self._pulled: set[jaxpr.Value] = set()
+        self._pulls: dict[jaxpr.JaxprNode, tuple[Sequence[int], Callable[..., Any]]] = {}
+        self._pulled: set[jaxpr.JaxprNode] = set()
         self.events: list[Event] = []
 
-    def forward(self, given: dict[jaxpr.Value, tuple[Any, bool]]) -> None:
+    def forward(self, given: dict[jaxpr.JaxprNode, tuple[Any, bool]]) -> None:
         """Compute each equation from those before it."""
         calls = _Calls()
         for node in self._order:
@@ -195,10 +195,10 @@ class _Run:
             self._results[node] = results
             self._values[node] = self._value(node, results[0], needed, calls.of(node.scopes))
 
-    def _operands(self, node: jaxpr.Value) -> list[Any]:
+    def _operands(self, node: jaxpr.JaxprNode) -> list[Any]:
         return [self._results[value][i] for value, i in node.operands]
 
-    def _computed(self, node: jaxpr.Value) -> tuple[Sequence[Any], bool]:
+    def _computed(self, node: jaxpr.JaxprNode) -> tuple[Sequence[Any], bool]:
         """The results of an equation, and whether a gradient goes back through it."""
         run = node.compute
         assert run is not None
@@ -218,9 +218,11 @@ class _Run:
         self._pulls[node] = wanted, pull
         return results, True
 
-    def _value(self, node: jaxpr.Value, result: Any, needed: bool, call: Call) -> Value:
+    def _value(
+        self, node: jaxpr.JaxprNode, result: Any, needed: bool, call: ModuleCall
+    ) -> WatchedNode:
         label = "loss" if node is self._output[0] else node.label or ""
-        return Value(
+        return WatchedNode(
             node.op,
             label,
             tuple(self._values[parent] for parent in node.parents),
@@ -258,7 +260,7 @@ class _Run:
             back = self._pulls[node][1] if node in self._pulled else None
             self._values[node].kept = kept.by(node, self._operands(node), self._results[node], back)
 
-    def _pull(self, node: jaxpr.Value) -> None:
+    def _pull(self, node: jaxpr.JaxprNode) -> None:
         uses = [(node, i) for i in range(len(self._results[node]))]
         first = next((self._sums[use] for use in uses if use in self._sums), None)
         if first is None:
@@ -274,13 +276,13 @@ class _Run:
         for position, share in zip(wanted, shares, strict=True):
             self._send(node, position, first[1], share)
 
-    def _cotangent(self, node: jaxpr.Value, i: int) -> Any:
+    def _cotangent(self, node: jaxpr.JaxprNode, i: int) -> Any:
         result = self._results[node][i]
         if not _is_real(result):
             return np.zeros(jnp.shape(result), jax.dtypes.float0)
         return self._sums[node, i][0] if (node, i) in self._sums else jnp.zeros_like(result)
 
-    def _send(self, node: jaxpr.Value, position: int, above: _Entry, share: Any) -> None:
+    def _send(self, node: jaxpr.JaxprNode, position: int, above: _Entry, share: Any) -> None:
         use = node.operands[position]
         before, known = self._sums.get(use, (None, None))
         total = share if known is None else before + share
@@ -323,7 +325,9 @@ class _Kept:
     def __init__(self) -> None:
         self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
 
-    def by(self, node: jaxpr.Value, given: Sequence[Any], results: Sequence[Any], back: Any) -> int:
+    def by(
+        self, node: jaxpr.JaxprNode, given: Sequence[Any], results: Sequence[Any], back: Any
+    ) -> int:
         """What an equation keeps that nothing before it does."""
         if not node.operands:
             self._counted.update({id(x): x for x in results})
@@ -353,16 +357,16 @@ class _Calls:
     """Calls of functions and named scopes, from those of each equation, in order."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[jaxpr.Scope, ...], Call] = {(): Call()}
+        self._known: dict[tuple[jaxpr.Scope, ...], ModuleCall] = {(): ModuleCall()}
 
-    def of(self, scopes: tuple[jaxpr.Scope, ...]) -> Call:
+    def of(self, scopes: tuple[jaxpr.Scope, ...]) -> ModuleCall:
         """The call in which an equation with these scopes stands."""
         if scopes not in self._known:
             outer = self.of(scopes[:-1])
             name, _ = scopes[-1]
             path = f"{outer.path}.{name}" if outer.path else name
             same = [call for call in self._known.values() if call.path == path]
-            call = Call(path, name, outer, len(same) + 1)
+            call = ModuleCall(path, name, outer, len(same) + 1)
             for other in [*same, call]:
                 other.turns = len(same) + 1
             self._known[scopes] = call

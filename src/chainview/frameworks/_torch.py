@@ -15,7 +15,7 @@ from torch.autograd.function import BackwardCFunction
 from chaingrad._tree import is_container
 from chaingrad.graph import toposort
 from chainview.frameworks._again import TorchAgain
-from chainview.frameworks._book import Book, Entry, same
+from chainview.frameworks._book import StoredTensor, TensorStore, same
 from chainview.frameworks._modes import Operations, Refusals, guarded, tensors_in
 from chainview.frameworks._private import (
     has_post_accumulate_hooks,
@@ -31,7 +31,7 @@ from chainview.frameworks._private import (
     written,
 )
 from chainview.frameworks._restoring import Restoring, roots
-from chainview.frameworks.run import BY_DESIGN, Call, Missed, Value, told_of
+from chainview.frameworks.run import BY_DESIGN, Missed, ModuleCall, WatchedNode, told_of
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read.tensors import edges, operation
@@ -78,9 +78,9 @@ class _Leaf:
     """A tensor that no operation of the run made."""
 
     tensor: Any
-    entry: Entry
+    entry: StoredTensor
     label: str
-    call: Call
+    call: ModuleCall
 
 
 @dataclass(eq=False)
@@ -89,12 +89,12 @@ class _Operation:
 
     name: str
     operands: "Sequence[_Leaf | _Operation]"
-    call: Call
+    call: ModuleCall
     function: Any = None
     recorded: bool = True
     packed: bool = False
     floating: bool = True
-    results: dict[int, Entry] = field(default_factory=dict)
+    results: dict[int, StoredTensor] = field(default_factory=dict)
 
 
 _Thing = _Leaf | _Operation
@@ -104,7 +104,7 @@ class _Forward:
     """The forward pass: what each operation took and gave, and the module that it was in."""
 
     def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
-        self.book = Book(most)
+        self.book = TensorStore(most)
         self.restoring = Restoring(f, model)
         self.leaves: dict[int, _Leaf] = {}
         self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
@@ -112,9 +112,9 @@ class _Forward:
         self.parameters: dict[str, Any] = {}
         self.inputs: set[int] = set()
         self.going_back = False
-        self.call = Call()
+        self.call = ModuleCall()
         self._calls: Counter[str] = Counter()
-        self._all_calls: list[Call] = []
+        self._all_calls: list[ModuleCall] = []
         self._plain: dict[tuple[Any, ...], _Thing] = {}  # tensors without a gradient
         self._settling: list[tuple[_Operation, Sequence[Any]]] = []
         self._paths: dict[int, str] = {}
@@ -256,7 +256,7 @@ class _Forward:
         _refuse(module)
         path = self._paths[id(module)]
         self._calls[path] += 1
-        self.call = Call(path, type(module).__name__, self.call, self._calls[path])
+        self.call = ModuleCall(path, type(module).__name__, self.call, self._calls[path])
         self._all_calls.append(self.call)
 
     def _leave(self, module: Any, args: Any, result: Any) -> None:
@@ -362,7 +362,7 @@ class _Graph:
         self.positions: dict[_Thing, dict[int, int]] = {}
         loss_thing: _Thing = self.loss
         kept: set[int] = set()
-        self.values: dict[_Thing, Value] = {}
+        self.values: dict[_Thing, WatchedNode] = {}
         for thing in reversed(toposort(loss_thing, self._sources)):
             self.values[thing] = self._value(thing, kept)
         self.values[self.loss].label = "loss"
@@ -404,11 +404,11 @@ class _Graph:
             self._run.functions[id(thing)] = known
         return known
 
-    def _value(self, thing: _Thing, kept: set[int]) -> Value:
+    def _value(self, thing: _Thing, kept: set[int]) -> WatchedNode:
         if isinstance(thing, _Leaf):
             tensor = thing.tensor
             changed = self._run.is_renormalized(tensor)
-            return Value(
+            return WatchedNode(
                 label=thing.label,
                 note=f"{BY_DESIGN}: its rows are scaled (max_norm)" if changed else "",
                 data=thing.entry,
@@ -418,7 +418,7 @@ class _Graph:
                 call=thing.call,
             )
         parents = tuple(self.values[source] for source in self.sources[thing])
-        value = Value(thing.name, "", parents, call=thing.call)
+        value = WatchedNode(thing.name, "", parents, call=thing.call)
         value.requires_grad = thing.function is not None
         value.data = thing.results[min(thing.results)] if thing.results else None
         if thing.function is not None:
@@ -437,12 +437,12 @@ class _Graph:
 
     def result(self, events: Sequence[Event], missed: Sequence[Missed]) -> Watched:
         """All that was seen, with arrays in place of tensors."""
-        numbers: dict[Entry, Any] = {}
+        numbers: dict[StoredTensor, Any] = {}
 
         def number(entry: Any) -> Any:
-            if isinstance(entry, Entry) and entry not in numbers:
+            if isinstance(entry, StoredTensor) and entry not in numbers:
                 numbers[entry] = entry.number()
-            return numbers[entry] if isinstance(entry, Entry) else entry
+            return numbers[entry] if isinstance(entry, StoredTensor) else entry
 
         for value in self.values.values():
             value.data, value.grad = number(value.data), number(value.grad)
@@ -501,7 +501,9 @@ class _Backward:
 
     def __init__(self, run: _Forward, graph: _Graph, loss: Any) -> None:
         self._run, self._graph = run, graph
-        self._sums: dict[tuple[Value, int], tuple[Any, Entry]] = {}  # what was sent so far
+        self._sums: dict[
+            tuple[WatchedNode, int], tuple[Any, StoredTensor]
+        ] = {}  # what was sent so far
         self._seed = run.book.enter(
             torch.ones_like(loss, memory_format=torch.preserve_format).detach()
         )
@@ -565,7 +567,13 @@ class _Backward:
             self._leaves_reached_inside(thing, first)
 
     def _send(
-        self, child: Value, parent: Value, position: int, slot: int, above: Any, share: Any
+        self,
+        child: WatchedNode,
+        parent: WatchedNode,
+        position: int,
+        slot: int,
+        above: Any,
+        share: Any,
     ) -> None:
         entry = self._run.book.enter(share)
         known, before = self._sums.get((parent, slot), (None, None))
@@ -574,7 +582,7 @@ class _Backward:
         self.events.append(Message(child, parent, position, above, None, entry, before, now))
         self._sums[parent, slot] = total, now
 
-    def _received(self, value: Value, slot: int, grad: Any) -> Entry | None:
+    def _received(self, value: WatchedNode, slot: int, grad: Any) -> StoredTensor | None:
         """Compare what was sent with what came: a hook may have changed it between."""
         sent, known = self._sums.pop((value, slot), (None, None))
         if grad is None:

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from chaingrad.account import layer_of, saved_by_layer
-from chainview.frameworks._differences import Compared, Verdict
-from chainview.frameworks.run import BY_DESIGN, Missed, Summary, Value, summary
+from chainview.frameworks._differences import Compared, EntryCheck
+from chainview.frameworks.run import BY_DESIGN, Missed, Summary, WatchedNode, summary
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Message, Written
 from chainview.read.words import digits, listed, size_text
@@ -19,7 +19,7 @@ from chainview.read.words import digits, listed, size_text
 SECONDS = 60.0  # of processor time, for differences
 MODULE_HOOK = "BackwardHookFunction"  # which PyTorch puts around a module that has one
 
-Kind = Literal[
+SymptomKind = Literal[
     "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
 ]
 
@@ -32,11 +32,11 @@ class Symptom:
     is none of them.
     """
 
-    kind: Kind
+    kind: SymptomKind
     where: str
     seen: str
     look: str
-    values: Sequence[Value] = ()
+    values: Sequence[WatchedNode] = ()
 
     def __str__(self) -> str:
         return (
@@ -46,7 +46,7 @@ class Symptom:
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerSummary:
     """A module, or what is in none: what it holds, keeps and gets."""
 
     name: str
@@ -69,7 +69,7 @@ class Diagnosis:
 
     run: Watched
     symptoms: Sequence[Symptom]
-    layers: Sequence[Layer]
+    layers: Sequence[LayerSummary]
     unchecked: str = ""
     unexamined: str = ""
 
@@ -157,7 +157,7 @@ def diagnose(
         symptoms += wrong
         unexamined = _unexamined(watched)
     symptoms += _missed(watched)
-    marks: dict[Value, dict[str, None]] = defaultdict(dict)
+    marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
@@ -220,7 +220,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
             return
 
 
-def _first_not_finite(value: Value) -> Symptom:
+def _first_not_finite(value: WatchedNode) -> Symptom:
     if not value.parents:
         where = f"an input{_place(value)}: {value.name}"
         look = "the data, and the values of parameters, before any operation"
@@ -240,7 +240,7 @@ def _messages(watched: Watched) -> list[Message]:
     return [event for event in watched.events if isinstance(event, Message)]
 
 
-def _place(value: Value) -> str:
+def _place(value: WatchedNode) -> str:
     return f" in {value.call.name}" if value.call.name else ""
 
 
@@ -280,7 +280,7 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
     if not sizes:
         return
     last, size = sizes[-1]
-    kinds: list[tuple[Kind, float, str]] = [
+    kinds: list[tuple[SymptomKind, float, str]] = [
         ("vanishing", vanishing, "saturated units, and the scale of the weights"),
         ("exploding", exploding, "the scale of the weights, a missing normalization"),
     ]
@@ -300,7 +300,7 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
             )
 
 
-def _in_order(watched: Watched) -> list[Value]:
+def _in_order(watched: Watched) -> list[WatchedNode]:
     """The leaves in the order in which the forward pass first reads them."""
     read = (parent for value in watched.values for parent in value.parents)
     return [value for value in dict.fromkeys(read) if not value.parents]
@@ -308,7 +308,7 @@ def _in_order(watched: Watched) -> list[Value]:
 
 def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
     """Compare the gradient at each call of a module with that at its last call."""
-    results: dict[str, dict[int, Value]] = defaultdict(dict)
+    results: dict[str, dict[int, WatchedNode]] = defaultdict(dict)
     for value in watched.values:
         call = value.call
         if call.turns > 1 and value.grad is not None and value.parents:
@@ -335,7 +335,7 @@ def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
 
 def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
     """Layers most of whose units are 0 for the whole batch, in each call of the layer."""
-    layers: dict[Any, list[Value]] = defaultdict(list)
+    layers: dict[Any, list[WatchedNode]] = defaultdict(list)
     names: dict[Any, str] = {}
     for value in watched.values:
         is_relu = value.op.lower().partition(" ")[0] in ("relu", "hardtanh")
@@ -379,7 +379,7 @@ def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[S
     compared = watched.again(samples, lambda: time.process_time() < end)
     if isinstance(compared, str):
         return [], compared
-    wrong: dict[str, Verdict] = {}
+    wrong: dict[str, EntryCheck] = {}
     for verdict in compared.verdicts:
         if verdict.kind in ("wrong", "flat"):
             wrong.setdefault(verdict.name, verdict)
@@ -394,7 +394,7 @@ def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[S
 
 
 def _wrong_gradients(
-    watched: Watched, wrong: Mapping[str, Verdict], right: set[str]
+    watched: Watched, wrong: Mapping[str, EntryCheck], right: set[str]
 ) -> list[Symptom]:
     if not wrong:
         return []
@@ -430,7 +430,7 @@ def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float
         yield f"{unnamed} leaves without a name" if unnamed > 1 else "a leaf without a name"
 
 
-def _unclear(verdicts: Sequence[Verdict]) -> Iterator[str]:
+def _unclear(verdicts: Sequence[EntryCheck]) -> Iterator[str]:
     """Entries at which differences say nothing."""
     reasons = {
         "kink": "a kink here",
@@ -441,7 +441,7 @@ def _unclear(verdicts: Sequence[Verdict]) -> Iterator[str]:
             yield f"{listed(places, 3)} ({reason})"
 
 
-def _excuses(watched: Watched, wrong: Mapping[str, Verdict]) -> dict[str, str]:
+def _excuses(watched: Watched, wrong: Mapping[str, EntryCheck]) -> dict[str, str]:
     """Why a leaf's gradient is meant to be another than the derivative, where that is known."""
     cut, hooked = _cut(watched), _hooked(watched)
     by_design = {value for value in watched.values if value.note.startswith(BY_DESIGN)}
@@ -468,7 +468,7 @@ def _excuses(watched: Watched, wrong: Mapping[str, Verdict]) -> dict[str, str]:
     return excuses
 
 
-def _hooked(watched: Watched) -> set[Value]:
+def _hooked(watched: Watched) -> set[WatchedNode]:
     """The values whose gradient was changed by a hook, of a tensor or of a module."""
     hooked = {event.node for event in watched.events[1:] if isinstance(event, Written)}
     for message in _messages(watched):
@@ -483,14 +483,14 @@ def _same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other, equal_nan=True)
 
 
-def _is_own(value: Value) -> bool:
+def _is_own(value: WatchedNode) -> bool:
     """Whether a value is a function of the reader's own."""
     return value.note.startswith("one function") and value.op != MODULE_HOOK
 
 
 def _cut(watched: Watched) -> set[str]:
     """The leaves of which something is used that no gradient goes back from, but numbers do."""
-    behind: set[Value] = set()
+    behind: set[WatchedNode] = set()
     for value in reversed(watched.values):  # children before parents
         is_cut = not value.requires_grad and "float" in str(getattr(value.data, "dtype", ""))
         if value in behind or is_cut:
@@ -498,20 +498,20 @@ def _cut(watched: Watched) -> set[str]:
     return {value.label for value in behind if value.label and not value.parents}
 
 
-def _through(watched: Watched, chosen: set[Value]) -> dict[Value, set[Value]]:
+def _through(watched: Watched, chosen: set[WatchedNode]) -> dict[WatchedNode, set[WatchedNode]]:
     """Map each value to the chosen ones, other than itself, that its gradient comes through."""
-    through: dict[Value, set[Value]] = defaultdict(set)
+    through: dict[WatchedNode, set[WatchedNode]] = defaultdict(set)
     for value in reversed(watched.values):  # children before parents
         for parent in value.parents:
             through[parent] |= through[value] | ({value} & chosen)
     return through
 
 
-def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[Value]:
+def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[WatchedNode]:
     """The functions of the reader's own that wrong gradients came through, and right ones not."""
     through = _through(watched, set(filter(_is_own, watched.values)))
-    suspects: set[Value] = set()
-    cleared: set[Value] = set()
+    suspects: set[WatchedNode] = set()
+    cleared: set[WatchedNode] = set()
     for value in watched.values:
         if value.label in wrong:
             suspects |= through[value]
@@ -539,9 +539,9 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
 # --- by layer -----------------------------------------------------------------------------------
 
 
-def _table(watched: Watched) -> list[Layer]:
+def _table(watched: Watched) -> list[LayerSummary]:
     """The innermost modules, each with what its calls keep and what reached its parameters."""
-    parameters: dict[str, list[Value]] = defaultdict(list)
+    parameters: dict[str, list[WatchedNode]] = defaultdict(list)
     for value in watched.values:
         if value.is_parameter:
             parameters[layer_of(value)].append(value)
@@ -552,7 +552,7 @@ def _table(watched: Watched) -> list[Layer]:
         count = sum(x.size for x in facts)
         square = sum(x.norm**2 for x in facts)
         held = sum(_bytes(v.data) for v in own)
-        layers.append(Layer(name, held, kept, math.sqrt(square / count) if count else 0.0))
+        layers.append(LayerSummary(name, held, kept, math.sqrt(square / count) if count else 0.0))
     return layers
 
 

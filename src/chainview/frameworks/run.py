@@ -90,12 +90,12 @@ def in_a_line(value: Any) -> str:
 
 
 @dataclass(eq=False)
-class Call:
+class ModuleCall:
     """One call of a module, or one named scope; the outermost is the function that was watched."""
 
     path: str = ""
     kind: str = ""  # the module's class
-    outer: "Call | None" = None
+    outer: "ModuleCall | None" = None
     turn: int = 1  # which call of that module it is
     turns: int = 1
 
@@ -106,13 +106,13 @@ class Call:
         return f"{name} (call {self.turn})" if self.turns > 1 else name
 
     @property
-    def chain(self) -> "list[Call]":
+    def chain(self) -> "list[ModuleCall]":
         """The calls around it, the outermost first, and itself."""
         return [*(self.outer.chain if self.outer else ()), self]
 
 
 @dataclass(eq=False)
-class Value:
+class WatchedNode:
     """A node of a watched run: an operation and its result, or a leaf.
 
     Attributes:
@@ -128,16 +128,16 @@ class Value:
 
     op: str = ""
     label: str = ""
-    parents: "tuple[Value, ...]" = ()
+    parents: "tuple[WatchedNode, ...]" = ()
     data: Any = None
     grad: Any = None
     requires_grad: bool = True
     is_parameter: bool = False
     is_input: bool = False
-    call: Call = field(default_factory=Call)
+    call: ModuleCall = field(default_factory=ModuleCall)
     kept: int = 0
     note: str = ""
-    inside: "tuple[Value, ...]" = ()
+    inside: "tuple[WatchedNode, ...]" = ()
 
     @property
     def name(self) -> str:
@@ -171,11 +171,11 @@ class Run:
     """What was noted of one run of a function; `Watched` says what each part is."""
 
     engine: str
-    loss: Value
-    values: Sequence[Value]
+    loss: WatchedNode
+    values: Sequence[WatchedNode]
     events: Sequence[Event]
     missed: Sequence[Missed] = ()
     complete: bool = True
-    found: dict[int, tuple[Any, Value]] = field(default_factory=dict)
+    found: dict[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
     again: Callable[[int, Callable[[], bool]], Compared | str] | None = None
-    marks: Mapping[Value, Sequence[str]] = field(default_factory=dict)
+    marks: Mapping[WatchedNode, Sequence[str]] = field(default_factory=dict)

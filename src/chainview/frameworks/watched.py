@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainview.frameworks._folding import fold
-from chainview.frameworks.run import Run, Value, in_a_line, told
+from chainview.frameworks.run import Run, WatchedNode, in_a_line, told
 from chainview.player.watch import Message
 from chainview.read.words import listed, size_text
 
@@ -34,11 +34,11 @@ class Watched(Run):
         return sum(value.kept for value in self.values)
 
     @property
-    def leaves(self) -> list[Value]:
+    def leaves(self) -> list[WatchedNode]:
         """The leaves that were sent a gradient."""
         return [v for v in self.values if not v.parents and v.requires_grad]
 
-    def find(self, thing: Any) -> Value:
+    def find(self, thing: Any) -> WatchedNode:
         """The value that stands for a tensor.
 
         Raises:
@@ -73,7 +73,7 @@ class Watched(Run):
         sent = [event for event in self.events if isinstance(event, Message)]
         return {(id(m.child), m.position): in_a_line(m.share) for m in sent}
 
-    def __getitem__(self, label: str) -> Value:
+    def __getitem__(self, label: str) -> WatchedNode:
         """The value with a label, such as the name of a parameter.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.rules import UNKNOWN, facts_of
-from chainview.player.names import Names, amount, is_number
+from chainview.player.names import NodeNames, amount, is_number
 from chainview.player.watch import Message
 from chainview.read.items import Item
 from chainview.read.words import unwrapped
@@ -51,7 +51,7 @@ def _option(value: Any) -> str:
     return html.escape(text if len(text) <= 24 else text[:23] + "…")
 
 
-def share(message: Message, names: Names) -> str:
+def share(message: Message, names: NodeNames) -> str:
     """What a message sends: of numbers with its value, of arrays as its rule has it written."""
     child, parent = names.item(message.child), names.item(message.parent)
     g = names.adjoint(child)
@@ -70,7 +70,7 @@ def share(message: Message, names: Names) -> str:
     return f"{g} · {names.local(child, parent)}"
 
 
-def _filled_in(written: str, message: Message, names: Names) -> str:
+def _filled_in(written: str, message: Message, names: NodeNames) -> str:
     """A share as a rule has it written, with the names of what it is made of."""
     child = names.item(message.child)
     operands = [names.html(parent) for parent in names.parents(child)]
@@ -85,7 +85,7 @@ def _filled_in(written: str, message: Message, names: Names) -> str:
     return text.replace("ᵀ</span>ᵀ", "</span>")
 
 
-def _slope_of_power(child: Item, names: Names) -> str:
+def _slope_of_power(child: Item, names: NodeNames) -> str:
     """The derivative of a power with respect to its base: 2 x of x²."""
     base, *exponents = names.parents(child)
     if not (exponents and exponents[0].kind == "constant" and is_number(exponents[0].node.data)):

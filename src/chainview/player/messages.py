@@ -10,8 +10,8 @@ import numpy as np
 
 from chainview.player.formula import in_brackets, share
 from chainview.player.names import (
-    Entries,
-    Names,
+    EntryTable,
+    NodeNames,
     amount,
     is_number,
     is_summed_up,
@@ -28,7 +28,7 @@ MOST_LEAVES, MOST_WRONG = 12, 6  # gradients, in a sentence
 
 
 def backward_steps(
-    events: Sequence[Event], names: Names, truth: Mapping[str, Any] | None = None
+    events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any] | None = None
 ) -> list[Step]:
     """The root's gradient, and then each message in the order in which it was sent.
 
@@ -45,7 +45,7 @@ def backward_steps(
 class _Mail:
     """Which messages have come, of all that come along edges, and what they add up to."""
 
-    def __init__(self, events: Sequence[Event], names: Names) -> None:
+    def __init__(self, events: Sequence[Event], names: NodeNames) -> None:
         sent = [event for event in events if isinstance(event, Message)]
         edges = {(id(m.parent), id(m.child), m.position) for m in sent}
         self._names = names
@@ -84,7 +84,7 @@ class _Arrival:
     """A message, and how many its receiver and its sender have by then, of how many edges."""
 
     message: Message
-    names: Names
+    names: NodeNames
     count: int
     uses: int
     sender_count: int
@@ -183,7 +183,7 @@ def _now(total: Any) -> str:
     return f"<b>{amount(total)}</b> of norm {amount(float(norm))}"
 
 
-def _entries(it: _Arrival) -> tuple[Entries, ...]:
+def _entries(it: _Arrival) -> tuple[EntryTable, ...]:
     if it.message.local is not None:
         return ()
     names, message = it.names, it.message
@@ -218,7 +218,7 @@ def _sum(terms: Sequence[str], it: _Arrival) -> str:
 # --- what the leaves end with -------------------------------------------------------------------
 
 
-def _outcome(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) -> Step:
+def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]) -> Step:
     """The gradients that the leaves end with, and those that they should have."""
     ends = {id(event.node): (names.item(event.node), event.value) for event in events}
     found = [(item, value) for item, value in ends.values() if item.is_leaf]
@@ -248,7 +248,7 @@ def _close(found: Any, right: Any) -> bool:
     )
 
 
-def _due(events: Sequence[Event], names: Names, truth: Mapping[str, Any]) -> dict[str, Any]:
+def _due(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]) -> dict[str, Any]:
     """What each leaf should end with: its gradient, for each pass since it was last reset."""
     seeds = 0.0
     reset: dict[str, float] = {}

@@ -14,7 +14,7 @@ from chainview.read.words import digits, one_line, printable, unwrapped
 MOST_ENTRIES = 6  # rows and columns that are shown of a matrix
 LONGEST_NAME = 24  # characters, in a sentence
 
-Entries = tuple[str, str]  # what they are, in HTML, and the numbers
+EntryTable = tuple[str, str]  # what they are, in HTML, and the numbers
 
 
 def amount(value: Any) -> str:
@@ -50,7 +50,7 @@ def entries_of(value: Any) -> str:
     return "\n".join(shown + ["        …"] * (len(rows) > MOST_ENTRIES))
 
 
-def named_entries(named: Iterable[tuple[str, Any]]) -> tuple[Entries, ...]:
+def named_entries(named: Iterable[tuple[str, Any]]) -> tuple[EntryTable, ...]:
     """The entries of those values that are arrays, under their names and shapes."""
     return tuple(
         (f"{name} {amount(x)}", entries_of(x))
@@ -81,7 +81,7 @@ def entry(index: tuple[int, ...]) -> str:
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
-class Names:
+class NodeNames:
     """What the words call each node: its label, Wᵀ for a transpose, or v with its number."""
 
     def __init__(self, items: Sequence[Item], foreign: bool = False) -> None:
@@ -110,7 +110,7 @@ class Names:
         name = self.whole(item)
         return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
 
-    def in_full(self, items: Iterable[Item]) -> tuple[Entries, ...]:
+    def in_full(self, items: Iterable[Item]) -> tuple[EntryTable, ...]:
         """The labels of those items whose names do not show all of theirs."""
         labels = [(item, str(item.label or "")) for item in items]
         return tuple(

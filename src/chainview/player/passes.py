@@ -10,10 +10,10 @@ from chaingrad.graph import GraphNode
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.player.messages import backward_steps
-from chainview.player.names import Names, amount, data_text, is_bare
+from chainview.player.names import NodeNames, amount, data_text, is_bare
 from chainview.player.picture import Look, draw, elided
 from chainview.player.player import BEYOND, MOST_NODES, Player
-from chainview.player.steps import BACKWARD, FORWARD, Change, Step, forward_steps, sort_steps
+from chainview.player.steps import BACKWARD, FORWARD, SlotChange, Step, forward_steps, sort_steps
 from chainview.player.watch import Event, Message, backward_events, foreign_events, sort_events
 from chainview.read.items import Item
 from chainview.read.reading import check_size, read
@@ -94,7 +94,7 @@ def _watched(
         raise TypeError("play: backward= and local_gradient= are for nodes; a watched run has run")
     run = root.folded(min(max_nodes, FITTING))
     items = read(run, "play", 10**9, parameters)
-    return _Passes(items, Names(items), (), run.events)
+    return _Passes(items, NodeNames(items), (), run.events)
 
 
 def _read(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
@@ -122,13 +122,13 @@ def _watch(
                 "is known"
             )
         if backward is None:
-            names = Names(items)
+            names = NodeNames(items)
             sorting = [(event, names.item(node)) for event, node in sort_events(root)]
             return _Passes(items, names, sorting, backward_events(root)[0])
         local_gradient = _local_gradient
     nodes = [item.node for item in items]
     events = foreign_events(nodes, backward or root.backward, local_gradient)
-    return _Passes(items, Names(items, foreign=True), (), events, _truth(items, local_gradient))
+    return _Passes(items, NodeNames(items, foreign=True), (), events, _truth(items, local_gradient))
 
 
 def _local_gradient(node: Node, position: int) -> float | None:
@@ -168,7 +168,7 @@ class _Passes:
     """A graph and what was seen of its passes."""
 
     items: Sequence[Item]
-    names: Names
+    names: NodeNames
     sorting: Sequence[tuple[str, Item]]
     events: Sequence[Event]
     truth: Mapping[str, Any] | None = None  # the gradients that another pass should have found
@@ -180,7 +180,7 @@ class _Passes:
             *backward_steps(self.events, self.names, self.truth),
         ]
 
-    def start(self) -> list[Change]:
+    def start(self) -> list[SlotChange]:
         """What the picture says before the first step."""
         return [
             *((item.id, "state", "todo") for item in self.items if not item.is_leaf),

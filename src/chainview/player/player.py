@@ -10,7 +10,7 @@ from typing import Any
 
 from chainview.piece import Piece, piece
 from chainview.player.names import plain
-from chainview.player.steps import Change, Step
+from chainview.player.steps import SlotChange, Step
 
 MOST_NODES = 200
 BEYOND = (
@@ -34,7 +34,7 @@ class Player(Piece):
     alt: str
     steps: Sequence[Step]
     _draw: Callable[[], Sequence[ET.Element]]  # one picture, or another for narrow screens, too
-    _start: Sequence[Change]
+    _start: Sequence[SlotChange]
     _frames: Sequence[tuple[str, int]]  # a title, and a place in the steps
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from chaingrad.graph import GraphNode
 from chainview.draw.boxes import Direction
 from chainview.draw.sort import Search
-from chainview.player.names import Names
+from chainview.player.names import NodeNames
 from chainview.player.picture import Look, draw
 from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import sort_steps
@@ -42,7 +42,7 @@ def play_toposort(
     items, start = read_sort(graph, root, 10**9)
     check_size(len(items), max_nodes, BEYOND)
     search = Search(items, start)
-    names = Names(items)
+    names = NodeNames(items)
     steps = sort_steps([(event, names.by_id(id)) for event, id in search.events], names)
     name = names.by_id(start).name
     alt = f"Topological sort from {name}, step by step: {len(steps)} visits and pushes."
@@ -56,7 +56,9 @@ def play_toposort(
     )
 
 
-def _picture(items: Sequence[Item], names: Names, visited: Set[str], way: Direction) -> ET.Element:
+def _picture(
+    items: Sequence[Item], names: NodeNames, visited: Set[str], way: Direction
+) -> ET.Element:
     looks = [
         Look(
             item,

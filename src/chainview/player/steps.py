@@ -6,8 +6,8 @@ from typing import Any
 
 from chainview.player.formula import formula
 from chainview.player.names import (
-    Entries,
-    Names,
+    EntryTable,
+    NodeNames,
     amount,
     data_text,
     is_number,
@@ -21,7 +21,9 @@ LONGEST_LIST, LONGEST_END = 24, 6  # names, in a sentence
 MOST_LEAVES = 8  # values, in a sentence
 FORWARD, SORT, BACKWARD = "Forward", "Sort", "Backward"
 
-Change = tuple[str, str, str]  # node, slot, text; slots: data, grad, number, and the node's state
+SlotChange = tuple[
+    str, str, str
+]  # node, slot, text; slots: data, grad, number, and the node's state
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,12 @@ class Step:
     words: str
     nodes: tuple[str, ...] = ()
     edge: tuple[str, str, int, str, str] | None = None
-    changes: tuple[Change, ...] = ()
-    entries: tuple[Entries, ...] = ()
+    changes: tuple[SlotChange, ...] = ()
+    entries: tuple[EntryTable, ...] = ()
     accumulates: int = 0  # more, the more it tells: 1 at any node, 2 at a leaf, 3 onto a stale one
 
 
-def forward_steps(items: Sequence[Item], names: Names) -> list[Step]:
+def forward_steps(items: Sequence[Item], names: NodeNames) -> list[Step]:
     """The leaves at once, and then each operation in the order of creation."""
     leaves = [item for item in items if item.is_leaf]
     told = [item for item in leaves if names.text(item) != amount(item.node.data)]
@@ -57,15 +59,15 @@ def _shaped(value: Any) -> str:
     return amount(value) if is_number(value) else f"array {amount(value)}"
 
 
-def _computed(item: Item) -> Change:
+def _computed(item: Item) -> SlotChange:
     return (item.id, "data", data_text(item))
 
 
-def _entries(items: Iterable[Item], names: Names) -> tuple[Entries, ...]:
+def _entries(items: Iterable[Item], names: NodeNames) -> tuple[EntryTable, ...]:
     return named_entries((names.html(item), item.node.data) for item in items)
 
 
-def _forward(item: Item, names: Names) -> Step:
+def _forward(item: Item, names: NodeNames) -> Step:
     shown = {i.id: i for i in [*names.parents(item), item]}.values()
     return Step(
         FORWARD,
@@ -76,7 +78,7 @@ def _forward(item: Item, names: Names) -> Step:
     )
 
 
-def _computation(item: Item, names: Names) -> str:
+def _computation(item: Item, names: NodeNames) -> str:
     """How a node is computed, in names and, of numbers, in numbers."""
     name, operands = names.html(item), names.parents(item)
     number, *numbers = (is_number(i.node.data) for i in [item, *operands])
@@ -89,7 +91,7 @@ def _computation(item: Item, names: Names) -> str:
     return f"{words}{' =' if number else ', of shape'} <b>{amount(item.node.data)}</b>"
 
 
-def sort_steps(events: Sequence[tuple[str, Item]], names: Names) -> list[Step]:
+def sort_steps(events: Sequence[tuple[str, Item]], names: NodeNames) -> list[Step]:
     """The visits and pushes of a depth-first search; the list fills from its back."""
     search = _Search({item.id for event, item in events if event == "push"}, names)
     return [search.visit(item) if event == "visit" else search.push(item) for event, item in events]
@@ -98,7 +100,7 @@ def sort_steps(events: Sequence[tuple[str, Item]], names: Names) -> list[Step]:
 class _Search:
     """How far a depth-first search has come: its path, and the end of the sorted list."""
 
-    def __init__(self, sorted_ids: Set[str], names: Names) -> None:
+    def __init__(self, sorted_ids: Set[str], names: NodeNames) -> None:
         self._ids, self._names = sorted_ids, names
         self._path: list[str] = []
         self._pushed: list[str] = []
@@ -127,7 +129,7 @@ class _Search:
             return "its parents are leaves, which send nothing and are not sorted"
         return "its parents are done"
 
-    def _step(self, item: Item, words: str, state: str, number: str, *entries: Entries) -> Step:
+    def _step(self, item: Item, words: str, state: str, number: str, *entries: EntryTable) -> Step:
         return Step(
             SORT,
             words,

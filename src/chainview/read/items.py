@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 
-class Facts(NamedTuple):
+class NodeFacts(NamedTuple):
     """What is known of a thing in a graph."""
 
     kind: str  # operation, leaf, input, parameter, constant

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chainview.read.items import Facts
+from chainview.read.items import NodeFacts
 from chainview.read.nodes import Nodes
 
 # Equations that do no more than call the function they hold, and those that have a derivative.
@@ -25,7 +25,7 @@ Scope = tuple[str, int]  # a function or a named scope, and which call of all
 
 
 @dataclass(eq=False)
-class Value:
+class JaxprNode:
     """An argument, a constant or an equation of a jaxpr, with what a drawing needs of a node."""
 
     data: Any
@@ -39,12 +39,12 @@ class Value:
     is_recomputed: bool = False  # inside a checkpoint
 
     @property
-    def parents(self) -> tuple["Value", ...]:
+    def parents(self) -> tuple["JaxprNode", ...]:
         """What it was computed from."""
         return tuple(value for value, _ in self.operands)
 
 
-Use = tuple[Value, int]  # one of the results of a node
+Use = tuple[JaxprNode, int]  # one of the results of a node
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Record:
     Numbers written into an equation are among the parents of its node alone.
     """
 
-    nodes: list[Value]
+    nodes: list[JaxprNode]
     variables: dict[Any, Use]
     outputs: list[Use]
 
@@ -87,18 +87,18 @@ class Jaxprs(Nodes):
     def reads(self, thing: Any) -> bool:
         """Whether a thing is one of the jaxprs, or a variable or node of them."""
         known = (self._records, self._variables)
-        return isinstance(thing, Value) or any(id(thing) in things for things in known)
+        return isinstance(thing, JaxprNode) or any(id(thing) in things for things in known)
 
     def source(self, thing: Any) -> Any:
         """The node of a variable."""
         return self._variables.get(id(thing), thing)
 
-    def starts(self, thing: Any, caller: str) -> Sequence[Value]:
+    def starts(self, thing: Any, caller: str) -> Sequence[JaxprNode]:
         """All of a jaxpr, whether an output needs it or not."""
         return self._records[id(thing)].nodes
 
-    def facts(self, thing: Value) -> Facts:
-        return Facts(thing.kind, thing.op, thing.label or "", thing.data, None, thing.is_output)
+    def facts(self, thing: JaxprNode) -> NodeFacts:
+        return NodeFacts(thing.kind, thing.op, thing.label or "", thing.data, None, thing.is_output)
 
 
 def read_jaxpr(jaxpr: Any, inline: Set[str] = _CALLS, unroll: int = 0) -> Record:
@@ -113,7 +113,7 @@ def read_jaxpr(jaxpr: Any, inline: Set[str] = _CALLS, unroll: int = 0) -> Record
     nodes = _constants(body, constants)
     names = body.debug_info.arg_names or [None] * len(body.invars)
     nodes += [
-        Value(_type(variable.aval), label=name or None, kind="input")
+        JaxprNode(_type(variable.aval), label=name or None, kind="input")
         for variable, name in zip(body.invars, names, strict=True)
     ]
     uses = [(node, 0) for node in nodes]
@@ -134,18 +134,18 @@ def _open(jaxpr: Any) -> tuple[Any, Any]:
     return jaxpr, [None] * len(jaxpr.constvars)
 
 
-def _constants(body: Any, values: Iterable[Any]) -> list[Value]:
+def _constants(body: Any, values: Iterable[Any]) -> list[JaxprNode]:
     return [
         _constant(variable.aval, value)
         for variable, value in zip(body.constvars, values, strict=True)
     ]
 
 
-def _constant(aval: Any, value: Any) -> Value:
+def _constant(aval: Any, value: Any) -> JaxprNode:
     """Show the value of a number, and of an array its type, or of a key for random numbers."""
     is_number = getattr(aval, "shape", None) == () and isinstance(aval.dtype, np.dtype)
     known = value is not None and is_number
-    node = Value(_plain(value) if known else _type(aval), kind="constant")
+    node = JaxprNode(_plain(value) if known else _type(aval), kind="constant")
     node.compute = lambda: [value]
     return node
 
@@ -177,9 +177,11 @@ class _Reading:
     unroll: int
     calls: int = 0
 
-    def equations(self, body: Any, scope: dict[Any, Use], scopes: tuple[Scope, ...]) -> list[Value]:
+    def equations(
+        self, body: Any, scope: dict[Any, Use], scopes: tuple[Scope, ...]
+    ) -> list[JaxprNode]:
         """Read the equations in their order, and enter what they define into ``scope``."""
-        nodes: list[Value] = []
+        nodes: list[JaxprNode] = []
         for equation in body.eqns:
             operands = tuple(_operands(equation.invars, scope))
             stack = str(equation.source_info.name_stack)
@@ -207,7 +209,7 @@ class _Reading:
 
     def _inside(
         self, called: Any, operands: Iterable[Use], scopes: tuple[Scope, ...]
-    ) -> tuple[list[Value], list[Use]]:
+    ) -> tuple[list[JaxprNode], list[Use]]:
         inner, values = _open(called)
         constants = _constants(inner, values)
         variables = [*inner.constvars, *inner.invars]
@@ -218,12 +220,12 @@ class _Reading:
 
     def _steps(
         self, loop: Mapping[str, Any], operands: Sequence[Use], scopes: tuple[Scope, ...]
-    ) -> tuple[list[Value], list[Use]]:
+    ) -> tuple[list[JaxprNode], list[Use]]:
         """The steps of a scan, one after the other: slices, the body, and the stacks of results."""
         fixed, carried = loop["num_consts"], loop["num_carry"]
         constants, carry = operands[:fixed], list(operands[fixed : fixed + carried])
         order = range(loop["length"])[:: -1 if loop["reverse"] else 1]
-        nodes: list[Value] = []
+        nodes: list[JaxprNode] = []
         rows: dict[int, list[Use]] = {}
         for i in order:
             within = (*scopes, self._call("step"))
@@ -233,19 +235,21 @@ class _Reading:
             nodes += [*slices, *new]
             carry, rows[i] = results[:carried], results[carried:]
         stacks = [
-            Value(Type("stack"), "stack", operands=tuple(column), compute=_stacked, scopes=scopes)
+            JaxprNode(
+                Type("stack"), "stack", operands=tuple(column), compute=_stacked, scopes=scopes
+            )
             for column in zip(*(rows[i] for i in range(loop["length"])), strict=True)
         ]
         return nodes + stacks, [*carry, *((node, 0) for node in stacks)]
 
 
-def _slice(use: Use, i: int, scopes: tuple[Scope, ...]) -> Value:
+def _slice(use: Use, i: int, scopes: tuple[Scope, ...]) -> JaxprNode:
     def compute(x: Any) -> list[Any]:
         import jax
 
         return [jax.lax.dynamic_index_in_dim(x, i, keepdims=False)]  # compiled once for all i
 
-    return Value(Type(f"row {i}"), f"row {i}", operands=(use,), compute=compute, scopes=scopes)
+    return JaxprNode(Type(f"row {i}"), f"row {i}", operands=(use,), compute=compute, scopes=scopes)
 
 
 def _stacked(*rows: Any) -> list[Any]:
@@ -265,7 +269,7 @@ def _called(equation: Any) -> Any:
 
 def _equation(
     equation: Any, called: Any, operands: tuple[Use, ...], scopes: tuple[Scope, ...]
-) -> Value:
+) -> JaxprNode:
     primitive = equation.primitive
     name = primitive.name
     if called is not None:
@@ -277,7 +281,7 @@ def _equation(
             results = primitive.bind(*arrays, **primitive.get_bind_params(equation.params))
         return list(results) if primitive.multiple_results else [results]
 
-    return Value(Type("\n".join(types)), name, None, operands, compute=compute, scopes=scopes)
+    return JaxprNode(Type("\n".join(types)), name, None, operands, compute=compute, scopes=scopes)
 
 
 def _output_names(body: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chainview.read.items import Facts
+from chainview.read.items import NodeFacts
 
 
 class Nodes:
@@ -39,13 +39,13 @@ class Nodes:
         """What a thing was computed from."""
         return tuple(getattr(thing, "parents", ()))
 
-    def facts(self, thing: Any) -> Facts:
+    def facts(self, thing: Any) -> NodeFacts:
         """What is known of a thing."""
         is_leaf = not self.parents(thing)
         kind = self._kind_of_leaf(thing) if is_leaf else "operation"
         grad = None if kind == "constant" else getattr(thing, "grad", None)
         op = "" if is_leaf else str(getattr(thing, "op", ""))
-        return Facts(kind, op, getattr(thing, "label", None) or "", thing.data, grad)
+        return NodeFacts(kind, op, getattr(thing, "label", None) or "", thing.data, grad)
 
     def _kind_of_leaf(self, thing: Any) -> str:
         if not getattr(thing, "requires_grad", True):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chaingrad.graph import parents_of, toposort
-from chainview.read.items import Facts, Item
+from chainview.read.items import Item, NodeFacts
 from chainview.read.jaxpr import Jaxprs, Type, is_jaxpr
 from chainview.read.nodes import Nodes
 from chainview.read.tensors import Tensors, is_tensor
@@ -60,7 +60,9 @@ class _Met:
         return getattr(self.thing, "label", None) or type(self.thing).__name__
 
 
-def _items(facts: Mapping[_Met, Facts], starts: Set[_Met], labels: Mapping[int, str]) -> list[Item]:
+def _items(
+    facts: Mapping[_Met, NodeFacts], starts: Set[_Met], labels: Mapping[int, str]
+) -> list[Item]:
     ids = {met: f"n{i}" for i, met in enumerate(facts)}
     told_apart = any(fact.kind == "parameter" for fact in facts.values())
     return [

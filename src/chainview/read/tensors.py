@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chainview.read.items import Facts
+from chainview.read.items import NodeFacts
 from chainview.read.nodes import Nodes
 
 
@@ -59,9 +59,9 @@ class Tensors(Nodes):
         sent = edges(thing) if hasattr(thing, "next_functions") else ()
         return [edge[0] for edge in sent if edge is not None]
 
-    def facts(self, thing: Any) -> Facts:
+    def facts(self, thing: Any) -> NodeFacts:
         if not hasattr(thing, "next_functions"):
             return super().facts(thing)
         result: Any = self._results.get(id(thing))
         grad = result.grad if getattr(result, "retains_grad", False) else None
-        return Facts("operation", operation(thing), "", result, grad)
+        return NodeFacts("operation", operation(thing), "", result, grad)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
-from chainview.read.items import Facts
+from chainview.read.items import NodeFacts
 from chainview.read.nodes import Nodes
 
 
@@ -26,7 +26,7 @@ class Watches(Nodes):
         self._marks.update(thing.marks)
         return [thing.loss]
 
-    def facts(self, thing: Any) -> Facts:
+    def facts(self, thing: Any) -> NodeFacts:
         facts = super().facts(thing)
         data, grad = thing.texts
         marks = tuple(self._marks.get(thing, ()))

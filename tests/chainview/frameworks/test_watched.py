@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chainview.frameworks
-from chainview.frameworks import Call, Value
+from chainview.frameworks import ModuleCall, WatchedNode
 from chainview.frameworks.run import summary, told
 from tests.support import ROOT
 
@@ -65,8 +65,8 @@ def test_a_summary(array, facts):
 
 
 def test_names():
-    call = Call("net.cell", "RNNCell", Call(), 2, 5)
+    call = ModuleCall("net.cell", "RNNCell", ModuleCall(), 2, 5)
     assert call.name == "net.cell (call 2)"
     assert [c.name for c in call.chain] == ["", "net.cell (call 2)"]
-    assert Value("Mul", call=call).name == "Mul in net.cell (call 2)"
-    assert Value(label="x").name == "x"
+    assert WatchedNode("Mul", call=call).name == "Mul in net.cell (call 2)"
+    assert WatchedNode(label="x").name == "x"
