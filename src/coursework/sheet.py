@@ -18,9 +18,9 @@ from markupsafe import Markup
 
 from chaingrad import program
 from chainlab import drills
-from chainlab.drawn import draw_fault, draw_graph, draw_layer, written
 from chainlab.drills.bank import pictures
 from chainlab.drills.problem import exact
+from chainlab.random_problems import backward_source, random_fault, random_graph, random_layer
 from coursework.drawing import student_seed
 from coursework.files import write_whole
 from coursework.html import render
@@ -242,7 +242,7 @@ def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
 
 
 def _graph(rng: np.random.Generator) -> Printed:
-    graph = draw_graph(rng)
+    graph = random_graph(rng)
     names = [*graph.leaves, *(line[0] for line in graph.lines)]
     values, adjoints = graph.values, graph.adjoints()
     rows = {
@@ -257,9 +257,9 @@ def _graph(rng: np.random.Generator) -> Printed:
 
 
 def _fault(rng: np.random.Generator) -> Printed:
-    graph, faulty = draw_fault(rng)
+    graph, faulty = random_fault(rng)
     lines = faulty.splitlines()
-    pairs = enumerate(zip(lines, written(graph).splitlines(), strict=True), start=1)
+    pairs = enumerate(zip(lines, backward_source(graph).splitlines(), strict=True), start=1)
     [(number, right)] = [(k, right.strip()) for k, (line, right) in pairs if line != right]
     numbered = [f"{k:>2}  {line}" if line else "" for k, line in enumerate(lines, start=1)]
     shown = _pre([*graph.source("graph").splitlines(), "", *numbered])
@@ -268,7 +268,7 @@ def _fault(rng: np.random.Generator) -> Printed:
 
 
 def _layer(rng: np.random.Generator) -> Printed:
-    layer = draw_layer(rng)
+    layer = random_layer(rng)
     n, d, m = layer.n, layer.d, layer.m
     sizes = f"# X ({n}, {d}), W ({m}, {d}), b ({m},), T ({n}, {m})"
     loss = run("import numpy as np", layer.source)["layer_loss"]

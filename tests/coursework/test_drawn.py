@@ -19,7 +19,9 @@ from tests.coursework.course import exercises, yours
 from tests.coursework.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
-CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chaingrad/step/test_drawn.py
+CLASS = (
+    300  # of a thousand, the graphs and layers themselves: tests/chainlab/test_random_problems.py
+)
 PAGE = """
 ```{exercise-start} ★ A multiple
 :label: ex-own-multiple

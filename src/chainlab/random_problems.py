@@ -1,8 +1,9 @@
-"""Problems drawn by a seed, all of one difficulty: a graph, a layer, a backward pass with a fault.
+"""Random problems, all equally hard: a graph, a layer, a backward pass with a fault.
 
-Of whatever is drawn the counts are the same: a graph's operations of each kind, its leaves, its
-depth and its shared nodes; a layer's steps; a fault's one line. A graph's values and adjoints are
-whole numbers of two digits at most, and each of the usual mistakes gives other adjoints.
+A seed gives the problem. All graphs have as many operations of each kind, leaves and shared nodes,
+and the same depth; all layers have as many steps, and a fault is always in one line. A graph's
+values and adjoints are whole numbers of at most two digits, and each of the usual mistakes leads to
+different adjoints.
 """
 
 import ast
@@ -21,24 +22,24 @@ DEPTH = 5
 SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # of leaves; 1 would hide mistakes
 MOST = 99
 PASS_LINES = 13  # of the backward passes that get a fault
-Line = tuple[str, str, str, str]  # name, first operand, sign, second operand
-Numbers = dict[str, int]
+GraphLine = tuple[str, str, str, str]  # name, first operand, sign, second operand
+Order = Callable[[Sequence[str], Mapping[str, GraphLine]], Sequence[str]]  # of a backward pass
 
 
 # --- a graph ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Graph:
+class RandomGraph:
     """Leaves with their values, and a line for each operation, parents first."""
 
     leaves: Mapping[str, int]
-    lines: tuple[Line, ...]
+    lines: tuple[GraphLine, ...]
 
     def source(self, name: str) -> str:
         """The function of the leaves that the graph is, with this name.
 
-        >>> graph = Graph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
+        >>> graph = RandomGraph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
         >>> print(graph.source("f"))
         def f(a, b):
             u = a * b
@@ -59,16 +60,16 @@ class Graph:
         return forms[self.lines[-1][0]]
 
     @property
-    def values(self) -> Numbers:
+    def values(self) -> dict[str, int]:
         """The value of every node, by name."""
         found = dict(self.leaves)
         for name, x, sign, y in self.lines:
             found[name] = SIGN[sign](found[x], found[y])
         return found
 
-    def adjoints(self, mistake: "Mistake | None" = None) -> Numbers:
+    def adjoints(self, mistake: "WrongPass | None" = None) -> dict[str, int]:
         """The adjoint of every node, the root first, or what a usual mistake gives for it."""
-        made = mistake or Mistake()
+        made = mistake or WrongPass()
         values, lines = self.values, {line[0]: line for line in self.lines}
         found = {self.lines[-1][0]: 1}
         for name in made.order([line[0] for line in reversed(self.lines)], lines):
@@ -91,7 +92,7 @@ def _local(sign: str, x: int, y: int) -> tuple[int, int]:
     return {"+": (1, 1), "-": (1, -1), "*": (y, x)}[sign]
 
 
-def _early(order: Sequence[str], lines: Mapping[str, Line]) -> list[str]:
+def _order_of_first_shares(order: Sequence[str], lines: Mapping[str, GraphLine]) -> list[str]:
     """Every node as soon as the first share reaches it."""
     found: list[str] = []
     waiting = [order[0]]
@@ -104,46 +105,48 @@ def _early(order: Sequence[str], lines: Mapping[str, Line]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Mistake:
+class WrongPass:
     """A backward pass with one of its parts done in another way; as it is, with none."""
 
     local: Callable[[str, int, int], tuple[int, int]] = _local
     share: Callable[[int, int], int] = operator.mul  # of the adjoint and the local gradient
     add: Callable[[int, int], int] = operator.add  # to what is there, a share
-    order: Callable[[Sequence[str], Mapping[str, Line]], Sequence[str]] = lambda order, lines: order
+    order: Order = lambda order, lines: order
 
 
 MISTAKES = {
-    "a later share replaces the first": Mistake(add=lambda there, share: share),
-    "the first share stays": Mistake(add=lambda there, share: there),
-    "passed on before all shares came": Mistake(order=_early),
-    "the operand's own value": Mistake(
+    "a later share replaces the first": WrongPass(add=lambda there, share: share),
+    "the first share stays": WrongPass(add=lambda there, share: there),
+    "passed on before all shares came": WrongPass(order=_order_of_first_shares),
+    "the operand's own value": WrongPass(
         local=lambda sign, x, y: (x, y) if sign == "*" else _local(sign, x, y)
     ),
-    "the sign of what is taken away": Mistake(
+    "the sign of what is taken away": WrongPass(
         local=lambda sign, x, y: _local(sign.replace("-", "+"), x, y)
     ),
-    "local gradients alone": Mistake(share=lambda adjoint, local: local),
+    "local gradients alone": WrongPass(share=lambda adjoint, local: local),
 }
 
 
-def draw_graph(rng: np.random.Generator) -> Graph:
+def random_graph(rng: np.random.Generator) -> RandomGraph:
     """A graph of five leaves and six operations, of which a leaf and a node are used twice."""
     while True:
-        lines = _draw_lines(rng)
+        lines = _random_lines(rng)
         if not lines or _depth(lines) != DEPTH:
             continue
-        graph = Graph({name: SIZES[rng.integers(len(SIZES))] for name in LEAVES}, tuple(lines))
+        graph = RandomGraph(
+            {name: SIZES[rng.integers(len(SIZES))] for name in LEAVES}, tuple(lines)
+        )
         if _is_fair(graph):
             return graph
 
 
-def _draw_lines(rng: np.random.Generator) -> list[Line] | None:
+def _random_lines(rng: np.random.Generator) -> list[GraphLine] | None:
     """The lines of a graph, each node used as often as it must be; None where that fails."""
     uses = dict.fromkeys(LEAVES + NODES[:-1], 1)
     uses[LEAVES[rng.integers(len(LEAVES))]] += 1
     uses[NODES[rng.integers(len(NODES) - 2)]] += 1
-    lines: list[Line] = []
+    lines: list[GraphLine] = []
     for k, sign in enumerate(rng.permutation(list(SIGNS))):
         ready = [name for name in LEAVES + NODES[:k] for _ in range(uses[name])]
         x, y = (ready.pop(rng.integers(len(ready))) for _ in range(2)) if ready[1:] else ("", "")
@@ -155,14 +158,14 @@ def _draw_lines(rng: np.random.Generator) -> list[Line] | None:
     return None if any(uses.values()) else lines
 
 
-def _depth(lines: Sequence[Line]) -> int:
+def _depth(lines: Sequence[GraphLine]) -> int:
     depth = dict.fromkeys(LEAVES, 0)
     for name, x, _, y in lines:
         depth[name] = 1 + max(depth[x], depth[y])
     return max(depth.values())
 
 
-def _is_fair(graph: Graph) -> bool:
+def _is_fair(graph: RandomGraph) -> bool:
     """Whether all numbers are small, no two leaves' adjoints equal, and each mistake shows."""
     adjoints = graph.adjoints()
     numbers = [*graph.values.values(), *adjoints.values()]
@@ -179,7 +182,7 @@ def _is_fair(graph: Graph) -> bool:
 # --- a backward pass with a fault ---------------------------------------------------------------
 
 
-def written(graph: Graph, name: str = "backward") -> str:
+def backward_source(graph: RandomGraph, name: str = "backward") -> str:
     """The backward pass of a graph, given ``dz`` and the leaves, as the engine writes it."""
     names = ", ".join(graph.leaves)
     source = f"{graph.source('g')}\ndef f(dz, {names}):\n    return (dz * g({names})).sum()"
@@ -191,7 +194,7 @@ def written(graph: Graph, name: str = "backward") -> str:
     return "\n".join([f"def {name}(dz, {names}):", *body, f"    return {adjoints}"])
 
 
-def draw_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Graph, str]:
+def random_fault(rng: np.random.Generator, name: str = "backward") -> tuple[RandomGraph, str]:
     """A graph, and its backward pass with one line wrong, which makes two results or more wrong.
 
     Two constants in the last line of the graph tell it from all others: its leaves have no values.
@@ -199,32 +202,32 @@ def draw_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Graph,
     adjoint before all its shares have come.
     """
     while True:
-        graph = draw_graph(rng)
+        graph = random_graph(rng)
         if graph.lines[-1][2] == "*":
             continue  # the two constants would become one, with many digits
-        graph = _weighted(graph, rng)
-        right = written(graph, name)
-        if right.count("\n") + 1 == PASS_LINES and (found := _spoiled(graph, right, rng)):
+        graph = _with_constants(graph, rng)
+        right = backward_source(graph, name)
+        if right.count("\n") + 1 == PASS_LINES and (found := _with_fault(graph, right, rng)):
             return graph, found
 
 
-def _weighted(graph: Graph, rng: np.random.Generator) -> Graph:
+def _with_constants(graph: RandomGraph, rng: np.random.Generator) -> RandomGraph:
     """The graph with a constant before either operand of its last line."""
     *lines, (root, x, sign, y) = graph.lines
-    first, second = (f"{_constant(rng)} * {operand}" for operand in (x, y))
+    first, second = (f"{_random_constant(rng)} * {operand}" for operand in (x, y))
     return replace(graph, lines=(*lines, (root, first, sign, second)))
 
 
-def _constant(rng: np.random.Generator) -> str:
+def _random_constant(rng: np.random.Generator) -> str:
     return f"{0.2 + 0.7 * rng.random():.3f}"
 
 
-def _spoiled(graph: Graph, right: str, rng: np.random.Generator) -> str:
+def _with_fault(graph: RandomGraph, right: str, rng: np.random.Generator) -> str:
     name = right.partition("(")[0].removeprefix("def ")
     inputs = np.random.default_rng(0).normal(size=(len(graph.leaves) + 1, 3))
     wanted = _function(right, name)(*inputs)
     for kind in rng.permutation(list(FAULTS)):
-        sources = list(dict.fromkeys(_faulty(right, FAULTS[kind])))
+        sources = list(dict.fromkeys(_faulty_sources(right, FAULTS[kind])))
         for k in rng.permutation(len(sources)):
             results = _function(sources[k], name)(*inputs)
             wrong = [not np.allclose(x, y) for x, y in zip(results, wanted, strict=True)]
@@ -233,7 +236,7 @@ def _spoiled(graph: Graph, right: str, rng: np.random.Generator) -> str:
     return ""
 
 
-def _faulty(source: str, fault: "Fault") -> Iterator[str]:
+def _faulty_sources(source: str, fault: "FaultMaker") -> Iterator[str]:
     """The source with one place of its backward lines changed, in every way there is."""
     lines = source.splitlines()
     body = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)]
@@ -247,10 +250,10 @@ def _faulty(source: str, fault: "Fault") -> Iterator[str]:
                 yield "\n".join([*lines[:k], new, *lines[k + 1 :]])
 
 
-Lines = Sequence[ast.Assign]
+Assignments = Sequence[ast.Assign]
 
 
-def _forgotten(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+def _forgotten(node: ast.expr, forward: Assignments, backward: Assignments) -> Iterator[str]:
     match node:
         case ast.BinOp(left, ast.Add(), right):
             yield from map(ast.unparse, (left, right))
@@ -258,7 +261,7 @@ def _forgotten(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]
             yield ast.unparse(left)
 
 
-def _other_sign(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+def _other_sign(node: ast.expr, forward: Assignments, backward: Assignments) -> Iterator[str]:
     match node:
         case ast.BinOp(left, ast.Add() | ast.Sub() as op, right):
             sign = "-" if isinstance(op, ast.Add) else "+"
@@ -267,14 +270,14 @@ def _other_sign(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str
             yield ast.unparse(operand)
 
 
-def _own_value(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+def _own_value(node: ast.expr, forward: Assignments, backward: Assignments) -> Iterator[str]:
     for product in (product for line in forward for product in ast.walk(line.value)):
         match product:
             case ast.BinOp(ast.Name(x), ast.Mult(), ast.Name(y)) if isinstance(node, ast.Name):
                 yield from (other for other, own in ((x, y), (y, x)) if own == node.id)
 
 
-def _too_early(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]:
+def _too_early(node: ast.expr, forward: Assignments, backward: Assignments) -> Iterator[str]:
     for line in backward:
         match line.value:
             case ast.BinOp(left, ast.Add() | ast.Sub()) if isinstance(node, ast.Name):
@@ -282,8 +285,8 @@ def _too_early(node: ast.expr, forward: Lines, backward: Lines) -> Iterator[str]
                     yield ast.unparse(left)
 
 
-Fault = Callable[[ast.expr, Lines, Lines], Iterator[str]]
-FAULTS: dict[str, Fault] = {
+FaultMaker = Callable[[ast.expr, Assignments, Assignments], Iterator[str]]
+FAULTS: dict[str, FaultMaker] = {
     "a path is forgotten": _forgotten,
     "a sign is wrong": _other_sign,
     "the operand's own value": _own_value,
@@ -313,7 +316,7 @@ SHAPES = range(3, 8)
 
 
 @dataclass(frozen=True)
-class Layer:
+class RandomLayer:
     """A dense layer, what is compared with what it gives, and a penalty on its weights.
 
     Attributes:
@@ -327,13 +330,13 @@ class Layer:
     source: str
 
 
-def draw_layer(rng: np.random.Generator) -> Layer:
+def random_layer(rng: np.random.Generator) -> RandomLayer:
     """A layer with shapes, an activation, a loss and three constants of its own.
 
     Its source needs NumPy as ``np``, and runs on nodes as on arrays.
     """
     n, d, m = (int(size) for size in rng.choice(SHAPES, 3, replace=False))
-    inside, outside, decay = (_constant(rng) for _ in range(3))
+    inside, outside, decay = (_random_constant(rng) for _ in range(3))
     activation = str(rng.choice(ACTIVATIONS)).format(inside)
     penalty = str(rng.choice(PENALTIES)).format(outside)
     reduced = rng.choice([f"np.sum(P) / {n}", "np.mean(P)"])
@@ -344,7 +347,7 @@ def layer_loss(X, W, b, T):
     R = H - T
     P = {penalty}
     return {reduced} + {decay} * np.sum(W**2)"""
-    return Layer(n, d, m, source)
+    return RandomLayer(n, d, m, source)
 
 
 def _function(source: str, name: str) -> Callable[..., Any]:

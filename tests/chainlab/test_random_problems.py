@@ -9,27 +9,27 @@ import numpy as np
 import pytest
 
 from chaingrad import Node, grad, vjp
-from chainlab.drawn import (
+from chainlab.random_problems import (
     DEPTH,
     FAULTS,
     LEAVES,
     MISTAKES,
     MOST,
     PASS_LINES,
-    Graph,
-    Mistake,
-    draw_fault,
-    draw_graph,
-    draw_layer,
-    written,
+    RandomGraph,
+    WrongPass,
+    backward_source,
+    random_fault,
+    random_graph,
+    random_layer,
 )
 
 CLASS = 1000
 
 
 @pytest.fixture(scope="module")
-def graphs() -> list[Graph]:
-    return [draw_graph(np.random.default_rng(seed)) for seed in range(CLASS)]
+def graphs() -> list[RandomGraph]:
+    return [random_graph(np.random.default_rng(seed)) for seed in range(CLASS)]
 
 
 def run(source: str, name: str, *arguments: object) -> object:
@@ -39,7 +39,7 @@ def run(source: str, name: str, *arguments: object) -> object:
 
 
 @pytest.mark.slow
-def test_the_adjoints_are_the_engine_s(graphs: list[Graph]) -> None:
+def test_the_adjoints_are_the_engine_s(graphs: list[RandomGraph]) -> None:
     for graph in graphs[:200]:
         leaves = [Node(float(value)) for value in graph.leaves.values()]
         root = run(graph.source("f"), "f", *leaves)
@@ -50,7 +50,7 @@ def test_the_adjoints_are_the_engine_s(graphs: list[Graph]) -> None:
         assert root.data == graph.values["z"]
 
 
-def test_all_graphs_are_equally_hard(graphs: list[Graph]) -> None:
+def test_all_graphs_are_equally_hard(graphs: list[RandomGraph]) -> None:
     shapes = set()
     for graph in graphs:
         depth = dict.fromkeys(graph.leaves, 0)
@@ -63,7 +63,7 @@ def test_all_graphs_are_equally_hard(graphs: list[Graph]) -> None:
     assert shapes == {("***++-", DEPTH, 2, (False, True), 10)}
 
 
-def test_numbers_are_small_and_tell_the_leaves_apart(graphs: list[Graph]) -> None:
+def test_numbers_are_small_and_tell_the_leaves_apart(graphs: list[RandomGraph]) -> None:
     for graph in graphs:
         adjoints = graph.adjoints()
         numbers = [*adjoints.values(), *graph.values.values()]
@@ -71,47 +71,47 @@ def test_numbers_are_small_and_tell_the_leaves_apart(graphs: list[Graph]) -> Non
         assert len({adjoints[name] for name in LEAVES}) == len(LEAVES)
 
 
-def test_each_usual_mistake_gives_adjoints_of_its_own(graphs: list[Graph]) -> None:
+def test_each_usual_mistake_gives_adjoints_of_its_own(graphs: list[RandomGraph]) -> None:
     for graph in graphs:
-        passes = [Mistake(), *MISTAKES.values()]
+        passes = [WrongPass(), *MISTAKES.values()]
         found = [tuple(graph.adjoints(each)[name] for name in LEAVES) for each in passes]
         assert len(set(found)) == len(passes), graph
 
 
-def test_no_two_of_a_class_have_the_same_graph(graphs: list[Graph]) -> None:
+def test_no_two_of_a_class_have_the_same_graph(graphs: list[RandomGraph]) -> None:
     assert len({graph.form for graph in graphs}) == CLASS
     adjoints = {tuple(graph.adjoints()[name] for name in LEAVES) for graph in graphs}
     assert len(adjoints) == CLASS
 
 
 def test_a_seed_gives_one_problem() -> None:
-    for draw in (draw_graph, draw_layer, draw_fault):
+    for draw in (random_graph, random_layer, random_fault):
         assert draw(np.random.default_rng(5)) == draw(np.random.default_rng(5))
 
 
 def test_the_form_of_a_graph_knows_no_names() -> None:
-    one = Graph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
-    other = Graph({"a": 3, "b": 2}, (("u", "a", "*", "b"), ("v", "u", "-", "b")))
-    turned = Graph({"a": 2, "b": 3}, (("u", "b", "*", "a"), ("v", "a", "-", "u")))
+    one = RandomGraph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
+    other = RandomGraph({"a": 3, "b": 2}, (("u", "a", "*", "b"), ("v", "u", "-", "b")))
+    turned = RandomGraph({"a": 2, "b": 3}, (("u", "b", "*", "a"), ("v", "a", "-", "u")))
     assert one.form == other.form != turned.form
 
 
-def test_the_engine_writes_the_pass_of_each_graph(graphs: list[Graph]) -> None:
+def test_the_engine_writes_the_pass_of_each_graph(graphs: list[RandomGraph]) -> None:
     inputs = np.random.default_rng(0).normal(size=(6, 4))
     for graph in graphs[:50]:
         space: dict[str, object] = {}
         exec(graph.source("f"), space)
         _, pull = vjp(space["f"], *inputs[1:])  # type: ignore[arg-type]
-        found = run(written(graph), "backward", *inputs)
+        found = run(backward_source(graph), "backward", *inputs)
         np.testing.assert_allclose(found, pull(inputs[0]), rtol=1e-12)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
 def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
     inputs = np.random.default_rng(1).normal(size=(6, 4))
-    faulty = [draw_fault(np.random.default_rng(seed), "mended") for seed in range(40)]
+    faulty = [random_fault(np.random.default_rng(seed), "mended") for seed in range(40)]
     for graph, source in faulty:
-        right = written(graph, "mended")
+        right = backward_source(graph, "mended")
         pairs = list(itertools.zip_longest(right.splitlines(), source.splitlines()))
         assert sum(a != b for a, b in pairs) == 1
         assert len(pairs) == PASS_LINES
@@ -124,7 +124,7 @@ def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
 def test_no_two_of_a_class_have_the_same_fault() -> None:
     """The constants alone tell them apart, whatever the graphs and the faults are."""
     rng = np.random.default_rng(0)
-    drawn = [draw_fault(rng) for _ in range(40)]
+    drawn = [random_fault(rng) for _ in range(40)]
     assert not [source for _, source in drawn if re.search(r"\.\d{4}", source)]
     found = [graph.lines[-1] for graph, _ in drawn]
     constants = [tuple(re.findall(r"0\.\d{3}", f"{x} {y}")) for _, x, _, y in found]
@@ -133,7 +133,7 @@ def test_no_two_of_a_class_have_the_same_fault() -> None:
 
 
 def test_all_kinds_of_faults_are_drawn() -> None:
-    graph = draw_graph(np.random.default_rng(0))
+    graph = random_graph(np.random.default_rng(0))
     for fault in FAULTS.values():
         text = "def f(dz, a, b):\n    z1 = a * b\n\n    da = dz * b + dz\n    db = da * a - z1\n"
         changed = [ast.parse(source) for source in _all(text, fault)]
@@ -142,13 +142,13 @@ def test_all_kinds_of_faults_are_drawn() -> None:
 
 
 def _all(source: str, fault: object) -> list[str]:
-    from chainlab.drawn import _faulty
+    from chainlab.random_problems import _faulty_sources
 
-    return list(_faulty(source, fault))  # type: ignore[arg-type]
+    return list(_faulty_sources(source, fault))  # type: ignore[arg-type]
 
 
 def test_layers_differ_and_the_engine_differentiates_them() -> None:
-    layers = [draw_layer(np.random.default_rng(seed)) for seed in range(CLASS)]
+    layers = [random_layer(np.random.default_rng(seed)) for seed in range(CLASS)]
     assert len(set(layers)) == CLASS
     assert len({layer.source.count("\n") for layer in layers}) == 1
     kinds = {
