@@ -9,6 +9,7 @@ from tests.axe import severe
 from tests.site.audit import DESKTOP, IDLE, reading, switch
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("name", ["search", "genindex", "py-modindex"])
 def test_no_severe_violation_in_generated_pages(browser: Browser, address: str, name: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:
@@ -19,6 +20,7 @@ def test_no_severe_violation_in_generated_pages(browser: Browser, address: str, 
         assert not opened.foreign
 
 
+@pytest.mark.walk
 def test_folded_parts_open_by_keyboard(browser: Browser, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/chapters/foundations/computational-graph.html")

@@ -82,6 +82,7 @@ ON_PAPER = """() => {
 }"""
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("answers", [False, True])
 @pytest.mark.parametrize("name", ["foundations/bug-museum", "cost/memory-and-rematerialization"])
 def test_on_paper_all_is_light_unfolded_and_there(

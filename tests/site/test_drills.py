@@ -253,6 +253,7 @@ WAYS = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("count", [2, pytest.param(40, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_problems_are_solved_right_and_wrong(with_python: Page, kind: str, count: int) -> None:
@@ -321,6 +322,7 @@ def test_lines_are_typed_by_keyboard_alone(with_python: Page) -> None:
         expect(player).to_contain_text(f"{line['label']} = {line['right']}")
 
 
+@pytest.mark.walk
 def test_lines_stay_where_python_cannot_be_loaded_or_takes_too_long(with_python: Page) -> None:
     page = with_python
     drawn = problem("equations", 1, 1)
@@ -516,6 +518,7 @@ SMALL = """(boxes) => boxes.filter((box) => {
 }).map((box) => box.outerHTML)"""
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
 def test_axe_finds_nothing_serious_and_boxes_are_large_enough(
     browser: Browser, address: str, theme: str, width: int

@@ -279,6 +279,7 @@ def test_another_file_is_left_alone(progress: Page, text: str, reason: str) -> N
     assert progress.evaluate("kept.all()") == before
 
 
+@pytest.mark.walk
 def test_axe_finds_nothing_serious(page: Page) -> None:
     write(page, "six", EDIT)
     page.wait_for_function(KEPT)

@@ -31,6 +31,7 @@ def test_make_lab_starts_this_server() -> None:
     assert "jupyter lab chapters" in done.stdout
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "page", [*PAGES[:3], *(pytest.param(page, marks=pytest.mark.full) for page in PAGES[3:])]
 )
@@ -69,6 +70,7 @@ def of_a_new_run(site: Site, lab: Lab, page: str) -> Any:
     return executed
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("page", WITH_CODE)
 @pytest.mark.parametrize("run", [of_the_build, pytest.param(of_a_new_run, marks=pytest.mark.full)])
 def test_a_page_runs_and_an_edit_is_all_that_changes(
@@ -89,6 +91,7 @@ VARY = """from chainview import vary
 vary(lambda n: ([1, n], f"It ends at {n}."), {"n": [2, 3, 5]}, x="k", y="size")"""
 
 
+@pytest.mark.walk
 def test_figures_move_and_arrows_are_their_own(browser: Browser, lab: Lab) -> None:
     cells = [test_moving.CELL + "nudge(y)", "order(y)", VARY, test_player.CELL]
     with ran(browser, lab, *cells) as page:

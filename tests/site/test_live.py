@@ -74,6 +74,7 @@ def page(opened: Opened) -> Page:
     return opened.page
 
 
+@pytest.mark.walk
 def test_nothing_is_fetched_before_it_is_wanted(page: Page, opened: Opened) -> None:
     expect(run(page, "six")).to_have_text("6")
     first = next(i for i, address in enumerate(opened.asked) if "/_live/" in address)
@@ -86,6 +87,7 @@ FORGET = """async () => {
 SAVES = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 
 
+@pytest.mark.walk
 def test_python_comes_to_who_rests_on_a_button_or_has_run_something(
     browser: Browser, page_address: str
 ) -> None:
@@ -119,6 +121,7 @@ def test_run_shows_output_in_place_of_the_built_one(page: Page) -> None:
     expect(cell(page, "six").locator(".cell_output:not(.live-output)")).to_be_hidden()
 
 
+@pytest.mark.walk
 def test_a_file_is_saved_before_what_reads_it_runs(page: Page) -> None:
     expect(run(page, "import")).to_have_text("9")
     write(page, "module", "%%writefile local.py\nNINE = 10")
@@ -289,6 +292,7 @@ def test_graphs_of_any_depth_are_freed(page: Page) -> None:
     expect(run(page, "six")).to_have_text("freed")
 
 
+@pytest.mark.walk
 def test_the_doctor_ends_no_python_whatever_an_engine_keeps(page: Page) -> None:
     """A set of all nodes would free the doctor's deep graph from its root on, all at once."""
     keeps = ("self.parents, self.shares =", "ALL.add(self); self.parents, self.shares =")
@@ -462,6 +466,7 @@ CHECK_ALL = """async ([root, sent]) => {
 }"""
 
 
+@pytest.mark.walk
 def test_every_exercise_of_the_book_can_be_answered_in_the_page(page: Page) -> None:
     root = page.url.replace("chapters/page.html", "_live/")
     found = page.evaluate(CHECK_ALL, [root, SENT])
@@ -527,6 +532,7 @@ def reach(page: Page, control: str) -> None:
     raise AssertionError(f"{control} cannot be reached by Tab")
 
 
+@pytest.mark.walk
 def test_axe_finds_nothing_serious_in_what_appears(page: Page) -> None:
     for name in ("seven", "figure", "drawing", "progress", "wrong"):
         run(page, name)
@@ -559,6 +565,7 @@ def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page
     expect(cell(page, "seven").locator(".live-run")).to_be_visible()
 
 
+@pytest.mark.walk
 def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page) -> None:
     write(page, "six", "x = []\nfor _ in range(100_000):\n    x = [x]\ndel x")
     cell(page, "six").locator(".live-run").click()
@@ -568,6 +575,7 @@ def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page
     expect(run(page, "seven")).to_have_text("7")
 
 
+@pytest.mark.walk
 def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
     place(page).locator(".live-edit").click()
     place(page).locator(".cm-content").click()
@@ -592,6 +600,7 @@ WATCH = """() => {
 }"""
 
 
+@pytest.mark.walk
 def test_the_checks_of_an_answer_end_and_the_last_text_runs_next(page: Page) -> None:
     page.evaluate(WATCH)
     answer(page, SLOW, "Checking")
@@ -615,6 +624,7 @@ def test_the_checks_of_an_answer_end_and_the_last_text_runs_next(page: Page) -> 
     page.evaluate("() => { window.setTimeout = later; }")
 
 
+@pytest.mark.walk
 def test_stop_forgets_the_text_that_waits(page: Page) -> None:
     answer(page, SLOW, "Checking")
     expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)

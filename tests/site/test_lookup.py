@@ -266,6 +266,7 @@ PLACES = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("place", PLACES)
 def test_the_figures_of_the_pages_move(browser: Browser, address: str, place: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:

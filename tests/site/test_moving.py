@@ -273,6 +273,7 @@ def test_a_node_without_news_passes_nothing_on_and_clicks_are_undone(show: Show)
     assert lit.locator("text").text_content() == "1"
 
 
+@pytest.mark.walk
 def test_any_graph_in_any_order(show: Show) -> None:
     """What is passed on in random orders, beside the same with the engine's local gradients."""
     root = graph()

@@ -133,6 +133,7 @@ def faults(page: Page, over: str, forced: bool = False) -> list[object]:
     return found
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [DESKTOP, PHONE])
 def test_what_opens_over_a_page_can_be_read(
     page: Page, width: int, subtests: pytest.Subtests
@@ -149,6 +150,7 @@ def test_what_opens_over_a_page_can_be_read(
         switch(page)
 
 
+@pytest.mark.walk
 def test_tips_can_be_read(page: Page, subtests: pytest.Subtests) -> None:
     for button in page.locator("[data-bs-toggle=tooltip]:visible").all():
         button.hover()

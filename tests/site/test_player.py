@@ -244,6 +244,7 @@ def test_each_step_is_announced(show: Show) -> None:
     assert heard == told[1:]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
 def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
     page = show(
@@ -466,6 +467,7 @@ def test_these_are_all_pages_with_players(site: Site) -> None:
 LAST = re.compile(r"leaves have their gradients|leaves end with|Sorted list: \[f, d, c, b, a, x\]")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("place", PLACES)
 def test_the_players_of_the_pages_play(browser: Browser, address: str, place: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:
@@ -515,6 +517,7 @@ def smallest_type(player: Locator) -> float:
     return round(player.locator(".cg-live svg.chaingrad").evaluate(SMALLEST), 2)
 
 
+@pytest.mark.walk
 @pytest.mark.fonts
 @pytest.mark.parametrize("place", PLACES)
 def test_all_of_a_player_is_in_view(browser: Browser, address: str, place: str) -> None:

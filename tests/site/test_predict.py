@@ -166,6 +166,7 @@ def test_the_notebook_asks_too(live_site: Path) -> None:
     assert text.index("Take half of 7.") < asked < answered < text.index("So it is:")
 
 
+@pytest.mark.walk
 def test_axe_finds_nothing_serious(page: Page) -> None:
     question(page, "doubled").get_by_label("9").check()
     look(page, "doubled")

@@ -74,6 +74,7 @@ LIES = """() => {
 MOST_CODE, SCREENS = 0.4, 3
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("chapter", numbered())
 def test_a_chapter_is_not_mostly_code_and_shows_early(
     browser: Browser, address: str, chapter: str
@@ -110,6 +111,7 @@ def found(page: Page) -> list[str]:
             for link in links]  # fmt: skip
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_question_finds_its_section(browser: Browser, address: str, question: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:

@@ -58,6 +58,7 @@ def search_and_switch(page: Page | Frame) -> None:
     expect(page.locator("#pst-search-dialog a.hit")).to_have_count(12)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("opened", [DENIED, FULL], indirect=True)
 def test_search_and_the_choice_of_a_theme_work_without_storage(opened: Open) -> None:
     for document in PAGES[1:]:

@@ -127,6 +127,7 @@ def test_paper_and_readers_without_scripts_have_no_veil(opened: Open) -> None:
     expect(page.get_by_text("The answer is 6.")).to_be_visible()
 
 
+@pytest.mark.walk
 def test_axe_finds_nothing_serious_under_a_veil(opened: Open) -> None:
     page = opened(GRAPHS)
     thin(page)

@@ -187,6 +187,7 @@ def left(page: Page) -> list[str]:
     return [*marks, *(text for part in parts for text in page.locator(part).all_inner_texts())]
 
 
+@pytest.mark.walk
 def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
     with impatient(page):
         write(page, ENDLESS)
@@ -196,6 +197,7 @@ def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
     run(page, "k = 1")
 
 
+@pytest.mark.walk
 def test_what_comes_late_is_not_the_programs_time(page: Page) -> None:
     """The typesetter, which the Python that was ended above takes along for the first time."""
     asked = []
@@ -213,6 +215,7 @@ def test_what_comes_late_is_not_the_programs_time(page: Page) -> None:
     show(page, "graph")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("text", "said"), [(ENDLESS, "Ended"), ("raise KeyboardInterrupt('it left')", "it left")]
 )
@@ -236,6 +239,7 @@ NOTE = """() => {
 }"""
 
 
+@pytest.mark.walk
 def test_why_a_run_ended_is_not_said_of_another(page: Page) -> None:
     """Not even when Python, which is started afresh, is there only later."""
     run(page, "k = 1")  # in a view that is built of each starting point
@@ -286,6 +290,7 @@ def test_a_link_that_unpacks_to_megabytes_is_refused(page: Page) -> None:
     assert page.evaluate(came) is None
 
 
+@pytest.mark.walk
 def test_a_link_shows_its_code_and_waits(browser: Browser, page: Page, address: str) -> None:
     letters = page.evaluate(
         "async (text) => (await import('./_live/link.js')).packed(text, 'check')", OPEN
@@ -499,6 +504,7 @@ def test_a_view_goes_nowhere_by_itself(page: Page, other: str) -> None:
 # --- on a page of another origin -----------------------------------------------------------------
 
 
+@pytest.mark.walk
 def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_path: Path) -> None:
     """A starting point is shown at once; a program is read first, and gets out no more."""
     page.get_by_role("button", name="Embed").click()
@@ -577,6 +583,7 @@ def test_another_theme_while_a_view_comes_shows_that_view(page: Page) -> None:
     page.evaluate("document.documentElement.dataset.theme = 'light'")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious_and_it_fits(page: Page, theme: str, width: int) -> None:
