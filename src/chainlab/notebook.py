@@ -20,9 +20,9 @@ class OneLine:
         self._output = show({"text/plain": ""}, raw=True, display_id=True)
 
     def write(self, text: str) -> None:
-        """Put this text in the place of the last."""
+        """Replace the last text with this one."""
         if text.strip():
             self._output.update({"text/plain": text.strip()}, raw=True)
 
     def flush(self) -> None:
-        """Do nothing: what is written is shown at once."""
+        """Do nothing, because every text is shown at once."""

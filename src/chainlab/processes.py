@@ -29,8 +29,8 @@ PRELOADED = ["torch._dynamo", "torch.nn.parallel", "torch.distributed.run"]
 def run(main: Callable[[int, int], None]) -> None:
     """Call ``main(rank, world)`` between joining the other processes and leaving them.
 
-    The backend is that of the variable ``BACKEND``, or NCCL where there is a GPU for each process
-    of this host, or gloo.
+    The variable ``BACKEND`` names the backend. Without it, the backend is NCCL where there is a
+    GPU for each process of this host, and gloo elsewhere.
     """
     import torch
     import torch.distributed as dist
@@ -54,7 +54,7 @@ def run(main: Callable[[int, int], None]) -> None:
 def bytes_written() -> int:
     """Return how many bytes this process has written to files and sockets.
 
-    It is the system's count, of ``write`` and its kin; 0 where the system keeps none.
+    The system counts them, for ``write`` and similar calls; 0 where the system keeps no count.
     """
     io = Path("/proc/self/io")
     return int(io.read_text().split()[3]) if io.exists() else 0
@@ -70,12 +70,13 @@ def hand_in(**results: Any) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Return what a launch on this host alone adds to the environment."""
+    """Return the variables that a launch on this host alone adds to the environment."""
     interfaces = [name for _, name in socket.if_nameindex()]
     loopback = [name for name in interfaces if re.fullmatch(r"lo\d*", name)]
     gloo = {"GLOO_SOCKET_IFNAME": loopback[0]} if loopback else {}
-    # The processes meet at the first of them. If they met in their launcher, the next one would be
-    # copied from it while it answers the others, and might wait forever for a lock held then.
+    # The processes meet at the first process. If they met in their launcher, the launcher would
+    # copy itself for the next process while it answers the others. The copy might then wait
+    # forever for a lock that was held at that moment.
     apart = {"TORCH_DISABLE_SHARE_RDZV_TCP_STORE": "1"}
     return {"OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "", **gloo, **apart}
 
@@ -95,7 +96,8 @@ def torchrun(
         processes: how many.
         script: its file, to which ``options`` are passed.
         meet: torchrun's options that say where the processes meet.
-        start: those that say how they start; ``()`` starts each anew, which takes longer.
+        start: torchrun's options that say how they start; ``()`` starts each anew, which takes
+            longer.
         timeout: seconds after which all of them are ended.
         env: variables of their environment.
 
@@ -147,7 +149,7 @@ def root_cause(report: str) -> str:
 
 
 def _copies() -> Any:
-    """What makes copies of a process that has imported PyTorch, which ends with this one."""
+    """Return a context that copies a process with PyTorch imported; it ends with this process."""
     forkserver.set_forkserver_preload(PRELOADED)
     with _at_home_nowhere():
         forkserver.ensure_running()
@@ -156,7 +158,7 @@ def _copies() -> Any:
 
 @contextmanager
 def _at_home_nowhere() -> Iterator[None]:
-    """In the root folder, so that no folder is in use, and with the environment of a launch."""
+    """Work in the root folder, to keep no folder in use, and in the environment of a launch."""
     folder, variables = os.getcwd(), dict(os.environ)
     os.chdir("/")
     os.environ.update(environment())
@@ -169,7 +171,7 @@ def _at_home_nowhere() -> Iterator[None]:
 
 
 def _launch(command: list[str], log: Path, env: dict[str, str]) -> None:
-    """Run torchrun as a shell would, what it prints going to a log."""
+    """Run torchrun as a shell would, and send its output to a log."""
     from torch.distributed.run import main
 
     os.chdir(log.parent)

@@ -17,11 +17,11 @@ import numpy as np
 from chaingrad import program
 
 LEAVES, NODES = "abcde", "uvwxyz"
-SIGNS = "***++-"  # of the operations, in any order
+SIGNS = "***++-"  # the operations' signs, in any order
 DEPTH = 5
-SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # of leaves; 1 would hide mistakes
+SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # values of leaves; 1 would hide mistakes
 MOST = 99
-PASS_LINES = 13  # of the backward passes that get a fault
+PASS_LINES = 13  # lines of each backward pass that gets a fault
 GraphLine = tuple[str, str, str, str]  # name, first operand, sign, second operand
 Order = Callable[[Sequence[str], Mapping[str, GraphLine]], Sequence[str]]  # of a backward pass
 
@@ -37,7 +37,7 @@ class RandomGraph:
     lines: tuple[GraphLine, ...]
 
     def source(self, name: str) -> str:
-        """The function of the leaves that the graph is, with this name.
+        """Return the source of the graph as a function of its leaves, with this name.
 
         >>> graph = RandomGraph({"a": 2, "b": 3}, (("u", "a", "*", "b"), ("v", "u", "-", "a")))
         >>> print(graph.source("f"))
@@ -52,7 +52,7 @@ class RandomGraph:
 
     @property
     def form(self) -> str:
-        """The same for two graphs that differ in names or in the order of operands alone."""
+        """A text that's the same for graphs that differ only in names or the order of operands."""
         forms = {name: str(value) for name, value in self.leaves.items()}
         for name, x, sign, y in self.lines:
             operands = [forms[x], forms[y]]
@@ -68,7 +68,7 @@ class RandomGraph:
         return found
 
     def adjoints(self, mistake: "WrongPass | None" = None) -> dict[str, int]:
-        """The adjoint of every node, the root first, or what a usual mistake gives for it."""
+        """Return the adjoint of every node, the root first, or the numbers of a usual mistake."""
         made = mistake or WrongPass()
         values, lines = self.values, {line[0]: line for line in self.lines}
         found = {self.lines[-1][0]: 1}
@@ -93,7 +93,7 @@ def _local(sign: str, x: int, y: int) -> tuple[int, int]:
 
 
 def _order_of_first_shares(order: Sequence[str], lines: Mapping[str, GraphLine]) -> list[str]:
-    """Every node as soon as the first share reaches it."""
+    """Return every operation as soon as the first share reaches it."""
     found: list[str] = []
     waiting = [order[0]]
     while waiting:
@@ -129,7 +129,7 @@ MISTAKES = {
 
 
 def random_graph(rng: np.random.Generator) -> RandomGraph:
-    """A graph of five leaves and six operations, of which a leaf and a node are used twice."""
+    """Draw a graph of five leaves and six operations; a leaf and a node are used twice."""
     while True:
         lines = _random_lines(rng)
         if not lines or _depth(lines) != DEPTH:
@@ -142,7 +142,7 @@ def random_graph(rng: np.random.Generator) -> RandomGraph:
 
 
 def _random_lines(rng: np.random.Generator) -> list[GraphLine] | None:
-    """The lines of a graph, each node used as often as it must be; None where that fails."""
+    """Draw the lines of a graph that use each node as often as they must; None if that fails."""
     uses = dict.fromkeys(LEAVES + NODES[:-1], 1)
     uses[LEAVES[rng.integers(len(LEAVES))]] += 1
     uses[NODES[rng.integers(len(NODES) - 2)]] += 1
@@ -166,7 +166,7 @@ def _depth(lines: Sequence[GraphLine]) -> int:
 
 
 def _is_fair(graph: RandomGraph) -> bool:
-    """Whether all numbers are small, no two leaves' adjoints equal, and each mistake shows."""
+    """Return whether numbers are small, the leaves' adjoints differ, and each mistake shows."""
     adjoints = graph.adjoints()
     numbers = [*graph.values.values(), *adjoints.values()]
     if not all(0 < abs(number) <= MOST for number in numbers):
@@ -183,7 +183,7 @@ def _is_fair(graph: RandomGraph) -> bool:
 
 
 def backward_source(graph: RandomGraph, name: str = "backward") -> str:
-    """The backward pass of a graph, given ``dz`` and the leaves, as the engine writes it."""
+    """Return a graph's backward pass, given ``dz`` and the leaves, as the engine writes it."""
     names = ", ".join(graph.leaves)
     source = f"{graph.source('g')}\ndef f(dz, {names}):\n    return (dz * g({names})).sum()"
     step = program(_function(source, "f"), argnums=tuple(range(1, len(graph.leaves) + 1)))
@@ -195,9 +195,9 @@ def backward_source(graph: RandomGraph, name: str = "backward") -> str:
 
 
 def random_fault(rng: np.random.Generator, name: str = "backward") -> tuple[RandomGraph, str]:
-    """A graph, and its backward pass with one line wrong, which makes two results or more wrong.
+    """Draw a graph and its backward pass, with one wrong line that makes two or more results wrong.
 
-    Two constants in the last line of the graph tell it from all others: its leaves have no values.
+    The leaves have no values, so two constants in the graph's last line tell it from all others.
     The line forgets a path, has a wrong sign, takes the operand's own value, or passes on an
     adjoint before all its shares have come.
     """
@@ -212,7 +212,7 @@ def random_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Rand
 
 
 def _with_constants(graph: RandomGraph, rng: np.random.Generator) -> RandomGraph:
-    """The graph with a constant before either operand of its last line."""
+    """Return the graph with a constant before either operand of its last line."""
     *lines, (root, x, sign, y) = graph.lines
     first, second = (f"{_random_constant(rng)} * {operand}" for operand in (x, y))
     return replace(graph, lines=(*lines, (root, first, sign, second)))
@@ -237,7 +237,7 @@ def _with_fault(graph: RandomGraph, right: str, rng: np.random.Generator) -> str
 
 
 def _faulty_sources(source: str, fault: "FaultMaker") -> Iterator[str]:
-    """The source with one place of its backward lines changed, in every way there is."""
+    """Yield the source with one place of its backward lines changed, in every possible way."""
     lines = source.splitlines()
     body = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign)]
     forward = [line for line in body if line.lineno <= lines.index("")]
@@ -317,7 +317,7 @@ SHAPES = range(3, 8)
 
 @dataclass(frozen=True)
 class RandomLayer:
-    """A dense layer, what is compared with what it gives, and a penalty on its weights.
+    """A dense layer, a loss that compares its output with targets, and a penalty on its weights.
 
     Attributes:
         n, d, m: examples, inputs and outputs.
@@ -331,7 +331,7 @@ class RandomLayer:
 
 
 def random_layer(rng: np.random.Generator) -> RandomLayer:
-    """A layer with shapes, an activation, a loss and three constants of its own.
+    """Draw a layer with shapes, an activation, a loss and three constants of its own.
 
     Its source needs NumPy as ``np``, and runs on nodes as on arrays.
     """

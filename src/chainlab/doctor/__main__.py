@@ -19,14 +19,14 @@ from chainlab.doctor.probe import ENDLESS
 from chainlab.doctor.probes import MILESTONES, chosen
 from chainlab.doctor.report import Outcome, Report
 
-_START = 60.0  # seconds of processor time for the engine's module to be imported
+_START = 60.0  # seconds of processor time in which the engine's module must be imported
 _LOOK = 0.02  # seconds between looks at the process
-_IDLE = 30.0  # seconds of looks in which a process that computes uses a hundredth of a processor
+_IDLE = 30.0  # seconds of looks; a process that computes uses a hundredth of a processor in them
 _REFUSED = 3
 
 
 def within(target: str, results: Path, seconds: float, total: float, milestone: int | None) -> int:
-    """Examine in this process, after the outcomes that stand in a file; add a line for each."""
+    """Examine in this process, after the outcomes in a file; add a line for each new outcome."""
     before = _outcomes(results)
     with results.open("a", encoding="utf-8") as file:
         try:
@@ -42,7 +42,7 @@ def within(target: str, results: Path, seconds: float, total: float, milestone: 
 
 
 def apart(target: str, seconds: float, total: float, milestone: int | None = None) -> Report:
-    """Examine in other processes, a new one after each that does not come to its end.
+    """Examine in other processes, and start a new process after each one that does not finish.
 
     Raises:
         ValueError: the engine cannot be loaded.
@@ -69,7 +69,7 @@ def apart(target: str, seconds: float, total: float, milestone: int | None = Non
 def _process(
     target: str, results: Path, seconds: float, total: float, milestone: int | None
 ) -> tuple[str, float]:
-    """How a process came to its end, and the time that it has taken."""
+    """Run one process; return how it ended, and the time it took."""
     options = [f"--results={results}", f"--seconds={seconds}", f"--total={total}"]
     options += [f"--milestone={milestone}"] if milestone else []
     process = subprocess.Popen(
@@ -86,11 +86,12 @@ def _process(
 def _awaited(
     process: "subprocess.Popen[bytes]", results: Path, seconds: float, total: float
 ) -> tuple[str, float]:
-    """Wait until the process ends, or has written nothing for too much computing or waiting.
+    """Wait until the process ends, or until it computes or waits too long and writes nothing.
 
-    A busy machine must make no engine wrong: so what it computes counts, and how long it takes only
-    where it computes next to nothing; and that in looks, which are late when all else is. The time
-    that it only waited before it was ended counts as time that it has taken.
+    A busy machine must not make an engine wrong. So we count the time in which the process
+    computes. We count the time in which it waits only if it computes next to nothing, and we
+    measure that in looks, because looks are late when everything else is late. The time for which
+    a process only waited before we ended it counts as time that it has taken.
     """
     idle = 0.0
     size = first = results.stat().st_size
@@ -105,12 +106,12 @@ def _awaited(
             moved, idle = used, 0.0
         bound = min(2 * seconds + 1, start + total + 1 - began) if size > first else _START
         if (used - began > bound or idle > _IDLE) and process.poll() is None:
-            return ENDLESS, used - start + idle  # of one that is gone, nothing is known
+            return ENDLESS, used - start + idle  # nothing is known of a process that is gone
     return f"the process ended with status {process.returncode}", used - start
 
 
 def _used(pid: int) -> float:
-    """Seconds of processor time that a process has used; by the clock, where none counts them."""
+    """Return the seconds of processor time a process has used, or the clock's where none counts."""
     try:
         return time.clock_gettime((~pid << 3) | 2)
     except (AttributeError, OSError):
@@ -130,10 +131,10 @@ def _outcomes(results: Path) -> list[Outcome]:
 
 
 def _name(results: Path, target: str, end: str) -> str:
-    """The engine's name, which the last process wrote before all else.
+    """Return the engine's name, which the last process wrote first.
 
     Raises:
-        ValueError: that process has written why it cannot load the engine, or nothing.
+        ValueError: the process wrote why it cannot load the engine, or wrote nothing.
     """
     for line in _lines(results):
         if "refused" in line:
@@ -149,7 +150,7 @@ def _write(results: Path, found: Iterable[Outcome]) -> None:
 
 
 def main() -> int:
-    """Examine, print the report; 0 if the engine is sound, 1 if not, 2 if it cannot be examined."""
+    """Examine and print; return 0 for a sound engine, 1 if it isn't, 2 if it can't be examined."""
     parser = argparse.ArgumentParser(prog="python -m chainlab.doctor", description=__doc__)
     parser.add_argument("engine", help="my_engine.py:Value, a module's name for the file, or an "
                         "Adapter's name for the class")  # fmt: skip

@@ -42,7 +42,7 @@ _VIEWED = "the rule of {0}: the gradient of the result goes back to the entries 
 
 
 def _array(*shape: int, low: float = 0.4) -> NDArray[np.float64]:
-    """Numbers above 0 that differ, in no pattern that a transposed array shares."""
+    """Return numbers above 0 that differ, in a pattern that a transposed array does not have."""
     places = np.arange(1, np.prod(shape, dtype=int) + 1)
     return low + (places * 7 % 11).reshape(shape) / 8
 
@@ -64,7 +64,7 @@ _try("(A * B).sum()", "A B", (A, B), "a rule: * of arrays",
      required=True)  # fmt: skip
 _WEIGHED = ("A.sum()", "(A * B).sum()")
 for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
-    # one of them sends to A by + first, whatever the order
+    # whatever the order, in one of the two + sends to A first
     _try(_text, "A B W", (A, B, W), SHARED,
          "where a share is kept: a copy, for += changes every node that holds the array",
          "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE)  # fmt: skip
@@ -139,7 +139,7 @@ for _name in FUNCTIONS:
 _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
      "the rule of ** where data are arrays", "a ** 3", *_WEIGHED)  # fmt: skip
 
-# --- and each operand once more: what its rule does with the share that has come before ---------
+# --- each operand once more: what its rule does with the share that came before -----------------
 
 _ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
 _twice: dict[Any, str] = {}  # the probe of an operation whose operands are used once more
@@ -147,7 +147,7 @@ _SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
 
 
 def _again(text: str, names: str, at: tuple[Any, ...], *needs: str, **more: Any) -> None:
-    """The products further out send first, so that the rule further in finds a share there."""
+    """Try operands once more: outer products send first, so the inner rule finds a share there."""
     _try(text, names, at, OVERWRITES, SEND, *needs, _alone["*", "b"], *_ALL, **more)
 
 

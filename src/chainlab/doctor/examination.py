@@ -32,9 +32,9 @@ from chainlab.doctor.report import Outcome, Report
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
 TOTAL = 60.0  # seconds of processor time for all probes together
-_LEAST = 0.01  # seconds: with less to go, no probe is begun
-_LINES = 1_000_000  # of Python, that count as a second where no timer can be set
-_QUICK = 0.1  # seconds in which a file is loaded that is loaded for each probe
+_LEAST = 0.01  # seconds: if less is left, no probe begins
+_LINES = 1_000_000  # of Python, which count as a second where no timer can be set
+_QUICK = 0.1  # seconds: a file that loads within them is loaded again for each probe
 
 
 @dataclass
@@ -64,36 +64,36 @@ class Adapter:
 
     @property
     def name(self) -> str:
-        """The name in the report."""
+        """Return the name in the report."""
         return getattr(self.engine, "__name__", type(self).__name__)
 
     @property
     def train(self) -> Callable[..., Any] | None:
-        """The function that trains a net on the engine: `train`, in the file that it is in."""
+        """Return the function `train` in the engine's file, which trains a net on the engine."""
         own = sys.modules.get(getattr(self.engine, "__module__", ""))
         return getattr(self.beside or own, "train", None)
 
     @property
     def clears_as_asked(self) -> bool:
-        """Whether ``leaf.grad = 0.0`` is how a gradient is cleared, as the project says."""
+        """Return whether ``leaf.grad = 0.0`` clears a gradient, as the project says."""
         return type(self).clear is Adapter.clear
 
     def leaf(self, value: Any) -> Any:
-        """A node of a number or an array, which takes a gradient."""
+        """Return a node of a number or an array, which takes a gradient."""
         return self.engine(value)
 
     def array(self, value: Any) -> Any:
-        """A node of an array, by an engine that knows arrays: one that has an operator ``@``."""
+        """Return a node of an array, if the engine knows arrays: if it has an operator ``@``."""
         if not hasattr(self.leaf(1.0), "__matmul__"):
             raise NotThereError("it has no operator @")
         return self.leaf(value)
 
     def value(self, node: Any) -> Any:
-        """The number or array that a node holds."""
+        """Return the number or array that a node holds."""
         return node.data
 
     def gradient(self, leaf: Any) -> Any:
-        """The gradient of a leaf."""
+        """Return the gradient of a leaf."""
         return leaf.grad
 
     def backward(self, root: Any) -> None:
@@ -108,7 +108,7 @@ class Adapter:
 
     @contextlib.contextmanager
     def forward(self) -> Iterator[None]:
-        """Around a computation whose operations may be missing."""
+        """Run a computation whose operations may be missing."""
         try:
             yield
         except _MISSING as error:
@@ -117,7 +117,7 @@ class Adapter:
     def readings(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
     ) -> Iterator[Observation]:
-        """Of a function of leaves: its value, the gradients, and the leaves after the pass."""
+        """Yield a function's value, its gradients, and its leaves after the pass."""
         leaves = [self.array(x.copy()) if np.shape(x) else self.leaf(x) for x in at]
         with self.forward():
             y = f(*leaves)
@@ -153,13 +153,13 @@ class Functional(Adapter):
     has_nodes = False
 
     def leaf(self, value: Any) -> Any:
-        """There are none."""
+        """Raise an error, because there are no leaves."""
         raise NotThereError("an engine of functions has no nodes")
 
     def readings(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
     ) -> Iterator[Observation]:
-        """The gradients of a function of several numbers or arrays."""
+        """Yield the gradients of a function of several numbers or arrays."""
         points = tuple(np.asarray(x, float) if np.shape(x) else float(x) for x in at)
         with self.forward():
             found = self.engine(f, points)
@@ -177,8 +177,8 @@ def examine(
     the main thread of a process, elsewhere (as in a browser) by a count of the lines of Python.
     After ``total`` seconds the report says which probes were left out. Neither bound can stop
     compiled code, an engine that waits without computing or catches whatever is raised in it, nor
-    survive one that ends the process; the command line can, for there each engine has a process of
-    its own.
+    survive one that ends the process. The command line can, because there each engine has a
+    process of its own.
 
     Args:
         engine: a class such as ``Value``, called with a number to make a leaf; or an `Adapter`; or
@@ -227,7 +227,7 @@ class Patient:
             sys.modules[self._module.__name__] = self._module
 
     def afresh(self) -> Adapter:
-        """The adapter for the next probe."""
+        """Return the adapter for the next probe."""
         if self._target:
             began = clock()
             try:
@@ -241,7 +241,7 @@ class Patient:
 
 
 def adapted(engine: Any, beside: Any = None) -> Adapter:
-    """The adapter of an engine, if it is not one already, and of the module that it is in.
+    """Return an adapter of an engine and of its module, or the engine if it is an adapter already.
 
     Raises:
         TypeError: it is neither an adapter nor something to call with a number.
@@ -266,9 +266,9 @@ def outcomes(
     total: float = TOTAL,
     before: Sequence[Outcome] = (),
 ) -> Iterator[Outcome]:
-    """Yield what comes of each probe after those that came before.
+    """Yield the outcome of each probe, starting after those that have an outcome already.
 
-    Nothing is awaited of a probe that needs an unfinished one, nor after the total time.
+    A probe that needs an unfinished one is not tried, and no probe is tried after the total time.
     """
     endless = {x.probe for x in before if x.verdict == "unfinished"}
     came = {x.probe: x.failure for x in before}
@@ -311,7 +311,7 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
         return Outcome(probe.text, verdict, "", ENDLESS, probe.right())
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # of an engine that we do not know, anything
+    except BaseException as error:  # an engine that we do not know may raise anything
         bad = "refused" if probe.refused and _on_purpose(error) else bad
         return Outcome(probe.text, bad, "", brief(error), probe.right())
     finally:
@@ -320,15 +320,15 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
 
 
 def _on_purpose(error: BaseException) -> bool:
-    """Whether an engine has said no, and has not stumbled."""
+    """Return whether an engine refused on purpose, rather than stumbled."""
     stumbled = (RecursionError, ArithmeticError, AttributeError, LookupError, NameError, TypeError)
     return isinstance(error, Exception) and not isinstance(error, stumbled)
 
 
 def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | None:
-    """Where a reading is wrong, as an index, what came there, and what is right; None if it is not.
+    """Return a wrong reading's index, what came there and what is right; None if it is right.
 
-    A gradient of None is one of zeros.
+    A gradient of None counts as zeros.
     """
     came = np.zeros(np.shape(right)) if found is None else as_numbers(found)
     wanted = np.asarray(right, float)

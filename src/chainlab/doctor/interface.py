@@ -29,12 +29,12 @@ OTHER_NAMES = "an engine with other names needs an Adapter"
 
 
 class _OddError(Exception):
-    """What was read is there, but is not a number."""
+    """The reading is there, but it is not a number."""
 
 
 @contextlib.contextmanager
 def _lacking() -> Iterator[None]:
-    """Say of whatever an engine raises that it is not there."""
+    """Turn whatever an engine raises into `NotThereError`."""
     try:
         yield
     except (TimeIsUpError, KeyboardInterrupt):
@@ -72,7 +72,7 @@ def _times(engine: Any) -> None:
 
 
 def _pass(engine: Any) -> Any:
-    """A leaf after a pass, from a sum or a product, or from the leaf itself if there are none."""
+    """Run a pass from a sum or a product, or from a leaf if there are none; return the leaf."""
     pairs = []
     for f in (operator.add, operator.mul):
         with contextlib.suppress(Exception):
@@ -117,10 +117,10 @@ for _text, _step, _needs in (
 
 
 def lacking(came: Mapping[str, str]) -> list[str]:
-    """Name what an engine lacks that would have to be there; of + and *, one is enough.
+    """Return what an engine lacks and has to have; one of + and * is enough.
 
     Args:
-        came: of each of these probes what came in place of an answer; empty if one did.
+        came: what came in place of an answer, by probe; empty if an answer came.
     """
     failed = [text for text in NAMES if came.get(text)]
     if failed in ([_PLUS], [_TIMES]):
@@ -133,7 +133,7 @@ def lacking(came: Mapping[str, str]) -> list[str]:
 
 
 def obstacle(came: Mapping[str, str]) -> str:
-    """Say why an engine cannot be examined; empty if it can.
+    """Return why an engine cannot be examined; empty if it can.
 
     >>> obstacle({_PASS: "raises NotImplementedError"})
     'a + b and a * b compute; backward() raises NotImplementedError: write it'
@@ -162,7 +162,7 @@ def _told(names: list[str], what: str) -> str:
     if len(names) > 1:
         verb, it = ("are" if verb == "is" else verb.removesuffix("s")), "them"
     signs = ["NotImplementedError", "no attribute 'backward'"]
-    if {NAMES[_PLUS], NAMES[_TIMES]}.issuperset(names):  # of backward() it is an error within
+    if {NAMES[_PLUS], NAMES[_TIMES]}.issuperset(names):  # from backward() it is an error inside it
         signs.append("unsupported operand")
     is_to_write = any(sign in what for sign in signs)
     return f"{subject} {verb} {rest}".rstrip() + f": write {it}" * is_to_write

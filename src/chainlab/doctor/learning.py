@@ -34,13 +34,13 @@ class Task:
     steps: int
 
     def arguments(self) -> tuple[Any, ...]:
-        """For ``train``, in copies of their own."""
+        """Return the arguments of ``train``, as copies."""
         weights = [w.copy() for w in self.weights]
         return self.x.copy(), self.labels.copy(), weights, self.rate, self.steps
 
 
 def task(name: str, seed: int = 0) -> Task:
-    """The two moons or the digits, by the names "moons" and "digits"."""
+    """Return the task with this name: "moons", the two moons, or "digits"."""
     rng = np.random.default_rng(seed)
     if name == "moons":
         x, labels = moons(200, rng)
@@ -59,7 +59,7 @@ def _weights(rng: np.random.Generator, *sizes: int) -> list[FloatArray]:
 def train(
     x: FloatArray, labels: NDArray[np.int64], weights: list[FloatArray], rate: float, steps: int
 ) -> tuple[list[float], list[FloatArray]]:
-    """The same by this package's engine: what is right."""
+    """Train the net with this package's engine; return the right losses and weights."""
     W1, b1, W2, b2 = (Node(w) for w in weights)
     found = []
     for _ in range(steps):

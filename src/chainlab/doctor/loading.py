@@ -11,7 +11,7 @@ from typing import Any
 
 
 def load(target: str) -> tuple[Any, ModuleType]:
-    """The engine at ``file.py:Name`` or ``module:Name``, and the module; a file is run anew.
+    """Return the engine at ``file.py:Name`` or ``module:Name``, and the module; run a file anew.
 
     Raises:
         ValueError: the target has another form, or there is no such file, module or name.
@@ -26,12 +26,12 @@ def load(target: str) -> tuple[Any, ModuleType]:
 
 
 def is_file(target: str) -> bool:
-    """Whether a target names a file, and not a module."""
+    """Return whether a target names a file, and not a module."""
     return target.rpartition(":")[0].endswith(".py")
 
 
 def _run(place: str) -> ModuleType:
-    """A module made of a file, and the modules beside it as new as itself."""
+    """Run a file as a new module, and import the modules beside it anew; return the module."""
     path = Path(place).resolve()
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or not path.exists():
@@ -52,7 +52,7 @@ def _run(place: str) -> ModuleType:
 
 @functools.lru_cache(maxsize=1)
 def _compiled(source: bytes, path: Path) -> CodeType:
-    """What Python itself keeps compiled is out of date where a file changes within a second."""
+    """Compile a source ourselves: Python's cache is out of date if a file changes in a second."""
     return compile(source, path, "exec")
 
 

@@ -18,7 +18,8 @@ Observation = tuple[
 Experiment = Callable[[Any], Iterator[Observation]]
 RTOL = 1e-5
 ENDLESS = "no end in time"
-# Seconds of processor time: that of the process is coarse while a timer runs, as around each probe.
+# Seconds of processor time. The process's clock is coarse while a timer runs, as around each probe,
+# so we take the thread's outside the browser.
 clock = time.process_time if sys.platform == "emscripten" else time.thread_time
 
 
@@ -79,7 +80,7 @@ class Probes(list[Probe]):
     def program(
         self, text: str, bug: str, look: str, trial: Experiment, *needs: str, **more: Any
     ) -> None:
-        """Try a small program; what it needs has to be there already, and can be named in short."""
+        """Add a small program; the probes it needs have to be there, and can be named in short."""
         known = {p.text.partition(" at ")[0]: p.text for p in reversed(self)}
         known |= {p.text: p.text for p in self}
         found = tuple(known[need] for need in needs)
@@ -97,7 +98,7 @@ class Probes(list[Probe]):
         whole: bool = False,
         **more: Any,
     ) -> None:
-        """Try an expression of leaves: its value, its gradients, and the leaves after the pass.
+        """Add an expression of leaves: its value, its gradients, and the leaves after the pass.
 
         Args:
             text: in it ``array`` stands for one of NumPy's.
@@ -132,7 +133,7 @@ class Probes(list[Probe]):
 
 
 def as_numbers(found: Any) -> NDArray[np.float64] | None:
-    """What an engine gave, as an array; None if it is none of numbers."""
+    """Return an engine's result as an array of numbers; None if it is not numbers."""
     try:
         return np.asarray(found.tolist() if hasattr(found, "tolist") else found, float)
     except (TypeError, ValueError):
@@ -140,18 +141,18 @@ def as_numbers(found: Any) -> NDArray[np.float64] | None:
 
 
 def brief(error: BaseException) -> str:
-    """An error in one line, cut short where it is long."""
+    """Return an error in one line, and cut it short where it is long."""
     return f"{type(error).__name__}: {error!s:.80}".removesuffix(": ")
 
 
 def gradients(f: Callable[..., Any], at: tuple[Any, ...]) -> tuple[Any, ...]:
-    """By this package's own engine, which tests hold to central differences."""
+    """Return the gradients by this package's engine, which tests compare to central differences."""
     points = [np.asarray(x, float) if np.shape(x) else float(x) for x in at]
     return tuple(grad(f, argnums=range(len(at)))(*points))
 
 
 def slopes(f: Callable[..., Any], names: str, at: tuple[Any, ...]) -> str:
-    """All that is right of a function, in words."""
+    """Return the right gradients of a function, in words."""
     pairs = zip(names.split(), gradients(f, at), strict=True)
     shown = (f"{g:.6g}" if not np.shape(g) else f"of shape {np.shape(g)}" for _, g in pairs)
     return ", ".join(f"dy/d{name} = {g}" for name, g in zip(names.split(), shown, strict=True))

@@ -18,7 +18,7 @@ MILESTONES = {
 
 
 def chosen(milestone: int | None) -> list[Probe]:
-    """The probes up to a milestone; without one, all but those of the net.
+    """Return the probes up to a milestone; without one, all probes except the net's.
 
     Raises:
         ValueError: there is no such milestone.

@@ -11,7 +11,7 @@ from chainlab.doctor.scalars import ROOTS
 
 STOPS = "an error in the simplest trial"
 WIDTH = 79
-_LISTED = 12  # expressions that were not tried for want of time
+_LISTED = 12  # expressions that were not tried because no time was left
 _SHOWN = 6  # expressions that fail with the one that shows a bug
 
 
@@ -145,20 +145,20 @@ class Report:
 
 
 def _first(texts: Iterable[str]) -> list[str]:
-    """The expressions that were to be tried next, and how many there are besides."""
+    """Return the expressions that would come next, and how many more there are."""
     found = _expressions(texts)
     more = len(found) - _LISTED
     return found[:_LISTED] + [f"and {more} more"] * (more > 0)
 
 
 def _folded(what: str, texts: Iterable[str]) -> str:
-    """Lines that end between two texts, never within one."""
+    """Return lines that end between two texts, never within one."""
     whole = "; ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)
     return fill(what + whole, WIDTH).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def expression(text: str) -> str:
-    """A probe's text without the place at which it is evaluated."""
+    """Return a probe's text without the place at which it is evaluated."""
     return text.partition(" at ")[0]
 
 
@@ -167,7 +167,7 @@ def _expressions(texts: Iterable[str]) -> list[str]:
 
 
 def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
-    """The bug that an outcome shows where no smaller one does, and what to look at."""
+    """Return the bug that an outcome shows if no smaller one does, and what to look at."""
     if outcome.verdict == "refused":
         where = "where the engine raises this, and whether it is meant"
         return probe.refused, where if probe.demanded else probe.look
@@ -177,7 +177,7 @@ def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
 
 
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
-    """Probes that fail without a smaller one to blame, by their bug; the first shows it."""
+    """Return a finding for each bug: the probes that fail with it, and the first one shows it."""
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
     blaming = {"wrong", "missing", "unfinished"} | ({"refused"} if verdict == "remark" else set())
     blamed = {x.probe for x in outcomes if x.verdict in blaming}

@@ -31,11 +31,11 @@ TOGETHER = "operations that are right alone, and wrong together"
 FLOAT32 = "numbers of 32 bits"
 
 FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
-_DEPTH = 5_000  # beyond Python's limit, that of notebooks too
+_DEPTH = 5_000  # beyond Python's recursion limit, and the larger limit of notebooks
 _LEAVES = 600  # of a graph whose pass is timed, and four times as many
-_LONG = 1.0  # seconds: a pass that takes longer is not timed again, nor one of a larger graph
-_INSTANT = 1e-3  # seconds: what passes in less says nothing of how time grows
-_FACTOR = 9.0  # between 4, for time that grows with the graph, and 16, for that with its square
+_LONG = 1.0  # seconds: after a longer pass, neither this graph nor a larger one is timed
+_INSTANT = 1e-3  # seconds: a shorter time says nothing about how time grows
+_FACTOR = 9.0  # between 4, if time grows with the graph, and 16, if it grows with the square
 _kept: list[Any] = []  # nodes that a browser cannot free
 
 NUMBERS = Probes()
@@ -70,7 +70,7 @@ def _read_twice(engine: Any) -> Iterator[Observation]:
 
 
 def _all_silent(engine: Any) -> tuple[Any, bool]:
-    """The root's own gradient after a pass, and whether nothing has come to any leaf."""
+    """Return the root's own gradient after a pass, and whether no leaf has a gradient."""
     y, leaves = _small_pass(engine, lambda a, b: a + b)
     _, others = _small_pass(engine, lambda a, b: a * b)
     found = [engine.gradient(leaf) for leaf in (*leaves, *others)]
@@ -173,7 +173,7 @@ class _EnoughError(BaseException):
 
 
 def _lines(run: Callable[[], Any], most: float) -> float:
-    """How many lines of Python run, up to a bound: the same on every machine."""
+    """Count the lines of Python that run, up to a bound: the same on every machine."""
     count = 0
 
     def look(frame: FrameType, event: str, argument: Any) -> Any:
@@ -195,7 +195,7 @@ def _lines(run: Callable[[], Any], most: float) -> float:
 
 
 def _doubled(engine: Any) -> Iterator[Observation]:
-    """Lines that grow with the square of the nodes are slow, and say nothing of the order."""
+    """Count lines: if they grow with the square of the nodes, that's slow, but the order holds."""
     most = 1e6
     for times in (10, 40):
         a = y = engine.leaf(1.0)
@@ -239,7 +239,7 @@ def _let_go(nodes: list[Any]) -> None:
 
 
 def _seconds(engine: Any, leaves: int, times: int) -> float:
-    """The time of the passes of several sums."""
+    """Return the time of the backward passes of several sums."""
     roots = []
     for _ in range(times):
         layer = [engine.leaf(1.0) for _ in range(leaves)]
@@ -255,10 +255,10 @@ def _seconds(engine: Any, leaves: int, times: int) -> float:
 
 
 def _timed(engine: Any) -> Iterator[Observation]:
-    """By the least times of several, which other programs can only make larger.
+    """Time several passes and compare the least times: other programs can only make times larger.
 
-    Four small sums are timed together: a clock that does not count processor time, as in a browser,
-    then runs about as long for these as for a large one, and meets as many other programs.
+    Four small sums are timed together. A clock that does not count processor time, as in a browser,
+    then runs about as long for them as for a large one, and as many other programs disturb it.
     """
     _seconds(engine, _LEAVES, 1)  # within the examination's own bounds
     tracing, collecting = sys.gettrace(), gc.isenabled()
@@ -287,7 +287,7 @@ _try("a * b + a * c", "a b c", (2, 3, 5), OVERWRITES, SEND, "a + b", "a * b", "(
 
 
 def _overwrites(op: str, *needs: str) -> None:
-    """The outer product sends first; what an operand does with the inner's share is tried."""
+    """Try what an operand does with the inner share, after the outer product has sent its share."""
     needs = (f"a {op} b", "a * b", f"(a {op} b) * c", "a * b + a * c", *needs)
     for text in (f"a * (a {op} b)", f"a * (b {op} a)"):
         _try(text, "a b", (4, 8), OVERWRITES, SEND, *needs)
@@ -350,7 +350,7 @@ def _second_pass(engine: Any) -> Iterator[Observation]:
 
 
 def _set_to_zero(engine: Any) -> Iterator[Observation]:
-    """An adapter that clears gradients in a way of its own is not asked."""
+    """Set gradients to 0.0 between passes, unless the adapter clears them in a way of its own."""
     if engine.clears_as_asked:
         a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
         y = (a * b) * c

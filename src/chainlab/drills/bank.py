@@ -29,7 +29,7 @@ EMPTY: Mapping[str, Any] = {  # of problems without numbers
 
 @functools.cache
 def entry(kind: str, level: int, number: int) -> Entry:
-    """One graph of a kind and level, as a page and `problem` read it, without its pictures."""
+    """Return one graph of a kind and level, as a page and `problem` read it, without pictures."""
     task = KINDS[kind]
     text = task.forms(level)[number]
     if task.described:
@@ -79,7 +79,7 @@ def _told(rec: Recording, box: Box) -> dict[str, Any]:
 
 
 def _tell_apart(found: dict[str, Any]) -> None:
-    """Leave out mistakes that always give what is right, or what another gives."""
+    """Leave out mistakes that always give the right number, or the number of another mistake."""
     dice, runs = Series("generic"), []
     for _ in range(GENERIC):
         leaves = [dice.choose(d) * (1 + dice.below(99) / 997) for d in found["domains"]]
@@ -116,7 +116,7 @@ def _tell_apart(found: dict[str, Any]) -> None:
 
 @functools.cache
 def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
-    """The graph from left to right and from the top down, with places for numbers, as SVG."""
+    """Draw the graph from left to right and from the top down, with room for numbers, as SVG."""
     task = KINDS[kind]
     text = task.forms(level)[number]
     looks = task.looks(text) if task.looks else _looks(task, Recording(text))
@@ -127,7 +127,7 @@ def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
 
 
 def _looks(task: Kind, rec: Recording) -> list[Look]:
-    """Nodes with their values and gradients, and room for the numbers that are asked for."""
+    """Return nodes with their values and gradients, and room for the numbers to fill in."""
     asked = dict[str, list[str]]()
     for box in task.boxes(rec):
         asked.setdefault(box.item.id, []).append(box.slot)

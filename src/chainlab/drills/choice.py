@@ -12,7 +12,7 @@ from chainview.read.words import listed
 
 LETTERS = "pqrstuvw"
 COUNT = 12  # graphs a level
-FEWEST = 4  # mistakes that are wrong in each its own way
+FEWEST = 4  # mistakes, each wrong in its own way
 
 T = TypeVar("T", bound=Hashable)
 
@@ -30,16 +30,16 @@ class Graph:
         self.operations = [item for item in self.items.values() if not item.is_leaf]
 
     def named(self, id: str) -> str:
-        """A leaf by its name, an operation by a mark for the one that it gets."""
+        """Return a leaf's name, or a mark for the name that a problem gives an operation."""
         item = self.items[id]
         return item.label if item.is_leaf else f"{{{id}}}"
 
     def said(self, item: Item) -> str:
-        """An operation in words."""
+        """Return an operation in words."""
         return f"{{{item.id}}}, {item.op} of {listed(list(map(self.named, item.parents)), 6)}"
 
     def looks(self, chosen: Callable[[Item], bool]) -> list[Look]:
-        """The nodes of the drawing, with room for a mark in those that can be chosen."""
+        """Return the nodes of the drawing, with room for a mark in those that can be chosen."""
         return [
             look(item, item.label, item.op, (("number",),) * chosen(item), "000000")
             for item in self.items.values()
@@ -51,7 +51,7 @@ def wrong(
     mistakes: Mapping[str, tuple[Callable[[Any], T], str]],
     is_right: Callable[[T], bool],
 ) -> Iterator[tuple[str, T, str]]:
-    """What people choose by mistake, each by the first of its names."""
+    """Yield the wrong choices that people make, each under the first of its names."""
     known: set[T] = set()
     for name, (choose, says) in mistakes.items():
         chosen = choose(graph)

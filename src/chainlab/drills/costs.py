@@ -48,7 +48,7 @@ WRITTEN = {"np.": "", " @ ": " ", ".T": "ᵀ", " ** 2": "²", " * ": " ⊙ "}  #
 
 @functools.cache
 def forms(level: int) -> Sequence[str]:
-    """The networks of a level, by the sizes that are drawn: their letters, which net, bytes."""
+    """Return a level's networks, by the sizes that are drawn: letters, which net, bytes."""
     first, found = sum(map(len, NETS[: level - 1])), []
     for which, net in enumerate(NETS[level - 1], first):
         letters = Lines(*net).letters
@@ -84,28 +84,28 @@ class Net:
         return between.join(map(self.rec.tell, numbers))
 
     def formula(self, item: Item) -> str:
-        """How a value is made: Z = X W."""
+        """Return the formula of a value: Z = X W."""
         text = self.lines[item.label]
         for python, written in WRITTEN.items():
             text = text.replace(python, written)
         return text
 
     def operands(self, item: Item) -> list[Item]:
-        """What is multiplied, behind transposes."""
+        """Return the factors of a product, without their transposes."""
         found = self.names.parents(item)
         return [self.names.parents(x)[0] if x.op == "transpose" else x for x in found]
 
     def sizes(self, product: Item) -> list[Number]:
-        """The a, b and c of a product of (a, b) and (b, c)."""
+        """Return a, b and c of a product of (a, b) and (b, c)."""
         left, right = self.names.parents(product)
         return [*self.shape(left), self.shape(right)[1]]
 
     def flops(self, product: Item) -> Number:
-        """Of a product, and of each of the two that its adjoints take."""
+        """Return the FLOPs of a product; each of its two adjoints takes as many."""
         return 2.0 * _all(self.sizes(product))
 
     def readers(self, value: Item) -> str:
-        """The adjoints whose formulas read a value."""
+        """Return the adjoints whose formulas read a value, in words."""
         parents = self.names.parents
         found = [
             operand.label + BAR
@@ -125,7 +125,7 @@ class Net:
 
     @property
     def asked(self) -> list["Count"]:
-        """In the order of the passes."""
+        """The numbers to fill in, in the order of the passes."""
         if self.counts_bytes:
             return [_bytes(self, item) for item in self.values]
         products = [item for item in self.items if item.op == "matmul"]
@@ -186,7 +186,7 @@ def _backward(net: Net, node: Item, item: Item) -> Count:
 
 
 def _adjoint(net: Net, node: Item, item: Item) -> str:
-    """The product that gives the adjoint of an operand, and its FLOPs."""
+    """Return the product that gives the adjoint of an operand, and its FLOPs, in words."""
     (first, second), (a, b, c) = net.operands(item), net.sizes(item)
     bar, flips = item.label + BAR, net.names.parents(item)[1] is not second
     if node is first:
@@ -199,7 +199,7 @@ def _adjoint(net: Net, node: Item, item: Item) -> str:
 
 
 def _of_product(net: Net, node: Item, item: Item) -> Iterator[Slip]:
-    """For a product whose result has the shape of ``node``."""
+    """Yield the mistakes in the FLOPs of a product whose result has the shape of ``node``."""
     a, b, c = net.sizes(item)
     says = "a multiply-add is two operations: that counts one"
     yield Slip("multiply-add", net.flops(item) * 0.5, says)
@@ -287,12 +287,12 @@ def _of_bytes(net: Net, item: Item, entries: Number, is_read: bool) -> Iterator[
 
 
 def boxes(rec: Recording) -> Sequence[Box]:
-    """A box for each product, forward and for each adjoint, or for the bytes of each value."""
+    """Return a box for each product, forward and backward, or for the bytes of each value."""
     return Net(rec).asked
 
 
 def given(rec: Recording) -> list[list[str]]:
-    """What stands in the drawing: shapes, and the dtype where bytes are asked."""
+    """Return the text in the drawing: shapes, and the dtype where the problem asks for bytes."""
     net = Net(rec)
     unit = f" float{rec.tell(net.itemsize * 8.0)}" if net.counts_bytes else ""
     arrays = [item for item in net.items if item.node.ndim]
@@ -300,7 +300,7 @@ def given(rec: Recording) -> list[list[str]]:
 
 
 def steps(rec: Recording) -> Iterator[Words]:
-    """One step a number."""
+    """Yield one step for each number."""
     for x in Net(rec).asked:
         number = rec.tell(x.right)
         words = f"{x.label}: {x.why} = <b>{number}</b>"
@@ -309,7 +309,7 @@ def steps(rec: Recording) -> Iterator[Words]:
 
 
 def looks(text: str) -> list[Look]:
-    """The nodes of the drawing, with room for what is asked."""
+    """Return the nodes of the drawing, with room for the numbers to fill in."""
     net, found = Net(Recording(text)), []
     for item in net.items:
         asked = [x.slot for x in net.asked if x.item is item]

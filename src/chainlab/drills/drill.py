@@ -62,7 +62,7 @@ class Drill(Piece):
 
 
 def drill(kind: str, level: int, seed: int) -> Drill:
-    """Show a problem in a notebook: that which the page shows at ``drills.html#kind-level-seed``.
+    """Show in a notebook the problem that the page shows at ``drills.html#kind-level-seed``.
 
     Args:
         kind: what is asked: a name in ``chainlab.drills.KINDS``.
@@ -79,7 +79,7 @@ def drill(kind: str, level: int, seed: int) -> Drill:
 
 
 def bank(kind: str) -> str:
-    """All graphs of a kind, level by level, as the page reads them."""
+    """Return all graphs of a kind, level by level, as the page reads them."""
     levels = [
         [
             {**entry(kind, level, number), "pictures": pictures(kind, level, number)}
@@ -91,11 +91,11 @@ def bank(kind: str) -> str:
 
 
 def practice(banks: Mapping[str, str], page: str) -> str:
-    """The problems as a piece of HTML for a page.
+    """Return the problems as a piece of HTML for a page.
 
     Args:
         banks: the address of each kind's bank.
-        page: under what the page keeps the reader's way.
+        page: the name under which the page stores the reader's progress.
     """
     kinds = [
         {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}

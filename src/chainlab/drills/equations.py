@@ -24,7 +24,7 @@ SIZES = (3, 4, 5, 6, 7)  # with 2, a forgotten 2 / n would not show
 TRIES = 200
 LABELS, POSITIVE = "!", "+"  # behind a leaf: rows with a single 1, and numbers above 0
 
-# Lines forward; the sizes of what is given; what is asked, and what is right.
+# The forward lines; the sizes of the given arrays; the lines of the adjoints that are asked for.
 FORMS = (
     (
         "Z = X @ W | X n d, W d m | dW = X.T @ dZ; dX = dZ @ W.T",
@@ -101,7 +101,7 @@ class Form(Lines):
         self.marks = dict(zip(self.leaves, marks, strict=True))
 
     def adjoints(self, known: Mapping[str, Any]) -> Known:
-        """What the engine's backward pass gives for all that is asked."""
+        """Compute the adjoints that are asked for, with the engine's backward pass."""
         found = self.run({**known, **{name: Node(known[name], name) for name in self.leaves}})
         found[self.root].backward(known.get("d" + self.root))
         return {line.made: np.asarray(found[line.made[1:]].grad) for line in self.asked}
@@ -113,13 +113,13 @@ class Form(Lines):
         return [letter for letter in self.letters if letter in named]
 
     def names_at(self, place: int) -> list[str]:
-        """The names that may be typed into a line."""
+        """Return the names that may be typed into a line."""
         seed = ["d" + self.root] * bool(self.dims[self.root])
         before = [line.made for line in self.asked[:place]]
         return ["np", *self.dims, *seed, *before, *self.sizes_named]
 
     def drawn(self, sizes: Mapping[str, int], dice: Series) -> Known:
-        """Arrays by chance for all that is given, what follows from them, and all adjoints."""
+        """Draw the given arrays at random; compute everything else from them, and all adjoints."""
         given = {x: _array([sizes[k] for k in self.dims[x]], mark, dice)
                  for x, mark in self.marks.items()}  # fmt: skip
         known = self.run({**sizes, **given})
@@ -132,12 +132,12 @@ class Form(Lines):
         return known
 
     def users(self, name: str) -> list[Line]:
-        """The lines that use a value."""
+        """Return the lines that use a value."""
         return [line for line in self.lines if name in line.reads]
 
     @functools.cached_property
     def slips(self) -> list[list[rewrites.Mistake]]:
-        """Of each line the mistakes that differ from what is right and from each other."""
+        """The mistakes of each line that differ from the right line and from each other."""
         sizes = dict(zip(self.letters, SIZES[::-1], strict=False))
         known = self.drawn(sizes, Series("generic"))
         return [list(self._apart(place, known)) for place in range(len(self.asked))]
@@ -156,7 +156,7 @@ class Form(Lines):
                 yield slip
 
     def is_fit(self, known: Known) -> bool:
-        """Whether these numbers tell every mistake from what is right and from the others."""
+        """Return whether every mistake differs from the right result and the others on these."""
         for (name, _), slips in zip(self.asked, self.slips, strict=True):
             values = [computed(slip.text, known) for slip in slips]
             found = [known[name], *(value for value in values if value is not None)]
@@ -174,7 +174,7 @@ def _array(shape: Sequence[int], mark: str, dice: Series) -> Any:
 
 
 def computed(text: str, known: Known) -> Any:
-    """What a line gives, as an array of numbers; None where it gives none."""
+    """Return the result of a line as an array of numbers; None where it is none."""
     try:
         with np.errstate(all="ignore"):
             return np.asarray(eval(text, {"np": np}, dict(known)), float)
@@ -183,7 +183,7 @@ def computed(text: str, known: Known) -> Any:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same shape and entries; `np.allclose` is too slow for so many."""
+    """Return whether arrays have the same shape and entries, faster than `np.allclose` does."""
     if np.shape(a) != np.shape(b):
         return False
     with np.errstate(invalid="ignore"):  # infinity less infinity
@@ -193,12 +193,12 @@ def alike(a: Any, b: Any) -> bool:
 
 @functools.cache
 def form(text: str) -> Form:
-    """The lines of a form."""
+    """Return the lines of a form."""
     return Form(text)
 
 
 def draw_sizes(of: Form, dice: Series) -> list[int]:
-    """A size for each letter, no two of them the same."""
+    """Draw a size for each letter, no two of them the same."""
     left, found = list(SIZES), []
     for _ in of.letters:
         found.append(dice.choose(left))
@@ -207,7 +207,7 @@ def draw_sizes(of: Form, dice: Series) -> list[int]:
 
 
 def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
-    """Arrays of a problem on which no mistake gives what is right."""
+    """Draw arrays of a problem on which no mistake gives the right result."""
     dice, named = Series(name), dict(zip(of.letters, sizes, strict=True))
     for _ in range(TRIES):
         known = of.drawn(named, dice)
@@ -220,7 +220,7 @@ def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
 
 
 def _items(of: Form) -> list[Item]:
-    """A node for every name, in the order of the lines."""
+    """Return a node for every name, in the order of the lines."""
     ids = {name: f"n{i}" for i, name in enumerate(of.dims)}
     operands = {line.made: tuple(ids[x] for x in line.reads if x in ids) for line in of.lines}
     asked = {line.made[1:] for line in of.asked}
@@ -233,12 +233,12 @@ def _items(of: Form) -> list[Item]:
 
 
 def looks(text: str) -> list[Look]:
-    """The nodes of the drawing, with their shapes."""
+    """Return the nodes of the drawing, with their shapes."""
     return [look(item, item.label, "", (("data",),), "(0, 0)") for item in _items(form(text))]
 
 
 def described(text: str) -> dict[str, Any]:
-    """What is asked of a form; ``{0}`` stands for the first size."""
+    """Return the problem of a form as a page reads it; ``{0}`` stands for the first size."""
     of = form(text)
     ids = {item.label: item.id for item in _items(of)}
     return {
@@ -260,7 +260,7 @@ def _shape(of: Form, name: str) -> str:
 
 
 def _sized(of: Form, name: str) -> list[str]:
-    """A name that may be typed, and what it is."""
+    """Return a name that may be typed, and a description of it."""
     if name in of.sizes_named:
         return [name, f"= {{{of.letters.index(name)}}}"]
     labels = " with a single 1 in each row" * (of.marks.get(name) == LABELS)
@@ -268,7 +268,7 @@ def _sized(of: Form, name: str) -> list[str]:
 
 
 def _steps(of: Form, ids: Mapping[str, str]) -> Iterator[list[Any]]:
-    """One step a line."""
+    """Yield one step for each line."""
     for line in of.asked:
         name = line.made[1:]
         users = of.users(name)

@@ -17,12 +17,12 @@ Entry = Mapping[str, Any]
 
 
 def values_of(found: Entry, leaves: Sequence[float]) -> list[float]:
-    """The numbers at every place of the program."""
+    """Return the numbers at every place of the program."""
     return list(map(float, PageProgram(found["constants"], found["code"], (), 0, ()).run(leaves)))
 
 
 def settle(found: dict[str, Any]) -> None:
-    """Leave out the mistakes that hardly any numbers tell from the others, the worst first."""
+    """Leave out mistakes that differ from the others on hardly any numbers, the worst first."""
     dice = Series("settle")
     drawn = (values_of(found, list(map(dice.choose, found["domains"]))) for _ in range(TRIED))
     runs = [run for run in drawn if are_small(found, run)]
@@ -48,14 +48,14 @@ def settle(found: dict[str, Any]) -> None:
 
 
 def is_fit(found: Entry, values: Sequence[float]) -> bool:
-    """Whether numbers are small and exact, and every mistake shows in a box."""
+    """Return whether numbers are small and exact, and every mistake shows in a box."""
     return are_small(found, values) and all(
         any(_shows(name, box, values) for box in found["boxes"]) for name in names_of(found)
     )
 
 
 def is_found(found: Entry, variant: Mapping[str, Any], values: Sequence[float]) -> bool:
-    """Whether a wrong message is neither what is right nor what another mistake gives there."""
+    """Return whether a wrong message differs from the right one and from other mistakes there."""
     fault = variant["fault"]
     told = [found["edges"][fault]["right"]]
     for other in found["variants"]:
@@ -69,24 +69,24 @@ def is_found(found: Entry, variant: Mapping[str, Any], values: Sequence[float]) 
 
 
 def are_small(found: Entry, values: Sequence[float]) -> bool:
-    """Whether all numbers that are shown or asked for are small and exact."""
+    """Return whether all numbers that are shown or asked for are small and exact."""
     places = [place for _, place, _ in found["shown"]] + [box["right"] for box in found["boxes"]]
     clear = all(abs(values[place]) > CLOSE for place in found["kinks"])
     return clear and all(is_small(values[place], found["most"]) for place in places)
 
 
 def names_of(found: Entry) -> list[str]:
-    """The mistakes of a problem."""
+    """Return the mistakes of a problem."""
     return sorted({slip[0] for box in found["boxes"] for slip in box["slips"]})
 
 
 def is_small(x: float, most: float) -> bool:
-    """Whether it is a multiple of one sixtieth, and no larger than ``most``."""
+    """Return whether a number is a multiple of one sixtieth, and no larger than ``most``."""
     return abs(x) <= most and abs(EXACT * x - round(EXACT * x)) < CLOSE
 
 
 def _shows(name: str, box: dict[str, Any], values: Sequence[float]) -> bool:
-    """Whether a mistake gives in a box what neither is right nor another mistake gives."""
+    """Return whether a mistake differs in a box from the right number and other mistakes."""
     own = [values[slip[1]] for slip in box["slips"] if slip[0] == name]
     others = [values[slip[1]] for slip in box["slips"] if slip[0] != name]
     others.append(values[box["right"]])

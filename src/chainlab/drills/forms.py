@@ -81,7 +81,7 @@ class Form:
 
     @cached_property
     def leaves(self) -> list[str]:
-        """Their names, in the order in which they are first used."""
+        """The names of the leaves, in the order in which they are first used."""
         used = re.findall(r"[A-Za-z]\w*\b(?!\()", self.lines)
         return [name for name in dict.fromkeys(used) if name not in self._made]
 
@@ -90,7 +90,7 @@ class Form:
         return [line.partition("=")[0].strip() for line in self.lines.split(";")]
 
     def run(self, values: Sequence[float], frozen: str = "") -> Node:
-        """Compute it at these values of the leaves: the root, its graph labelled."""
+        """Compute the lines at these values of the leaves; return the root of a labelled graph."""
         known = {
             name: Node(x, name, requires_grad=name != frozen)
             for name, x in zip(self.leaves, values, strict=True)

@@ -41,14 +41,14 @@ class Term:
     summed: str = ""
 
     def tiles(self) -> Iterator[str]:
-        """As it is written, but for its sign."""
+        """Yield the term's tiles in the order in which we write them, without its sign."""
         yield from filter(None, (self.scale, self.summed))
         for i, chain in enumerate(self.chains):
             yield from [ENTRIES] * (i > 0)
             yield from (name + "ᵀ" * turned for name, turned in chain)
 
     def value(self, known: Mapping[str, Matrix]) -> Matrix:
-        """Its entries; a vector is one row.
+        """Compute the term's entries; a vector is one row.
 
         Raises:
             ValueError: the shapes do not fit.
@@ -109,7 +109,7 @@ class Sum:
         return self
 
     def tiles(self) -> list[str]:
-        """As it is written."""
+        """Return the tiles of the sum in the order in which we write them."""
         found: list[str] = []
         for i, term in enumerate(self.terms):
             found += [PLUS] * (i > 0 and term.sign > 0) + [MINUS] * (term.sign < 0)
@@ -117,7 +117,7 @@ class Sum:
         return found
 
     def value(self, known: Mapping[str, Matrix]) -> Matrix:
-        """The entries.
+        """Compute the entries.
 
         Raises:
             ValueError: the shapes do not fit.
@@ -126,24 +126,24 @@ class Sum:
 
 
 def _joined(s: Term, t: Term, chains: tuple[Chain, ...]) -> Term:
-    """Products with the signs and factors of both."""
+    """Return products with the signs and factors of both terms."""
     if s.summed or t.summed or (s.scale and t.scale):
         raise ValueError("a product of sums has no tiles")
     return Term(chains, s.sign * t.sign, s.scale or t.scale)
 
 
 def flipped(chain: Chain) -> Chain:
-    """The transpose of a product."""
+    """Return the transpose of a product."""
     return tuple((name, not turned) for name, turned in reversed(chain))
 
 
 def plain(name: str) -> Sum:
-    """A matrix by itself."""
+    """Return a matrix by itself."""
     return Sum((Term((((name, False),),)),))
 
 
 def distinct(found: Sequence[Matrix]) -> bool:
-    """Whether no two matrices are the same."""
+    """Return whether no two matrices are the same."""
     return not any(
         a.shape == b.shape and bool((abs(a - b) < CLOSE).all())
         for i, a in enumerate(found)

@@ -38,7 +38,7 @@ class Graph(choice.Graph):
         self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
 
     def read_by(self, item: Item, frozen: bool = False) -> dict[int, list[str]]:
-        """What the share of each operand reads: of those that need none, nothing, unless asked."""
+        """Return what each operand's share reads; if ``frozen``, also without a gradient."""
         known = item.node.rule.facts.reads
         return {
             position: [item.id if i == RESULT else item.parents[i] for i in known[position]]
@@ -47,7 +47,7 @@ class Graph(choice.Graph):
         }
 
     def kept(self, chosen: Callable[[Item], Iterable[str]]) -> Kept:
-        """What is chosen at the operations through which gradients flow."""
+        """Return what is chosen at the operations through which gradients flow."""
         moving = [item for item in self.operations if item.node.requires_grad]
         return frozenset(id for item in moving for id in chosen(item))
 
@@ -55,7 +55,7 @@ class Graph(choice.Graph):
         return {id for ids in self.read_by(item, frozen).values() for id in ids}
 
     def swapped(self, item: Item) -> Iterable[str]:
-        """What it reads, but of a function what goes in instead of what comes out."""
+        """Return what an operation reads, but a function's input instead of its result."""
         reads = self.reads(item)
         return item.parents if reads == {item.id} else reads
 
@@ -97,13 +97,13 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
 
 
 def wrong(graph: Graph) -> Iterator[tuple[str, Kept, str]]:
-    """What people keep instead; it is something, at least."""
+    """Yield the values that people keep by mistake; at least one value each."""
     return choice.wrong(graph, MISTAKES, lambda kept: kept in (graph.right, frozenset()))
 
 
 @functools.cache
 def drawn(level: int) -> tuple[str, ...]:
-    """Graphs in which some values are read and some are not."""
+    """Draw graphs in which some values are read and some are not."""
     dice, found = Series(f"keep {level}"), dict[Kept, str]()
     while len(found) < COUNT:
         names, lines = ["a", "b", *[FROZEN] * (level == 3)], []
@@ -125,7 +125,7 @@ def drawn(level: int) -> tuple[str, ...]:
 
 
 def _is_fit(graph: Graph) -> bool:
-    """Whether there is something to find out, and every gradient is some number."""
+    """Return whether there is something to find out, and every gradient is finite and not 0."""
     with np.errstate(all="ignore"):
         graph.root.backward()
     nodes = [item.node for item in graph.items.values()]
@@ -141,7 +141,7 @@ def _is_fit(graph: Graph) -> bool:
 
 
 def described(text: str) -> dict[str, Any]:
-    """What is to be chosen, and how it is judged; ``{n3}`` stands for the name of a node."""
+    """Return the right and wrong choices, and words; ``{n3}`` stands for the name of a node."""
     graph = Graph(text)
     return {
         "letters": {item.id: item.label for item in graph.operations},
@@ -154,19 +154,19 @@ def described(text: str) -> dict[str, Any]:
 
 
 def looks(text: str) -> list[Look]:
-    """The nodes of the drawing; leaves are chosen, too."""
+    """Return the nodes of the drawing; leaves can be chosen, too."""
     return Graph(text).looks(lambda item: True)
 
 
 def _said(graph: Graph, item: Item) -> str:
-    """A node, in words."""
+    """Return a node in words."""
     if item.is_leaf:
         return f"{item.label}, a leaf" + ", needs no gradient" * (item.label == FROZEN)
     return graph.said(item)
 
 
 def _sentence(graph: Graph, item: Item) -> str:
-    """What an operation reads in the backward pass."""
+    """Say what an operation reads in the backward pass."""
     operands = [f"<b>{graph.named(parent)}</b>" for parent in item.parents]
     text = f"<b>{{{item.id}}}</b> = {formula(item, operands)}"
     if not item.node.requires_grad:
@@ -179,7 +179,7 @@ def _sentence(graph: Graph, item: Item) -> str:
 
 
 def _why(graph: Graph, id: str) -> str:
-    """The operations that read a value; if none does, those that have to do with it."""
+    """Return the operations that read a value; if none does, those that compute or use it."""
     moving = [item for item in graph.operations if item.node.requires_grad]
     readers = [item for item in moving if id in graph.reads(item)]
     near = [item for item in graph.operations if id in (item.id, *item.parents)]
@@ -187,7 +187,7 @@ def _why(graph: Graph, id: str) -> str:
 
 
 def _steps(graph: Graph) -> Iterator[list[Any]]:
-    """One step an operation, in the order of the pass."""
+    """Yield one step for each operation, in the order of the pass."""
     for item in reversed(graph.operations):
         reads = graph.reads(item) if item.node.requires_grad else set()
         changes = [[id, "number", "✓"] for id in graph.items if id in reads]

@@ -28,12 +28,12 @@ class Line(NamedTuple):
         return f"{self.made} = {self.text}"
 
     def run(self, known: Mapping[str, Any]) -> Any:
-        """Its result, of arrays or of nodes."""
+        """Compute the result of the line, from arrays or nodes."""
         return eval(self.text, {"np": np}, dict(known))
 
 
 def read(text: str) -> Iterator[Line]:
-    """The lines of a text."""
+    """Yield the lines of a text."""
     for line in text.split("; "):
         made, _, formula = line.partition(" = ")
         yield Line(made, formula)
@@ -70,16 +70,16 @@ class Lines:
             self.dims[line.made] = self.dims_of(self.trial[line.made])
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Everything by its name, of what is given and what its lines call by name."""
+        """Run the lines on what is given and on what they call by name; return all by name."""
         known = dict(given)
         for line in self.lines:
             known[line.made] = line.run(known)
         return known
 
     def dims_of(self, node: Node) -> tuple[str, ...]:
-        """The letters of the sizes of a node of the trial."""
+        """Return the letters for the sizes of a node of the trial."""
         return tuple(self._by_size[size] for size in node.shape)
 
     def marked(self, dims: Sequence[str]) -> str:
-        """A shape, with marks for its sizes: ``{0}`` for the first letter."""
+        """Return a shape with marks for its sizes: ``{0}`` for the first letter."""
         return shape([f"{{{self.letters.index(letter)}}}" for letter in dims])

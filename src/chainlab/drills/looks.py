@@ -9,17 +9,17 @@ Lines = tuple[tuple[str, ...], ...]  # of slots, as a `Look` has them
 
 
 def look(item: Item, title: str, note: str, lines: Lines, *widest: str) -> Look:
-    """A node in the colour of its kind."""
+    """Return a node in the colour of its kind."""
     return Look(item, title, note, lines, widest, item.color)
 
 
 def room(shown: Iterable[str], asked: Iterable[str]) -> Lines:
-    """A line for each number that is shown, and two of room for each that is asked for."""
+    """Return a line for each shown number, and room of two lines for each number to fill in."""
     return (*((slot,) for slot in shown), *(line for slot in asked for line in ((slot,), ())))
 
 
 def shape(sizes: Sequence[str]) -> str:
-    """A shape as Python writes it.
+    """Return a shape as Python writes it.
 
     >>> shape(["3", "n"]), shape(["n"])
     ('(3, n)', '(n,)')

@@ -18,7 +18,7 @@ class Pass(NamedTuple):
 
 
 def passes(rec: Recording) -> list[Pass]:
-    """One for every mistake in every message."""
+    """Return a backward pass for every mistake in every message."""
     faults = [(edge, slip) for edge in rec.edges for slip in of_message(rec, edge)]
     found = []
     for edge, slip in faults:
@@ -29,7 +29,7 @@ def passes(rec: Recording) -> list[Pass]:
 
 
 def numbers(rec: Recording, wrong: Sequence[Pass]) -> Iterator[Number]:
-    """What is shown of the edges, and of each pass."""
+    """Yield the numbers of the edges and of each pass that are shown."""
     for edge in rec.edges:
         yield from (rec.local(edge), rec.right[edge])
     for each in wrong:
@@ -37,7 +37,7 @@ def numbers(rec: Recording, wrong: Sequence[Pass]) -> Iterator[Number]:
 
 
 def described(rec: Recording, wrong: Sequence[Pass]) -> dict[str, Any]:
-    """The edges, and each pass with a fault."""
+    """Return the edges, and each pass with a fault."""
     variants = [
         {
             "fault": rec.edges.index(edge),
@@ -66,7 +66,7 @@ def _edge(rec: Recording, edge: Edge) -> dict[str, Any]:
 
 
 def _likeness(rec: Recording, edge: Edge, fault: Edge) -> str:
-    """Why a message is taken for the wrong one: it hands on what is wrong, or is beside it."""
+    """Say why someone takes a message for the wrong one: it passes on the error, or is beside."""
     if edge.child in _below(rec, fault.parent):
         return "passed on"
     if edge.parent is fault.parent:
@@ -75,7 +75,7 @@ def _likeness(rec: Recording, edge: Edge, fault: Edge) -> str:
 
 
 def _below(rec: Recording, item: Item) -> list[Item]:
-    """A node and all that it hands anything on to."""
+    """Return a node and all nodes that it passes something on to."""
     found = [item]
     for edge in rec.edges:
         if edge.child in found and edge.parent not in found:

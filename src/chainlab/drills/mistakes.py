@@ -53,7 +53,7 @@ class Slip:
 
 
 def of_local(rec: Recording, edge: Edge) -> Iterator[Slip]:
-    """For ∂child/∂parent."""
+    """Yield the mistakes in ∂child/∂parent."""
     child = edge.child
     y, x = rec.names.html(child), rec.names.html(edge.parent)
     right, local = rec.local(edge), rec.names.local(child, edge.parent)
@@ -71,7 +71,7 @@ def of_local(rec: Recording, edge: Edge) -> Iterator[Slip]:
 
 
 def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
-    """For what is sent along an edge."""
+    """Yield the mistakes in the message along an edge."""
     above, local = rec.adjoint(edge.child), rec.local(edge)
     y, x = rec.names.html(edge.child), rec.names.html(edge.parent)
     came = rec.uses(edge.child)
@@ -92,7 +92,7 @@ def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
 
 
 def of_adjoint(rec: Recording, item: Item) -> Iterator[Slip]:
-    """For the adjoint of a node that has children."""
+    """Yield the mistakes in the adjoint of a node that has children."""
     uses = rec.uses(item)
     if len(uses) > 1:
         yield from _sums(rec, item, uses)
@@ -105,7 +105,7 @@ def of_adjoint(rec: Recording, item: Item) -> Iterator[Slip]:
 
 
 def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
-    """The shares are right, and not what is made of them."""
+    """Yield the mistakes in the sum of the shares, which are right themselves."""
     v, shares = rec.names.html(item), [rec.right[edge] for edge in uses]
     users = listed([rec.names.html(edge.child) for edge in uses], 6)
     for missing, edge in enumerate(uses):

@@ -36,7 +36,7 @@ ENTRY = "0000000"  # as wide as a place for a number
 
 
 def forms(level: int) -> Sequence[str]:
-    """The networks of a level, number by number."""
+    """Return the networks of a level, number by number."""
     return [_lines(*sizes) for sizes in SIZES[level - 1]]
 
 
@@ -108,19 +108,19 @@ class Net:
         return self.variables[called.removesuffix(BAR)]
 
     def __getitem__(self, called: str) -> Array:
-        """The numbers of a variable; with a bar, of its adjoint."""
+        """Return the numbers of a variable; with a bar, the numbers of its adjoint."""
         labels = self.variable(called).labels
         of = self.rec.adjoint if called.endswith(BAR) else self.rec.value
         return _boxed([of(self.items[label]) for label in labels.flat]).reshape(labels.shape)
 
     def formula(self, called: str) -> str:
-        """How it is computed: z = W x."""
+        """Return the formula of a variable: z = W x."""
         found = FORMULAS[called]
         return f"{called} = {found if self.decays else found.partition(' + λ')[0]}"
 
 
 def _labels(name: str, shape: Sequence[int]) -> Array:
-    """w11, w12, … of W; x1, x2, … of x."""
+    """Return the names of the entries: w11, w12, … of W; x1, x2, … of x."""
     if not shape:
         return np.array([{"λ": "lam"}.get(name, name)], object)
     places = ("".join(str(i + 1) for i in index) for index in np.ndindex(*shape))
@@ -135,7 +135,7 @@ def _slot(called: str) -> str:
 
 
 def boxes(rec: Recording) -> list[Box]:
-    """A number box for each entry of what is computed, forward, and then back."""
+    """Return a number box for each computed entry, forward and then backward."""
     net, found = Net(rec), list[Box]()
     for called in net.asked:
         variable, right = net.variable(called), net[called]
@@ -167,7 +167,7 @@ def _slips(wrong: Sequence[Wrong], index: tuple[int, ...]) -> Iterator[Slip]:
 
 
 def _wrong(net: Net, name: str) -> Iterator[Wrong]:
-    """What people compute instead."""
+    """Yield what people compute by mistake."""
     yield from WRONG[name](net)
     if not name.endswith(BAR):
         return
@@ -241,7 +241,7 @@ def _boxed(numbers: Sequence[Any]) -> Array:
 def _weights(
     net: Net, left: Array, right: Array, name: str, instead: tuple[str, Array, Array, str]
 ) -> Iterator[Wrong]:
-    """For ``left rightᵀ``, and the share of the penalty."""
+    """Yield the mistakes in ``left rightᵀ``, and in the share of the penalty."""
     weight, share = net[name], np.multiply.outer(left, right)
     decay = net["λ"] * weight if net.decays else weight * 0.0
     adjoint = net.variables[name].item.label
@@ -305,7 +305,7 @@ WRONG: dict[str, Callable[[Net], Iterator[Wrong]]] = {
 
 
 def given(rec: Recording) -> list[list[str]]:
-    """What stands in the drawing: the rows of the leaves."""
+    """Return the text in the drawing: the rows of the leaves."""
     net = Net(rec)
     return [
         list(row) for name in net.variables if name not in net.asked for row in _rows(net, name)
@@ -313,7 +313,7 @@ def given(rec: Recording) -> list[list[str]]:
 
 
 def _rows(net: Net, called: str) -> list[tuple[str, str, str]]:
-    """The rows of an array, and where they stand."""
+    """Return the rows of an array, and their places in the drawing."""
     id, slot, numbers = net.variable(called).item.id, _slot(called), net[called]
     rows = numbers.reshape(len(numbers), -1)
     return [
@@ -323,7 +323,7 @@ def _rows(net: Net, called: str) -> list[tuple[str, str, str]]:
 
 
 def steps(rec: Recording) -> Iterator[Words]:
-    """One step a variable, forward and back."""
+    """Yield one step for each variable, forward and backward."""
     net = Net(rec)
     for called in net.asked:
         changes = tuple(_rows(net, called))
@@ -334,7 +334,7 @@ def steps(rec: Recording) -> Iterator[Words]:
 
 
 def looks(text: str) -> list[Look]:
-    """The nodes of the drawing, with room for what is asked."""
+    """Return the nodes of the drawing, with room for the numbers to fill in."""
     net = Net(Recording(text))
     found = []
     for name, variable in net.variables.items():

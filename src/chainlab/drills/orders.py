@@ -34,18 +34,18 @@ class Graph(choice.Graph):
         self.root = self.operations[-1].id
 
     def is_valid(self, order: Sequence[str]) -> bool:
-        """Whether each node stands behind all its children."""
+        """Return whether each node stands behind all its children."""
         return all(
             order.index(child) < order.index(id) for id in order for child in self.children[id]
         )
 
     def right(self) -> Order:
-        """The order that the engine would take, children first."""
+        """Return the order that the engine would take, children first."""
         return tuple(reversed(self.by_id))
 
 
 def _searched(graph: Graph, take: int) -> Order:
-    """As they are first met from the root: the first (0) or the last (-1) of those that wait."""
+    """Search from the root, and always take the first (0) or the last (-1) node that waits."""
     waiting, order = [graph.root], list[str]()
     while waiting:
         id = waiting.pop(take)
@@ -56,7 +56,7 @@ def _searched(graph: Graph, take: int) -> Order:
 
 
 def _deep(graph: Graph) -> tuple[Order, Order]:
-    """As a depth-first search enters them, and as it leaves them."""
+    """Return the orders in which a depth-first search enters and leaves the nodes."""
     entered: list[str] = []
     left: list[str] = []
 
@@ -96,13 +96,13 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Order], str]] = {
 
 
 def wrong(graph: Graph) -> Iterator[tuple[str, Order, str]]:
-    """The orders that are no order to pass on in."""
+    """Yield the wrong orders that people try."""
     return choice.wrong(graph, MISTAKES, graph.is_valid)
 
 
 @functools.cache
 def drawn(level: int) -> tuple[str, ...]:
-    """Graphs whose order is not plain."""
+    """Draw graphs whose order takes some thought."""
     dice, found = Series(f"orders {level}"), dict[str, str]()
     while len(found) < COUNT:
         names, lines = ["a", "b"], []
@@ -121,7 +121,7 @@ def drawn(level: int) -> tuple[str, ...]:
 
 
 def described(text: str) -> dict[str, Any]:
-    """What is to be ordered, and how it is judged; ``{n3}`` stands for the name of a node."""
+    """Return the right and wrong orders, and words; ``{n3}`` stands for the name of a node."""
     graph = Graph(text)
     return {
         "letters": {id: item.label for id, item in graph.by_id.items()},
@@ -134,18 +134,18 @@ def described(text: str) -> dict[str, Any]:
 
 
 def looks(text: str) -> list[Look]:
-    """The nodes of the drawing; operations are chosen."""
+    """Return the nodes of the drawing; operations can be chosen."""
     return Graph(text).looks(lambda item: not item.is_leaf)
 
 
 def _use(graph: Graph, id: str) -> str:
-    """The children of a node, in words."""
+    """Return the children of a node in words."""
     users = list(map(graph.named, graph.children[id]))
     return f"used by {listed(users, 6)}" if users else "the root"
 
 
 def _steps(graph: Graph) -> Iterator[list[Any]]:
-    """One step an operation, in an order that is right."""
+    """Yield one step for each operation, in an order that is right."""
     for place, id in enumerate(graph.right(), start=1):
         senders = [f"<b>{graph.named(child)}</b>" for child in graph.children[id]]
         has = f"has what {listed(senders, 6)} sent" if senders else "is the root"

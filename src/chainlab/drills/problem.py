@@ -54,7 +54,7 @@ class Problem:
         return [float(self.values[box["right"]]) for box in self.entry["boxes"]]
 
     def filled(self, text: str) -> str:
-        """A text with numbers in the place of their places."""
+        """Return a text with its places filled with their numbers."""
         return re.sub(r"\{(\d+)\}", lambda mark: exact(self.values[int(mark[1])]), text)
 
 
@@ -101,7 +101,7 @@ def problem(kind: str, level: int, seed: int) -> Problem:
 
 
 def _shuffled(letters: Mapping[str, str], dice: Series) -> dict[str, str]:
-    """The names that nodes have in this problem."""
+    """Return the names that nodes have in this problem."""
     names = list(letters.values())
     for last in range(len(names) - 1, 0, -1):
         other = dice.below(last + 1)
@@ -110,7 +110,7 @@ def _shuffled(letters: Mapping[str, str], dice: Series) -> dict[str, str]:
 
 
 def exact(x: float) -> str:
-    """A number as it is written: −3, 0.5, 1/3.
+    """Return a number as we write it: −3, 0.5, 1/3.
 
     >>> exact(-3.0), exact(0.75), exact(1 / 3), exact(-5 / 12)
     ('−3', '0.75', '1/3', '−5/12')

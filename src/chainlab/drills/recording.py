@@ -51,12 +51,12 @@ class Recording:
 
     @cached_property
     def moving(self) -> list[Item]:
-        """Those that have an adjoint, in the order of the pass."""
+        """The nodes that have an adjoint, in the order of the pass."""
         return [item for item in reversed(self.items) if item.node.requires_grad]
 
     @cached_property
     def edges(self) -> list[Edge]:
-        """Along which something is sent, in the order in which it is."""
+        """The edges that carry a message, in the order of the messages."""
         return [
             Edge(parent, child, position)
             for child in self.moving
@@ -65,21 +65,21 @@ class Recording:
         ]
 
     def uses(self, item: Item) -> list[Edge]:
-        """The edges to the children of a node."""
+        """Return the edges to the children of a node."""
         return [edge for edge in self.edges if edge.parent is item]
 
     def value(self, item: Item) -> Number:
         return self._value[item.node]
 
     def local(self, edge: Edge) -> Number:
-        """∂child/∂parent, by the rule of the child."""
+        """Compute ∂child/∂parent, by the rule of the child."""
         node = edge.child.node
         needed = [place == edge.position for place in range(len(node.parents))]
         operands = [self._value[parent] for parent in node.parents]
         return list(node.rule.pull(1.0, self._value[node], operands, needed))[edge.position]
 
     def kinks(self) -> list[Number]:
-        """What must not be 0, or a derivative would be a matter of convention."""
+        """Return the numbers that must not be 0: at 0 a derivative is a matter of convention."""
         operands = [
             (item.op.lower(), [self.value(parent) for parent in self.names.parents(item)])
             for item in self.items
@@ -89,7 +89,7 @@ class Recording:
         ]
 
     def messages(self, faulty: Mapping[Edge, Number] | None = None) -> dict[Edge, Number]:
-        """What is sent along each edge, where some of it is something else than it should be."""
+        """Compute the message along each edge; ``faulty`` replaces some of them."""
         sent: dict[Edge, Number] = {}
         for edge in self.edges:
             above = self.adjoint(edge.child, sent)
@@ -100,11 +100,11 @@ class Recording:
 
     @cached_property
     def right(self) -> dict[Edge, Number]:
-        """What is sent along each edge."""
+        """The message along each edge."""
         return self.messages()
 
     def adjoint(self, item: Item, sent: Mapping[Edge, Number] | None = None) -> Number:
-        """The sum of what is sent to a node; 1 for the root."""
+        """Return the sum of the messages to a node; 1 for the root."""
         if item is self.items[-1]:
             return 1.0
         sent = self.right if sent is None else sent
@@ -113,29 +113,29 @@ class Recording:
     # --- as a program ---------------------------------------------------------------------------
 
     def tell(self, number: Number) -> str:
-        """A mark in a text, for a number that is known when the problem is drawn."""
+        """Return a mark for a text, for a number that is known when the problem is drawn."""
         self._told.append(self.tape.constant(number))
         return f"{{{len(self._told) - 1}}}"
 
     def written(self, wanted: Iterable[Number]) -> dict[str, Any]:
-        """The program of what is wanted and of what was told."""
+        """Return the program of the numbers that are wanted or were told."""
         given = [self._value[node] for node in self.inputs]
         numbers = [*map(self.tape.constant, wanted), *self._told]
         constants, code, self._place = arranged(given, numbers)
         return {"constants": constants, "code": code}
 
     def place(self, number: Number) -> int:
-        """The place of a number in the program, once that is written."""
+        """Return the place of a number in the program, once the program is written."""
         return self._place[self.tape.constant(number)]
 
     def placed(self, text: str) -> str:
-        """A text whose marks name places of the program, once that is written."""
+        """Return a text whose marks name places of the program, once the program is written."""
         told = self._told
         return re.sub(r"\{(\d+)\}", lambda mark: f"{{{self.place(told[int(mark[1])])}}}", text)
 
 
 def total(numbers: Iterable[Number]) -> Number:
-    """Their sum, without a zero to begin with."""
+    """Return the sum of numbers, without a zero to begin with."""
     first, *others = numbers
     for number in others:
         first = first + number

@@ -27,14 +27,14 @@ Change = tuple[str, ast.expr, str]  # a mistake's name, what stands there instea
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a line, each once, but for those of functions."""
+    """Return the names in a line, each once, without the names of functions."""
     found = [node for node in ast.walk(_read(text)) if isinstance(node, ast.Name)]
     found.sort(key=lambda node: node.col_offset)
     return list(dict.fromkeys(node.id for node in found if node.id not in ("np", "phi")))
 
 
 def normal(text: str) -> str:
-    """A line as Python writes it.
+    """Return a line as Python writes it.
 
     >>> normal("(X.T)@dZ")
     'X.T @ dZ'
@@ -49,7 +49,7 @@ def _read(text: str) -> ast.expr:
 def mistakes(
     name: str, right: str, users: Sequence[Any], known: Mapping[str, Any], names: Sequence[str]
 ) -> Iterator[Mistake]:
-    """What people type instead of a line.
+    """Yield what people type by mistake instead of a line.
 
     Args:
         name: of the adjoint.
@@ -171,7 +171,7 @@ def _of_reduced(node: ast.Call, inner: ast.expr, what: str, value: str) -> Itera
 
 
 def _of_function(right: str, value: str, line: Any) -> Iterator[Mistake]:
-    """The slope at another place, where a function is applied entry by entry."""
+    """Yield the slope at another place, where a function is applied entry by entry."""
     reduces = re.search(r"@|sum|mean", line.text)
     if line.reads != [value] or line.made not in names_in(right) or reduces:
         return
@@ -202,7 +202,7 @@ def _renamed(text: str, name: str, by: str) -> str:
 
 
 def _replaced(tree: ast.expr, changes: Mapping[ast.AST, ast.expr]) -> str:
-    """The line of a tree with other nodes in the place of some."""
+    """Return the line of a tree in which other nodes replace some."""
     copied = {id(node): by for node, by in changes.items()}  # what a copy takes for done
     return ast.unparse(copy.deepcopy(tree, copied))
 

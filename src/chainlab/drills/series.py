@@ -22,12 +22,12 @@ class Series:
         self._state = state
 
     def below(self, most: int) -> int:
-        """The next number, from 0 to less than ``most``."""
+        """Draw the next number, from 0 to less than ``most``."""
         self._state = a = self._state + 0x6D2B79F5 & _MASK
         t = (a ^ a >> 15) * (1 | a) & _MASK
         t = (t + ((t ^ t >> 7) * (61 | t) & _MASK) & _MASK) ^ t
         return ((t ^ t >> 14) * most) >> 32
 
     def choose(self, among: Sequence[T]) -> T:
-        """One of several."""
+        """Draw one of several."""
         return among[self.below(len(among))]

@@ -42,7 +42,7 @@ class Box:
 
 
 def local_boxes(rec: Recording) -> list[Box]:
-    """The local gradients of every operation, the last first."""
+    """Return boxes for the local gradients of every operation, the last operation first."""
     return [
         Box(
             edge.child,
@@ -59,7 +59,7 @@ def local_boxes(rec: Recording) -> list[Box]:
 
 
 def adjoint_boxes(rec: Recording) -> list[Box]:
-    """The adjoints of all nodes but the root, in the order of the pass."""
+    """Return boxes for the adjoints of all nodes except the root, in the order of the pass."""
     return [
         Box(
             item,
@@ -79,7 +79,7 @@ def _formula(rec: Recording, item: Item) -> str:
 
 
 def _sum(rec: Recording, item: Item) -> str:
-    """An adjoint as the sum over the edges to the children."""
+    """Return an adjoint as the sum over the edges to the children, in words."""
     terms = (
         f"{rec.names.adjoint(edge.child)} · {rec.names.local(edge.child, item)}"
         for edge in rec.uses(item)
@@ -98,7 +98,7 @@ def _computation(rec: Recording, item: Item) -> str:
 
 
 def _place(rec: Recording, item: Item) -> str:
-    """A node among its operands and children, in words."""
+    """Return a node among its operands and children, in words."""
     children = [_computation(rec, edge.child) for edge in rec.uses(item)]
     own = "a leaf" if item.is_leaf else _computation(rec, item)
     return f"{own}; used in {listed(list(dict.fromkeys(children)), 6)}"
@@ -108,7 +108,7 @@ def _place(rec: Recording, item: Item) -> str:
 
 
 def local_steps(rec: Recording) -> Iterator[Words]:
-    """One step a local gradient."""
+    """Yield one step for each local gradient."""
     for edge in rec.edges:
         names = rec.names
         local = names.local(edge.child, edge.parent)
@@ -126,7 +126,7 @@ def local_steps(rec: Recording) -> Iterator[Words]:
 
 
 def adjoint_steps(rec: Recording) -> Iterator[Words]:
-    """The seed, and one step a message."""
+    """Yield a step for the seed, and one for each message."""
     names = rec.names
     seed = f"The backward pass starts at the root: {names.adjoint(rec.items[-1])} = <b>1</b>"
     yield "Backward", seed, (rec.root,), None, ((rec.root, "grad", "grad 1"),)
@@ -147,7 +147,7 @@ def adjoint_steps(rec: Recording) -> Iterator[Words]:
 
 
 def placed(rec: Recording, steps: Sequence[Words]) -> list[Any]:
-    """Steps as the player reads them, their marks naming places of the program."""
+    """Return steps as the player reads them, with marks that name places of the program."""
     return [
         [phase, rec.placed(words), nodes, edge and [_text(rec, x) for x in edge],
          [[node, slot, rec.placed(text)] for node, slot, text in changes]]

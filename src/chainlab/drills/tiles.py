@@ -32,7 +32,7 @@ NUMBERS = (-3, -2, -1, 1, 2, 3)
 TRIES = 4000
 SLOPE = "φ′(Z)"
 
-# Lines, and behind the bar the sizes of what is given.
+# The lines, and behind the bar the sizes of the given arrays.
 FORMS = (
     ("Z = X @ W | X n d, W d m", "Z = X @ W.T | X n d, W m d", "C = A.T @ B | A k n, B k m",
      "S = Q @ K.T | Q n d, K m d", "C = (A @ B).T | A n k, B k m", "Z = 2 * X @ W | X n d, W d m",
@@ -53,7 +53,7 @@ Mistake = tuple[str, Sum, str]  # its name, what it makes, what is said of it
 
 
 def shown(line: Line) -> str:
-    """A line in formulas: Z = X Wᵀ + b."""
+    """Return a line as a formula: Z = X Wᵀ + b."""
     text = re.sub(r"\.T\b", "ᵀ", str(line).replace("2 * ", "2 ").replace(" @ ", " "))
     return text.replace(" * ", " ⊙ ").replace("phi", "φ").replace("-", "−")
 
@@ -63,7 +63,7 @@ def is_activation(line: Line) -> bool:
 
 
 def in_tiles(line: Line) -> Sum:
-    """What a line computes. An activation is drawn as a slope for each entry."""
+    """Return the result of a line in tiles; an activation becomes a slope for each entry."""
     slope = formulas.plain(SLOPE)
     known = {"phi": lambda z: z * slope, **{name: formulas.plain(name) for name in line.reads}}
     made: Sum = line.run(known)
@@ -71,7 +71,7 @@ def in_tiles(line: Line) -> Sum:
 
 
 def pulled(line: Line, known: Mapping[str, Node]) -> Sequence[Sum]:
-    """The share of each operand, by the adjoint of the result, as the engine's program has it."""
+    """Return each operand's share, given the result's adjoint, from the engine's program."""
     names = [line.made + BAR, *line.reads, *[SLOPE] * is_activation(line)]
     given = [known[name if name in known else line.made].data for name in names]
 
@@ -113,7 +113,7 @@ class Layer(Lines):
 
     @property
     def given(self) -> dict[str, tuple[str, ...]]:
-        """What is drawn by chance, and its sizes: leaves, slopes, the adjoint of the result."""
+        """The randomly drawn names, and their sizes: leaves, slopes, the adjoint of the result."""
         found = {name: self.dims[name] for name in self.leaves}
         for line in self.lines:
             if is_activation(line):
@@ -122,7 +122,7 @@ class Layer(Lines):
 
     @functools.cached_property
     def asked(self) -> list[Asked]:
-        """Every adjoint but that which is given, in the order of the pass."""
+        """Every adjoint except the given one, in the order of the pass."""
         shares: dict[str, list[tuple[Line, Sum]]] = {}
         found: list[Asked] = []
         for k, line in reversed(list(enumerate(self.lines))):
@@ -138,7 +138,7 @@ class Layer(Lines):
 
     @functools.cached_property
     def slips(self) -> dict[str, list["Mistake"]]:
-        """Of each adjoint the mistakes that differ from what is right and from each other."""
+        """The mistakes of each adjoint that differ from the right sum and from each other."""
         values = self.drawn([4] * len(self.letters), Series("generic"))
         found: dict[str, list[Mistake]] = {}
         for asked in self.asked:
@@ -153,7 +153,7 @@ class Layer(Lines):
         return found
 
     def drawn(self, sizes: Sequence[int], dice: Series) -> dict[str, Matrix]:
-        """Numbers by chance for all that is given, and what follows from them."""
+        """Draw the given numbers at random, and compute everything else from them."""
         found: dict[str, Matrix] = {}
         for name, dims in self.given.items():
             shape = [sizes[self.letters.index(x)] for x in dims]
@@ -166,7 +166,7 @@ class Layer(Lines):
         return found
 
     def is_fit(self, known: Mapping[str, Matrix]) -> bool:
-        """Whether these numbers tell every mistake from what is right and from the others."""
+        """Return whether every mistake differs from the right result and the others on these."""
         for asked in self.asked:
             found = [asked.right.value(known)]
             for _, wrong, _ in self.slips[asked.name]:
@@ -179,17 +179,17 @@ class Layer(Lines):
 
 @functools.cache
 def layer(form: str) -> Layer:
-    """The lines of a form."""
+    """Return the lines of a form."""
     return Layer(form)
 
 
 def _is_apart(form: str) -> bool:
-    """Whether no two sizes are the same: shapes tell most mistakes then."""
+    """Return whether no two sizes are the same; shapes then show most mistakes."""
     return form in FORMS[0]
 
 
 def draw(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
-    """Sizes and matrices of a problem."""
+    """Draw the sizes and matrices of a problem."""
     of = layer(form)
     for _ in range(TRIES):
         sizes = [dice.choose(SIZES) for _ in of.letters]
@@ -204,7 +204,7 @@ def draw(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
 
 
 def mistakes(asked: Asked) -> Iterator[Mistake]:
-    """What people write instead."""
+    """Yield the sums that people write by mistake."""
     right, v = asked.right.terms, asked.name
     for i, term in enumerate(right):
         for name, wrong, says in (*_of_products(v, term), *_of_term(v, term)):
@@ -220,7 +220,7 @@ def mistakes(asked: Asked) -> Iterator[Mistake]:
 
 
 def _of_products(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
-    """In a matrix product."""
+    """Yield the mistakes in a matrix product."""
     for i, chain in enumerate(term.chains):
         put = functools.partial(_put, term, i)
         if len(chain) > 1:
@@ -242,7 +242,7 @@ def _of_products(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
 
 
 def _of_term(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
-    """In what is made of products."""
+    """Yield the mistakes in a term that is made of products."""
     if len(term.chains) > 1:
         product = tuple(factor for chain in term.chains for factor in chain)
         says = "what was multiplied entry by entry sends so, too: with ⊙"
@@ -262,7 +262,7 @@ def _of_term(v: str, term: Term) -> Iterator[tuple[str, Term, str]]:
 
 
 def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
-    """With other products in the place of one."""
+    """Return the term with other products in the place of one."""
     chains = tuple(chain for chain in chains if chain)
     return replace(term, chains=(*term.chains[:i], *chains, *term.chains[i + 1 :]))
 
@@ -271,7 +271,7 @@ def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
 
 
 def looks(form: str) -> list[Look]:
-    """The nodes of the drawing, with their shapes."""
+    """Return the nodes of the drawing, with their shapes."""
     of = layer(form)
     return [_look(NodeNames(of.nodes), item) for item in of.nodes]
 
@@ -283,7 +283,7 @@ def _look(names: NodeNames, item: Item) -> Look:
 
 
 def described(form: str) -> dict[str, Any]:
-    """What is asked of a form, and how it is judged; ``{0}`` stands for the first size."""
+    """Return the problem of a form as a page reads it; ``{0}`` stands for the first size."""
     of = layer(form)
     ids = {item.label: item.id for item in of.nodes if item.label}
     lines = [
@@ -323,7 +323,7 @@ def _shape(of: Layer, name: str) -> str:
 
 
 def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The tiles that formulas, right or wrong, are made of."""
+    """Return the tiles that the right and wrong formulas are made of."""
     said = [[line["right"], *(slip[1] for slip in line["slips"])] for line in lines]
     used = {tile for formulas_ in said for formula in formulas_ for tile in formula}
     bases = {tile.rstrip("ᵀ") for tile in used}
@@ -337,7 +337,7 @@ def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _steps(of: Layer, ids: Mapping[str, str]) -> Iterator[list[Any]]:
-    """One step an adjoint."""
+    """Yield one step for each adjoint."""
     for asked in of.asked:
         formula = asked.right.tiles()
         shapes = [

@@ -19,7 +19,7 @@ from chainlab.drills.equations import Form, Known, alike
 from chainlab.drills.kinds import KINDS
 from chainlab.drills.problem import Problem, problem
 
-# Of Python's own names those that compute, and what NumPy itself takes when a method runs first.
+# The built-in names of Python that compute, and what NumPy takes when a method runs first.
 BUILTINS = {f.__name__: f for f in (abs, enumerate, float, int, len, range, sum, zip)}
 MACHINERY = {"__import__": __import__}
 COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
@@ -82,7 +82,7 @@ Fault = tuple[tuple[str, ...], str]  # names of mistakes, and what is said
 
 
 def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | None:
-    """What is wrong with a line; None if it is right, on every draw of the arrays."""
+    """Return the fault of a line; None if it is right on every draw of the arrays."""
     name = of.asked[place].made
     try:
         tree = _parsed(line, name)
@@ -108,13 +108,13 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
 
 
 def _gives(text: str, pairs: Sequence[tuple[Any, Known]]) -> bool:
-    """Whether a line gives these values."""
+    """Return whether a line gives these values."""
     results = [(equations.computed(text, known), value) for value, known in pairs]
     return all(result is not None and alike(result, value) for result, value in results)
 
 
 def _entry(of: Form, name: str, value: Any, right: Any) -> str:
-    """The first entry that is wrong."""
+    """Describe the first entry that is wrong."""
     close = np.isclose(value, right, rtol=1e-7, atol=1e-9)
     at = tuple(map(int, np.argwhere(~close)[0]))
     which = f"{name}[{', '.join(map(str, at))}]" if at else name
@@ -130,7 +130,7 @@ def _entry(of: Form, name: str, value: Any, right: Any) -> str:
 
 
 def _meant(line: str, name: str) -> str:
-    """The formula of a line, without the name that it is for."""
+    """Return the formula of a line, without the name on its left."""
     return re.sub(rf"^{name}\s*=(?!=)", "", line.translate(MEANT).strip()).strip()
 
 
@@ -168,7 +168,7 @@ def _know_names(of: Form, place: int, tree: ast.expr) -> None:
 
 
 def _bound(tree: ast.expr) -> set[str]:
-    """The variables of comprehensions."""
+    """Return the variables of comprehensions."""
     targets = [node.target for node in ast.walk(tree) if isinstance(node, ast.comprehension)]
     return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
 
@@ -178,7 +178,7 @@ def _before(of: Form, place: int, known: Known) -> Known:
 
 
 def _value(tree: ast.expr, known: Mapping[str, Any]) -> Any:
-    """What an expression gives, as an array of numbers."""
+    """Compute an expression as an array of numbers."""
     try:
         found = _evaluated(tree, known)
     except Exception as error:
@@ -198,7 +198,7 @@ def _evaluated(tree: ast.expr, known: Mapping[str, Any]) -> Any:
 
 
 def _told(tree: ast.expr, error: Exception, known: Mapping[str, Any]) -> str:
-    """Where an expression fails, in plain words: its innermost part that does."""
+    """Describe where an expression fails, in plain words: its innermost part that fails."""
     for node in _inside_out(tree):
         try:
             _evaluated(node, known)
@@ -208,7 +208,7 @@ def _told(tree: ast.expr, error: Exception, known: Mapping[str, Any]) -> str:
 
 
 def _inside_out(node: ast.AST) -> Iterator[ast.expr]:
-    """The parts of an expression that can be evaluated alone, the innermost first."""
+    """Yield the parts of an expression that can be evaluated alone, the innermost first."""
     if not isinstance(node, COMPREHENSIONS):
         for child in ast.iter_child_nodes(node):
             yield from _inside_out(child)
@@ -217,7 +217,7 @@ def _inside_out(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _misfit(node: ast.expr, known: Mapping[str, Any]) -> str:
-    """Of two operands whose shapes do not fit, what they are."""
+    """Describe two operands whose shapes do not fit."""
     if not isinstance(node, ast.BinOp):
         return ""
     sides = [(f"`{ast.unparse(x)}`", np.shape(_evaluated(x, known)))

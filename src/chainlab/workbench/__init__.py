@@ -34,7 +34,7 @@ VIEWS: dict[str, Callable[[Node], View]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a text came to.
+    """The result of a text.
 
     Attributes:
         html: the view; empty where there is none.

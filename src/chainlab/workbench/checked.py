@@ -14,8 +14,8 @@ from chainlab.workbench.views import View, single
 from chainview.player.names import amount, entry
 
 STEP = 1e-6  # times the size of an entry, where that is above 1
-RELATIVE, ABSOLUTE = 1e-5, 1e-7  # how far the two may lie apart, as for check_gradients
-KINK = 1e-2  # apart, relative to their size, the slopes on either side belong to a kink
+RELATIVE, ABSOLUTE = 1e-5, 1e-7  # the two may differ by this much, as in check_gradients
+KINK = 1e-2  # if the slopes on either side differ by more, relative to their size, it's a kink
 MOST = 200  # entries
 SHOWN = 40
 
@@ -52,7 +52,7 @@ class CheckedEntry:
 
 
 def checked(root: Node) -> View:
-    """Hold each gradient against central differences of the graph, replayed in float64."""
+    """Compare each gradient with central differences of the graph, replayed in float64."""
     single(root, "check")
     replay = Replay.of(root)
     count = sum(leaf.size for leaf in replay.leaves)

@@ -13,7 +13,7 @@ MOST = 300  # nodes
 
 @dataclass(frozen=True)
 class Segment:
-    """What leads to a node and to nothing else: a part that could be computed twice.
+    """A part of a graph that leads to one node only, and could be computed twice.
 
     Attributes:
         top: the row of the node that it leads to.
@@ -27,7 +27,7 @@ class Segment:
 
 
 def costs(root: Node) -> View:
-    """The ledger of the graph."""
+    """Return the ledger of the graph."""
     single(root, "costs")
     count = len(root.sorted_graph())
     if count > MOST:
@@ -67,7 +67,7 @@ def _advice(ledger: Ledger) -> str:
 
 
 def best(ledger: Ledger) -> Segment | None:
-    """The segment that leaves the least to be kept at once, within it or outside."""
+    """Return the segment that leaves the fewest bytes to keep at once, inside or outside it."""
     total = ledger.needed_bytes
     segments = [found for row in ledger.rows if (found := segment(ledger, row)).saves > 0]
     gains = [s for s in segments if s.saves < total]
@@ -75,9 +75,9 @@ def best(ledger: Ledger) -> Segment | None:
 
 
 def segment(ledger: Ledger, top: Row) -> Segment:
-    """What a checkpoint around all that leads to a node would save.
+    """Return what a checkpoint around everything that leads to a node would save.
 
-    Values that something else reads as well are no part of it.
+    Values that something else reads too are not part of the segment.
     """
     rows = {row.node: row for row in ledger.rows}
     children: dict[Node, set[Node]] = {node: set() for node in rows}
@@ -91,5 +91,5 @@ def segment(ledger: Ledger, top: Row) -> Segment:
     again = sum(rows[node].flops for node in inside)
     inside.remove(top.node)
     saves = sum(rows[node].bytes for node in inside if rows[node].needed)
-    saves -= 0 if top.needed else top.bytes  # a checkpoint's result is kept, to be compared
+    saves -= 0 if top.needed else top.bytes  # a checkpoint's result is kept, for comparison
     return Segment(top, saves, again)

@@ -1,4 +1,4 @@
-"""What newcomers paste first, answered at its line with what to write here."""
+"""Hints for code that newcomers paste first: at its line, what to write here instead."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ Hint = tuple[int, str, str]  # line, message, hint
 
 
 def pasted(tree: ast.Module) -> list[Hint]:
-    """What a text takes from other libraries, in the order of its lines."""
+    """Return what a text takes from other libraries, in the order of its lines."""
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     others = OTHERS - own
     return sorted({found for node in ast.walk(tree) for found in _found(node, others)})
@@ -35,7 +35,7 @@ def _found(node: ast.AST, others: set[str]) -> Iterator[Hint]:
 
 
 def _dotted(node: ast.expr, others: set[str]) -> str:
-    """``torch.nn.Parameter``, if it begins with the name of another library."""
+    """Return a name such as ``torch.nn.Parameter``, if it begins with another library's name."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)
@@ -46,7 +46,7 @@ def _dotted(node: ast.expr, others: set[str]) -> str:
 
 
 def _call(node: ast.Call, name: str) -> str:
-    """What to write for a call of another library's function."""
+    """Return what to write instead of a call of another library's function."""
     arguments = ", ".join(map(ast.unparse, node.args))
     if name in MAKERS and node.args:
         flags = {word.arg: ast.unparse(word.value) for word in node.keywords}
@@ -60,7 +60,7 @@ def _call(node: ast.Call, name: str) -> str:
 
 
 def hint_for(message: str, line: int, tree: ast.Module) -> str:
-    """What to write where running a line failed, or lost a gradient."""
+    """Return what to write where a line failed or lost a gradient."""
     for node in ast.walk(tree) if "plain number" in message else ():
         match node:
             case ast.Call(ast.Attribute(ast.Name("math"), name), given, lineno=at) if at == line:

@@ -15,15 +15,15 @@ from chainlab.workbench.views import leaves_of
 class Replay:
     """A graph that is computed again, from other leaves.
 
-    What its text has decided, by ``if`` or by the condition of ``where``, stays as it was.
+    Decisions of its text, by ``if`` or by the condition of ``where``, stay as they were.
 
     Attributes:
-        leaves: those that require a gradient; the function's arguments, in this order.
-        data: the other leaves that have a label; its further arguments.
-        held: the values of the leaves that have no label, which belong to the function; read
-            while a program is traced, they would be taken for its inputs.
-        made: the nodes of each call of the function, and those that they stand for; a program is
-            written in one call and compared with nodes in another.
+        leaves: the leaves that require a gradient; the function's arguments, in this order.
+        data: the other leaves that have a label; the function's further arguments.
+        held: the values of the leaves that have no label. They belong to the function: if it read
+            them while a program is traced, the program would take them for inputs.
+        made: the nodes of each call of the function, and the nodes that they stand for; a program
+            is written in one call and compared with nodes in another.
     """
 
     root: Node
@@ -49,7 +49,7 @@ class Replay:
 
     @property
     def values(self) -> list[Any]:
-        """The arguments that give the graph again."""
+        """The arguments that reproduce the graph."""
         return [node.data for node in (*self.leaves, *self.data)]
 
     @property
@@ -82,14 +82,14 @@ class Replay:
         return at[self.root]
 
     def number(self, values: Sequence[Any]) -> float:
-        """The root for other values of the arguments."""
+        """Compute the root for other values of the arguments."""
         number = self(*[Node(x, requires_grad=False) for x in values]).item()
         self.made.clear()
         return number
 
 
 def _rule(node: Node) -> Rule:
-    """The rule of a node; one that keeps arrays for its own pass is bound anew."""
+    """Return the rule of a node; bind it anew if it keeps arrays for its own pass."""
     rule: Any = node.rule
     if "kept" not in rule.options:
         return rule  # type: ignore[no-any-return]

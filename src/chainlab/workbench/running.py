@@ -34,7 +34,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Ran:
-    """What running a text gave; no root where that is not to be had."""
+    """The result of running a text; without a root where the text gives none."""
 
     root: Node | None
     printed: str = ""
@@ -42,7 +42,7 @@ class Ran:
 
 
 def names_at_hand() -> dict[str, Any]:
-    """What a text need not import."""
+    """Return the names that a text can use without an import."""
     public = {name: getattr(chaingrad, name) for name in chaingrad.__all__}
     own = {"__builtins__": builtins, "__name__": "__main__"}
     return own | public | {"chaingrad": chaingrad, "np": np, "nn": nn, "losses": losses}
@@ -88,7 +88,7 @@ def run(text: str) -> Ran:
 
 
 def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:
-    """Run all of it; the value of its last expression, or of what it assigns last."""
+    """Run the text; return the value of its last expression, or the value it assigns last."""
     kept, root = tree.body, None
     match tree.body[-1]:
         case ast.Expr(ast.Call(ast.Attribute(node, "backward"))):
@@ -106,7 +106,7 @@ def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:
 
 
 def _shown(value: ast.expr) -> ast.expr:
-    """Of a call that shows a node, that node."""
+    """Return the node of a call that shows a node, or the expression itself."""
     match value:
         case ast.Call(ast.Attribute(attr=name) | ast.Name(name), [node, *_]) if name in SHOWING:
             return node
@@ -130,7 +130,7 @@ def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Diagnostic:
 
 
 def _located(error: BaseException, tree: ast.Module) -> Diagnostic:
-    """An error at the line of the text that it came from."""
+    """Return an error as a diagnostic at the line of the text that raised it."""
     here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
     line = (here[-1].lineno if here else None) or tree.body[-1].lineno
     said = str(error) or "no more is said"
@@ -138,7 +138,7 @@ def _located(error: BaseException, tree: ast.Module) -> Diagnostic:
 
 
 def _label(names: dict[str, Any], root: Node | None) -> None:
-    """Call nodes and arrays what the text calls them, unless they have a label; the first holds."""
+    """Label nodes and arrays with their first names in the text, unless they have a label."""
     given = {name: x for name, x in names.items() if not name.startswith("_")}
     for name, x in given.items():
         if isinstance(x, Node) and not x.label:

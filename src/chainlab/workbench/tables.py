@@ -11,7 +11,7 @@ SHEETS = (MOVING, files(__package__) / "views.css")
 
 
 def table(name: str, words: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Some words and a table below them, whose cells are HTML."""
+    """Return some words and a table below them as HTML; its cells are HTML too."""
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in rest)}</tr>'

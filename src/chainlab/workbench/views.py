@@ -25,12 +25,12 @@ class View:
 
 
 def leaves_of(root: Node) -> list[Node]:
-    """The leaves that require a gradient, in the order in which they were made."""
+    """Return the leaves that require a gradient, in the order in which they were made."""
     return [node for node in root.sorted_graph()[::-1] if not node.parents and node.requires_grad]
 
 
 def single(root: Node, what: str) -> None:
-    """Refuse a root that is no single number, or that nothing can be differentiated by."""
+    """Refuse a root that is not a single number, or that depends on no leaf with a gradient."""
     if root.size != 1:
         raise ValueError(
             f"{what} takes the gradient of one number, and the last line gives an array of shape "
@@ -44,7 +44,7 @@ def single(root: Node, what: str) -> None:
 
 
 def graph(root: Node) -> View:
-    """The graph with its values; and with its gradients, where one can be taken."""
+    """Draw the graph with its values, and with its gradients where it has any."""
     if root.size == 1 and root.requires_grad and not any(np.any(_grad(x)) for x in leaves_of(root)):
         root.backward()
     try:
@@ -65,14 +65,14 @@ def _grad(node: Node) -> Any:
 
 
 def moving(name: str, make: Callable[[Node], Piece], root: Node) -> View:
-    """A figure of `step`, of one number."""
+    """Return a moving figure of the steps of a graph whose root is one number."""
     single(root, name)
     figure = make(root)
     return View(figure.html, figure.alt)
 
 
 def clickable(root: Node) -> Piece:
-    """The backward pass to click through."""
+    """Return the backward pass as a figure to click through."""
     clicked = [node for node in root.sorted_graph() if node.parents and node.requires_grad]
     if len(clicked) > MOST_CLICKED:
         raise ValueError(

@@ -25,12 +25,12 @@ Typeset = Callable[[str], str]
 
 
 def as_code(tex: str) -> str:
-    """A formula as it is written in LaTeX."""
+    """Return a formula's LaTeX source as HTML."""
     return f"<code>{html.escape(tex)}</code>"
 
 
 def written(root: Node, typeset: Typeset = as_code) -> View:
-    """The program of the gradients, line by line, beside the drawing."""
+    """Return the program of the gradients, line by line, beside the drawing."""
     single(root, "written out")
     replay = Replay.of(root)
     count = len(root.sorted_graph())
@@ -58,7 +58,7 @@ def written(root: Node, typeset: Typeset = as_code) -> View:
 
 
 def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:
-    """A row for each line; those that compute say which nodes they are about."""
+    """Yield a table row for each line; a line that computes also names its nodes."""
     about: dict[str, TracedLine] = {}
     for line in trace.lines:
         for part in line.source.splitlines():
@@ -81,7 +81,7 @@ def _ids(line: TracedLine, nodes: dict[Node, str]) -> list[str]:
 
 
 def alone(trace: Trace, replay: Replay) -> str:
-    """The program with a call of it: code that runs by itself."""
+    """Return the program and a call of it: code that runs by itself."""
     given = [*replay.values, *trace.constants.values()]
     call = f"print(program({', '.join(map(_literal, given))}))"
     missing = "import numpy as np\n\n\n" if "np." in call and "np." not in trace.source else ""
@@ -89,7 +89,7 @@ def alone(trace: Trace, replay: Replay) -> str:
 
 
 def _literal(x: Any) -> str:
-    """A number or an array as Python that gives it to the bit."""
+    """Return Python source that reproduces a number or an array to the bit."""
     text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(np.asarray(x).tolist()))
     if not isinstance(x, np.ndarray):
         return text
