@@ -2,5 +2,6 @@
 
 import sys
 
-# jsonschema's check of international addresses: no file here has one, and it takes 2 s to import.
+# jsonschema checks international addresses with this. No file here has one, and it takes 2 s to
+# import.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -64,7 +64,7 @@ SETTINGS = (
 
 @contextmanager
 def busy(number: int) -> Iterator[None]:
-    """So many processes that compute all the while; they end with this one."""
+    """Keep this many processes computing; they end with this process."""
     spin = [sys.executable, "-c", SPIN.format(parent=os.getpid())]
     spinning = [subprocess.Popen(spin) for _ in range(number)]
     try:
@@ -76,7 +76,7 @@ def busy(number: int) -> Iterator[None]:
 
 
 def run(book: Path, setting: Setting, progress: Progress) -> list[str]:
-    """Run the pages under a setting, unless they have run so before; what failed."""
+    """Run the pages under a setting, unless they have run so before; return what failed."""
     from jupyter_cache import get_cache
 
     from tools.assemble import configuration
@@ -85,7 +85,7 @@ def run(book: Path, setting: Setting, progress: Progress) -> list[str]:
     config = configuration(book)
     cache = get_cache(book / "_build" / "anywhere" / str(setting.number))
     stale = stale_pages(cache, pages_of(book, config))
-    # What slows a page down here is meant: a time limit would catch nothing else.
+    # Pages are slow here on purpose, so that the time limit has to grow with the load.
     timeout = config["nb_execution_timeout"] * (1 + setting.busy)
     jobs = workers() * (2 if setting.busy else 1)  # so that pages get about half of the cores
     runner = Runner(cache, timeout, progress, jobs)
@@ -96,7 +96,7 @@ def run(book: Path, setting: Setting, progress: Progress) -> list[str]:
 
 
 def wrong_kernels(setting: Setting, progress: Progress) -> list[str]:
-    """Tell which kernels a setting gives; those that it should not have given."""
+    """Show which kernels a setting gives; return those that it should not have given."""
     given = kernels.of_process(setting.environment)
     progress.say("   ".join(f"{library}: {kernel}" for library, kernel in given.items()))
     return [

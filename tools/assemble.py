@@ -55,7 +55,7 @@ def overrides(book: Path) -> dict[str, Any]:
 
 
 def configuration(book: Path) -> dict[str, Any]:
-    """Sphinx's settings, as Jupyter Book derives them from `_config.yml`."""
+    """Return Sphinx's settings, as Jupyter Book derives them from `_config.yml`."""
     config, _ = get_final_config(
         user_yaml=book / "_config.yml",
         cli_config=overrides(book),
@@ -66,7 +66,7 @@ def configuration(book: Path) -> dict[str, Any]:
 
 
 def run(book: Path, builder: str, folder: Path) -> int:
-    """Run one of Sphinx's builders into a folder, with warnings as errors; the exit status."""
+    """Run one of Sphinx's builders into a folder; warnings are errors. Return the exit status."""
     result = build_sphinx(
         book,
         folder,
@@ -83,10 +83,10 @@ def run(book: Path, builder: str, folder: Path) -> int:
 
 
 def assemble(book: Path, folder: Path, progress: Progress) -> tuple[int, list[str]]:
-    """Build the site in a folder of `_build`; the exit status and what Sphinx printed."""
+    """Build the site in a folder of `_build`; return the exit status and what Sphinx printed."""
     relay = Relay(book, progress)
     os.environ["NO_COLOR"] = "1"
-    gc.disable()  # a third of the time went into trees of small objects that stay
+    gc.disable()  # it took a third of the time, for trees of small objects that stay anyway
     with redirect_stdout(relay), redirect_stderr(relay):
         return run(book, "html", folder), relay.lines
 

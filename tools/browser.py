@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Page, Route, sync_playwright
 
-# The one without a window of its own comes first: it does the same in four fifths of the time.
+# The headless shell comes first: it does the same in four fifths of the time.
 NAMES = (
     "chromium-headless-shell", "chromium", "chromium-browser",
     "google-chrome", "google-chrome-stable", "chrome",
@@ -25,7 +25,7 @@ INSTALL = [sys.executable, "-m", "playwright", "install", "--no-shell", "chromiu
 
 
 def find() -> str | None:
-    """A Chromium on PATH, or the one that Playwright has installed."""
+    """Return the path of a Chromium on PATH, or of the one that Playwright has installed."""
     for name in NAMES:
         if found := shutil.which(name):
             return found
@@ -36,7 +36,7 @@ def find() -> str | None:
 
 @contextmanager
 def opened(folder: Path, **options: Any) -> Iterator[Page]:
-    """A window of the browser, to which the files of a folder are all that there is."""
+    """Open a browser window that can load only the files of one folder."""
 
     def answer(route: Route) -> None:
         path = folder / urlsplit(route.request.url).path.lstrip("/")
@@ -44,7 +44,7 @@ def opened(folder: Path, **options: Any) -> Iterator[Page]:
 
     executable = find()
     if executable is None:
-        raise SystemExit("No browser is to be found: put Chromium or Chrome on PATH.")
+        raise SystemExit("No browser found: put Chromium or Chrome on PATH.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         page = browser.new_page(**options)
@@ -55,7 +55,7 @@ def opened(folder: Path, **options: Any) -> Iterator[Page]:
 
 
 def fetch() -> None:
-    """Have Playwright install its Chromium; say so where that cannot be done."""
+    """Let Playwright install its Chromium; say so if that fails."""
     print("Fetching a browser for the tests (once) …", flush=True)
     done = subprocess.run(INSTALL, capture_output=True, text=True)
     if done.returncode or not find():

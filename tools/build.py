@@ -31,24 +31,24 @@ ERROR = re.compile(r"^(\w+\.)*\w*(Error|Exception)\b.*:|^[A-Z]\w+ error")
 
 
 def code_cells(page: Path) -> list[str]:
-    """The sources of a page's code cells, without their options."""
+    """Return the sources of a page's code cells, without their options."""
     from tools.execute import Page
 
     return Page(ROOT, page).cells
 
 
 def troubles(output: list[str]) -> list[str]:
-    """The warnings that Sphinx gave, or what broke it off."""
+    """Return the warnings that Sphinx gave, or the error that stopped it."""
     warnings = [line for line in dict.fromkeys(output) if WARNING.search(line)]
     if warnings:
         head = f"Warnings, which count as errors ({len(warnings)}):"
         return ["", head, *(f"  {line}" for line in warnings)]
     first = next((i for i, line in enumerate(output) if ERROR.search(line)), -20)
-    return ["", "The build broke off with:", *(f"  {line}" for line in output[first:][:20])]
+    return ["", "The build stopped with:", *(f"  {line}" for line in output[first:][:20])]
 
 
 def summary(troubles: list[str], log: Path) -> str:
-    """The last lines of a failed build."""
+    """Return the last lines of a failed build."""
     lines = ["", "The book was not built."]
     if any("No space left on device" in line for line in troubles):
         lines.append(f"The disk is full: {shutil.disk_usage('.').free / 1e9:.1f} GB free here.")
@@ -73,25 +73,25 @@ def forget(folder: Path, current: str) -> None:
 
 
 def forget_pages(book: Path) -> None:
-    """Have Sphinx read or write every page again, after a change that it does not see by itself."""
+    """Make Sphinx read or write every page again after a change that it doesn't notice itself."""
     build = book / "_build"
     code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in (".py", ".json")]
     if (build / "unfinished").exists():
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
     forget(build / ".doctrees", fingerprint(book, [*code, *files(book, ["requirements.txt"])]))
-    # Pages of what is gone stay, and the others go on naming them.
+    # Sphinx keeps the pages of deleted files, and other pages still link to them.
     names = map(str, files(book, ["chapters", *CODE]))
     forget(build / MADE, "\n".join([*names, (book / "_toc.yml").read_text()]))
 
 
 def publish(made: Path, site: Path) -> None:
-    """Bring the site up to date: each file is the old one or the new one, whole, all the while."""
+    """Bring the site up to date; at any time, each file is the old one or the new one, whole."""
     listing = site.with_name(f"{site.name}.files")
     before = set(listing.read_text().splitlines()) if listing.exists() else set()
     paths = sorted((p for p in made.rglob("*") if p.is_file()), key=lambda p: p.suffix == ".html")
     names = [path.relative_to(made).as_posix() for path in paths]
     listing.write_text("\n".join(sorted(before | set(names))))
-    for name in names:  # pages last: they want the others
+    for name in names:  # pages come last, because they need the other files
         replace(site / name, made / name)
     for name in before - set(names):
         (site / name).unlink(missing_ok=True)
@@ -99,7 +99,7 @@ def publish(made: Path, site: Path) -> None:
 
 
 def replace(file: Path, new: Path) -> None:
-    """Put a copy of a file in the place of another, unless that has the same content."""
+    """Copy a file over another, unless both have the same content."""
     if file.is_file() and filecmp.cmp(file, new, shallow=False):
         return
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ def replace(file: Path, new: Path) -> None:
 
 
 def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:
-    """Run what has to run and put the site together; what went wrong."""
+    """Run what has to run and put the site together; return what went wrong."""
     from tools.assemble import assemble, configuration
     from tools.execute import execute
 
@@ -129,7 +129,7 @@ def make(book: Path, progress: Progress, jobs: int | None) -> list[str]:
 
 
 def build(book: Path, jobs: int | None = None) -> int:
-    """Bring the site up to date; 0 if every page ran and nothing warned."""
+    """Bring the site up to date; return 0 if every page ran and nothing warned."""
     stamp = book / "_build" / "site.sha256"
     log = book / "_build" / "book.log"
     current = fingerprint(book, files(book, SITE))

@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / "tools" / "bundles"
 MANIFEST = HOME / "manifest.json"
-# What pages, figures and tests load: `page.js` becomes `page.bundle.js`.
+# The scripts that pages, figures and tests load: `page.js` becomes `page.bundle.js`.
 ENTRIES = (
     "src/chainview/figures/lookup.js",
     "src/chainview/figures/nudge.js",
@@ -31,7 +31,7 @@ ENTRIES = (
     "_ext/predict/predict.js",
     "tests/logic.js",
 )
-# Names stay, for whoever reads a page's source; blanks go, as pages repeat the scripts.
+# Names stay readable in a page's source; white space goes, because pages repeat the scripts.
 OPTIONS = (
     "--bundle", "--format=iife", "--charset=utf8", "--minify-whitespace", "--line-limit=100",
     "--out-extension:.js=.bundle.js", '--banner:js="use strict";',
@@ -44,18 +44,18 @@ def digest(path: Path) -> str:
 
 
 def bundled(entry: str) -> str:
-    """The bundle of an entry."""
+    """Return the name of an entry's bundle."""
     return f"{entry.removesuffix('.js')}.bundle.js"
 
 
 def made_with() -> dict[str, Any]:
-    """What decides, beside the sources, what the bundles are."""
+    """Return what else, apart from the sources, determines the bundles."""
     package = json.loads((HOME / "package.json").read_text())
     return {"esbuild": package["devDependencies"]["esbuild"], "options": [*OPTIONS]}
 
 
 def stale(root: Path = ROOT) -> list[str]:
-    """The files that differ from what the manifest says of them."""
+    """Return the files that differ from what the manifest says about them."""
     manifest = json.loads(MANIFEST.read_text())
     changed = [] if manifest["made with"] == made_with() else ["esbuild or its options"]
     known = manifest["sources"] | manifest["bundles"]
@@ -68,7 +68,7 @@ def stale(root: Path = ROOT) -> list[str]:
 
 
 def build(target: Path) -> dict[str, Any]:
-    """Write the bundles into a folder, each at its place; returns the manifest of them."""
+    """Write the bundles into a folder, each in its place; return their manifest."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(HOME / name, folder)

@@ -16,7 +16,7 @@ ERASE = "\r\x1b[K"
 
 
 def clock(seconds: float) -> str:
-    """Minutes and seconds, such as 1:05."""
+    """Write seconds as minutes and seconds, such as 1:05."""
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02d}"
 
@@ -51,7 +51,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far."""
+        """Return how many seconds it has taken so far."""
         return time.monotonic() - self.began
 
     def note(self, text: str) -> None:
@@ -59,14 +59,14 @@ class Progress:
         self.file.write(text.rstrip("\n") + "\n")
 
     def say(self, text: str) -> None:
-        """Write a line to the reader, and to the log."""
+        """Write a line to the reader and to the log."""
         self.note(text)
         with self._lock:
             self.stream.write((ERASE if self.terminal else "") + text + "\n")
             self._draw()
 
     def now(self, text: str) -> None:
-        """Show what is going on, until the next call; nothing, for the empty text."""
+        """Show what is going on until the next call; show nothing for the empty text."""
         with self._lock:
             self._now = text
             self._draw()

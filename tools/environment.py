@@ -26,11 +26,11 @@ from pathlib import Path
 MINIMUM = (3, 11)
 ROOT = Path(__file__).resolve().parent.parent
 FULL = 50e6  # bytes: less than this is not enough for anything
-# As PyTorch's install page has it for pip, Linux and CPU: https://pytorch.org/get-started/locally/
+# From PyTorch's install page, for pip, Linux and CPU: https://pytorch.org/get-started/locally/
 CPU_TORCH = "https://download.pytorch.org/whl/cpu"
-# Python compiles what is imported, when it is: a fraction of what pip would compile.
+# Python compiles a module when it is first imported. pip would compile far more.
 OPTIONS = ("install", "--progress-bar", "off", "--no-compile")
-PATIENCE = 20  # seconds in which an index has to answer
+PATIENCE = 20  # seconds to wait for an index
 
 sys.path.insert(0, str(ROOT))
 
@@ -42,7 +42,7 @@ NETWORK = re.compile(
     r"|name resolution|Name or service not known|nodename nor servname|No route to host"
 )
 DISK = re.compile(r"No space left on device|Errno 28\b|Disk quota exceeded|Errno 122\b")
-# pip's settings, and the variables in which uv takes the same.
+# pip's settings, and the variables that set the same in uv.
 SETTINGS = {
     "cert": "SSL_CERT_FILE",
     "client-cert": "SSL_CLIENT_CERT",
@@ -64,7 +64,7 @@ NO_WHEEL = re.compile(r"No matching distribution found for (\S+)|requires a diff
 
 
 def newer_python() -> "str | None":
-    """The name of a Python on PATH that is new enough, or None."""
+    """Return the name of a Python on PATH that is new enough, or None."""
     minors = range(MINIMUM[1] + 4, MINIMUM[1] - 1, -1)
     return next(filter(shutil.which, (f"python{MINIMUM[0]}.{minor}" for minor in minors)), None)
 
@@ -84,7 +84,7 @@ def check_version(version: "tuple[int, ...]" = tuple(sys.version_info[:3])) -> N
 
 
 def check_venv_module() -> None:
-    """Raise SystemExit with advice where Python came without venv (Debian splits it off)."""
+    """Raise SystemExit with advice if Python came without venv (Debian splits it off)."""
     probe = subprocess.run([sys.executable, "-c", "import venv, ensurepip"], capture_output=True)
     if probe.returncode:
         package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
@@ -95,14 +95,14 @@ def check_venv_module() -> None:
 
 
 def free_space(folder: Path) -> int:
-    """Free bytes on the disk that holds `folder`."""
+    """Return the free bytes on the disk that holds `folder`."""
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def explain(output: str, folders: "list[Path]") -> "str | None":
-    """Why pip or venv failed, from what it printed and the disks it wrote to; None if unknown."""
+    """Explain from its output and the disks it wrote to why pip or venv failed; None if unknown."""
     if DISK.search(output) or min(map(free_space, folders)) < FULL:
         space = ", ".join(
             f"{free_space(folder) / 1e9:.1f} GB free in {folder}" for folder in folders
@@ -151,10 +151,10 @@ def run(
 
 
 def pins(requirements: Path) -> "dict[str, str]":
-    """{canonical name: version} of the lines of a requirements file that hold for this Python."""
+    """Return {canonical name: version} for the pins in a file that hold for this Python."""
     try:
         from packaging.markers import Marker
-    except ImportError:  # a new environment has it within pip alone
+    except ImportError:  # in a new environment, only pip has a copy
         from pip._vendor.packaging.markers import Marker  # type: ignore[assignment]
     found = {}
     for line in requirements.read_text().splitlines():
@@ -169,7 +169,7 @@ def canonical(name: str) -> str:
 
 
 def installed() -> "dict[str, str]":
-    """{canonical name: version} of what this Python has; local versions such as +cpu left out."""
+    """Return {canonical name: version} for this Python's packages; +cpu and the like are cut."""
     from importlib.metadata import distributions
 
     return {
@@ -178,23 +178,23 @@ def installed() -> "dict[str, str]":
 
 
 def is_complete(requirements: Path) -> bool:
-    """Whether this Python already has the package and every pin."""
+    """Return whether this Python already has the package and every pin."""
     present = installed()
     return "chaingrad" in present and pins(requirements).items() <= present.items()
 
 
 def has_gpu() -> bool:
-    """Whether this machine shows an NVIDIA GPU."""
+    """Return whether this machine shows an NVIDIA GPU."""
     return shutil.which("nvidia-smi") is not None or Path("/proc/driver/nvidia").exists()
 
 
 def takes_cpu_torch() -> bool:
-    """Whether pip would bring a CUDA build here that nothing could use."""
+    """Return whether pip would bring a CUDA build here that nothing could use."""
     return sys.platform.startswith("linux") and not has_gpu()
 
 
 def offers(pip: "list[str]", version: str, *options: str) -> bool:
-    """Whether pip finds this version of PyTorch, asking only once and not for long."""
+    """Return whether pip finds this version of PyTorch; ask only once, and not for long."""
     query = [*pip, "index", "versions", "torch", "--retries", "0", "--timeout", "5", *options]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, timeout=PATIENCE)
@@ -204,14 +204,14 @@ def offers(pip: "list[str]", version: str, *options: str) -> bool:
 
 
 def cpu_torch(pip: "list[str]", version: str, progress: Progress) -> "list[str]":
-    """The arguments with which pip installs the CPU build of PyTorch, or [] where it should not."""
+    """Return pip's arguments to install the CPU build of PyTorch, or [] if pip should not."""
     index = os.environ.get("TORCH_INDEX", CPU_TORCH)
     if not takes_cpu_torch() or not index:
         return []
     wanted = version + "+cpu"
     progress.now("looking for the CPU build of PyTorch")
     if offers(pip, wanted):
-        progress.say("The CPU build of PyTorch is at hand: pip finds it by its own settings.")
+        progress.say("pip finds the CPU build of PyTorch with its own settings.")
         return ["torch==" + wanted]
     if offers(pip, wanted, "--index-url", index):
         return ["torch==" + wanted, "--index-url", index]
@@ -223,16 +223,16 @@ def cpu_torch(pip: "list[str]", version: str, progress: Progress) -> "list[str]"
 
 
 def uv_settings() -> "dict[str, str]":
-    """The environment in which uv heeds pip's settings; uv's own variables win."""
+    """Return the environment in which uv follows pip's settings; uv's own variables win."""
     command = [sys.executable, "-m", "pip", "config", "list"]
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout
     settings = SETTING.findall(listed)
     found = {
-        "UV_INDEX_STRATEGY": "unsafe-best-match",  # pip's own: an older index may hide no release
+        "UV_INDEX_STRATEGY": "unsafe-best-match",  # as in pip, all indexes count
         "UV_PYTHON_DOWNLOADS": "never",
         "SSL_CERT_FILE": os.environ.get("REQUESTS_CA_BUNDLE", ""),
     }
-    for section in ("global", "install", ":env:"):  # in pip, the later wins
+    for section in ("global", "install", ":env:"):  # as in pip, later sections win
         for place, name, value in settings:
             words = str(ast.literal_eval(value)).split()
             if place == section and name in SETTINGS and words:
@@ -243,7 +243,7 @@ def uv_settings() -> "dict[str, str]":
 def install_with_uv(
     root: Path, wanted: "dict[str, str]", folders: "list[Path]", progress: Progress
 ) -> None:
-    """Install all pins but PyTorch's with uv; raise SystemExit where pip or uv fail."""
+    """Install all pins except PyTorch's with uv; raise SystemExit if pip or uv fails."""
     pip = [sys.executable, "-m", "pip"]
     progress.now("fetching uv")
     run([*pip, *OPTIONS, "--no-deps", f"uv=={wanted['uv']}"], folders, progress)
@@ -256,7 +256,7 @@ def install_with_uv(
 
 
 def install(root: Path, progress: Progress) -> None:
-    """Install the pins into the environment whose Python this is, unless they are there."""
+    """Install the pins into the environment of this Python, unless they are there."""
     requirements = root / "requirements.txt"
     if is_complete(requirements):
         return
@@ -278,7 +278,7 @@ def install(root: Path, progress: Progress) -> None:
     if not is_complete(requirements):
         progress.now("installing with pip")
         run([*pip, *OPTIONS, "-r", str(requirements)], folders, progress)
-    # Python reads a link in the locale's encoding, which may not have the letters of our folder.
+    # Python reads a link in the locale's encoding, which may lack letters of our folder's name.
     for link in Path(sysconfig.get_path("purelib")).glob("__editable__.chaingrad-*.pth"):
         link.unlink()  # the file may be shared with uv's cache
         link.write_text(os.path.relpath(str(root / "src"), str(link.parent)))
@@ -293,7 +293,7 @@ def make(venv: Path, progress: Progress) -> None:
     try:
         run([sys.executable, "-m", "venv", str(venv)], [venv.parent], progress)
     except BaseException:
-        shutil.rmtree(venv, ignore_errors=True)  # half an environment would look whole
+        shutil.rmtree(venv, ignore_errors=True)  # half an environment would look complete
         raise
 
 
@@ -301,7 +301,7 @@ def prepare(root: Path = ROOT) -> None:
     """Make `root/.venv` and install the pins into it, doing only what is not done yet."""
     check_version()
     root = root.resolve()
-    os.chdir(str(root))  # which `-e .` means
+    os.chdir(str(root))  # for `-e .`
     venv = root / ".venv"
     python = venv / "bin" / "python"
     if not python.exists():

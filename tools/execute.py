@@ -79,7 +79,7 @@ class Page:
 
     book: Path
     path: Path
-    config: dict[str, Any] = field(default_factory=dict)  # Sphinx's, of which reading depends
+    config: dict[str, Any] = field(default_factory=dict)  # Sphinx's settings for reading
     running: int = field(default=0, init=False)  # the cell that is running, counted from 1
     seconds: list[float] = field(default_factory=list, init=False)  # what each code cell took
 
@@ -89,7 +89,7 @@ class Page:
 
     @cached_property
     def notebook(self) -> NotebookNode:
-        """The page as Sphinx will read it; a page that is no notebook has no cells."""
+        """Return the page as Sphinx will read it; a page that isn't a notebook has no cells."""
         names = {f"myst_{field.name}" for field in dataclasses.fields(MdParserConfig)}
         given = names & self.config.keys()
         settings = {name.removeprefix("myst_"): self.config[name] for name in given}
@@ -107,23 +107,23 @@ class Page:
         return [cell.source for cell in self.code]
 
     def line(self, number: int) -> int | None:
-        """The line of the page's file on which a code cell starts; cells and lines from 1."""
-        lines = self.notebook.metadata.get("source_map")  # of Markdown pages alone
+        """Return the line of the page's file where a code cell starts; both are counted from 1."""
+        lines = self.notebook.metadata.get("source_map")  # only Markdown pages have one
         return lines[self.notebook.cells.index(self.code[number - 1])] if lines else None
 
     @cached_property
     def inputs(self) -> str:
-        """A digest of what running the page may read, its own cells apart."""
+        """Return a digest of what running the page may read, except for its own cells."""
         return fingerprint(self.book, needed(self.book, self.path.read_text()))
 
     @cached_property
     def state(self) -> str:
-        """A digest of the page itself and of its inputs."""
+        """Return a digest of the page itself and of its inputs."""
         return f"{fingerprint(self.book, [self.path])} {self.inputs}"
 
 
 def pages_of(book: Path, config: dict[str, Any]) -> list[Page]:
-    """The pages of the table of contents."""
+    """Return the pages of the table of contents."""
     found = []
     for name in parse_toc_yaml(book / "_toc.yml"):
         paths = (book / f"{name}{suffix}" for suffix in ("", ".md", ".ipynb"))
@@ -132,7 +132,7 @@ def pages_of(book: Path, config: dict[str, Any]) -> list[Page]:
 
 
 def is_whole(cache: JupyterCacheAbstract, record: NbCacheRecord) -> bool:
-    """Whether a result can be read: a build may have been killed while it was written."""
+    """Return whether a result can be read: a build may have been killed while writing it."""
     try:
         json.loads((cache.path / "executed" / record.hashkey / "base.ipynb").read_text())
     except (FileNotFoundError, ValueError):
@@ -143,9 +143,9 @@ def is_whole(cache: JupyterCacheAbstract, record: NbCacheRecord) -> bool:
 def current(
     cache: JupyterCacheAbstract, records: list[NbCacheRecord], page: Page
 ) -> NbCacheRecord | None:
-    """The result of a page's run, unless its cells or what they read have changed since."""
+    """Return the result of a page's run, unless its cells or what they read have changed since."""
     record = next((record for record in records if record.data.get("state") == page.state), None)
-    if not record:  # its text may have changed alone, or another page may have the same cells
+    if not record:  # only the text may have changed, or another page may have the same cells
         with suppress(KeyError):
             record = cache.match_cache_notebook(page.notebook)
     fits = record and record.data.get("inputs") == page.inputs and is_whole(cache, record)
@@ -159,13 +159,13 @@ def forget(cache: JupyterCacheAbstract, records: list[NbCacheRecord]) -> None:
 
 
 def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page]:
-    """Forget the results that are of no page now; the pages without one, longest first."""
+    """Forget results that belong to no page now; return the pages without one, longest first."""
     records = cache.list_cache_records()
     seconds = {record.uri: record.data.get("execution_seconds", 0) for record in records}
     kept = {page.name: current(cache, records, page) for page in pages}
     keys = {record.pk for record in kept.values() if record}
     forget(cache, [record for record in records if record.pk not in keys])
-    # Of a page that has not run before, the amount of code tells how long it may take.
+    # For a page that hasn't run before, the amount of code predicts how long it takes.
     return sorted(
         (page for page in pages if not kept[page.name] and page.cells),
         key=lambda page: (seconds.get(str(page.path), math.inf), sum(map(len, page.cells))),
@@ -174,7 +174,7 @@ def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page
 
 
 def hold_quiet(page: Page) -> None:
-    """Raise NoisyCellError at the first cell that wrote to stderr without meaning it."""
+    """Raise NoisyCellError at the first cell that wrote to stderr without meaning to."""
     # MyST-NB's nb_output_stderr = "error" says which cell, but not what it wrote; and it never sees
     # the runs of tools/anywhere.py, where no site is built.
     for number, cell in enumerate(page.code, 1):
@@ -183,12 +183,12 @@ def hold_quiet(page: Page) -> None:
             page.running = number
             raise NoisyCellError(
                 f"it wrote to stderr, and readers see that:\n{''.join(noise).strip()}\n"
-                "Mend it, or let the cell say that it is meant: mystnb: {output_stderr: show}"
+                "Fix it, or allow it in the cell's options: mystnb: {output_stderr: show}"
             )
 
 
 def explain(page: Page, error: Exception) -> Failure:
-    """What ended a page's run, and where."""
+    """Describe what ended a page's run, and where."""
     source = page.cells[page.running - 1] if page.running else ""
     line = "\n".join(source.splitlines()[:4])
     message = f"{type(error).__name__}: {error}"
@@ -205,21 +205,21 @@ def explain(page: Page, error: Exception) -> Failure:
 
 
 def threads(number: int) -> dict[str, str]:
-    """What tells the libraries of a page how many threads to compute with."""
+    """Return the variables that tell a page's libraries how many threads to compute with."""
     return {f"{name}_NUM_THREADS": str(number) for name in ("OMP", "OPENBLAS", "MKL")}
 
 
 def connection(folder: str) -> dict[str, str]:
-    """How to reach a kernel: by sockets in a folder.
+    """Return the settings that connect to a kernel by sockets in a folder.
 
-    Of TCP's ports, a kernel is told the free ones some time before it opens them; any connection
-    that takes one meanwhile ends it.
+    With TCP, a kernel learns its free ports some time before it opens them. If another connection
+    takes one of them in the meantime, the kernel ends.
     """
     return {"transport": "ipc", "connection_file": f"{folder}/kernel.json"}
 
 
 def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str]) -> float:
-    """Run a page's cells in place, in an empty folder; the seconds that it took."""
+    """Run a page's cells in place, in an empty folder; return the seconds that it took."""
 
     def on_cell_start(cell: NotebookNode, cell_index: int) -> None:
         page.running += cell.cell_type == "code"
@@ -233,19 +233,19 @@ def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str
         client = NotebookClient(
             page.notebook,
             timeout=timeout,
-            record_timing=False,  # it would be part of the cells that the cache compares
+            record_timing=False,  # the times would be in the cells that the cache compares
             on_cell_start=on_cell_start,
             on_cell_executed=on_cell_executed,
             config=Config({"KernelManager": connection(sockets)}),
         )
-        client.log.setLevel(logging.CRITICAL)  # errors are raised as well
+        client.log.setLevel(logging.CRITICAL)  # errors are also raised
         client.execute(
             cwd=folder,
             env=os.environ | environment,
-            stdout=progress.file,  # what a kernel prints beside the cells' outputs
+            stdout=progress.file,  # what a kernel prints outside of the cells' outputs
             stderr=progress.file,
         )
-    # A kernel may send what a cell prints in pieces, cut anywhere.
+    # A kernel may send what a cell prints in several pieces, cut anywhere.
     CoalesceStreamsPreprocessor().preprocess(page.notebook, {})
     hold_quiet(page)
     return time.monotonic() - began
@@ -273,7 +273,7 @@ class Runner:
         self.failures: list[Failure] = []
 
     def keep(self, page: Page, seconds: float) -> None:
-        """Store the result of a page under what it was made from."""
+        """Store the result of a page with a digest of what it was made from."""
         data = {"execution_seconds": seconds, "inputs": page.inputs, "state": page.state}
         data["cell_seconds"] = page.seconds
         bundle = CacheBundleIn(page.notebook, str(page.path), data=data)
@@ -293,13 +293,13 @@ class Runner:
             self.progress.say(f"{line}  {seconds:.1f} s")
 
     def run(self, pages: list[Page], environment: dict[str, str] | None = None) -> None:
-        """Run pages, one a core; those that time things after the others, one by one.
+        """Run pages, one a core; those that time things run after the others, one by one.
 
-        With an environment, all of them run in that. Without one, pages that run beside each
-        other leave the cores to each other.
+        If an environment is given, all pages run in it. Otherwise, pages that run side by side
+        get one thread each, to leave the cores to each other.
         """
         self.total = len(pages)
-        if pages:  # Matplotlib's list of fonts, of which its first user is told on stderr
+        if pages:  # Matplotlib announces on stderr that it makes its list of fonts: do it now
             subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"])
         beside = [page for page in pages if page.name not in ALONE]
         alone = [page for page in pages if page.name in ALONE]
@@ -307,7 +307,7 @@ class Runner:
         self.run_beside(alone, 1, environment or {})
 
     def run_beside(self, pages: list[Page], jobs: int, environment: dict[str, str]) -> None:
-        """Run pages, so many at a time."""
+        """Run pages, at most `jobs` at a time."""
         pool = ThreadPoolExecutor(jobs)
         results = {
             pool.submit(run, page, self.timeout, self.progress, environment): page for page in pages
@@ -329,7 +329,7 @@ class Runner:
 
 
 def workers() -> int:
-    """How many pages can run at a time: by the cores this process may use, and by free memory."""
+    """Return how many pages can run at a time, given this process's cores and free memory."""
     cores = (
         len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     )
@@ -339,13 +339,13 @@ def workers() -> int:
 def execute(
     book: Path, config: dict[str, Any], progress: Progress, jobs: int | None = None
 ) -> list[Failure]:
-    """Run every page whose result is missing or stale; what failed."""
+    """Run every page whose result is missing or stale; return what failed."""
     if config.get("nb_execution_mode") != "cache":
         return []
     folder = config.get("nb_execution_cache_path") or book / "_build" / ".jupyter_cache"
     cache = get_cache(folder)
     stale = stale_pages(cache, pages_of(book, config))
-    for page in stale:  # Sphinx reads a page again that it has not kept
+    for page in stale:  # without this file, Sphinx reads the page again
         (book / "_build" / ".doctrees" / f"{page.name}.doctree").unlink(missing_ok=True)
     if stale:
         progress.say(f"Running pages that are new or changed: {len(stale)}")

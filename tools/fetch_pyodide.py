@@ -30,7 +30,7 @@ CARRIER = "open-webui"
 FOLDER = "open_webui/frontend/pyodide/"
 FACTS = PARTS / "runtime.json"
 INTERPRETER = ("pyodide.mjs", "pyodide.asm.*", "python_stdlib.zip")
-PACKAGES = ("numpy", "matplotlib")  # and what they depend on
+PACKAGES = ("numpy", "matplotlib")  # their dependencies come with them
 ASK = """\
 import importlib.util, json, platform, sys
 names = sorted(sys.stdlib_module_names)
@@ -40,7 +40,7 @@ START = """async (code) => {
     return (await loadPyodide()).runPython(code);
 }"""
 
-Runtime = dict[str, Any]  # of one version of Pyodide, as runtime.json has them
+Runtime = dict[str, Any]  # the facts about one version of Pyodide, as in runtime.json
 
 
 class WrongFileError(RuntimeError):
@@ -48,7 +48,7 @@ class WrongFileError(RuntimeError):
 
 
 def expected(facts: Runtime) -> dict[str, str]:
-    """The SHA-256 of each file of the runtime, by name."""
+    """Return the SHA-256 of each file of the runtime, by name."""
     packages = facts["lock"]["packages"].values()
     return {**facts["interpreter"], **{one["file_name"]: one["sha256"] for one in packages}}
 
@@ -58,10 +58,10 @@ def digest(path: Path) -> str:
 
 
 def unpack(wheel: Path, target: Path, files: dict[str, str]) -> None:
-    """Take the files out of the wheel, each with the hash it must have.
+    """Take the files out of the wheel, and check that each has the hash it must have.
 
     Raises:
-        WrongFileError: a file is missing or another; nothing is left in the target then.
+        WrongFileError: a file is missing or has another hash; the target stays as it was.
     """
     part = target.with_name(target.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
@@ -73,7 +73,7 @@ def unpack(wheel: Path, target: Path, files: dict[str, str]) -> None:
             except KeyError:
                 raise WrongFileError(f"{wheel.name} does not hold {name}") from None
             if (found := digest(part / name)) != wanted:
-                raise WrongFileError(f"{name} has SHA-256 {found}, and should have {wanted}")
+                raise WrongFileError(f"{name} has SHA-256 {found}, expected {wanted}")
     shutil.rmtree(target, ignore_errors=True)
     part.rename(target)
 
@@ -100,7 +100,7 @@ def assemble(target: Path = RUNTIME, facts: Runtime = PYODIDE) -> None:
 
 
 def download(carrier: str, folder: Path) -> Path:
-    """The wheel of a release, or of the newest, brought by pip."""
+    """Download the wheel of a release, or of the newest one, with pip; return its path."""
     pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet"]
     if subprocess.run([*pip, "--only-binary=:all:", "--dest", str(folder), carrier]).returncode:
         raise SystemExit("pip could not fetch the runtime of live cells; see its message above.")
@@ -108,15 +108,15 @@ def download(carrier: str, folder: Path) -> Path:
 
 
 def own_package(version: str, folder: Path) -> Path:
-    """The folder of Pyodide's own files, which npm brings."""
+    """Fetch Pyodide's own package with npm; return the folder of its files."""
     npm = ["npm", "install", "--silent", "--ignore-scripts", "--prefix", str(folder)]
     if subprocess.run([*npm, f"pyodide@{version}"]).returncode:
-        raise SystemExit(f"npm could not bring Pyodide {version}; see its message above.")
+        raise SystemExit(f"npm could not fetch Pyodide {version}; see its message above.")
     return folder / "node_modules" / "pyodide"
 
 
 def trimmed(lock: Runtime) -> Runtime:
-    """A lock file less the packages that live cells do without."""
+    """Return a lock file without the packages that live cells don't need."""
     needed: dict[str, Any] = {}
     todo = [*PACKAGES]
     while todo:
@@ -127,7 +127,7 @@ def trimmed(lock: Runtime) -> Runtime:
 
 
 def asked(folder: Path) -> tuple[str, list[str]]:
-    """Python's version, and the modules of the standard library that there are in the browser."""
+    """Ask Pyodide in a browser for Python's version and its modules of the standard library."""
     from tools.browser import opened
 
     with opened(folder) as page:
@@ -136,7 +136,7 @@ def asked(folder: Path) -> tuple[str, list[str]]:
 
 
 def facts_of(version: str, carrier: str) -> Runtime:
-    """What a version of Pyodide is made of."""
+    """Return what a version of Pyodide is made of."""
     with tempfile.TemporaryDirectory() as folder:
         package = own_package(version, Path(folder))
         python, modules = asked(package)
@@ -158,7 +158,7 @@ def newest_carrier() -> str:
 
 
 def move(version: str, carrier: str = "") -> None:
-    """Write down what a version of Pyodide is made of, once its carrier is found to hold all."""
+    """Write down what a version of Pyodide is made of, once its carrier is known to have it all."""
     if not carrier:
         carrier = PYODIDE["carrier"] if version == PYODIDE["version"] else newest_carrier()
     facts = facts_of(version, carrier)

@@ -10,7 +10,7 @@ HIDDEN = ("PYTHONPATH", "VIRTUAL_ENV")  # variables that would lead back to this
 
 
 def overlay(folder: Path, base: str, packages: Path) -> Path:
-    """A new Python, made by `base`, that finds the packages of a folder installed; its path."""
+    """Make a new Python from `base` that finds the packages of a folder; return its path."""
     subprocess.run([base, "-m", "venv", "--without-pip", str(folder)], check=True)
     (site,) = folder.glob("lib/python*/site-packages")
     (site / "packages.pth").write_text(f"{packages}\n")
@@ -18,14 +18,14 @@ def overlay(folder: Path, base: str, packages: Path) -> Path:
 
 
 def surroundings() -> dict[str, str]:
-    """The variables of a process that is not to find the course's environment."""
+    """Return the variables for a process that should not find the course's environment."""
     kept = {name: value for name, value in os.environ.items() if name not in HIDDEN}
     return kept | {"OMP_NUM_THREADS": "1"}
 
 
 def run(notebook: Path, python: Path, folder: Path, timeout: int = 300) -> str:
-    """Run a notebook in the new folder `folder`/work; the error that ended it, or ""."""
-    import nbformat  # what this module is imported for beside does without
+    """Run a notebook in the new folder `folder`/work; return the error that ended it, or ""."""
+    import nbformat  # imported here, because other users of this module don't need it
     from jupyter_client.kernelspec import KernelSpecManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellControlSignal, DeadKernelError

@@ -13,7 +13,7 @@ READING = (
     "assignments", "engine", "imports", "pages", "problems", "release", "sources", "stubs",
 )  # fmt: skip
 EXERCISES = tuple(f"src/coursework/{name}.py" for name in READING)
-RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # of runs that no build makes
+RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # no build makes these
 CODE = tuple(f"src/{name}" for name in PACKAGES)
 SITE = (
     "chapters", "img", "_ext", "_config.yml", "_toc.yml", "references.bib",
@@ -24,32 +24,32 @@ FROM = re.compile(r"\bfrom\s+([\w.]+)\s+import\s+(\([^)]*\)|[^\n]*)")
 
 
 def files(book: Path, names: Iterable[str]) -> Iterator[Path]:
-    """The files under the named files and folders of a book that people write."""
+    """Yield the files that people write, from the named files and folders of a book."""
     for name in names:
         root = book / name
         yield from sources(root) if root.is_dir() else filter(Path.is_file, [root])
 
 
 def fingerprint(book: Path, paths: Iterable[Path]) -> str:
-    """A digest of this Python and of the names and contents of files."""
+    """Return a digest of this Python and of the names and contents of files."""
     lines = (f"{path.relative_to(book)} {content(path)}" for path in paths)
     return hashlib.sha256("\n".join([sys.version, *lines]).encode()).hexdigest()
 
 
 @functools.cache
 def content(path: Path) -> str:
-    """A digest of one file; in one build, each file counts as it was first met."""
+    """Return a digest of one file; within a build, a file counts as it was when first read."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 @functools.cache
 def top_level(source: Path) -> set[str]:
-    """The names of the packages and modules in a folder."""
+    """Return the names of the packages and modules in a folder."""
     return {path.stem for path in source.iterdir()} if source.is_dir() else set()
 
 
 def modules(code: str, source: Path) -> set[Path]:
-    """The modules under `source` that some code names: folders of packages, and files."""
+    """Return the modules under `source` that some code names: folders of packages, and files."""
     names = set(DOTTED.findall(code))
     for package, imported in FROM.findall(code):
         names |= {f"{package}.{name}" for name in DOTTED.findall(imported)}
@@ -69,7 +69,7 @@ def modules(code: str, source: Path) -> set[Path]:
 
 
 def own_files(module: Path) -> list[Path]:
-    """What importing one module may read: its file; of a package also the data beside it."""
+    """Return what importing a module may read: its file; for a package also the data beside it."""
     if module.is_file():
         return [module]
     found = (path for path in module.iterdir() if is_source(path, module))
@@ -78,13 +78,13 @@ def own_files(module: Path) -> list[Path]:
 
 @functools.cache
 def imports(module: Path, source: Path) -> set[Path]:
-    """The modules under `source` that a module itself names."""
+    """Return the modules under `source` that a module itself names."""
     code = [path.read_text() for path in own_files(module) if path.suffix == ".py"]
     return modules("\n".join(code), source)
 
 
 def needed(book: Path, code: str) -> list[Path]:
-    """The files of the book that running some code may read, those of its imports included."""
+    """Return the files of the book that running some code may read, including its imports."""
     source = book / "src"
     todo, seen = modules(code, source), set()
     while todo:

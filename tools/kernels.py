@@ -11,8 +11,8 @@ import re
 import subprocess
 import sys
 
-# What chooses the kernels of a processor of 2008, and what the libraries then say that they use.
-# (On processors that are not Intel's, MKL does not heed MKL_ENABLE_INSTRUCTIONS.)
+# The variables that choose the kernels of a processor of 2008, and what the libraries then report.
+# (MKL ignores MKL_ENABLE_INSTRUCTIONS on processors that Intel didn't make.)
 OLD = {
     "OPENBLAS_CORETYPE": "Prescott",
     "ATEN_CPU_CAPABILITY": "default",
@@ -36,7 +36,7 @@ torch.ones(1, 1, 1, 1).to_mkldnn()
 
 
 def features() -> tuple[list[str], list[str]]:
-    """What NumPy dispatches on beyond its baseline: found in this process, and not found."""
+    """Return the features beyond NumPy's baseline: those found in this process, and the others."""
     import numpy as np
 
     simd = np.show_config(mode="dicts")["SIMD Extensions"]
@@ -44,7 +44,7 @@ def features() -> tuple[list[str], list[str]]:
 
 
 def old() -> dict[str, str]:
-    """The environment that gives a new process the kernels of an old processor."""
+    """Return the environment that gives a new process the kernels of an old processor."""
     name = "NPY_DISABLE_CPU_FEATURES"
     return OLD | {name: " ".join([*os.environ.get(name, "").split(), *features()[0]])}
 
@@ -54,7 +54,7 @@ def can_be_old() -> bool:
 
 
 def of_xla() -> str:
-    """The newest instructions that XLA compiles for."""
+    """Return the newest instructions that XLA compiles for."""
     import jax
 
     compiled = jax.jit(lambda x: x + 1).lower(1.0).compile()
@@ -64,7 +64,7 @@ def of_xla() -> str:
 
 
 def of_mkl_and_onednn() -> tuple[str, str]:
-    """What the two say while PyTorch calls them."""
+    """Return what MKL and oneDNN report while PyTorch calls them."""
     shown = subprocess.run(
         [sys.executable, "-c", VERBOSE],
         env=os.environ | {"MKL_VERBOSE": "1", "ONEDNN_VERBOSE": "1"},
@@ -77,7 +77,7 @@ def of_mkl_and_onednn() -> tuple[str, str]:
 
 
 def found() -> dict[str, str]:
-    """The kernels that this process has, by library."""
+    """Return the kernels that this process has, by library."""
     import torch
     from threadpoolctl import threadpool_info
 
@@ -94,13 +94,13 @@ def found() -> dict[str, str]:
 
 
 def of_process(environment: dict[str, str]) -> dict[str, str]:
-    """The kernels of a new process with this environment besides our own."""
+    """Return the kernels of a new process that has this environment in addition to ours."""
     command = [sys.executable, __file__]
     return dict(json.loads(subprocess.check_output(command, env=os.environ | environment)))
 
 
 def not_old(kernels: dict[str, str]) -> dict[str, str]:
-    """Those of the kernels that are not the ones of an old processor."""
+    """Return the kernels that an old processor would not use."""
     return {
         library: kernel
         for library, kernel in kernels.items()

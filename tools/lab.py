@@ -30,14 +30,14 @@ def write(notebook: NotebookNode) -> str:
 
 
 def content(notebook: NotebookNode) -> list[tuple[str, str, dict[str, Any]]]:
-    """What an edit could change: kind, source and options of every cell."""
+    """Return what an edit could change: the kind, source and options of every cell."""
     return [(cell.cell_type, cell.source.rstrip("\n"), cell.metadata) for cell in notebook.cells]
 
 
 def reapply(before: list[str], after: list[str], to: list[str]) -> list[str]:
-    """`to`, an edit of `before`, with the changes that lead from `before` to `after`.
+    """Apply to `to`, an edit of `before`, the changes that lead from `before` to `after`.
 
-    A change is left out where the edit has touched the lines that it is about.
+    A change is left out if the edit has touched the lines that it would change.
     """
     kept = SequenceMatcher(None, before, to, autojunk=False).get_matching_blocks()
     place = {block.a + i: block.b + i for block in kept for i in range(block.size)}
@@ -54,7 +54,7 @@ def reapply(before: list[str], after: list[str], to: list[str]) -> list[str]:
 
 
 def name_kernel(notebook: NotebookNode, kernel: NotebookNode | None) -> None:
-    """Take back what Jupyter writes of a kernel that is the page's own, or that no cell needs."""
+    """Undo what Jupyter writes about a kernel if it is the page's own, or no cell needs it."""
     chosen = notebook.metadata.pop("kernelspec", None)
     if kernel and chosen and kernel["name"] == chosen["name"]:
         chosen = kernel
@@ -63,14 +63,14 @@ def name_kernel(notebook: NotebookNode, kernel: NotebookNode | None) -> None:
 
 
 def sort_options(notebook: NotebookNode) -> None:
-    """Order every cell's options by name: who writes a notebook chooses an order of its own."""
+    """Order every cell's options by name: each program that writes notebooks orders its own way."""
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict(json.loads(json.dumps(cell.metadata, sort_keys=True)))
 
 
 def keep_style(old: str, new: str) -> str:
-    """The page `old` after the edit that jupytext has written as `new`."""
-    page, edited = read(write(read(old))), read(new)  # jupytext has written both once
+    """Return the page `old` with the edit that jupytext has written as `new`."""
+    page, edited = read(write(read(old))), read(new)  # both as jupytext writes them
     name_kernel(edited, page.metadata.get("kernelspec"))
     for notebook in (page, edited):
         sort_options(notebook)
@@ -80,7 +80,7 @@ def keep_style(old: str, new: str) -> str:
 
 
 def is_page(model: dict[str, Any], path: Path) -> bool:
-    """Whether a file being saved is a page that jupytext has just written from a notebook."""
+    """Return whether a file being saved is a page that jupytext just wrote from a notebook."""
     text = model.get("content")
     if model.get("type") != "file" or path.suffix != ".md" or not isinstance(text, str):
         return False

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# What the CUDA build of PyTorch brings on Linux; the CPU build does without.
+# The CUDA build of PyTorch needs these on Linux; the CPU build doesn't.
 ACCELERATOR = re.compile(r"nvidia-|cuda-|triton")
 HEADER = """\
 # Everything the course needs, pinned. Written by `make lock`; to move the pins, run it again.
@@ -25,7 +25,7 @@ HEADER = """\
 
 
 def resolve(before: str) -> str:
-    """What uv finds for all extras; versions named in `before` are kept where they still fit."""
+    """Return what uv finds for all extras; versions named in `before` stay if they still fit."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "requirements.txt"
         output.write_text(before)
@@ -37,7 +37,7 @@ def resolve(before: str) -> str:
 
 
 def requirements(resolved: str) -> str:
-    """The text of the requirements file: the package itself, then its pins."""
+    """Return the text of the requirements file: the package itself, then its pins."""
     lines = resolved.splitlines(keepends=True)
     kept = [line for line in lines if "==" in line and not ACCELERATOR.match(line)]
     return HEADER + "".join(kept)

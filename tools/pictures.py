@@ -24,7 +24,7 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def first_page(page: Page) -> bytes:
-    """From the title to the end of the first figure, code and figure side by side."""
+    """Take the page from its title to the end of the first figure, code and figure side by side."""
     page.set_viewport_size({"width": 1280, "height": 1200})
     page.locator(".live-run").first.wait_for()
     box = page.locator(".chaingrad-moving[data-ready]").first.bounding_box()
@@ -34,7 +34,7 @@ def first_page(page: Page) -> bytes:
 
 
 def player(page: Page) -> bytes:
-    """In the backward pass, when the gradient comes to `w`; in a window that lays it out across."""
+    """Take the player, wide, in the backward pass, at the step when the gradient comes to `w`."""
     page.set_viewport_size({"width": 1440, "height": 900})
     player = page.locator(".chaingrad-player").first
     player.get_by_role("button", name="Backward").click()
@@ -49,7 +49,7 @@ PICTURES: dict[str, Callable[[Page], bytes]] = {"page": first_page, "player": pl
 
 
 def within_limit(png: bytes) -> bytes:
-    """A picture in as many colours as the limit lets it have, at most 256."""
+    """Reduce a picture to as many colours as the limit allows, at most 256."""
     picture = Image.open(BytesIO(png)).convert("RGB")
     for colours in (256, 128, 64, 32):
         file = BytesIO()

@@ -21,7 +21,7 @@ ROW = "{:28} {:>5} {:>4} {:>4} {:>5} | {:>3} {:>6} {:>6} | {:>10} {:>4}"
 
 
 def load(path: Path) -> dict[str, Measures]:
-    """The measurements of a build, by page."""
+    """Load the measurements of a build, by page."""
     found = json.loads(path.read_text())
     for measured in found.values():
         measured |= {part: Span(**measured[part]) for part in ("main", "deeper", "exercises")}

@@ -28,8 +28,8 @@ from tools import foreign  # noqa: E402
 
 FREEZE = "https://raw.githubusercontent.com/googlecolab/backend-info/main/pip-freeze.txt"
 EXTRAS = ("figures", "pages", "book")
-HOLDER = "jupyter-book"  # states bounds of Sphinx and its extensions
-# What Colab carries of the packages that pages import, and what runs them there.
+HOLDER = "jupyter-book"  # it bounds the versions of Sphinx and its extensions
+# The packages that pages import and Colab has, and the tools that run them there.
 CARRIED = ("autograd", "graphviz", "jax", "matplotlib", "numpy", "scikit-learn", "torch", "tqdm")
 TOOLS = ("ipykernel", "ipython", "pip")
 BOOK = ("chapters", "src", "img", "_ext", "tools", "_config.yml", "_toc.yml", "references.bib",
@@ -38,19 +38,19 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def unpinned(extras: dict[str, list[str]]) -> list[str]:
-    """What the extras ask for, their exact versions left open; bounds stay."""
+    """Return what the extras ask for, without exact versions; bounds stay."""
     lines = {re.sub(r"==[^,;]+", "", line) for extra in EXTRAS for line in extras[extra]}
     return sorted(line for line in lines if not line.startswith("chaingrad"))
 
 
 def unbounded(lines: list[str]) -> list[str]:
-    """The packages that lines ask for, at any version; what only an extra asks for is left out."""
+    """Return the packages that lines ask for, without versions; skip what only extras ask for."""
     found = (re.match(r"[\w.-]+(\[[\w,]+\])?", line) for line in lines if "extra ==" not in line)
     return sorted({match[0] for match in found if match})
 
 
 def constraints(freeze: str) -> str:
-    """The versions in the output of `pip freeze`, wheels from other places by their version."""
+    """Return the versions in the output of `pip freeze`, also of wheels from an address."""
     found = []
     for line in freeze.splitlines():
         pin = re.match(r"([\w.-]+)==([^\s;+]+)", line)
@@ -62,7 +62,7 @@ def constraints(freeze: str) -> str:
 
 
 def environment(folder: Path, packages: list[str]) -> Path:
-    """A new virtual environment with these packages; its Python."""
+    """Make a new virtual environment with these packages; return its Python."""
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     python = folder / "bin" / "python"
@@ -76,7 +76,7 @@ def install(python: Path, packages: list[str]) -> None:
 
 
 def free_environment(folder: Path, packages: list[str]) -> Path:
-    """An environment in which no bound of Jupyter Book, or of ours, holds others back."""
+    """Make an environment in which no bound of Jupyter Book's, or ours, holds others back."""
     book = next(line for line in packages if line.startswith(HOLDER))
     python = environment(folder, ["--no-deps", book])
     (site,) = folder.glob("lib/python*/site-packages")
@@ -87,7 +87,7 @@ def free_environment(folder: Path, packages: list[str]) -> Path:
 
 
 def copy_book(folder: Path) -> Path:
-    """A copy of the course with nothing built."""
+    """Make a copy of the course with nothing built; return its folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in BOOK:
@@ -101,7 +101,7 @@ def copy_book(folder: Path) -> Path:
 
 
 def newest(folder: Path, make: Callable[[Path, list[str]], Path] = environment) -> int:
-    """Build the book with the newest releases; the build's own summary tells what broke."""
+    """Build the book with the newest releases; the build's own summary says what broke."""
     book = copy_book(folder / "book")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     python = make(folder / "venv", unpinned(project["optional-dependencies"]))
@@ -115,7 +115,7 @@ def newest(folder: Path, make: Callable[[Path, list[str]], Path] = environment) 
 
 
 def fetch(source: str) -> str:
-    """A list of versions, from a file or an address."""
+    """Fetch a list of versions from a file or an address."""
     if not source.startswith("https://"):
         return Path(source).read_text()
     with urllib.request.urlopen(source, timeout=60) as answer:
@@ -123,7 +123,7 @@ def fetch(source: str) -> str:
 
 
 def colab(folder: Path, source: str) -> int:
-    """Run the built notebooks with Colab's versions, the engine installed by their first cell."""
+    """Run the built notebooks with Colab's versions; their first cell installs the engine."""
     folder.mkdir(parents=True, exist_ok=True)
     limits = folder / "versions.txt"
     limits.write_text(constraints(fetch(source)))
@@ -145,7 +145,7 @@ def colab(folder: Path, source: str) -> int:
 
 
 def run_installing(notebook: Path, engine: Path, python: Path, folder: Path) -> str:
-    """Run a notebook on a new Python, where its first cell installs the engine; what ended it."""
+    """Run a notebook on a new Python; its first cell installs the engine. Return its error."""
     folder = folder / notebook.stem
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()

@@ -47,7 +47,7 @@ class Pages(StaticFileHandler):
         return sum(map(len, self.get_content(self.absolute_path or "")))
 
     def compute_etag(self) -> None:
-        """Files change under the same name, so none is worth a comparison."""
+        """Return no tag: files change under the same name, so there is nothing to compare."""
 
     def should_return_304(self) -> bool:
         return False
@@ -70,7 +70,7 @@ class Reload(WebSocketHandler):
 
 
 def sources(book: Path) -> tuple[list[Path], list[Path]]:
-    """The folders and the files that the site is made from."""
+    """Return the folders and the files that the site is made from."""
     paths = [book / name for name in SITE]
     return [p for p in paths if p.is_dir()], [p for p in paths if p.is_file()]
 
@@ -89,7 +89,7 @@ async def watch(
 
 
 def matters(path: Path, kept: Iterable[Path]) -> bool:
-    """Whether a file is one of those kept, or a source within one of the folders kept."""
+    """Return whether a file is one of those kept, or a source within one of the folders kept."""
     return any(is_source(path, place) for place in kept if path.is_relative_to(place))
 
 
@@ -106,7 +106,7 @@ async def run_build(book: Path) -> bool:
 
 
 async def rebuild(book: Path, changed: asyncio.Event) -> None:
-    """After each change, build; after each success, reload the pages that are open."""
+    """Build after each change; after each success, reload the pages that are open."""
     while True:
         await changed.wait()
         changed.clear()
@@ -118,7 +118,7 @@ async def rebuild(book: Path, changed: asyncio.Event) -> None:
 
 
 def listen(site: Path, port: int) -> HTTPServer:
-    """Serve on this machine alone."""
+    """Serve on this machine only."""
     files = {"path": str(site), "default_filename": "index.html"}
     server = HTTPServer(Application([("/_reload", Reload), ("/(.*)", Pages, files)]))
     try:
@@ -132,7 +132,7 @@ def listen(site: Path, port: int) -> HTTPServer:
 
 
 async def serve(book: Path, port: int) -> None:
-    """Serve until interrupted; the first build runs first."""
+    """Serve until interrupted; build once at the start."""
     server = listen(book / "_build" / "html", port)
     folders, files = sources(book)
     changed = asyncio.Event()

@@ -45,7 +45,7 @@ def installed(package: str, file: str) -> Path:
 
 
 def licence_files(package: str) -> list[Path]:
-    """The licence texts that an installed package brings in its metadata."""
+    """Return the licence texts that an installed package brings in its metadata."""
     return [
         installed(package, str(file))
         for file in distribution(package).files or ()
@@ -54,10 +54,10 @@ def licence_files(package: str) -> list[Path]:
 
 
 def texts(work: Work) -> list[str]:
-    """The texts of a work's licence.
+    """Return the texts of a work's licence.
 
     Raises:
-        MissingLicenceError: neither a text nor the terms are to be had.
+        MissingLicenceError: the list gives neither a text of the licence nor its terms.
     """
     paths = [ROOT / file for file in work.get("files", ())]
     if "theme_file" in work:
@@ -65,7 +65,9 @@ def texts(work: Work) -> list[str]:
     if "package" in work:
         paths += licence_files(work["package"])
     if not paths and "terms" not in work:
-        raise MissingLicenceError(f"licences.toml: no licence text of {work['name']} is to be had")
+        raise MissingLicenceError(
+            f"licences.toml: {work['name']} has no licence text: add its files or terms"
+        )
     return [path.read_text(errors="replace").strip() for path in paths]
 
 
@@ -78,7 +80,7 @@ def version(work: Work) -> str:
 
 
 def notice(work: Work) -> str:
-    """A work's part of the page."""
+    """Return the part of the page that describes one work."""
     head = escape(f"{work['name']} {version(work)}".strip())
     source = work.get("source")
     where = f' Source: <a href="{source}">{source}</a>.' if source else ""
@@ -89,7 +91,7 @@ def notice(work: Work) -> str:
 
 
 def in_the_browser(name: str, source: str) -> Work:
-    """A Python package that Pyodide brings, at Pyodide's version and under the text of ours."""
+    """Describe a package of Pyodide: its version there, and the licence text installed here."""
     package = name.lower()
     return {
         "name": name,

@@ -15,13 +15,13 @@ logger = logging.getLogger(__name__)
 
 
 def hosts(addresses: Iterable[str]) -> set[str]:
-    """The places on the network that addresses lead to, each as an address."""
+    """Return the hosts that addresses lead to, each as an address such as https://host/."""
     parts = map(urlsplit, addresses)
     return {f"{part.scheme}://{part.netloc}/" for part in parts if part.scheme in ("http", "https")}
 
 
 def answers(host: str) -> bool:
-    """Whether a host says anything at all, even that it has nothing to show."""
+    """Return whether a host answers at all, even if only with an error."""
     try:
         requests.head(host, timeout=PATIENCE)
     except requests.exceptions.SSLError:
@@ -42,7 +42,7 @@ class Links(CheckExternalLinksBuilder):
             super().finish()
         else:
             logger.error(
-                "No link was checked: none of the %d hosts that they lead to answers. "
+                "No link was checked: none of the %d hosts that links lead to answers. "
                 "Connect this machine to a network, and run this again.",
                 len(asked),
             )

@@ -20,11 +20,11 @@ from common.files import on_page
 from search.sections import plain, squeezed
 
 PICTURE = Path(__file__).resolve().parents[2] / "img" / "page-light.png"
-LENGTH = 250  # characters, where the first sentence has no more
+LENGTH = 250  # characters, unless the first sentence alone is longer
 SENTENCES = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 ADDRESS = re.compile(r'<meta property="og:url".*?>\n')
 SHOWN = re.compile(r'<title>.*?</title>|<meta (?:name="description"|property="og:).*?>', re.DOTALL)
-BEFORE, AFTER = 400, 600  # the library's own place is 500
+BEFORE, AFTER = 400, 600  # the library's own priority is 500
 
 
 def configure(app: Sphinx, config: Config) -> None:
@@ -38,7 +38,7 @@ def configure(app: Sphinx, config: Config) -> None:
 
 
 def fitting(parts: list[str], joint: str) -> str:
-    """The first part, and those that follow as far as they fit."""
+    """Join the first part and as many of the following parts as fit into LENGTH."""
     told, *more = parts
     for part in more:
         if len(told) + len(joint) + len(part) > LENGTH:
@@ -48,7 +48,7 @@ def fitting(parts: list[str], joint: str) -> str:
 
 
 def description(document: nodes.document) -> str:
-    """What a page says first: with the list that it leads to, or sentences of a paragraph."""
+    """Return the first words of a page: sentences, or a sentence and the list after it."""
     first = next((p for p in document.findall(nodes.paragraph) if is_prose(p)), None)
     if first is None:
         return ""
@@ -61,13 +61,13 @@ def description(document: nodes.document) -> str:
 
 
 def is_prose(paragraph: nodes.paragraph) -> bool:
-    """Whether it tells something: no part of a box, nor the question that opens a lesson."""
+    """Return whether a paragraph is outside of boxes and isn't a lesson's opening question."""
     asks = paragraph.astext().rstrip().endswith("?")
     return isinstance(paragraph.parent, nodes.section) and not asks
 
 
 def describe(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
-    """Give the library a description, and browsers too."""
+    """Pass the description of a page to the library and to browsers."""
     if said := escape(description(document)):
         context["meta"] = (context["meta"] or {}) | {"og:description": said}
         context["metatags"] += f'<meta name="description" content="{said}">\n'
@@ -76,13 +76,13 @@ def describe(app: Sphinx, page: str, context: dict[str, Any], document: nodes.do
 def forget_address(
     app: Sphinx, page: str, context: dict[str, Any], document: nodes.document
 ) -> None:
-    """An address without a host is none."""
+    """Drop the page's address if the site has no host."""
     if not app.config.html_baseurl:
         context["metatags"] = ADDRESS.sub("", context["metatags"])
 
 
 def show_first_page(app: Sphinx, error: Exception | None) -> None:
-    """Give the page that leads on to the first one the head of that."""
+    """Give the page that redirects to the first page the first page's title and preview."""
     if error or app.builder.format != "html":
         return
     first = app.builder.get_target_uri(app.config.root_doc)

@@ -54,13 +54,13 @@ class Measures:
     main: Span = field(default_factory=Span)
     deeper: Span = field(default_factory=Span)
     exercises: Span = field(default_factory=Span)
-    levels: list[int] = field(default_factory=list)  # of each exercise, its stars
+    levels: list[int] = field(default_factory=list)  # the stars of each exercise
     code_above_picture: int | None = None  # lines; None where there is no figure
     empty_bars: int = 0
 
 
 def word_count(node: nodes.Node) -> int:
-    """Words, each formula in the text counted as one."""
+    """Count the words; a formula within the text counts as one word."""
     if isinstance(node, nodes.math):
         return 1
     if isinstance(node, nodes.Text):
@@ -103,7 +103,7 @@ class Reader:
                 self.read(child)
 
     def part_of(self, node: nodes.Node) -> Span:
-        """The part that a node opens; the present one for a node that opens none."""
+        """Return the part of the page that a node opens, or the current part if it opens none."""
         if self.span is not self.measures.main or not isinstance(node, nodes.Element):
             return self.span
         in_exercises = isinstance(node, nodes.section) and node[0].astext() == "Exercises"
@@ -140,7 +140,7 @@ class Reader:
                 self.outputs(part)
 
     def outputs(self, output: nodes.Node) -> None:
-        """What a cell prints is read with its code, and takes no time of its own."""
+        """Read what a cell shows; printed text is read with the code and takes no extra time."""
         for shown in output.children:
             if is_part(shown, "mime_bundle"):
                 forms = (form for form in shown.findall(nodes.container) if "mime_type" in form)
@@ -149,7 +149,7 @@ class Reader:
                 self.outputs(shown)
 
     def bundle(self, kinds: dict[str, str]) -> None:
-        """One result of a cell, in the form that the site shows."""
+        """Count one result of a cell in the form that the site shows."""
         html = kinds.get("text/html", "")
         if DRAWN.search(html) or (not html and any(kind.startswith("image/") for kind in kinds)):
             self.figure()
@@ -164,14 +164,14 @@ def rounded(minutes: float) -> int:
 
 
 def reading_time(measures: Measures) -> str:
-    """In words, to five minutes: ``35 min, deeper parts 15``."""
+    """Write the reading time in words, to five minutes: ``35 min, deeper parts 15``."""
     deeper = measures.deeper.minutes
     words = f"{rounded(measures.main.minutes)} min"
     return f"{words}, deeper parts {rounded(deeper)}" if deeper >= 1 else words
 
 
 def exercise_time(levels: list[int]) -> str:
-    """How many there are of each level, and the minutes of all: ``1 ★, 4 ★★, about 65 min``."""
+    """Count the exercises of each level and sum their minutes: ``1 ★, 4 ★★, about 65 min``."""
     each = [f"{levels.count(stars)}\u00a0{'★' * stars}" for stars in STARS if stars in levels]
     return ", ".join([*each, f"about {sum(map(STARS.__getitem__, levels))} min"])
 
@@ -184,7 +184,7 @@ def state_time(document: nodes.document, measures: Measures) -> None:
         line = next(box.findall(nodes.paragraph))
         time = [nodes.strong("", "Reading time"), nodes.Text(f" {reading_time(measures)} · ")]
         named = {part.astext() for part in line.findall(nodes.strong)}
-        if measures.levels and "Exercises" not in named:  # a project says its own
+        if measures.levels and "Exercises" not in named:  # a project states its own time
             told = exercise_time(measures.levels)
             time += [nodes.strong("", "Exercises"), nodes.Text(f" {told} · ")]
         names = (i for i, part in enumerate(line) if isinstance(part, nodes.strong))
@@ -199,7 +199,7 @@ def emptiness(measures: Measures) -> Iterator[str]:
 
 
 def misses(measures: Measures) -> Iterator[str]:
-    """What a chapter misses, and by how much."""
+    """Yield each bound that a chapter misses, and by how much."""
     if measures.main.minutes > MAIN_MINUTES:
         yield (
             f"the main line takes {measures.main.minutes:.0f} minutes, the most is {MAIN_MINUTES}: "
@@ -218,7 +218,7 @@ def read_page(app: Sphinx, document: nodes.document) -> None:
 
 
 def check(app: Sphinx, env: BuildEnvironment) -> None:
-    """Warn of every bound that is missed, and write down what was measured."""
+    """Warn about each bound that a page misses, and write down what was measured."""
     pages = {page: told["reading"] for page, told in env.metadata.items() if "reading" in told}
     chapters = [page for page in pages if env.toc_secnumbers.get(page)]
     for page, measures in pages.items():

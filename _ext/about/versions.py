@@ -29,7 +29,7 @@ NAMES = {
 
 
 def in_words(package: str) -> str:
-    """PyTorch 2.13.0 (CPU), of an installed package."""
+    """Return the name and version of an installed package, such as PyTorch 2.13.0 (CPU)."""
     number, _, build = version(package).partition("+")
     return f"{NAMES[package]} {number}{' (CPU)' if build == 'cpu' else ''}"
 

@@ -14,13 +14,13 @@ from coursework.pages import parse
 from coursework.problems import Problem
 from coursework.release import page_exercise
 
-NOTEBOOKS_ARE_WRITTEN = 900  # by then: a stub is no part of them
+NOTEBOOKS_ARE_WRITTEN = 900  # the stubs come later, because notebooks don't hold them
 
 
 def problems(app: Sphinx, page: str) -> dict[str, Problem]:
-    """The exercises of a page that a program can check, by label, but for engines of one's own.
+    """Return the exercises of a page that a program can check, by label.
 
-    Those have a file on their page, and the doctor.
+    Engines of the reader's own are left out: they have a file on their page, and the doctor.
     """
     path = Path(app.env.doc2path(page))
     found = parse(path.read_text(encoding="utf-8"), str(path))
@@ -28,7 +28,7 @@ def problems(app: Sphinx, page: str) -> dict[str, Problem]:
 
 
 def place(problem: Problem) -> nodes.container:
-    """Where the exercise is answered: the code to start from, which every reader sees."""
+    """Build the place for the answer: it shows every reader the code to start from."""
     stub = nodes.literal_block(problem.stub, problem.stub, language="python")
     says = nodes.paragraph("", "Start from this:", classes=["live-from"])
     return nodes.container("", says, stub, classes=["live-answer"])
@@ -45,7 +45,7 @@ def add_places(app: Sphinx, document: nodes.document, page: str) -> None:
 
 
 def describe(app: Sphinx, document: nodes.document, page: str) -> list[dict[str, Any]]:
-    """What the page tells its scripts of each place, in order."""
+    """Return what the page tells its scripts about each place for an answer, in order."""
     found = problems(app, page)
     boxes = document.findall(is_exercise_node)
     return [page_exercise(found[name]) for box in boxes for name in box["ids"] if name in found]

@@ -18,10 +18,10 @@ UNCHANGED = "this is what you started from: change it to your answer."
 
 
 def check(exercise: dict[str, Any], answer: str) -> list[PartVerdict]:
-    """The verdicts on an answer: {"part", "verdict", "says"} for each check, or one for all.
+    """Check an answer: return {"part", "verdict", "says"} for each check, or one for all.
 
-    Verdicts are right, wrong (a result is another), failed (it raised) and empty (not written).
-    One that failed has what it raised, "error", besides.
+    Verdicts are right, wrong (a result differs), failed (it raised) and empty (not written).
+    A failed check also has "error", the exception that it raised.
     """
     if answer.strip() == exercise["start"].strip() != "":
         return [{"part": "your answer", "verdict": "empty", "says": UNCHANGED}]
@@ -63,13 +63,13 @@ def verdict(part: str, error: BaseException) -> PartVerdict:
 
 
 def raised_by_the_check(error: BaseException) -> bool:
-    """Whether a comparison failed, and not the answer itself."""
+    """Return whether a comparison failed, rather than the answer's own code."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     return isinstance(error, AssertionError) and frames[-1].f_code is check_results.__code__
 
 
 def report(error: BaseException) -> str:
-    """The traceback, from the answer's first line in it on."""
+    """Format the traceback, starting at the answer's first line in it."""
     if isinstance(error, SyntaxError) and error.filename == ANSWER:
         return "".join(traceback.format_exception_only(error))
     trace = error.__traceback__

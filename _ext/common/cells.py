@@ -6,7 +6,7 @@ from docutils import nodes
 
 
 def is_part(node: nodes.Node, kind: str) -> TypeGuard[nodes.container]:
-    """Whether a node is a part of a cell, or with ``cell_code`` a whole one."""
+    """Return whether a node is a part of a cell, or a whole cell if kind is ``cell_code``."""
     return isinstance(node, nodes.container) and node.get("nb_element") == kind
 
 
@@ -15,7 +15,7 @@ def is_code(node: nodes.Node) -> TypeGuard[nodes.container]:
 
 
 def is_check(cell: nodes.Element) -> bool:
-    """Whether a cell is folded behind a claim: what it prints says no more than that it holds."""
+    """Return whether a cell is folded behind a claim: its output only says that the claim holds."""
     return str(cell.get("prompt_show", "")).startswith("Checked")
 
 

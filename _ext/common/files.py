@@ -10,7 +10,7 @@ from sphinx.config import Config
 
 
 def copy(app: Sphinx, *files: Path) -> None:
-    """Put files into the folder ``_static`` of the site."""
+    """Copy files into the folder ``_static`` of the site."""
 
     def configure(app: Sphinx, config: Config) -> None:
         config.html_static_path.extend(map(str, files))
@@ -19,7 +19,7 @@ def copy(app: Sphinx, *files: Path) -> None:
 
 
 def serve(app: Sphinx, *files: Path, priority: int = 500) -> None:
-    """Load style sheets and scripts on every page, each under an address that tells its content."""
+    """Load style sheets and scripts on every page; each address changes with the file's content."""
     copy(app, *files)
     for file in files:
         if file.suffix == ".css":
@@ -29,12 +29,12 @@ def serve(app: Sphinx, *files: Path, priority: int = 500) -> None:
 
 
 def on_page(app: Sphinx, act: Callable[..., None], priority: int = 500) -> None:
-    """Have ``act(app, page, context, document)`` called for each page of the book, when written."""
+    """Call ``act(app, page, context, document)`` for each page of the book when it is written."""
 
     def each(
         app: Sphinx, page: str, _: str, context: dict[str, Any], document: nodes.document | None
     ) -> None:
-        if document is not None:  # as of the search and of licences
+        if document is not None:  # the pages of the search and of licences have none
             act(app, page, context, document)
 
     app.connect("html-page-context", each, priority=priority)

@@ -18,11 +18,11 @@ from chainlab.drills import KINDS
 from chainlab.drills.drill import bank, practice
 from coursework.sources import PACKAGES, package, sources
 
-PAGE = "chapters/practice/drills"  # its banks lie beside it: no other loads them
+PAGE = "chapters/practice/drills"  # its banks are beside it: no other page loads them
 
 
 def code() -> list[Path]:
-    """The files that the problems are drawn by: the engine's, and those of what shows it."""
+    """Return the files that decide how problems look: the engine's, and its displays'."""
     found = [path for name in PACKAGES for path in sources(package(name))]
     return [path for path in found if path.suffix in (".py", ".js", ".css")]
 
@@ -32,7 +32,7 @@ def digest() -> str:
 
 
 def banks(app: Sphinx) -> dict[str, Path]:
-    """The bank of each kind, written now unless it is there."""
+    """Return the bank of each kind; write the banks that are missing."""
     made = digest()
     folder = Path(app.outdir).parent / ".drills" / made
     folder.mkdir(parents=True, exist_ok=True)
@@ -47,7 +47,7 @@ def banks(app: Sphinx) -> dict[str, Path]:
 
 class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        for path in code():  # of which the addresses are made
+        for path in code():  # the banks' addresses depend on these files
             self.env.note_dependency(str(path))
         made = digest()
         addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}
@@ -66,7 +66,7 @@ class Practice(SphinxDirective):
         for name in self.arguments[0].split():
             kind, _, rest = name.partition("-")
             if kind not in KINDS or not re.fullmatch(r"[1-3]-[1-9]\d*", rest):
-                raise self.error(f"no problem is called {name!r}; say one like adjoints-2-7")
+                raise self.error(f"there is no problem {name!r}: write a name like adjoints-2-7")
             says = f"{KINDS[kind].title}, level {rest[0]}"
             link = nodes.reference("", says, drill=name, internal=True)
             line += [nodes.Text(before), link]
@@ -75,14 +75,14 @@ class Practice(SphinxDirective):
 
 
 def lead(app: Sphinx, document: nodes.document, page: str) -> None:
-    """Give the links to problems their addresses, which depend on what is being built."""
+    """Give the links to problems their addresses, which depend on the format being built."""
     for link in document.findall(nodes.reference):
         if "drill" in link:
             link["refuri"] = f"{app.builder.get_relative_uri(page, PAGE)}#{link['drill']}"
 
 
 def publish(app: Sphinx, error: Exception | None) -> None:
-    """Put the banks into the site, if it has their page, and nothing older."""
+    """Replace the banks in the site, if the site has the page that uses them."""
     if error or app.builder.format != "html":
         return
     target = Path(app.outdir) / PAGE

@@ -23,11 +23,11 @@ from sphinx.writers.html5 import HTML5Translator
 from chainview.draw.palette import COLORS
 
 VENDOR = Path(__file__).parent / "vendor"
-# A box around a formula is a word to the browser: what closes a clause may not start a line,
-# and what opens one may not end it.
+# The browser treats the box around a formula as a word of its own. Without these patterns, a line
+# could start with the punctuation after a formula, or end with the bracket before it.
 CLOSING = re.compile(r"^[.,;:!?)\]}’”…'\"-]+[\w’]{0,2}(?=\s|$|[.,;:!?)\]}’”…])|^[.,;:!?)\]}’”…]+")
 OPENING = re.compile(r"[(\[{‘“]+$")
-# What the formulas' colours are called, and what the figures call theirs.
+# The names of the formulas' colours, and the figures' names for them.
 COLOURED = {"crimson": "local", "royalblue": "global"}
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ def engine() -> MiniRacer:
 
 @cache
 def typeset(tex: str, display: bool = False) -> str:
-    """Set a formula: HTML and MathML.
+    """Set a formula as HTML and MathML.
 
     Raises:
         FormulaError: KaTeX does not understand the formula.
@@ -62,17 +62,17 @@ def typeset(tex: str, display: bool = False) -> str:
     html, wrong = engine().call("typeset", tex, display)
     if wrong:
         raise FormulaError(wrong)
-    html = html.replace(' columnspacing=""', "")  # of a single column; Firefox calls it an error
+    html = html.replace(' columnspacing=""', "")  # if empty, an error in Firefox
     return re.sub(rf"(?<=color:)({'|'.join(COLOURED)})\b", as_in_figures, html)
 
 
 def as_in_figures(name: re.Match[str]) -> str:
-    """A colour of the palette, in either theme."""
+    """Return a colour of the figures' palette, for the light and the dark theme."""
     return f"light-dark({','.join(COLORS[COLOURED[name[0]]])})"
 
 
 def lines_of(tex: str) -> str:
-    """A displayed formula with its lines aligned, as Sphinx reads it."""
+    """Align the lines of a displayed formula as Sphinx does, and return its TeX."""
     parts = [part.strip() for part in tex.split("\n\n") if part.strip()]
     parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
     rows = r" \\ ".join(parts)
@@ -80,7 +80,7 @@ def lines_of(tex: str) -> str:
 
 
 def written(node: nodes.Element, tex: str, display: bool = False) -> str:
-    """A formula's HTML, or its TeX and a warning where that cannot be set."""
+    """Return a formula's HTML, or warn and return its TeX if KaTeX can't set it."""
     try:
         return typeset(tex, display)
     except FormulaError as error:
@@ -117,7 +117,7 @@ class KeepPunctuation(SphinxPostTransform):
 
 
 def bind(formula: nodes.math) -> None:
-    """Put the punctuation that touches a formula into one box with it."""
+    """Put a formula and the punctuation that touches it into one box."""
     parent = formula.parent
     place = parent.index(formula)
     before = parent[place - 1] if place else None
@@ -127,7 +127,7 @@ def bind(formula: nodes.math) -> None:
     if not opening and not closing:
         return
     box = nodes.inline(classes=["bound"])
-    parent[place] = box  # by place: texts are found by what they say, of which there may be two
+    parent[place] = box  # by index: two texts may be equal, and a search finds the first
     if opening:
         parent[place - 1] = nodes.Text(opening.string[: opening.start()])
         box += nodes.Text(opening[0])
@@ -138,7 +138,7 @@ def bind(formula: nodes.math) -> None:
 
 
 def copy_library(app: Sphinx) -> None:
-    """Copy what the formulas need in a browser: a style sheet, fonts, and copying as TeX."""
+    """Copy what formulas need in a browser: a style sheet, fonts, and the script to copy TeX."""
     if app.builder.format != "html":
         return
     target = Path(app.outdir) / "_static" / "katex"

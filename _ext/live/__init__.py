@@ -38,7 +38,7 @@ PARTS = Path(__file__).parent
 ROOT = Path(__file__).resolve().parents[2]
 RUNTIME = ROOT / ".venv" / "live" / PYODIDE["version"]  # filled by `make live`
 ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
-# All lie side by side on the site, where they import one another.
+# On the site they are all in one folder, where they import one another.
 FILES = (
     "controller.js", "cell.js", "output.js", "turns.js", "drafts.js", "python.js", "worker.js",
     "runner.py", "../answers/answer.js", "../answers/checker.py", "../workbench/workbench.js",
@@ -46,18 +46,18 @@ FILES = (
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
     "../formulas/vendor/katex.min.js",
 )  # fmt: skip
-IN_BROWSER = 3  # times as long as in Python by itself
+IN_BROWSER = 3  # a cell takes this many times as long as in plain Python
 STEPS = (5, 10, 20, 30, 60, 120, 300)
 
 
 def wait(seconds: float) -> str:
-    """What to say of a cell that took so long when its page ran; "" of a short one."""
+    """Return how long a cell will take in a browser, in words; "" if it is quick."""
     here = IN_BROWSER * seconds
     return f"about {min(STEPS, key=lambda step: abs(step - here))} s" if here > 3 else ""
 
 
 def seconds_of(app: Sphinx, page: str) -> list[float]:
-    """What each code cell took when the page ran; nothing where no run is kept."""
+    """Return the seconds that each code cell took when the page ran; [] if no run is kept."""
     config = app.env.mystnb_config  # type: ignore[attr-defined]
     if config.execution_mode != "cache":
         return []
@@ -67,7 +67,7 @@ def seconds_of(app: Sphinx, page: str) -> list[float]:
 
 
 def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, Any]]:
-    """What the page tells ``buttons.js`` of each of its cells, in order."""
+    """Return what the page tells ``buttons.js`` about each of its cells, in order."""
     cells = code_cells(document)
     sources = list(map(source_of, cells))
     options: list[dict[str, Any]] = [cell.get("cell_metadata", {}) for cell in cells]
@@ -108,7 +108,7 @@ def has_output(cell: nodes.Element) -> bool:
 
 
 def answer_around(cell: nodes.Element) -> str:
-    """The label of the folded answer that a cell stands in; "" where it stands in none."""
+    """Return the label of the folded answer around a cell; "" if there is none."""
     node: nodes.Node | None = cell
     while node is not None and not is_solution_node(node):
         node = node.parent
@@ -135,7 +135,7 @@ def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes
 
 
 def carried_files() -> Iterator[tuple[str, bytes]]:
-    """The packages that the site carries to the browser, file by file."""
+    """Yield the files of the packages that the site carries to the browser."""
     for name in CARRIED:
         folder = Path(str(files(name)))
         for path in sources(folder):
@@ -144,7 +144,7 @@ def carried_files() -> Iterator[tuple[str, bytes]]:
 
 
 def pack(target: Path) -> str:
-    """Write the carried packages into one archive, named by its content; returns the name."""
+    """Write the carried packages into an archive named by its content; return its name."""
     carried = list(carried_files())
     digest = sha256(b"".join(name.encode() + content for name, content in carried)).hexdigest()
     name = f"packages-{digest[:12]}.zip"
@@ -155,7 +155,7 @@ def pack(target: Path) -> str:
 
 
 def publish(target: Path) -> None:
-    """Put all that live cells need into the folder ``_live`` of a site."""
+    """Put everything that live cells need into the folder ``_live`` of a site."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     for name in FILES:

@@ -13,10 +13,11 @@ CARRIED = (*PACKAGES, "tqdm")
 
 
 def dotted(source: str, package: str = "") -> set[str]:
-    """The modules that code imports as it runs, by their whole names.
+    """Return the full names of the modules that code imports as it runs.
 
-    What functions import waits for their calls; what is tried, or read by type checkers alone,
-    may be missing. ``from a import b`` may mean a module ``a.b``, so that both are given.
+    Imports in functions don't count, since they wait for a call; nor do those within ``try`` or
+    for type checkers only, which may be missing. ``from a import b`` may mean a module ``a.b``,
+    so that both are given.
 
     >>> sorted(dotted("import a.b\\nfrom c import d\\ndef f():\\n    import e"))
     ['a.b', 'c', 'c.d']
@@ -32,7 +33,7 @@ def dotted(source: str, package: str = "") -> set[str]:
 
 
 def at_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run with a module, those of its branches and classes included."""
+    """Yield the statements that run when a module is imported, also within branches and classes."""
     for statement in body:
         yield statement
         match statement:
@@ -45,7 +46,7 @@ def at_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def source_file(module: str) -> Path | None:
-    """The file of a carried module; None for what is none, such as a function in one."""
+    """Return the file of a carried module; None if the name isn't a module."""
     package, *parts = module.split(".")
     path = Path(str(files(package))).joinpath(*parts)
     choices = (path / "__init__.py", path.with_suffix(".py")) if parts else (path / "__init__.py",)
@@ -53,13 +54,13 @@ def source_file(module: str) -> Path | None:
 
 
 def needed(code: str) -> frozenset[str]:
-    """The packages and modules, by their first names, that running code imports in the end."""
+    """Return the first names of all packages and modules that running code imports in the end."""
     return frozenset(name for module in dotted(code) for name in foreign(module))
 
 
 @cache
 def foreign(module: str) -> frozenset[str]:
-    """What importing a module takes that the site does not carry; itself, if it is such a one."""
+    """Return the first names that importing a module takes and the site doesn't carry."""
     first = module.partition(".")[0]
     if first not in CARRIED:
         return frozenset([first])
@@ -79,6 +80,6 @@ def foreign(module: str) -> frozenset[str]:
 
 
 def parents(module: str) -> set[str]:
-    """A module and the packages that it lies in, all of which its import runs."""
+    """Return a module and the packages around it; importing the module runs all of them."""
     parts = module.split(".")
     return {".".join(parts[:i]) for i in range(1, len(parts) + 1)}

@@ -13,14 +13,14 @@ from live.carried import CARRIED, needed
 from live.pyodide import PYODIDE
 
 PROVIDED = {"numpy", "matplotlib", "mpl_toolkits", "IPython", "myst_nb", *CARRIED}
-NEEDS_A_SYSTEM = {  # what of the standard library wants processes, threads or sockets
+NEEDS_A_SYSTEM = {  # modules of the standard library that need processes, threads or sockets
     "_thread", "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver",
     "subprocess", "threading",
 }  # fmt: skip
-AT_ONCE = {"listcomp", "setcomp", "dictcomp", "genexpr"}  # scopes that are no functions
+AT_ONCE = {"listcomp", "setcomp", "dictcomp", "genexpr"}  # scopes that run immediately
 OF_CONSTANTS = ast.Assign | ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store
 AVAILABLE = ({*PYODIDE["modules"]} - NEEDS_A_SYSTEM) | PROVIDED
-# What carried modules may import: they start no process or thread that they can do without.
+# What carried modules may import. Where no process or thread can start, they do without it.
 IMPORTABLE = {
     *({*PYODIDE["modules"]} - {"multiprocessing"}), *PROVIDED,
     *(name for package in PYODIDE["lock"]["packages"].values() for name in package["imports"]),
@@ -32,14 +32,14 @@ class CellNames(ast.NodeVisitor):
 
     def __init__(self, source: str) -> None:
         self.imports = imported(source)
-        self.carried = needed(source) - self.imports  # what carried modules import in turn
+        self.carried = needed(source) - self.imports  # the imports of carried modules
         self.used: set[str] = set()
-        self.late: set[str] = set()  # those that functions read, whenever they are called
+        self.late: set[str] = set()  # names that functions read whenever they are called
         self.given: set[str] = set()
-        self.brought: set[str] = set()  # those of them that are imports
+        self.brought: set[str] = set()  # the given names that are imports
         self.changed: set[str] = set()
-        self.loaded: set[str] = set()  # all that is read when the cell runs, its own names too
-        self.effects: dict[str, Effect] = {}  # of each function that it defines
+        self.loaded: set[str] = set()  # names read when the cell runs, also its own
+        self.effects: dict[str, Effect] = {}  # one for each function that it defines
         self.entered: set[tuple[str, str]] = set()  # results["JAX"] = …: the dictionary, the key
         self._hidden: list[set[str]] = []  # variables of comprehensions and handlers around
         tree = ast.parse(source)
@@ -70,7 +70,7 @@ class CellNames(ast.NodeVisitor):
                     self.used |= {name} - self.given
             self._read_functions(child, waits)
 
-    # in the order of evaluation, so that a name given before its use is not one that is needed
+    # The visitors follow the order of evaluation, so that a name set before its use isn't needed.
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         self.brought |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
@@ -116,7 +116,7 @@ class CellNames(ast.NodeVisitor):
     visit_ClassDef = visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
 
     def _read_through_driver(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Note the page's names that `check_results` hands a driver as attributes of `student`."""
+        """Note the page's names that `check_results` passes a driver as attributes of `student`."""
         student = node.args.args[0].arg if node.args.args else ""
         for part in ast.walk(node):
             match part:
@@ -125,7 +125,7 @@ class CellNames(ast.NodeVisitor):
                     self.used |= {attribute} - self.given
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        self.visit(node.args)  # its defaults: the rest is read as a scope of its own
+        self.visit(node.args)  # only the defaults: the body is read as a scope of its own
 
     def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
         if node.type:
@@ -146,7 +146,7 @@ class CellNames(ast.NodeVisitor):
         self.given |= {node.rest} if node.rest else set()
 
     def visit_ListComp(self, node: Any) -> None:
-        self.visit(node.generators[0].iter)  # outside, before there are variables
+        self.visit(node.generators[0].iter)  # evaluated outside, before the variables exist
         inner = {
             n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)
         }
@@ -197,7 +197,7 @@ class Effect:
 
 
 def effect(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: symtable.SymbolTable) -> Effect:
-    """The effect of a function, whose own names are not the page's."""
+    """Return a function's effect on the page, leaving out its local names."""
     symbols = scope.get_symbols()
     own = {symbol.get_name() for symbol in symbols if symbol.is_local()}
     declared = {s.get_name() for s in symbols if s.is_declared_global() and s.is_assigned()}
@@ -207,13 +207,13 @@ def effect(node: ast.FunctionDef | ast.AsyncFunctionDef, scope: symtable.SymbolT
 
 
 def changed_by(node: ast.AST) -> str:
-    """The name whose value a piece of code changes: by writing into it, or calling its method."""
+    """Return the name whose value code changes, by writing into it or calling its method."""
     match node:
         case (
             ast.Attribute(ctx=ast.Store() | ast.Del()) | ast.Subscript(ctx=ast.Store() | ast.Del())
         ):
             inner: ast.AST = node
-        case ast.Expr(ast.Call(ast.Attribute() as inner)):  # called for what it does
+        case ast.Expr(ast.Call(ast.Attribute() as inner)):  # the result is unused
             pass
         case _:
             return ""
@@ -234,9 +234,9 @@ class PageJudge:
     """What is known of a page, cell by cell from the top."""
 
     def __init__(self) -> None:
-        # What the page cannot have, and why: names by their last value, and modules it writes.
+        # What the page can't have, and why: names by their last value, and modules it writes.
         self.spoiled: dict[str, str] = {}
-        self.unwritten: dict[tuple[str, str], str] = {}  # entries of dictionaries that are fine
+        self.unwritten: dict[tuple[str, str], str] = {}  # missing entries of usable dictionaries
         self.modules: dict[str, str] = {}
 
     def judge(self, source: str, taken_out: str = "") -> CellVerdict:
@@ -256,7 +256,7 @@ class PageJudge:
         return CellVerdict(why)
 
     def keep(self, code: str, reason: str) -> str:
-        """What others can use of a cell that does not run; the rest is spoiled."""
+        """Return what other cells can use of a cell that doesn't run; mark the rest as spoiled."""
         kept = []
         for statement in ast.parse(code).body:
             text = ast.unparse(statement)
@@ -281,7 +281,7 @@ class PageJudge:
         return "needs Jupyter" if "get_ipython" in names.used else ""
 
     def missing(self, names: CellNames) -> str:
-        """What a browser has not of that which is imported."""
+        """Say which of the imports a browser lacks; "" if it has them all."""
         lacking = names.imports - AVAILABLE - self.modules.keys() | names.carried - IMPORTABLE
         unknown = sorted(lacking)
         packages = [name for name in unknown if name not in sys.stdlib_module_names]
@@ -298,7 +298,7 @@ class PageJudge:
 
 
 def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[CellVerdict]:
-    """For each cell, given by source and options, whether it can run in the page."""
+    """Judge for each cell, given by source and options, whether it can run in the page."""
     page = PageJudge()
     return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
 
@@ -307,10 +307,10 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[CellVerdict]:
 class Origins:
     """What a cell gives, and from which earlier cells that comes which it uses."""
 
-    uses: dict[str, list[int]]  # of each name and module, the cells that gave or changed it last
+    uses: dict[str, list[int]]  # for each name and module, the cells that last set or changed it
     late: set[str]  # names that its functions read, whenever they are called
     gives: set[str]
-    brought: set[str]  # what it gives by importing it
+    brought: set[str]  # the names that it gives by importing them
 
     @property
     def cells(self) -> list[int]:
@@ -318,9 +318,9 @@ class Origins:
 
 
 def origins(sources: Iterable[str]) -> list[Origins]:
-    """Of each cell of a page what it uses, and what it gives."""
+    """Return what each cell of a page uses, and what it gives."""
     origin: dict[str, list[int]] = {}
-    effects: dict[str, set[str]] = {}  # of functions: the names that a call changes
+    effects: dict[str, set[str]] = {}  # for each function, the names that a call changes
     found: list[Origins] = []
     for place, source in enumerate(sources):
         module, code = written(source)
@@ -330,7 +330,7 @@ def origins(sources: Iterable[str]) -> list[Origins]:
             found.append(Origins({}, set(), set(), set()))
             continue
         effects |= {name: set() for name in names.given}
-        for _ in names.effects:  # a function may call those that are defined below it
+        for _ in names.effects:  # a function may call functions that are defined below it
             effects |= {name: follow(of, effects) for name, of in names.effects.items()}
         acts = (effects.get(name, set()) for name in names.loaded)
         changed = names.changed.union(*acts) - names.given
@@ -350,31 +350,31 @@ def origins(sources: Iterable[str]) -> list[Origins]:
 
 
 def follow(of: Effect, known: Mapping[str, set[str]]) -> set[str]:
-    """What a call changes, itself and through the functions that it calls."""
+    """Return what a call changes, by itself and through the functions that it calls."""
     return of.changes.union(*(known.get(name, set()) for name in of.reads))
 
 
 def contested(cells: Sequence[Origins]) -> set[str]:
-    """The names that several cells give, each its own value: imports are the same everywhere."""
+    """Return the names that several cells set; an import counts as the same value everywhere."""
     counts = Counter(name for cell in cells for name in cell.gives)
     own = {name for cell in cells for name in cell.gives - cell.brought}
     return {name for name in own if counts[name] > 1}
 
 
 def files(constants: Iterable[Any]) -> set[str]:
-    """The modules whose files strings name, also with what is in them: "engine.py:Value"."""
+    """Return the modules whose files are named in strings, also as in "engine.py:Value"."""
     texts = (text.partition(":")[0] for text in constants if isinstance(text, str))
     return {text.removesuffix(".py") for text in texts if text.endswith(".py")}
 
 
 def asserts(source: str) -> bool:
-    """Whether a cell asserts something when it runs: changed, it may show an error."""
+    """Return whether a cell asserts something when it runs: once edited, it may show an error."""
     acts = [part for part in ast.parse(written(source)[1]).body if not is_definition(part)]
     return any(isinstance(part, ast.Assert) for act in acts for part in ast.walk(act))
 
 
 def idle(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
-    """The cells that can run to no end: nothing shows, there or in a cell that builds on them.
+    """Return the cells that needn't run: neither they nor cells that build on them show anything.
 
     The cells of a folded answer build on those before them in it.
     """
@@ -390,7 +390,7 @@ def idle(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
 
 
 def written(source: str) -> tuple[str, str]:
-    """The module that a cell writes to a file, if it does, and the Python in the cell."""
+    """Return the module that a cell writes to a file, or "", and the Python in the cell."""
     first, _, rest = source.partition("\n")
     words = first.split()
     if len(words) == 2 and words[0] == "%%writefile" and words[1].endswith(".py"):
@@ -403,7 +403,7 @@ def builds_on(why: str) -> str:
 
 
 def is_definition(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing but give names to modules, functions, classes, constants."""
+    """Return whether a statement only names modules, functions, classes or constants."""
     if isinstance(statement, ast.Assign):
         return all(isinstance(part, OF_CONSTANTS) for part in ast.walk(statement))
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)

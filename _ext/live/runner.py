@@ -34,12 +34,12 @@ _RICH = (
 
 
 def bundle(value: Any) -> dict[str, Any]:
-    """What an object shows itself as, by MIME type, always with plain text."""
+    """Return how an object shows itself, by MIME type; plain text is always included."""
     own = getattr(value, "_repr_mimebundle_", None)
     found = (
         dict(own(include=("text/html", "text/plain"), exclude=None) or {}) if callable(own) else {}
     )
-    if callable(own) and "text/html" not in found:  # which is all that a page would show
+    if callable(own) and "text/html" not in found:  # a page would only show the HTML
         found = dict(own(include=None, exclude=None) or {})
     for kind, method in _RICH:
         represent = None if isinstance(value, type) else getattr(value, method, None)
@@ -86,7 +86,7 @@ def display(
     return handle if display_id else None
 
 
-# --- modules that pages import and the browser has not ------------------------------------------
+# --- modules that pages import and the browser lacks --------------------------------------------
 
 
 def _module(name: str, **contents: Any) -> types.ModuleType:
@@ -128,7 +128,7 @@ def provide_modules() -> None:
 
 
 def glue(name: str, value: Any, display: bool = True) -> None:
-    """Put a result into the text of the book: here it is shown, and the text stays."""
+    """Show a result below the cell; the page's text, where the book puts it, stays unchanged."""
     if display:
         DisplayHandle().display(value)
 
@@ -144,7 +144,7 @@ def no_input(prompt: object = "") -> str:
 
 
 def provide_clocks() -> None:
-    """Let no interval be zero: a browser's clock stands still for a tenth of a millisecond."""
+    """Let no interval be zero: a browser's clock moves in steps of a tenth of a millisecond."""
     for name in ("perf_counter", "perf_counter_ns", "process_time", "process_time_ns"):
         setattr(time, name, ticking(getattr(time, name)))
 
@@ -167,7 +167,7 @@ busy: list[bool] = []
 
 
 def let_go(node: Any) -> None:
-    """Free a long graph node by node: Python's own way needs more stack than a browser gives."""
+    """Free a long graph node by node: Python's own way needs more stack than a browser has."""
     try:
         waiting.append(object.__getattribute__(node, "parents"))
         object.__setattr__(node, "parents", ())
@@ -181,7 +181,7 @@ def let_go(node: Any) -> None:
 
 
 def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: Any) -> Any:
-    """Do the same for nodes of classes that cells define."""
+    """Build a class; if a cell defines it, free its nodes one by one, too."""
     made = _build(*args, **options)
     if made.__module__ == "__main__" and not hasattr(made, "__del__"):
         made.__del__ = let_go
@@ -189,13 +189,13 @@ def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: A
 
 
 def provide_graphviz() -> None:
-    """Let drawings be laid out by the page's own Graphviz."""
+    """Lay out drawings with the page's own Graphviz."""
     from chainview.draw import dot
 
     def lay_out(source: str, format: str) -> bytes:
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
-        # This Graphviz knows the widths of a few fonts; the other's are those of Verdana.
+        # This Graphviz knows the widths of only a few fonts; the build's widths are Verdana's.
         svg: str = graphviz(source.replace(dot.MEASURED, "Verdana"))
         return svg.encode()
 
@@ -209,7 +209,7 @@ def provide_depth() -> None:
 
 
 def provide_matplotlib() -> None:
-    """Figures appear below the cell that made them, as in a notebook."""
+    """Show figures below the cell that made them, as in a notebook."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -228,7 +228,7 @@ def show_figures(*args: Any, **kwargs: Any) -> None:
     plt: Any = sys.modules.get("matplotlib.pyplot")
     figures = [plt.figure(number) for number in plt.get_fignums()] if plt else []
     for figure in figures:
-        plt.close(figure)  # even those of a cell that fails are not for the next
+        plt.close(figure)  # so that the next cell doesn't show the figures of a failed one
     for figure in figures:
         picture = io.BytesIO()
         figure.savefig(picture, format="png", bbox_inches="tight", facecolor=figure.get_facecolor())
@@ -246,7 +246,7 @@ PROVIDERS = {
     "matplotlib": (provide_matplotlib,),
     "tqdm": (provide_tqdm,),
 }
-# What modules and functions draw with, by their own names.
+# What each module or function, by its own name, needs to draw.
 NEEDS = {
     "chainview": "graphviz", "chainlab": "graphviz", "plots": "matplotlib", "vary": "matplotlib",
     "written": "katex",
@@ -254,7 +254,7 @@ NEEDS = {
 
 
 def prepare(source: str) -> None:
-    """Get ready for the modules that a cell imports, once each."""
+    """Get ready for the modules that a cell imports, once for each module."""
     roots = {name.partition(".")[0] for name in imported(parsed(source))}
     for root in roots & PROVIDERS.keys():
         for provide in PROVIDERS.pop(root):
@@ -262,7 +262,7 @@ def prepare(source: str) -> None:
 
 
 def needs(source: str) -> str:
-    """What the worker loads for a cell, beside the packages that it imports, as JSON."""
+    """Return, as JSON, what the worker loads for a cell in addition to the packages it imports."""
     nodes = parsed(source)
     words = {word for name in imported(nodes) for word in name.split(".")}
     words |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
@@ -270,7 +270,7 @@ def needs(source: str) -> str:
 
 
 def parsed(source: str) -> list[ast.AST]:
-    """The nodes of a cell, or of the module that it writes; none of what is not Python."""
+    """Return the nodes of a cell or of the module that it writes; [] if it isn't Python."""
     code = source.partition("\n")[2] if source.startswith(WRITES) else source
     try:
         return list(ast.walk(ast.parse(code)))
@@ -279,14 +279,14 @@ def parsed(source: str) -> list[ast.AST]:
 
 
 def imported(nodes: Iterable[ast.AST]) -> set[str]:
-    """The dotted names that code imports: of packages, and of what it takes from them."""
+    """Return the dotted names that code imports: modules, and what it takes from them."""
     names = {a.name for n in nodes if isinstance(n, ast.Import) for a in n.names}
     froms = [n for n in nodes if isinstance(n, ast.ImportFrom)]
     return names | {f"{n.module}.{a.name}" for n in froms for a in n.names}
 
 
 def warm(source: str) -> None:
-    """Import what a cell will, as far as it is there."""
+    """Import what a cell will import, as far as it is available."""
     with contextlib.suppress(Exception):
         prepare(source)
     for name in imported(parsed(source)):
@@ -295,14 +295,14 @@ def warm(source: str) -> None:
 
 
 def run_cell(source: str, name: str) -> str:
-    """Run a cell called ``name``; JSON of its traceback and of what the browser lacks for it."""
+    """Run a cell called ``name``; return JSON of its traceback and of what the browser lacks."""
     error = run(source, name)
     shown = report(error, f"<{name}>") if error else ""
     return json.dumps({"error": shown, "lacks": lacks(error)})
 
 
 def lacks(error: BaseException | None) -> str:
-    """What a browser has not that a cell has asked for; "" if the error is another."""
+    """Return what a cell has asked for and a browser lacks; "" for any other error."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return error.name.partition(".")[0]
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
@@ -311,7 +311,7 @@ def lacks(error: BaseException | None) -> str:
 
 
 def run(source: str, name: str) -> BaseException | None:
-    """Run a cell; returns what it raised, or None."""
+    """Run a cell; return what it raised, or None."""
     filename = f"<{name}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     try:
@@ -341,9 +341,9 @@ def run(source: str, name: str) -> BaseException | None:
 
 
 def check_answer(exercise: str, answer: str) -> str:
-    """The verdicts on an answer, as JSON, and what the browser lacks for it.
+    """Check an answer; return the verdicts as JSON, with what the browser lacks for it.
 
-    An exercise's sources are prepared for as cells are.
+    An exercise's sources get the same preparation as cells.
     """
     from live_checker import check
 
@@ -360,14 +360,14 @@ def check_answer(exercise: str, answer: str) -> str:
 
 
 def check_typed(name: str, lines: str) -> str:
-    """The verdict on lines of NumPy that were typed for a problem, as JSON."""
+    """Check lines of NumPy that were typed for a problem; return the verdict as JSON."""
     from chainlab.drills import typed
 
     return json.dumps(vars(typed.check(name, json.loads(lines))))
 
 
 def write_file(magic: str, text: str) -> None:
-    """Do what Jupyter's magic does, and let the next import read the file anew."""
+    """Write a file as Jupyter's magic does, and let the next import read it again."""
     path = Path(magic.split()[1])
     prepare(text)
     print("Overwriting" if path.exists() else "Writing", path)
@@ -377,7 +377,7 @@ def write_file(magic: str, text: str) -> None:
 
 
 def report(error: BaseException, filename: str) -> str:
-    """The traceback from the cell on: what called the cell is no concern of the reader."""
+    """Format the traceback from the cell on; readers needn't see what called the cell."""
     if isinstance(error, SyntaxError) and error.filename == filename:
         return "".join(traceback.format_exception_only(error))
     trace = error.__traceback__

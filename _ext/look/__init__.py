@@ -32,19 +32,19 @@ def link_repository(app: Sphinx, config: Config) -> None:
 def free_bibliography_entries(
     app: Sphinx, name: str, template: str, context: dict[str, Any], document: object
 ) -> None:
-    """Drop the roles that docutils gives to references: lists may not hold entries of that kind."""
+    """Drop the roles that docutils gives to references: a list may not hold such entries."""
     body = context.get("body", "")
     body = body.replace('<div role="list" class="citation-list">', '<div class="citation-list">')
     context["body"] = body.replace(' role="doc-biblioentry"', "")
 
 
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write pages again in every build that tell of the others: what they have, how they ran."""
+    """Return the pages that every build writes again, because they report on the other pages."""
     return [page for page in OF_OTHERS if page in env.found_docs]
 
 
 def number_from_one(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Count the exercises of a page without a number from one: nothing else tells them apart."""
+    """Count exercises from one on a page without a number: nothing else tells them apart."""
     for page, numbers in env.toc_fignumbers.items():
         if env.toc_secnumbers.get(page):
             continue
@@ -56,7 +56,7 @@ def number_from_one(app: Sphinx, env: BuildEnvironment) -> list[str]:
 def keep_first_colon(
     app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]
 ) -> None:
-    """Napoleon reads a property's docstring up to its first colon as a type: give it none."""
+    """Add a first colon to a property's docstring: Napoleon takes the text before it as a type."""
     if what in ("attribute", "property") and lines:
         lines[0] = f": {lines[0]}"
 
@@ -67,5 +67,5 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
     app.connect("env-updated", refresh)
-    serve(app, PARTS / "book.css", PARTS / "book.bundle.js", priority=300)  # the others use it
+    serve(app, PARTS / "book.css", PARTS / "book.bundle.js", priority=300)  # other scripts use it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

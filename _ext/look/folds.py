@@ -124,7 +124,7 @@ def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None
 
 
 def visit_title(self: HTML5Translator, node: fold_title) -> None:
-    """The words that unfold the box; a link in them follows on a line of its own."""
+    """Write the words that unfold the box; a link in them follows on a line of its own."""
     words = self.encode(node.astext())
     mark = '<span class="fold-mark" aria-hidden="true"></span>'
     self.body.append(f'<summary class="admonition-title">{words}{mark}</summary>\n')

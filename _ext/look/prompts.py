@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 UNWORDED = "{type}"  # in MyST-NB's own lines, where it puts "source" or "output"
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-NAMED = 3  # a phone's line holds no more
+NAMED = 3  # more names don't fit into a line on a phone
 DRAWN, TABULATED = ("<svg", "<img"), ("<table",)
 
 
 def shown(output: nodes.Node) -> str:
-    """What the reader sees of a cell's output; "" for nothing."""
+    """Describe what the reader sees of a cell's output; "" for nothing."""
     raw = "".join(node.astext() for node in output.findall(nodes.raw))
     if next(output.findall(nodes.image), None) or any(tag in raw for tag in DRAWN):
         return "of this figure"
@@ -38,7 +38,7 @@ def shown(output: nodes.Node) -> str:
 
 
 def stored(statements: list[ast.stmt]) -> Iterator[str]:
-    """The names that these statements give to values."""
+    """Yield the names to which these statements assign values."""
     for statement in statements:
         targets = [
             *getattr(statement, "targets", []),
@@ -50,7 +50,7 @@ def stored(statements: list[ast.stmt]) -> Iterator[str]:
 
 
 def done(source: str) -> str:
-    """What code does that shows nothing."""
+    """Describe what code does if it shows nothing."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:  # a magic command
@@ -76,7 +76,7 @@ def listed(names: list[str]) -> str:
 class WordPrompts(SphinxPostTransform):
     """Word the lines of cells that have none of their own, and mark the cells that hold a claim."""
 
-    default_priority = 100  # outputs are chosen by then, and not yet folded
+    default_priority = 100  # after outputs are chosen, before they are folded
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:

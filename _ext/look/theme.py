@@ -22,14 +22,14 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
 TEMPLATES = Path(__file__).parent / "templates"
-# By file name: of extensions of which the pages use the style sheet alone, or nothing.
+# File names, from extensions of which the pages use only the style sheet, or nothing.
 UNUSED = {"design-tabs.js", "proof.css"}
 UNUSED_FILES = (
     "**/*.map",
     "**/*.ttf",
     "**/*webpack-macros.html",
     "**/fa-brands-*",
-    "images/logo_*",  # of services that the book does not launch
+    "images/logo_*",  # logos of services that the book doesn't launch
     "locales",
     "scripts/fontawesome.js*",
 )
@@ -49,7 +49,7 @@ class LeanFormatter(HtmlFormatter):  # type: ignore[type-arg]
 
 
 def icons(pages: Iterable[str], sheet: str, book_sheet: str) -> set[int]:
-    """The code points of the icons that pages name by class, or style sheets by themselves."""
+    """Return the code points of the icons that pages name by class, or style sheets directly."""
     named = {name for page in pages for name in ICON_CLASS.findall(page)}
     by_class = {
         name: int(point, 16)
@@ -62,7 +62,7 @@ def icons(pages: Iterable[str], sheet: str, book_sheet: str) -> set[int]:
 
 
 def cut_font(path: Path, points: set[int]) -> None:
-    """Leave only these characters in a font."""
+    """Keep only these characters in a font."""
     options = subset.Options(flavor="woff2", notdef_outline=True)
     font = subset.load_font(str(path), options, lazy=False)
     cutter = subset.Subsetter(options)
@@ -73,7 +73,7 @@ def cut_font(path: Path, points: set[int]) -> None:
 
 
 def cut_icons(static: Path) -> None:
-    """Cut the theme's icon fonts to what the pages of the site show."""
+    """Cut the theme's icon fonts down to the icons that the site's pages show."""
     pages = [page.read_text() for page in static.parent.rglob("*.html")]
     scripts = [script.read_text() for script in (static / "scripts").glob("*-theme.js")]
     styles = static / "styles"

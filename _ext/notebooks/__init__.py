@@ -47,7 +47,7 @@ def markdown_cell(text: str, images: dict[str, dict[str, str]]) -> dict[str, Any
 
 
 def notebook(page: Markdown) -> NotebookJson:
-    """The cells of a page, after one that is still empty; each heading starts a new one."""
+    """Build a page's notebook: an empty cell, then the page; each heading starts a new cell."""
     images = page.attachments()
     cells = [code_cell(CodeCell("", folded=True))]
     cells += [
@@ -62,7 +62,7 @@ def notebook(page: Markdown) -> NotebookJson:
 
 
 def notebook_path(page: str) -> str:
-    """Where the notebook of a page lies in the site."""
+    """Return where the notebook of a page is in the site."""
     return f"{FOLDER}/{page.removeprefix('chapters/')}.ipynb"
 
 
@@ -72,7 +72,7 @@ def write_notebook(app: Sphinx, document: nodes.document, name: str) -> None:
 
 
 def colab_address(address: str, path: str) -> str:
-    """The address that opens a published notebook in Colab; empty if Colab cannot open it."""
+    """Return the address that opens a published notebook in Colab; "" if Colab can't open it."""
     parts = urlsplit(address)
     if not is_hosted(address) or parts.netloc != "github.com":
         return ""
@@ -85,7 +85,7 @@ def button(address: str, name: str, icon: str, says: str) -> dict[str, str]:
 
 
 def add_links(app: Sphinx, name: str, context: dict[str, Any], document: nodes.document) -> None:
-    """The buttons of a page, and the same addresses in its head for scripts."""
+    """Add the buttons of a page, and put the same addresses into its head for scripts."""
     if not code_cells(document):
         return
     path = notebook_path(name)
@@ -101,7 +101,7 @@ def add_links(app: Sphinx, name: str, context: dict[str, Any], document: nodes.d
 
 
 def finish(app: Sphinx, error: Exception | None) -> None:
-    """Drop the notebooks of pages that are gone; write first cells, and what they install."""
+    """Delete the notebooks of removed pages; write the first cells, and what they install."""
     if error or app.builder.format != "html":
         return
     site = Path(app.outdir)

@@ -99,7 +99,7 @@ OF_THE_NOTEBOOK = {"IPython", "myst_nb", *PACKAGES}
 
 
 def head(book: Path, engine: str) -> str:
-    """The first lines of every first cell: which Python, the engine's wheel, where to get it."""
+    """Return the first lines of every first cell: Python check, engine's wheel, where to get it."""
     site = (configuration(book).get("html") or {}).get("baseurl") or ""
     address = f"{site.removesuffix('/')}/" if site else ""
     return START.format(
@@ -111,9 +111,9 @@ distributions = functools.cache(packages_distributions)
 
 
 def used(code: str) -> dict[str, str]:
-    """{module: package} of what cells import of the packages that are installed here.
+    """Return {module: package} for the imports of cells whose packages are installed here.
 
-    What is left out is Python's or the notebook's own, or a module that a cell writes.
+    Modules of Python and of the notebook itself are left out, and those that a cell writes.
     """
     modules = imported(code) - sys.stdlib_module_names - OF_THE_NOTEBOOK
     return {name: distributions()[name][0] for name in sorted(modules & distributions().keys())}
@@ -121,7 +121,7 @@ def used(code: str) -> dict[str, str]:
 
 @functools.cache
 def of_the_engine() -> list[str]:
-    """The packages that the engine and its drawings need."""
+    """Return the packages that the engine and its drawings need."""
     found = map(Requirement, requires("chaingrad") or [])
     return [r.name for r in found if r.marker is None or r.marker.evaluate({"extra": "figures"})]
 
@@ -131,7 +131,7 @@ def pinned(package: str) -> str:
 
 
 def plain(source: str) -> str:
-    """A cell, or the module that it writes, as plain Python."""
+    """Return a cell, or the module that it writes, as plain Python."""
     if source.startswith("%%writefile"):
         return source.partition("\n")[2]
     try:
@@ -146,7 +146,7 @@ def all_code(sources: Iterable[str]) -> str:
 
 
 def cells_of(notebook: NotebookJson) -> str:
-    """The code of a notebook, its first cell left out, as plain Python."""
+    """Return the code of a notebook without its first cell, as plain Python."""
     cells = (cell for cell in notebook["cells"][1:] if cell["cell_type"] == "code")
     return all_code("".join(cell["source"]) for cell in cells)
 

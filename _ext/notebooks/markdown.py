@@ -45,19 +45,19 @@ Block = str | CodeCell
 
 
 def escape(text: str) -> str:
-    """Markdown that shows the text as it is."""
+    """Return Markdown that shows the text as it is."""
     text = re.sub(r"([\\`*<$]|\](?=[(\[:]))", r"\\\1", text)
     return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
 
 
 def indent(text: str, first: str, rest: str) -> str:
-    """The text with one prefix to its first line and another to the others."""
+    """Put one prefix before the first line of the text and another before each other line."""
     head, *tail = text.split("\n")
     return "\n".join([first + head, *((rest + line).rstrip() for line in tail)])
 
 
 def block_quote(text: str) -> str:
-    """A quotation. Jupyter would read its marks into formulas: each goes on one line."""
+    """Quote the text; formulas go on one line each, or Jupyter would read `>` into them."""
     formula = re.compile(r"^\$\$\n(.*?)\n\$\$$", re.DOTALL | re.MULTILINE)
     return indent(formula.sub(lambda m: f"$$ {' '.join(m[1].split())} $$", text), "> ", "> ")
 
@@ -67,7 +67,7 @@ def details(title: str, body: str) -> str:
 
 
 def fence(text: str, least: int) -> str:
-    """More backticks in a row than the text holds anywhere."""
+    """Return more backticks in a row than occur anywhere in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)
 
@@ -103,7 +103,7 @@ class Markdown:
             self.items.append(self.bibliography())
 
     def cells(self) -> Iterator[Block]:
-        """Code cells, and the Markdown between; a heading or an answer starts a new one."""
+        """Yield code cells and the Markdown between; a heading or an answer starts a new cell."""
         pieces: list[str] = []
         for item in [*self.items, None]:
             alone = isinstance(item, str) and item.startswith("<details>")
@@ -117,7 +117,7 @@ class Markdown:
                 yield item
 
     def attachments(self) -> dict[str, dict[str, str]]:
-        """The images of the page, by name, as a notebook holds them."""
+        """Return the images of the page by name, as a notebook stores them."""
         found = {}
         for name, path in self.images.items():
             kind = mimetypes.guess_type(name)[0] or "image/png"
@@ -125,7 +125,7 @@ class Markdown:
         return found
 
     def method(self, prefix: str, node: nodes.Node) -> Callable[..., Any] | None:
-        """The method for a node's class, or for the nearest class that it derives from."""
+        """Return the method for a node's class, or for its nearest base class that has one."""
         names = (f"{prefix}_{cls.__name__}" for cls in type(node).__mro__)
         return next((getattr(self, name) for name in names if hasattr(self, name)), None)
 
@@ -156,11 +156,11 @@ class Markdown:
         yield from items
 
     def text(self, node: nodes.Node) -> str:
-        """The blocks of a node that holds no cells."""
+        """Return the blocks of a node that holds no cells."""
         items = list(self.blocks(node, 5))
         if any(isinstance(item, CodeCell) for item in items):
             name = type(node).__name__
-            logger.warning("a notebook has no cells in a <%s>", name, location=node)
+            logger.warning("a notebook cannot have a cell inside of a <%s>", name, location=node)
         return "\n\n".join(item for item in items if isinstance(item, str))
 
     def cell(self, node: nodes.Element) -> CodeCell:
@@ -195,7 +195,7 @@ class Markdown:
         yield self.numbered("figure", node)
 
     def numbered(self, kind: str, caption: nodes.Element) -> str:
-        """The caption of a figure or table, behind its number."""
+        """Return the caption of a figure or table after its number."""
         ids = caption.parent["ids"] or [""]
         number = ".".join(map(str, self.numbers.get(kind, {}).get(ids[0], ())))
         name = f"**{self.app.config.numfig_format[kind] % number}** " if number else ""
@@ -211,7 +211,7 @@ class Markdown:
         yield f"$$\n{text}\n$$"
 
     def equation_number(self, node: nodes.math_block) -> str:
-        """The number that the page shows beside the equation."""
+        """Return the number that the page shows beside the equation."""
         builder = SimpleNamespace(
             config=self.app.config, name=self.app.builder.name, fignumbers=self.numbers
         )
@@ -275,7 +275,7 @@ class Markdown:
     # Boxes
 
     def block_Admonition(self, node: nodes.Element, level: int) -> Iterator[Block]:  # noqa: N802
-        """Notes: quotations with a title."""
+        """Write a note as a quotation with a title."""
         title, body = self.box_title(node), self.text(node)
         if "dropdown" in node["classes"]:
             yield details(title, body)
@@ -283,7 +283,7 @@ class Markdown:
             yield block_quote(f"**{title}**\n\n{body}")
 
     def box_title(self, node: nodes.Element) -> str:
-        """A note's own title; of a numbered box its kind, number and title: Exercise 2 (★ …)."""
+        """Return a note's title; for a numbered box, kind, number and title: Exercise 2 (★ …)."""
         title = own_title(node)
         own = self.inline(title).strip() if title is not None else ""
         kind = node.get("type")
@@ -301,7 +301,7 @@ class Markdown:
     block_exercise_enumerable_node = block_exercise_node
 
     def block_solution_node(self, node: nodes.Element, level: int) -> Iterator[Block]:
-        """A box with cells, folded piece by piece: no HTML element reaches over a cell."""
+        """Fold a box with cells piece by piece: no HTML element can span several cells."""
         title, pieces = node.children[0].astext().strip(), []
         items = [*self.blocks(node, level + 1), None]
         if isinstance(items[0], CodeCell):
@@ -375,11 +375,11 @@ class Markdown:
     # Where references lead
 
     def path(self, address: str) -> str:
-        """The path in the site that an address relative to this page means."""
+        """Return the path in the site for an address relative to this page."""
         return posixpath.normpath(posixpath.join(posixpath.dirname(self.name), address))
 
     def target(self, node: nodes.Element) -> str:
-        """The anchor of this page that a reference leads to; empty if it leads elsewhere."""
+        """Return the anchor of this page that a reference leads to; "" if it leads elsewhere."""
         if "refid" in node:
             return str(node["refid"])
         document, _, fragment = str(node.get("refuri", "")).partition("#")
@@ -387,7 +387,7 @@ class Markdown:
         return fragment if here else ""
 
     def address(self, node: nodes.Element) -> str:
-        """A link's address in the notebook, in the published site, or anywhere else."""
+        """Return a link's address in the notebook, in the published site, or anywhere else."""
         uri, target = str(node.get("refuri", "")), self.target(node)
         if target:
             return f"#{target}"
@@ -401,7 +401,7 @@ class Markdown:
         return f"{self.site}/{self.path(document)}{mark}{fragment}" if self.site else ""
 
     def bibliography(self) -> str:
-        """What this page cites."""
+        """List the works that this page cites."""
         entries = []
         for key, citation in self.cited.items():
             parts = citation.formatted_entry.text.render(self.bibtex.backend)

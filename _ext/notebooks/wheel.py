@@ -24,7 +24,7 @@ BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(
 
 
 def checkout() -> Path:
-    """The folder that the engine is built from: where it, or this code, lies."""
+    """Return the folder that the engine is built from: the one around it, or around this code."""
     places = [Path(file).resolve().parents[2] for file in (chaingrad.__file__, __file__)]
     return next(place for place in places if (place / "src" / "chaingrad").is_dir())
 
@@ -37,7 +37,7 @@ def digest(root: Path) -> str:
 
 
 def version(root: Path) -> str:
-    """0.1.0+g1234567, or 0.1.0+g1234567.d12345678 where the engine is not as in that commit."""
+    """Return the wheel's version: 0.1.0+g1234567, or 0.1.0+g1234567.d12345678 if files changed."""
     commit = git(root, "rev-parse", "HEAD")
     marks = [f"g{commit[:7]}"] if commit else []
     if not commit or git(root, "status", "--porcelain", "--", *SOURCES):
@@ -46,7 +46,7 @@ def version(root: Path) -> str:
 
 
 def build(folder: Path, root: Path | None = None) -> Path:
-    """The wheel of the engine as it is now, alone of its kind in the folder."""
+    """Build the wheel of the engine as it is now; delete other wheels of it from the folder."""
     root = root or checkout()
     target = folder / f"chaingrad-{version(root)}-py3-none-any.whl"
     if not target.exists():
@@ -60,7 +60,7 @@ def build(folder: Path, root: Path | None = None) -> Path:
 
 
 def publish(site: Path) -> Path:
-    """Put the wheel into a site, and a link to it at the address that stays."""
+    """Put the wheel into a site, and a link to it at an address that never changes."""
     built, links = build(site / "notebooks"), site / LINKS
     links.parent.mkdir(exist_ok=True)
     links.write_text(f'<a href="../notebooks/{quote(built.name)}">{built.name}</a>\n')
@@ -68,7 +68,7 @@ def publish(site: Path) -> Path:
 
 
 def make(root: Path, work: Path) -> Path:
-    """Build in a copy: setuptools leaves files beside the sources."""
+    """Build the wheel in a copy, because setuptools leaves files beside the sources."""
     for name in SOURCES:
         if (root / name).is_dir():
             copy(root / name, work / name)

@@ -51,7 +51,7 @@ class predict(nodes.Admonition, nodes.Element):  # noqa: N801
 
 
 def as_number(text: str) -> float | None:
-    """The number that a text is, written as in a page: −2, 1,000, 1/3.
+    """Read a text as a number, written as in a page: −2, 1,000, 1/3. Return None if it isn't one.
 
     >>> as_number("−1,000"), as_number("3/4"), as_number("e")
     (-1000.0, 0.75, None)
@@ -65,7 +65,7 @@ def as_number(text: str) -> float | None:
 
 
 def agree(text: str, value: str, tolerance: float) -> bool:
-    """Whether a choice is what the page computed."""
+    """Return whether a choice is what the page computed."""
     number, wanted = as_number(text), as_number(value)
     if number is None or wanted is None:
         return text.strip() == value.strip()
@@ -73,7 +73,7 @@ def agree(text: str, value: str, tolerance: float) -> bool:
 
 
 def plain(shown: str) -> str:
-    """What a glued object says of itself, a string without its quotes."""
+    """Return the text of a glued object; a string comes without its quotes."""
     try:
         value = ast.literal_eval(shown)
     except (SyntaxError, ValueError):
@@ -83,7 +83,7 @@ def plain(shown: str) -> str:
 
 
 def readable(value: str) -> str:
-    """A float as pages write it, in four digits; what a page has formatted itself, as it is.
+    """Write a float as pages do, with four digits; leave what a page has formatted as it is.
 
     >>> readable("6.0"), readable("-0.3333333333333333"), readable("0.50"), readable("grows")
     ('6', '−0.3333', '0.50', 'grows')
@@ -116,7 +116,7 @@ class Predict(SphinxDirective):
             raise self.error(f"{name}: asks for a number, but the page computes {value!r}")
         if not asks_number and len(right) != 1:
             raise self.error(
-                f"{name}: the page computes {value}, which {len(right)} of its choices are"
+                f"{name}: {len(right)} choices match what the page computes, {value}: one should"
             )
         box = predict("", *asked, ids=[f"predict-{name}"])
         self.set_source_info(box)
@@ -144,7 +144,7 @@ def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
 
 
 def answer(said: Iterable[nodes.Node], known: list[nodes.definition_list_item]) -> predict_answer:
-    """The folded box: its title gives nothing away, its first line says what is right."""
+    """Build the folded box: its title gives nothing away, its first line says what is right."""
     box = predict_answer("", nodes.title("", ANSWER), classes=["dropdown"])
     box += nodes.paragraph("", COMPUTED, nodes.strong("", "", *said))
     if known:
@@ -163,7 +163,7 @@ def depart_predict(self: HTML5Translator, node: predict) -> None:
 
 
 def list_predictions(app: Sphinx, document: nodes.document) -> None:
-    """Keep what a page asks, for the page of progress; in an exercise, with its title."""
+    """Record what a page asks for the progress page; add the title of the exercise around it."""
     found = app.env.metadata[app.env.docname]["predictions"] = {}
     for box in document.findall(predict):
         around = box.parent

@@ -32,14 +32,14 @@ class ProgressDirective(SphinxDirective):
 
 
 def in_order(env: BuildEnvironment, page: str) -> Iterator[str]:
-    """The pages of the book, as the table of contents has them."""
+    """Yield the pages of the book in the order of the table of contents."""
     yield page
     for child in env.toctree_includes.get(page, ()):
         yield from in_order(env, child)
 
 
 def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
-    """What a reader can try on a page: anchor and words."""
+    """Return what a reader can try on a page, as pairs of anchor and words."""
     asked = app.env.metadata[page].get("predictions", {})
     guesses = [(f"predict-{name}", f"Predict: {text}") for name, text in asked.items()]
     exercises = [(name, found.title) for name, found in problems(app, page).items()]
@@ -68,7 +68,7 @@ def fill(app: Sphinx, document: nodes.document, page: str) -> None:
 
 
 def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
-    """Tell scripts what the page is called, wherever the site lies."""
+    """Tell scripts the name of the page, which doesn't depend on the site's address."""
     tags = [f'<meta name="course-page" content="{page}">']
     if HERE in app.env.found_docs:
         address = context["pathto"](HERE)

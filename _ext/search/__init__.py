@@ -20,16 +20,16 @@ from search.sections import sections
 
 PARTS = Path(__file__).parent
 REFERENCE = "chapters/reference/"
-REPLACED = ("searchtools.js", "language_data.js")  # Sphinx's, which no page loads any more
+REPLACED = ("searchtools.js", "language_data.js")  # from Sphinx; no page loads them any more
 
 
 def folder(app: Sphinx) -> Path:
-    """Where pages wait until all are written; it goes when Sphinx's own cache goes."""
+    """Return where pages wait until all are written; it is deleted with Sphinx's own cache."""
     return Path(app.doctreedir) / "search"
 
 
 def take_over(app: Sphinx) -> None:
-    """Spare Sphinx the making of its own index, which knows pages and no sections."""
+    """Stop Sphinx from making its own index, which knows pages but not sections."""
     app.builder.search = False  # type: ignore[attr-defined]
 
 
@@ -38,7 +38,7 @@ def add_page(app: Sphinx, config: Config) -> None:
 
 
 def note_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
-    """Write down what the sections of a page say."""
+    """Write down the text of each section of a page."""
     number = app.env.toc_secnumbers.get(page, {}).get("")
     found = [section.entry() for section in sections(document)]
     name = found[0]["title"] if found else page
@@ -49,7 +49,7 @@ def note_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.d
 
 
 def entries(app: Sphinx) -> list[dict[str, Any]]:
-    """The entries of the index: an address, the page's title, and what the section says."""
+    """Return the entries of the index: an address, the page's title, and the section's text."""
     made = []
     for page in sorted(app.env.found_docs):
         path = folder(app) / f"{page}.json"

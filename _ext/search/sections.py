@@ -17,7 +17,7 @@ from look.folds import predict_answer
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}
-MARKS = "⊤′″∗"  # that need no sign of a power
+MARKS = "⊤′″∗"  # these need no ^ before them
 RELATIONS = set("=≠<>≤≥≈→←∈")
 SKIPPED = (nodes.raw, nodes.image, nodes.comment, nodes.target, addnodes.toctree)
 
@@ -46,7 +46,7 @@ def squeezed(text: str) -> str:
 
 
 def raised(sign: str, text: str) -> str:
-    """An index or a power, in brackets where it needs them; a prime has no sign."""
+    """Write an index or a power, in brackets if it needs them; a prime has no sign."""
     if text in MARKS:
         return text
     bare = len(text) == 1 or sign == "_" or text.startswith("(")
@@ -54,7 +54,7 @@ def raised(sign: str, text: str) -> str:
 
 
 def linear(element: ET.Element) -> str:
-    """A MathML element in one line of characters: fractions with a stroke, powers with a ^."""
+    """Write a MathML element as one line: fractions with a slash, powers with a ^."""
     tag = element.tag.rpartition("}")[2]
     if tag == "annotation":
         return ""
@@ -76,7 +76,7 @@ def linear(element: ET.Element) -> str:
 
 
 def characters(tex: str) -> str:
-    """A formula as characters that can be read and searched for."""
+    """Write a formula as characters that can be read and searched for."""
     try:
         found = MATHML.search(typeset(tex))
     except FormulaError:
@@ -86,7 +86,7 @@ def characters(tex: str) -> str:
 
 
 def plain(node: nodes.Node) -> str:
-    """The text of a paragraph or title, as a reader sees it."""
+    """Return the text of a paragraph or title, as a reader sees it."""
     if isinstance(node, nodes.Text):
         return node.astext()
     if isinstance(node, nodes.math):
@@ -97,15 +97,15 @@ def plain(node: nodes.Node) -> str:
 
 
 def has_title(node: nodes.Node) -> bool:
-    """Whether a node is a section of its own: the boxes of exercises are made as untitled ones."""
+    """Return whether a node is a section with a title: exercise boxes are sections without one."""
     is_section = isinstance(node, nodes.section)
     return is_section and any(isinstance(child, nodes.title) for child in node.children)
 
 
 def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.Element, bool]]:
-    """The paragraphs, titles, terms and code within a node, sections within it left aside.
+    """Yield the paragraphs, titles, terms and code in a node, but not in its sections.
 
-    With each, whether it is a part of an answer: a prediction's, or the solution of an exercise.
+    Each comes with whether it is part of an answer: of a prediction's, or of a solution.
     """
     answers = answers or isinstance(node, predict_answer) or is_solution_node(node)
     for child in node.children:
@@ -120,7 +120,7 @@ def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.E
 
 
 def filled(section: Section, node: nodes.Element) -> Section:
-    """Put into a section what its node says."""
+    """Fill a section with the text of its node, and return it."""
     for leaf, answers in leaves(node):
         if answers:
             section.answers.append(plain(leaf))
@@ -136,7 +136,7 @@ def title_of(node: nodes.Element) -> str:
 
 
 def sections(document: nodes.document) -> Iterator[Section]:
-    """The sections of a resolved document in their order, and the entries of a glossary."""
+    """Yield the sections of a resolved document in order, then the entries of a glossary."""
     for node in filter(has_title, document.findall(nodes.section)):
         outer = node.parent
         within = title_of(outer) if has_title(outer) and has_title(outer.parent) else ""

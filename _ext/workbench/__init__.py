@@ -52,7 +52,7 @@ STAMP = sha256(b"".join((PARTS / f"workbench.{kind}").read_bytes() for kind in (
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
 
-# What the theme gives to the pages of the book.
+# What the theme gives to the book's pages, which this page has to bring itself.
 EMBEDDED = (
     f"html{{color-scheme:light;--pst-color-background:{GROUND};"
     "--pst-color-surface:light-dark(#f3f4f5,#1c2128);--pst-color-border:light-dark(#c9ced4,#48566b);"
@@ -66,9 +66,9 @@ BENCH = (
     '<div class="bench tex2jax_ignore" id="workbench" hidden></div>'
     "<noscript><p>The workbench needs JavaScript.</p></noscript>"
 )
-BUILT = "_bench"  # the folder of what the build has made of the starting points
+BUILT = "_bench"  # the folder for what the build makes of the starting points
 EMBED = "_static/embed.html"  # the page that other sites show in a frame
-SHOWN = [view for view in VIEWS if view != "written out"]  # whose formulas a browser sets
+SHOWN = [view for view in VIEWS if view != "written out"]  # in that one, the browser sets formulas
 
 
 class Workbench(SphinxDirective):
@@ -82,13 +82,13 @@ class Workbench(SphinxDirective):
 
 
 def frame() -> str:
-    """The document in which a view is shown, with a place for it."""
+    """Return the document that shows a view, with a place to put the view."""
     shown = "".join(respond(SMALL, view).html for view in VIEWS)
     return document(PLACE + TELL, "A view", hashes(shown + TELL), SHEET)
 
 
 def start(source: str) -> str:
-    """A cell as a starting point, ending with what it draws; "" where it draws nothing."""
+    """Turn a cell into a starting point that ends with what it draws; "" if it draws nothing."""
     name, call = _last_call(source)
     if call is None or name != "draw_graph":
         return ""
@@ -97,7 +97,7 @@ def start(source: str) -> str:
 
 
 def starts(page: nodes.document) -> list[dict[str, Any]]:
-    """The starting points of a page."""
+    """Return the starting points of a page."""
     found = []
     for cell in code_cells(page):
         text, section = start(source_of(cell)), cell.parent
@@ -108,16 +108,16 @@ def starts(page: nodes.document) -> list[dict[str, Any]]:
 
 
 def told_of(name: str, text: str) -> dict[str, Any]:
-    """A starting point as the script knows it, with the views that the build makes of it."""
+    """Describe a starting point for the script, with the views that the build makes of it."""
     return {"name": name, "key": nodes.make_id(name), "text": text, "views": SHOWN}
 
 
 def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
-    """The cells that show a graph, a player or a figure, as the workbench can take them.
+    """Return the cells that the workbench can take: they show a graph, a player or a figure.
 
-    Each by its place: the view, and the cells that it is made of, itself last. There is none of a
-    cell that needs what a browser has not, draws nodes of its own engine, or builds on more lines
-    than one would want to read.
+    Each place maps to the view and the cells that it is made of, the cell itself last. Cells are
+    left out that need what a browser lacks, draw nodes of an engine of their own, or build on more
+    lines than anyone would want to read.
     """
     found = {}
     for place, source in enumerate(sources):
@@ -132,7 +132,7 @@ def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, 
 
 
 def _within(place: int, cells: Sequence[dict[str, Any]]) -> set[int]:
-    """A cell and those that it builds on; each is followed once, or dense pages take for ever."""
+    """Return a cell and the cells it builds on; following each one once keeps this fast."""
     found, todo = {place}, [place]
     while todo:
         new = {*cells[todo.pop()].get("uses", ())} - found
@@ -142,14 +142,14 @@ def _within(place: int, cells: Sequence[dict[str, Any]]) -> set[int]:
 
 
 def _view(source: str) -> str:
-    """The view that a cell shows of a node; "" of any other cell."""
+    """Return the view of a node that a cell shows; "" for any other cell."""
     name, call = _last_call(source)
     takes_node = call and len(call.args) == 1 and isinstance(call.args[0], ast.Name | ast.BinOp)
     return SHOWS.get(name, "") if takes_node else ""
 
 
 def _last_call(source: str) -> tuple[str, ast.Call | None]:
-    """The function that a cell calls last, to show something, and the call."""
+    """Return the function that a cell calls last, to show something, and the call."""
     try:
         match ast.parse(source).body:
             case [*_, ast.Expr(ast.Call(ast.Name(name)) as call)]:
@@ -160,7 +160,7 @@ def _last_call(source: str) -> tuple[str, ast.Call | None]:
 
 
 def element(told: dict[str, Any]) -> str:
-    """What the page tells ``workbench.js``, and the script."""
+    """Return the element with what the page tells ``workbench.js``, and the script."""
     data = json.dumps({"views": [*VIEWS], "frame": frame()} | told)
     data = data.replace("</", "<\\/").replace("<!", "<\\u0021")
     script = f"{told['root']}workbench.js?v={STAMP.hexdigest()[:8]}"
@@ -171,7 +171,7 @@ def element(told: dict[str, Any]) -> str:
 
 
 def embed(told: dict[str, Any], static: str) -> str:
-    """The page that other sites show in a frame; it lies beside the scripts of every page."""
+    """Return the page that other sites show in a frame; it is beside the scripts of every page."""
     sheets = "".join(
         f'<link rel="stylesheet" href="{name}">'
         for name in (f"{static}book.css", f"{static}live.css", f"{told['root']}workbench.css")
@@ -189,7 +189,7 @@ def embed(told: dict[str, Any], static: str) -> str:
 
 
 def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
-    """What the engine makes of each starting point, in a file for each view."""
+    """Write what the engine makes of each starting point, one file for each view."""
     stamp = sha256(f"{json.dumps(found)} {digest()}".encode()).hexdigest()
     if (folder / stamp).exists():
         return
