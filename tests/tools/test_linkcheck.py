@@ -110,7 +110,7 @@ def test_a_machine_without_a_network_is_told_so_once(tmp_path: Path) -> None:
     write(tmp_path, [f"{host}/{page}" for host in hosts for page in ("a", "b#c")])
     run, found = check(tmp_path)
     assert run.returncode != 0
-    assert run.stderr.count("none of the 2 hosts that they lead to answers") == 1
+    assert run.stderr.count("none of the 2 hosts that links lead to answers") == 1
     assert "broken link" not in run.stderr
     assert not found
 
