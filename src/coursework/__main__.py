@@ -37,7 +37,7 @@ each student are graded with the secret of their release, and with no new one. T
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status."""
+    """Run a command and return the exit status."""
     options = _parser().parse_args(arguments)
     try:
         status: int = options.command(options)
@@ -163,7 +163,7 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str]:
-    """What is wrong with the marks of the answers that there are to try, under each secret."""
+    """Return what is wrong with the marks of the trial answers, under each secret."""
     if not options.secrets:
         return []
     folder = options.answers or options.book / ANSWERS
@@ -204,7 +204,7 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _write_source(assignment: Assignment, secret: str, options: argparse.Namespace) -> None:
-    """The source that nbgrader grades by, which is the same for everybody."""
+    """Write the source that nbgrader grades with, which is the same for everybody."""
     if drawn := [problem.id for problem in assignment.problems if problem.drawing]:
         what = "left out of nbgrader's source, which is the same for everybody"
         print(f"{assignment.name}: {what}: {', '.join(drawn)}")
@@ -233,7 +233,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
-    """The assignments that are asked for, all of whose answers pass their checks."""
+    """Return the chosen assignments, after checking that every reference answer passes."""
     assignments = _load(options)
     names = options.only or list(assignments)
     for name in names:
@@ -263,7 +263,7 @@ def _pages(options: argparse.Namespace) -> Path:
 
 
 def _secret(options: argparse.Namespace, drawn: Sequence[str] = ()) -> str:
-    """The teacher's secret, made where there is none and no `drawn` assignment came of another."""
+    """Return the teacher's secret; make one unless a `drawn` assignment needs an earlier one."""
     path: Path = options.secret or options.book / SECRET
     if drawn and not path.exists():
         raise ProblemError(

@@ -16,7 +16,7 @@ BOOK = "the book's own answer"
 
 
 def alike(problem: Problem, answers: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Groups of students whose (student, code) are alike, with `BOOK` if the book's answer is."""
+    """Return groups of students whose (student, code) are alike; `BOOK` joins if its answer is."""
     groups: dict[str, list[str]] = {}
     for student, code in [(BOOK, problem.answer), *answers]:
         if form := _form(code, problem.names):
@@ -25,7 +25,7 @@ def alike(problem: Problem, answers: Iterable[tuple[str, str]]) -> list[list[str
 
 
 def _form(code: str, names: Sequence[str]) -> str:
-    """What is left of the last definitions of the names; "" for what is too short to tell."""
+    """Return the shape of the last definitions of the names; "" if it is too short to tell."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

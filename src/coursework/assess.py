@@ -71,7 +71,7 @@ class Key:
         self._secret = secret
 
     def drawn_for(self, student: str) -> Self:
-        """The key to what this student is asked; what all are asked is not made again."""
+        """Return the key to this student's problems; problems common to all are not made again."""
         if not self.assignment.is_drawn:
             return self
         assignment = self.assignment.drawn_for(self._secret, student)
@@ -80,17 +80,17 @@ class Key:
         return own
 
     def fits(self, tags: Mapping[str, str]) -> bool:
-        """Whether a notebook with these tags holds the instances that this is the key to."""
+        """Return whether a notebook with these tags holds the instances in this key."""
         return self.assignment.fits(tags, self._secret, self.student)
 
     @functools.cached_property
     def common(self) -> dict[tuple[str, str], list[CheckDraw]]:
-        """{problem and part: what it is asked}, of the problems that are the same for all."""
+        """Return {(problem, part): draws} for the problems that are the same for all students."""
         return self._draws(q for q in self.assignment.problems if not q.drawing)
 
     @functools.cached_property
     def draws(self) -> dict[tuple[str, str], list[CheckDraw]]:
-        """{problem and part: what it is asked}."""
+        """Return {(problem, part): draws}."""
         return self.common | self._draws(q for q in self.assignment.problems if q.drawing)
 
     def _draws(self, problems: Iterable[Problem]) -> dict[tuple[str, str], list[CheckDraw]]:
@@ -107,14 +107,14 @@ class Key:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """Changes whenever a mark could."""
+        """Return a digest that changes whenever a mark could."""
         problems = [asdict(replace(p, where="")) for p in self.assignment.problems]
         described = json.dumps(problems, sort_keys=True)
         return hashlib.sha256(f"{self._secret}\n{described}".encode()).hexdigest()
 
 
 def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
-    """The mark of a submission."""
+    """Return the mark of a submission."""
     own = sandbox.bare if key.assignment.is_alone else sandbox
     assessment = _Assessment(notebook, key, own)
     assessment.run()
@@ -122,13 +122,13 @@ def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
 
 
 def unreadable(key: Key, reason: str) -> Mark:
-    """The mark of a file that is not a notebook."""
+    """Return the mark of a file that is not a notebook."""
     said = f"The file could not be read: {reason}."
     return unasked(key.assignment, "there is nothing to grade", said)
 
 
 def ungraded(key: Key, error: Exception) -> Mark:
-    """The mark of a submission at which the grader itself failed."""
+    """Return the mark of a submission at which the grader itself failed."""
     said = "This has not been graded: the grader failed."
     fault = printable(f"{type(error).__name__}: {error}")[:QUOTED]
     why = "the grader failed before this was asked"
@@ -151,7 +151,7 @@ class _Assessment:
         self._seconds = 0.0
 
     def run(self) -> None:
-        """Go through cells and checks, in as many processes as that takes."""
+        """Run the cells and checks, in as many processes as it takes."""
         limits = self._sandbox.limits
         life = limits.life
         for _ in range(LOSSES + 1):
@@ -166,7 +166,7 @@ class _Assessment:
                 return
 
     def mark(self) -> Mark:
-        """What came of it."""
+        """Return the mark of the submission."""
         problems = []
         for problem in self._key.assignment.problems:
             parts = tuple(
@@ -211,7 +211,7 @@ class _Assessment:
                     self._answers[problem.id, part.name] = self._ask(session, problem, part)
 
     def _ask(self, session: Session, problem: Problem, part: Part) -> PartMark:
-        """The mark of one part: its driver is called with every input, and the results compared."""
+        """Call the driver of a part with every input, compare the results, and return the mark."""
         names = list(problem.names)
         places = _places(session.request("defined", names=names), names)
         if not places:
@@ -237,7 +237,7 @@ class _Assessment:
             self._answers[problem.id, part.name] = _no_points(part, "failed", reason)
 
     def _quote(self, error: Raised) -> str:
-        """An exception in a line, with the line of the notebook that it came from."""
+        """Return an exception in one line, with the line of the notebook that raised it."""
         if error.type in ("WireError", "NotPlainError"):
             return f"the result cannot be compared: {error.message}"
         text = f"{error.type}: {error.message}" if error.message else error.type
@@ -271,7 +271,7 @@ class _Assessment:
         return remarks
 
     def _whose(self, made_for: str) -> Iterator[str]:
-        """A remark where the problems in the notebook are not this student's."""
+        """Yield a remark if the problems in the notebook are not this student's."""
         student = self._key.student
         if made_for and id_key(made_for) != id_key(student):
             whose = f"The notebook was made for {made_for}; this is marked for"
@@ -294,7 +294,7 @@ def _reason(lost: SessionLostError, ending: Ending) -> str:
 
 
 def _places(answer: Any, names: Sequence[str]) -> dict[str, tuple[str, int]]:
-    """{name: file and line} of an answer; what is not in that form is not believed."""
+    """Return {name: (file, line)} from an answer, leaving out items of any other form."""
     found = {}
     for item in answer if isinstance(answer, list) else []:
         match item:
@@ -304,7 +304,7 @@ def _places(answer: Any, names: Sequence[str]) -> dict[str, tuple[str, int]]:
 
 
 def _belongs(grade_id: str, problem: str) -> bool:
-    """Whether a cell of this name is one of the problem's."""
+    """Return whether a cell of this name belongs to the problem."""
     return grade_id == problem or grade_id.startswith(f"{problem}-")
 
 

@@ -23,35 +23,35 @@ class Assignment:
 
     @property
     def points(self) -> float:
-        """What everything is worth together."""
+        """Return the sum of the points of all problems."""
         return sum(problem.points for problem in self.problems)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a problem of it is drawn for each student."""
+        """Return whether any problem is drawn for each student."""
         return any(problem.drawing for problem in self.problems)
 
     @property
     def is_alone(self) -> bool:
-        """Whether its answers may import the standard library and NumPy, and nothing else."""
+        """Return whether answers may import only the standard library and NumPy."""
         return any(problem.alone for problem in self.problems)
 
     def drawn_for(self, secret: str, student: str) -> Self:
-        """The assignment as this student is asked it."""
+        """Return the assignment with this student's problems."""
         return replace(self, problems=tuple(p.drawn_for(secret, student) for p in self.problems))
 
     def tags(self, secret: str, student: str) -> dict[str, str]:
-        """{problem: tag} of these instances, which were drawn for this student."""
+        """Return {problem: tag} of these instances, which were drawn for this student."""
         return {p.id: p.tag(secret, student) for p in self.problems if p.drawing}
 
     def fits(self, tags: Mapping[str, str], secret: str, student: str) -> bool:
-        """Whether a notebook with these tags, or with none, may hold these instances."""
+        """Return whether a notebook with these tags, or with none, may hold these instances."""
         own = self.tags(secret, student) if tags else {}
         return all(tags.get(name, tag) == tag for name, tag in own.items())
 
 
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:
-    """The assignments of a TOML file, by name, with their problems from the folders of pages.
+    """Load the assignments of a TOML file, by name, with their problems from the folders of pages.
 
     Raises:
         ProblemError: the file or a page is wrong; the message says where, and what to do.
@@ -91,7 +91,7 @@ def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) 
 
 
 def _worth(item: Any, problems: dict[str, Problem]) -> Problem:
-    """The problem that an entry names, worth what it says."""
+    """Return the problem that an entry names, with the entry's points."""
     if not isinstance(item, dict) or "id" not in item:
         raise ProblemError(f'write exercises as {{ id = "…", points = … }}; got {item!r}')
     if item["id"] not in problems:

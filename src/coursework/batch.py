@@ -55,7 +55,7 @@ class Graded:
 
     @property
     def asked(self) -> Assignment:
-        """The assignment as its student was asked it."""
+        """Return the assignment with the problems of the submission's student."""
         return self.key.drawn_for(self.submission.student).assignment
 
 
@@ -71,7 +71,7 @@ def grade_all(
     hidden: Sequence[Path] = (),
     progress: bool = True,
 ) -> list[Graded]:
-    """Grade submissions; each mark is kept in `output` as soon as it is known.
+    """Grade submissions, and keep each mark in `output` as soon as it is known.
 
     Args:
         submissions: of those that a folder holds, all or a part.
@@ -119,7 +119,7 @@ class _Store:
         self.keys = keys
 
     def find(self, submission: Submission) -> Mark | None:
-        """The mark of a submission as it is now, if it is finished."""
+        """Return the mark of the submission in its present state, or None if it isn't finished."""
         try:
             path = self._path(submission, _read(submission))
             return from_json(path.read_text(encoding="utf-8"))
@@ -192,7 +192,7 @@ class _Pool:
             jail.end_orphans(self._own)
 
     def keep_hidden(self, folders: Iterable[Path]) -> None:
-        """Refuse folders that a submission could read, being where libraries are."""
+        """Refuse folders that a submission could read because they are where libraries are."""
         for path in folders:
             for visible in self.visible:
                 if path.resolve().is_relative_to(visible):
@@ -203,7 +203,7 @@ class _Pool:
     def grade(
         self, submissions: Sequence[Submission], store: _Store
     ) -> Iterator[tuple[Submission, Mark]]:
-        """Each submission with its mark, as they come."""
+        """Yield each submission with its mark, as soon as it is graded."""
         futures = {self._threads.submit(self._grade_one, each, store): each for each in submissions}
         for future in as_completed(futures):
             yield futures[future], future.result()
@@ -223,7 +223,7 @@ class _Pool:
     def _try_twice(
         self, submission: Submission, content: Content, key: Key, sandbox: Sandbox
     ) -> tuple[Mark, Sandbox]:
-        """The mark, and the sandbox for the next: where grading fails, it starts over in a new one.
+        """Return the mark and a sandbox for the next submission; retry once in a new sandbox.
 
         If it fails again, that is the mark of this submission and of no other.
         """
@@ -260,7 +260,7 @@ def _read(submission: Submission) -> Content:
 
 
 def _fingerprint() -> str:
-    """Changes whenever this grader, or the engine that submissions use, could mark differently."""
+    """Return a text that changes whenever this grader or the engine could mark differently."""
     own = Path(__file__).parent
     decide = [path for pattern in DECIDING for path in sorted(own.glob(pattern))]
     engine = [path for name in PACKAGES for path in sources(package(name), "*.py")]

@@ -33,7 +33,7 @@ class Instance:
 
 
 def draw_instance(source: str, seed: int) -> Instance:
-    """The instance that the source's `draw(rng)` makes; raises `ProblemError`."""
+    """Return the instance that the source's `draw(rng)` makes; raise `ProblemError` if it fails."""
     with named("draw(rng)"):
         own = json.loads(_drawn(source, seed))
     if not (isinstance(own, dict) and isinstance(own.get("given"), str)):
@@ -47,13 +47,13 @@ def _drawn(source: str, seed: int) -> str:
 
 
 def student_seed(secret: str, student: str, label: str) -> int:
-    """The seed of a student's instance of the exercise with this label."""
+    """Return the seed of a student's instance of the exercise with this label."""
     key = json.dumps([_stretched(secret), id_key(student), label])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
 
 
 def instance_tag(secret: str, student: str, label: str, instance: Instance) -> str:
-    """Return a keyed hash of a student's instance, by which its notebook is known again.
+    """Return a keyed hash of a student's instance, which identifies the notebook later.
 
     Trying a secret on it takes as long as trying one on the instance itself.
     """

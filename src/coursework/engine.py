@@ -23,22 +23,22 @@ if sys.version_info < ({numbers}):
 
 
 def configuration(book: Path) -> dict[str, Any]:
-    """What stands in the book's `_config.yml`."""
+    """Return the contents of the book's `_config.yml`."""
     return yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8")) or {}
 
 
 def repository(book: Path) -> str:
-    """The repository, wheel or folder that the book names; empty if none."""
+    """Return the repository, wheel or folder that the book names; empty if none."""
     return str((configuration(book).get("repository") or {}).get("url") or "")
 
 
 def is_hosted(address: str) -> bool:
-    """Whether readers can be sent there: a repository's address, not a wheel's or a folder."""
+    """Return whether readers can be sent to this address: a repository, not a wheel or a folder."""
     return urlsplit(address).scheme in ("http", "https") and not address.endswith(".whl")
 
 
 def git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None where it fails, outside of a repository for one."""
+    """Return what git prints; None where git fails, for example outside of a repository."""
     command = ["git", "-C", str(folder), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True)
@@ -48,7 +48,7 @@ def git(folder: Path, *arguments: str) -> str | None:
 
 
 def engine_source(book: Path) -> str:
-    """What pip installs the engine from; empty if the book names no place.
+    """Return the source that pip installs the engine from; empty if the book names no place.
 
     A repository at the commit that is checked out here, or a wheel or folder as an address.
     """
@@ -68,6 +68,6 @@ def engine_source(book: Path) -> str:
 
 
 def python_check() -> str:
-    """Lines for a notebook's first cell: an error where the kernel's Python is too old."""
+    """Return lines for a notebook's first cell: an error if the kernel's Python is too old."""
     oldest = metadata("chaingrad")["Requires-Python"].removeprefix(">=")
     return CHECK.format(oldest=oldest, numbers=oldest.replace(".", ", "))

@@ -58,7 +58,7 @@ A run that died is started again alone, with the same words: what it had finishe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of the command, for a parser that also has those that choose assignments."""
+    """Add the command's arguments to a parser that already has the ones that choose assignments."""
     limits = Limits()
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = LAYOUT
@@ -103,7 +103,7 @@ def run(
     known: Sequence[str] = (),
     hidden: Sequence[Path] = (),
 ) -> int:
-    """Grade as the options say; returns the exit status.
+    """Grade as the options say and return the exit status.
 
     `secret` reads the secret, and is told which of the assignments that came in are drawn;
     `known` are the names of all assignments, where some are not graded now; `hidden` is what no
@@ -166,7 +166,7 @@ def run(
 def _need_a_roster(
     listed: Path | None, found: Sequence[Submission], assignments: Mapping[str, Assignment]
 ) -> None:
-    """Refuse to guess by a file's name whose problems they are that were drawn."""
+    """Refuse to guess from a file's name which student its problems were drawn for."""
     for submission in found:
         if listed is None and assignments[submission.assignment].is_drawn:
             raise ValueError(
@@ -178,7 +178,7 @@ def _need_a_roster(
 def _need_the_secret_of_the_release(
     found: Sequence[Submission], assignment: Assignment, secret: str, roster: Roster
 ) -> None:
-    """Refuse to mark a class for problems that it was not asked."""
+    """Refuse to mark a class for problems that it was not given."""
     tagged, foreign = 0, []
     for submission in found:
         try:
@@ -205,7 +205,7 @@ def _need_the_secret_of_the_release(
 
 
 def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
-    """What the teacher should know at once."""
+    """Yield what the teacher should know at once."""
     for stray in strays:
         if stray.disputed:
             yield f"Not graded, {stray}"
@@ -219,7 +219,7 @@ def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
 
 
 def _odd_changes(results: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
-    """Points given by hand that may be a typing error."""
+    """Yield the points given by hand that may be a typing error."""
     for row in results:
         name = row.student.id
         for problem in row.mark.problems:
@@ -233,14 +233,14 @@ def _odd_changes(results: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
 
 
 def _roster(options: argparse.Namespace) -> Path | None:
-    """The roster that is named, or the one that lies with the submissions."""
+    """Return the roster that the options name, or else the one in the folder of submissions."""
     beside: Path = options.submissions / "roster.csv"
     named: Path | None = options.roster
     return named or (beside if beside.exists() else None)
 
 
 def positive(text: str) -> int:
-    """A whole number above 0, for a parser of arguments."""
+    """Convert an argument to a whole number above 0."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)

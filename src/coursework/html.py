@@ -13,12 +13,12 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 
 def render(template: str, **values: Any) -> str:
-    """The page that a template makes of the values."""
+    """Return the page that a template makes from the values."""
     return _environment.get_template(template).render(values)
 
 
 def points(got: float, of: float) -> str:
-    """Points out of how many.
+    """Return points out of a maximum, as text.
 
     >>> points(2.5, 4.0)
     '2.5 of 4'
@@ -27,24 +27,24 @@ def points(got: float, of: float) -> str:
 
 
 def markdown(text: str) -> Markup:
-    """A statement as HTML, its formulas in MathML; HTML in it is shown, not used."""
+    """Convert a statement to HTML, its formulas to MathML; escape any HTML in it."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     return Markup(parser.use(dollarmath_plugin, renderer=_formula).render(text))
 
 
 def verdict(word: str) -> Markup:
-    """Right or not, in a word, a sign and a colour."""
+    """Show whether a part is right, with a word, a sign and a colour."""
     colour, sign = ("good", "✓") if word == "right" else ("bad", "✗")
     return Markup('<span class="{}">{} {}</span>').format(colour, sign, word)
 
 
 def sentence(text: str) -> str:
-    """A reason as a sentence; the names that some start with stay as they are."""
+    """Return a reason as a sentence, keeping a name at its start as it is."""
     return re.sub(r"^(it|the|there)\b", lambda word: word[0].capitalize(), text) + "."
 
 
 def _formula(tex: str, options: Mapping[str, bool]) -> str:
-    """MathML, which browsers show by themselves; TeX where it has no translation."""
+    """Convert a formula to MathML, which browsers show by themselves; keep TeX if that fails."""
     display = "block" if options["display_mode"] else "inline"
     try:
         return str(converter.convert(tex, display=display))

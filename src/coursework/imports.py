@@ -4,7 +4,7 @@ import ast
 
 
 def imported(source: str) -> set[str]:
-    """The packages and modules that a source imports, anywhere in it, by their first names.
+    """Return the first names of the packages and modules that a source imports anywhere.
 
     >>> sorted(imported("import numpy as np, a.b\\ndef f():\\n    from c.d import e"))
     ['a', 'c', 'numpy']

@@ -68,12 +68,12 @@ class Mark:
 
 
 def tidy(points: float) -> float:
-    """Points without what binary fractions add to thirds of a point."""
+    """Round away what binary fractions add to thirds of a point."""
     return round(points, 6)
 
 
 def unasked(assignment: Assignment, why: str, *remarks: str, fault: str = "") -> Mark:
-    """The mark where no part could be asked, and why."""
+    """Return the mark of an assignment of which no part could be checked, with the reason."""
     problems = (
         ProblemMark(
             problem.id,
@@ -86,12 +86,12 @@ def unasked(assignment: Assignment, why: str, *remarks: str, fault: str = "") ->
 
 
 def to_json(mark: Mark) -> str:
-    """The mark as text that `from_json` reads."""
+    """Return the mark as text that `from_json` reads."""
     return json.dumps(dataclasses.asdict(mark), ensure_ascii=False, indent=1)
 
 
 def from_json(text: str) -> Mark:
-    """The mark that was written; raises `ValueError` if that was interrupted."""
+    """Read a mark from its text; raise `ValueError` if writing it was interrupted."""
     try:
         data = json.loads(text)
         problems = tuple(_problem(problem) for problem in data["problems"])

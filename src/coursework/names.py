@@ -44,14 +44,14 @@ class Owner(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What tables call a student who is on no roster."""
+        """Return what tables call a student who is on no roster."""
         if self.platform == "canvas":
             return f"{self.name}_{self.id}"
         return self.id or self.mail or self.name
 
 
 def stem(name: str) -> str:
-    """A file's name without what says its type or that it is a copy; platforms' names stay.
+    """Remove from a file's name its type and the signs of a copy; keep a platform's name.
 
     >>> stem("layers-Copy1.ipynb"), stem("ada.ipynb.txt"), stem("ada_1_2_layers-1.ipynb")
     ('layers', 'ada', 'ada_1_2_layers')
@@ -61,7 +61,7 @@ def stem(name: str) -> str:
 
 
 def platform_of(names: Iterable[str]) -> str:
-    """The platform that wrote a folder's names where both patterns fit: "canvas" or "moodle".
+    """Return the platform that wrote a folder's names if both patterns fit: "canvas" or "moodle".
 
     Names that one pattern alone fits decide. A student can write neither platform's prefix into
     the names of the others.
@@ -74,7 +74,7 @@ def platform_of(names: Iterable[str]) -> str:
 
 
 def owner(name: str, platform: str, plain: str) -> Owner:
-    """The student that a folder or file of this whole name belongs to.
+    """Return the student that a folder or file with this full name belongs to.
 
     `platform` is that of the folder around it, and `plain` the name if no platform wrote it.
 
@@ -93,7 +93,7 @@ def owner(name: str, platform: str, plain: str) -> Owner:
 
 
 def gradescope(folder: Path) -> dict[str, Owner]:
-    """{submission's folder: student} of a Gradescope export; empty for any other folder."""
+    """Return {folder: student} of a Gradescope export; empty for any other folder."""
     try:
         data = yaml.safe_load((folder / GRADESCOPE).read_text(encoding="utf-8"))
         return {name: _submitter(name, entry) for name, entry in data.items()}
@@ -112,7 +112,7 @@ def _submitter(folder: str, entry: dict[str, list[dict[str, str]]]) -> Owner:
 
 
 def id_key(text: str) -> str:
-    """An id without what a spreadsheet changes in it: case, and zeros in front.
+    """Remove from an id what a spreadsheet changes in it: case, and zeros in front.
 
     >>> id_key("U007"), id_key("007"), id_key("000")
     ('u007', '7', '0')
@@ -122,6 +122,6 @@ def id_key(text: str) -> str:
 
 
 def folded(name: str) -> str:
-    """A name without what its spellings differ in: case, spaces, commas, combining characters."""
+    """Remove what spellings of a name differ in: case, spaces, commas, combining characters."""
     lower = unicodedata.normalize("NFKC", name).casefold()
     return "".join(c for c in lower if c.isalnum() or c in "@.+-_")

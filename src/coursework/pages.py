@@ -134,7 +134,7 @@ CodeBlock = tuple[dict[str, Any], str]  # its options, its source
 
 
 def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem]:
-    """Every coding exercise of the book, and of a private folder, by its label."""
+    """Read every coding exercise of the book, and of a private folder, by its label."""
     if private is not None and not private.is_dir():
         raise ProblemError(f"the private folder {private} is not a folder")
     own = _read_folder(private, True) if private is not None else ()
@@ -146,7 +146,7 @@ def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem
 
 
 def parse(text: str, where: str = "the page", private: bool = False) -> dict[str, Problem]:
-    """The coding exercises of one page's text, by label.
+    """Read the coding exercises in the text of one page, by label.
 
     A solution without its exercise gives a problem that has checks alone.
     """
@@ -171,7 +171,7 @@ def _read_folder(folder: Path, private: bool) -> Iterator[Problem]:
 
 
 def _merged(problems: Iterable[Problem]) -> dict[str, Problem]:
-    """The problems by label; checks alone are added to the exercise whose label they have."""
+    """Return the problems by label; checks alone join the exercise that has their label."""
     merged: dict[str, Problem] = {}
     for problem in problems:
         other = merged.get(problem.id)
@@ -192,7 +192,7 @@ def _merged(problems: Iterable[Problem]) -> dict[str, Problem]:
 
 
 def _solutions(text: str, where: str) -> Iterator[tuple[str, list[re.Match[str]]]]:
-    """Each gated solution: the label of its exercise, and the fences in it."""
+    """Yield the label of the exercise and the fences of each gated solution."""
     label, blocks = "", list[re.Match[str]]()
     for fence in FENCE.finditer(text):
         name, _, rest = fence[2].partition("}")
@@ -210,7 +210,7 @@ def _solutions(text: str, where: str) -> Iterator[tuple[str, list[re.Match[str]]
 def _problem(
     text: str, label: str, blocks: list[re.Match[str]], where: str, private: bool
 ) -> Problem | None:
-    """The exercise of a solution, if any of its cells is an answer or a check."""
+    """Return the exercise of a solution, or None if none of its cells is an answer or a check."""
     cells = [cell for cell in map(_cell, blocks) if cell[0]]
     if not cells:
         return None
@@ -240,7 +240,7 @@ def _problem(
 
 
 def _exercise(text: str, label: str) -> dict[str, Any]:
-    """The fields of a problem that its exercise settles; none if the page lacks it.
+    """Return the fields of a problem that its exercise determines; none if the page lacks it.
 
     ("own", "") stands in the statement where a cell draws an instance. What students start from is
     without a line that writes it to a file.
@@ -281,7 +281,7 @@ def _exercise(text: str, label: str) -> dict[str, Any]:
 
 
 def _cell(fence: re.Match[str]) -> CodeBlock:
-    """The `coursework` options of a code cell ({} for any other fence), and its source."""
+    """Return the `coursework` options of a code cell ({} for any other fence), and its source."""
     if not fence[2].startswith("{code-cell}"):
         return {}, ""
     lines = fence[3].splitlines()
@@ -327,13 +327,13 @@ def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Pa
 
 
 def _drawing(source: str) -> str:
-    """What defines `draw`: the cell without the instance that the page makes of it."""
+    """Return the code that defines `draw`: the cell without the instance that the page shows."""
     found = _definitions(source, "the cell that draws")
     return _without({name: text for name, text in found.items() if not OWN.match(text)})
 
 
 def _definitions(source: str, what: str) -> dict[str, str]:
-    """The imports, definitions and assignments of a check, by name, in order."""
+    """Return the imports, definitions and assignments of a check, by name, in order."""
     try:
         body = ast.parse(source).body
     except SyntaxError as error:
@@ -351,7 +351,7 @@ def _definitions(source: str, what: str) -> dict[str, str]:
 
 
 def _without(functions: dict[str, str], *names: str) -> str:
-    """The source of a check without some of its functions."""
+    """Return the source of a check without some of its functions."""
     text, before = "", ""
     for name, source in functions.items():
         if name not in names:

@@ -44,16 +44,16 @@ class Part:
     own: Mapping[str, Any] = field(default_factory=dict)  # the data of a drawn instance
 
     def seed(self, secret: str | int, k: int) -> int:
-        """The seed of draw ``k``, from which the secret cannot be told."""
+        """Return the seed of draw ``k``, which doesn't reveal the secret."""
         key = f"{secret}\n{self.problem}\n{self.name}\n{k}"
         return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
 
     def draw(self, secret: str | int, k: int) -> Any:
-        """The inputs of draw ``k``; the same on every machine."""
+        """Draw the inputs of draw ``k``; they are the same on every machine."""
         return self.inputs_from(self.seed(secret, k))
 
     def inputs_from(self, seed: int) -> Any:
-        """The inputs that a generator with this seed draws; raises `ProblemError`."""
+        """Draw the inputs from a generator with this seed; raise `ProblemError` if that fails."""
         with named(f"{self.problem}, {self.name!r}: inputs(rng)"):
             drawn = run(self.inputs, own=self.own)["inputs"](np.random.default_rng(seed))
             wire.encode(drawn)  # refuses what cannot be sent to a submission
@@ -80,7 +80,7 @@ class Problem:
     instance: Instance = field(default_factory=Instance)  # the book's, until somebody's is drawn
 
     def drawn(self, seed: int) -> Self:
-        """The problem with the instance of this seed; raises `ProblemError`."""
+        """Return the problem with the instance of this seed; raise `ProblemError` if that fails."""
         with at(self.id):
             made = draw_instance(self.drawing, seed)
         statement = ((kind, made.given if kind == "own" else text) for kind, text in self.statement)
@@ -88,38 +88,38 @@ class Problem:
         return replace(self, instance=made, statement=tuple(statement), parts=parts)
 
     def drawn_for(self, secret: str, student: str) -> Self:
-        """The problem as this student is asked it: the same one, unless it is drawn for each."""
+        """Return this student's problem: the same one for all, unless it is drawn for each."""
         if not self.drawing:
             return self
         return self.drawn(student_seed(secret, student, self.like or self.id))
 
     def tag(self, secret: str, student: str) -> str:
-        """What marks this instance in the notebook of the student it was drawn for."""
+        """Return the tag that marks this instance in the notebook of its student."""
         return instance_tag(secret, student, self.id, self.instance)
 
     @property
     def given(self) -> str:
-        """The code that the student is given."""
+        """Return the code that the student is given."""
         return "\n\n".join(text for kind, text in self.statement if kind != "markdown")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that an answer defines."""
+        """Return the names that an answer defines."""
         body = ast.parse(self.answer).body
         return tuple(node.name for node in body if isinstance(node, DEFINITIONS))
 
     @property
     def points(self) -> float:
-        """What the parts are worth together."""
+        """Return the sum of the points of the parts."""
         return sum(part.points for part in self.parts)
 
     @property
     def stub(self) -> str:
-        """What the student starts from: the answer with its bodies taken out, if nothing else."""
+        """Return what the student starts from: by default the answer with its bodies taken out."""
         return self.instance.start or self.start or make_stub(self.answer)
 
     def expected(self, part: Part, inputs: Any) -> dict[str, Any]:
-        """The results of the reference answer, which leaves the inputs as they are.
+        """Return the results of the reference answer; the inputs are not changed.
 
         Raises:
             ProblemError: it fails, takes too long, or gives something else than plain data.
@@ -133,7 +133,7 @@ class Problem:
 
 
 def complain_about(problem: Problem) -> None:
-    """Refuse what cannot be set: no statement or answer, no checks, foreign Markdown, bad code."""
+    """Refuse a problem that lacks an answer or checks, or has foreign Markdown or bad code."""
     if not problem.answer:
         raise ProblemError(
             "checks without an exercise and its answer, and no exercise of the book has "
@@ -171,7 +171,7 @@ def _complain_about_answer(answer: str) -> None:
 
 
 def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> Iterator[str]:
-    """What is wrong with the reference answer, by its checks; nothing if all is well.
+    """Yield what is wrong with the reference answer, by its checks; nothing if all is well.
 
     Of a problem that is drawn for each student a few instances are looked at.
 
@@ -199,12 +199,12 @@ def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[st
 
 
 def above_zero(points: Any, what: str) -> float:
-    """Points as a number; raises `ProblemError`."""
+    """Return points as a number; raise `ProblemError` unless they are above 0."""
     if not isinstance(points, (int, float)) or points <= 0:
         raise ProblemError(f"{what} is worth {points!r} points; say a number above 0")
     return float(points)
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first of the names that stands there twice."""
+    """Return the first name that occurs twice."""
     return next((name for name, count in Counter(names).items() if count > 1), None)

@@ -13,7 +13,7 @@ LINE_CHARACTERS = 100
 
 
 def line(cells: Sequence[Cell], file: str, number: int) -> str:
-    """A line of a file, in brackets; "" if it is of no cell."""
+    """Quote a line of a file in brackets; return "" if the file is not one of the cells."""
     cell = _named(cells, file)
     lines = cell.source.splitlines() if cell else []
     if cell is None or not 0 < number <= len(lines):
@@ -23,7 +23,7 @@ def line(cells: Sequence[Cell], file: str, number: int) -> str:
 
 
 def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
-    """The cells in which stand what is called by these names; a remark for what stands in none.
+    """Return the cells that define these names, with a remark for a name that no cell defines.
 
     Places are what the submission's process says; a cell is shown if it does define the name
     there, or if another cell assigns the name, with that one.
@@ -43,7 +43,7 @@ def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
 
 
 def defines(cell: Cell, names: Sequence[str]) -> bool:
-    """Whether a cell gives one of the names, as far as its lines tell."""
+    """Return whether a cell seems to define one of the names, going by its lines."""
     name = f"(?:{'|'.join(names)})"
     pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=]|from .* as {name}\b)"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
@@ -55,13 +55,13 @@ def _assigns(cell: Cell, name: str) -> bool:
 
 
 def _named(cells: Sequence[Cell], file: str) -> Cell | None:
-    """The cell of this name, if it is small enough to have run: others cost gigabytes to parse."""
+    """Return the cell of this name, if it is small enough to parse: others cost gigabytes."""
     ran = (cell for cell in cells if len(cell.source) <= CELL_CHARACTERS)
     return next((cell for cell in ran if CELL_NAME.format(cell.number) == file), None)
 
 
 def _stands_at(cell: Cell, name: str, line: int) -> bool:
-    """Whether a definition of the name, however deep, covers this line of the cell."""
+    """Return whether a definition of the name, however deep, covers this line of the cell."""
     try:
         tree = ast.parse(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -75,13 +75,13 @@ if find_spec("chaingrad") is None:
 
 
 def write(assignment: Assignment, folder: Path, book: Path) -> Path:
-    """Write the notebook of all students where nbgrader looks for it; returns its path."""
+    """Write the notebook for all students where nbgrader looks for it; return its path."""
     name = assignment.name
     return _write(student_notebook(assignment, book), folder / "release" / name, name)
 
 
 def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
-    """Write the source that nbgrader makes the students' version from; returns its path.
+    """Write the source that nbgrader makes the students' version from; return its path.
 
     Of an assignment that runs alone there is none: nbgrader would let answers import everything.
     """
@@ -106,12 +106,12 @@ def write_for(
 
 
 def student_notebook(assignment: Assignment, book: Path) -> NotebookJson:
-    """What students get: no answer, and of the checks those that are theirs to see."""
+    """Return the notebook for students: no answers, and only the checks that they may see."""
     return _notebook(assignment, book, None)
 
 
 def source_notebook(assignment: Assignment, book: Path, secret: str) -> NotebookJson:
-    """What nbgrader makes the students' version from: answers and hidden checks, marked."""
+    """Return the source for nbgrader, in which answers and hidden checks are marked."""
     return _notebook(assignment, book, secret)
 
 
@@ -134,7 +134,7 @@ def _notebook(
 
 
 def _cells(problem: Problem, secret: str | None) -> Iterator[CellJson]:
-    """An exercise's cells; with a secret those of the source."""
+    """Yield the cells of an exercise: the students' cells, or with a secret the source's."""
     heading = f"## {problem.title}\n\n{problem.level} · {_points(problem.points)}"
     yield _markdown(f"{problem.id}-title", heading)
     for k, (kind, text) in enumerate(problem.statement, 1):
@@ -152,7 +152,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[CellJson]:
 
 
 def visible_check(problem: Problem, part: Part, form: bool = False) -> str:
-    """A check that students see, with the results that the answer gives, or their form alone."""
+    """Return a check that students see, with the answer's results or only their form."""
     title = f"# @title Check: {part.name} ({_points(part.points)})"
     used = {name: part.own[name] for name in dict.fromkeys(OWN.findall(part.source))}
     own = f"own = {_literal(used, 17, 0)}\n\n\n" if used else ""
@@ -161,7 +161,7 @@ def visible_check(problem: Problem, part: Part, form: bool = False) -> str:
 
 
 def page_exercise(problem: Problem) -> dict[str, Any]:
-    """What the exercise's page runs on an answer: the code and the checks of the notebook.
+    """Return what the exercise's page runs on an answer: the code and checks of the notebook.
 
     On the page an instance is nobody's own: answers know it as the cells do, and what they give is
     looked at whole.
@@ -183,7 +183,7 @@ def page_exercise(problem: Problem) -> dict[str, Any]:
 
 
 def hidden_check(problem: Problem, part: Part, secret: str) -> str:
-    """The same check on the inputs that come from the secret, for nbgrader to take out."""
+    """Return the same check on inputs from the secret, marked so that nbgrader takes it out."""
     seeds = [part.seed(secret, k) for k in range(part.draws)]
     source = "" if part.visible else f"{part.source}\n\n\n"
     call = _call(problem, part, seeds)
@@ -191,7 +191,7 @@ def hidden_check(problem: Problem, part: Part, secret: str) -> str:
 
 
 def marked_answer(answer: str) -> str:
-    """The answer with nbgrader's marks around every body that it is to take out."""
+    """Return the answer with nbgrader's marks around every body that it is to take out."""
     lines = answer.splitlines()
     for start, end, indent in reversed(function_bodies(answer)):
         lines[end:end] = [f"{indent}### END SOLUTION"]
@@ -200,7 +200,7 @@ def marked_answer(answer: str) -> str:
 
 
 def _call(problem: Problem, part: Part, seeds: Sequence[int], form: bool = False) -> str:
-    """The expected results for the seeds, or their form, and the call that compares with them."""
+    """Return the expected results for the seeds, or their form, and the call that compares."""
     digits = 12 if part.rtol >= 1e-9 else 17
     results = [problem.expected(part, part.inputs_from(seed)) for seed in seeds]
     if form:
@@ -217,7 +217,7 @@ def _call(problem: Problem, part: Part, seeds: Sequence[int], form: bool = False
 
 
 def _literal(value: Any, digits: int, indent: int) -> str:
-    """Plain data as Python source."""
+    """Return plain data as Python source."""
     inner = " " * (indent + 4)
     if isinstance(value, dict):
         lines = (
@@ -245,7 +245,7 @@ def _literal(value: Any, digits: int, indent: int) -> str:
 
 
 def _rows(rows: Any, digits: int, ndim: int, indent: int) -> str:
-    """The nested list of an array, a line for each row."""
+    """Return an array as a nested list, one line for each row."""
     if ndim == 1:
         return f"[{', '.join(_literal(x, digits, indent) for x in rows)}]"
     inner = (f"{' ' * (indent + 4)}{_rows(row, digits, ndim - 1, indent + 4)}" for row in rows)
@@ -263,12 +263,12 @@ def _title(assignment: Assignment, student: Student | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """The text in Markdown that shows it as it is."""
+    """Escape the text so that Markdown shows it as it is."""
     return re.sub(r"([\\`*_{}\[\]<>#$|~&!])", r"\\\1", " ".join(text.split()))
 
 
 def _setup(assignment: Assignment, book: Path) -> Iterator[CellJson]:
-    """Cells that install the engine, if an exercise uses it, and define `check_results`."""
+    """Yield cells that install the engine, if an exercise uses it, and define `check_results`."""
     if any(_uses_engine(problem) for problem in assignment.problems):
         source = engine_source(book)
         elsewhere = source and not source.startswith("file:")  # where students can reach it
@@ -298,7 +298,7 @@ def _code(name: str, text: str, *, solution: bool = False, points: float | None 
 
 
 def _collapsed(cell: CellJson) -> CellJson:
-    """The cell with only the first line of its source open, in JupyterLab and in Colab."""
+    """Return the cell with only its first line of source open, in JupyterLab and in Colab."""
     cell["metadata"] |= {"jupyter": {"source_hidden": True}, "cellView": "form"}
     return cell
 
@@ -306,7 +306,7 @@ def _collapsed(cell: CellJson) -> CellJson:
 def _cell(
     kind: str, name: str, text: str, solution: bool = False, points: float | None = None
 ) -> CellJson:
-    """A cell with nbgrader's metadata, in version 3 of its schema; a solution alone is edited."""
+    """Return a cell with nbgrader's metadata (schema version 3); only solutions can be edited."""
     graded, locked = points is not None, not solution
     parts = [text, kind, graded, solution, locked, name] + ([float(points)] if points else [])
     checksum = hashlib.md5("".join(map(str, parts)).encode(), usedforsecurity=False)

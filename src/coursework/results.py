@@ -30,12 +30,12 @@ class ResultRow:
 
     @property
     def asked(self) -> Assignment:
-        """The assignment as this student was asked it."""
+        """Return the assignment with this student's problems."""
         return self.graded.asked if self.graded else self.assignment
 
     @property
     def counts(self) -> bool:
-        """Whether there are points to show: something was handed in, or given by hand."""
+        """Return whether there are points to show: something was handed in, or given by hand."""
         return self.submission is not None or any(p.given is not None for p in self.mark.problems)
 
 
@@ -46,7 +46,7 @@ def rows(
     roster: Roster,
     changes: Sequence[Change] = (),
 ) -> list[ResultRow]:
-    """A row for everybody on the roster, in the folder or given points, and each assignment.
+    """Return a row for each student (on the roster, in the folder or in changes) and assignment.
 
     Assignments that nobody has touched are left out.
     """
@@ -96,7 +96,7 @@ def _row(
 
 
 def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:
-    """The mark with the points given by hand, {exercise: change}."""
+    """Return the mark with the points given by hand, {exercise: change}."""
     problems = (
         replace(p, given=changes[p.id].points, why=changes[p.id].why) if p.id in changes else p
         for p in mark.problems

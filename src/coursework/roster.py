@@ -80,14 +80,14 @@ class Roster:
                 table.setdefault(key, set()).add(student.id)
 
     def find(self, name: str) -> Student:
-        """The student that a name stands for: by id, name or mail, if that is one and no other."""
+        """Find the student whose id, name or mail this is, if it fits exactly one student."""
         if name and (known := self._ids.get(id_key(name))):
             return self.students[known]
         found = self._named(name)
         return self.students[next(iter(found))] if len(found) == 1 else Student(name)
 
     def listed(self, owner: Owner) -> str:
-        """The id of the student on the roster that a file's owner is, or "".
+        """Return the id of the student on the roster who owns a file, or "".
 
         A platform's id and mail count before the name, for students may change their names. The
         name that a platform shows is looked up among names alone.
@@ -105,16 +105,16 @@ class Roster:
         return next((next(iter(found)) for found in (mails, names) if len(found) == 1), "")
 
     def id_of(self, name: str) -> str:
-        """The id of the student that a name stands for, or the name itself."""
+        """Return the id of the student that a name stands for, or the name itself."""
         return self.find(name).id
 
     def is_shared(self, name: str) -> bool:
-        """Whether several on the roster have this name."""
+        """Return whether several students on the roster have this name."""
         before, _, _ = name.rpartition("_")  # of a platform's number
         return any(len(self._named(guess)) > 1 for guess in (name, before))
 
     def _named(self, name: str) -> set[str]:
-        """Who has this name, mail, or part of a mail before the @."""
+        """Return the ids with this name, mail, or part of a mail before the @."""
         tables = (self._mails, self._names, self._locals)
         return set().union(*(table.get(folded(name), ()) for table in tables))
 
@@ -125,7 +125,7 @@ def read_changes(
     known: Sequence[str] = (),
     who: Callable[[str], str] = str,
 ) -> list[Change]:
-    """Marks given by hand; a file with the names of the columns alone is made where there is none.
+    """Read the marks given by hand; if the file is missing, make one with only the column names.
 
     Those for assignments that are `known`, and not graded now, are left alone; `who` tells the
     student that a name stands for.
@@ -166,7 +166,7 @@ def _change(
 
 
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-    """The rows of a table with these columns, in any order, after commas or semicolons.
+    """Yield the rows of a table with these columns, in any order, split at commas or semicolons.
 
     With each comes the place where it stands.
     """
@@ -190,6 +190,6 @@ def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str,
 
 
 def _turned(name: str) -> list[str]:
-    """`de la Cruz Maria`, as Canvas writes it, for `Maria de la Cruz`: each word may come first."""
+    """Return all rotations of a name: Canvas writes `de la Cruz Maria` for `Maria de la Cruz`."""
     words = name.split()
     return ["".join(words[k:] + words[:k]) for k in range(len(words) or 1)]

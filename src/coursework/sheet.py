@@ -76,7 +76,7 @@ def write(
     students: Sequence[Student] = (),
     secret: str = "",
 ) -> tuple[Path, Path]:
-    """Write a sheet of problems, or one for each student, and the key to all; returns both paths.
+    """Write one sheet of problems, or one for each student, and one key; return both paths.
 
     Args:
         kind: what is asked, a name in `KINDS`.
@@ -109,7 +109,7 @@ def write(
 
 
 def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Question]:
-    """The problems from a seed on, no two of them the same."""
+    """Yield the problems from a seed on, no two of them the same."""
     found = dict[Markup, Question]()
     for seed in islice(count(first), TRIES * number):
         drill = drills.problem(kind, level, 1 + (seed - 1) % LAST) if level else None
@@ -181,7 +181,7 @@ def _typed(problem: drills.Problem) -> Printed:
 
 
 def _lines(problem: drills.Problem, lines: Iterable[Mapping[str, Any]]) -> Markup:
-    """A line to fill in for each adjoint, with its name and shape."""
+    """Return a line to fill in for each adjoint, with its name and shape."""
     blank = Markup('<p class="blanks">{} {} = <i class="wide"></i></p>')
     return Markup().join(
         blank.format(line["label"], problem.filled(line["shape"])) for line in lines
@@ -194,7 +194,7 @@ def _drawing(
     blank: Mapping[tuple[str, str], Sequence[str]] = {},
     said: Mapping[tuple[str, str, int], str] = {},
 ) -> Markup:
-    """The graph with its numbers and `more`; boxes for what is asked; what its edges carry."""
+    """Draw the graph with its numbers and `more`, boxes for what is asked, and labels on edges."""
     entry = problem.entry
     texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
     texts |= {(node, slot): problem.filled(text) for node, slot, text in entry["given"]}
@@ -224,7 +224,7 @@ def _drawing(
 
 
 def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
-    """Put boxes for numbers where a text would stand, and what is asked for into their corners."""
+    """Replace a text by boxes for numbers, with labels in their corners."""
     frame = group.find("rect[@class='cg-box']")
     assert frame is not None
     width = (float(frame.attrib["width"]) - 10) / len(labels)

@@ -21,19 +21,19 @@ def package(name: str) -> Path:
 
 
 def is_source(path: Path, folder: Path) -> bool:
-    """Whether a file within a folder is a source, by its name and the folders between."""
+    """Return whether a file is a source, going by its name and the folders above it."""
     parts = path.relative_to(folder).parts
     return not any(map(LEFT.fullmatch, parts)) and not TRIED.fullmatch(path.name)
 
 
 def sources(folder: Path, pattern: str = "*") -> list[Path]:
-    """The sources within a folder whose names match a pattern, in order."""
+    """Return the sources within a folder whose names match a pattern, in order."""
     found = (path for path in folder.rglob(pattern) if is_source(path, folder))
     return sorted(path for path in found if path.is_file())
 
 
 def copy(folder: Path, target: Path) -> None:
-    """Copy the sources within a folder to where another is to lie."""
+    """Copy the sources within a folder to another place."""
     for path in sources(folder):
         place = target / path.relative_to(folder)
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from coursework.trusted import ProblemError
 
 
 def make_stub(answer: str) -> str:
-    """The source with every function's body, its docstring apart, replaced."""
+    """Replace the body of every function in the source, keeping its docstring."""
     lines = answer.splitlines()
     for start, end, indent in reversed(function_bodies(answer)):
         lines[start:end] = [f"{indent}raise NotImplementedError"]
@@ -15,7 +15,7 @@ def make_stub(answer: str) -> str:
 
 
 def function_bodies(source: str) -> list[tuple[int, int, str]]:
-    """The lines of each function's body without its docstring: start, end, indentation."""
+    """Return the lines of each function's body without its docstring: start, end, indentation."""
     found, lines = [], source.splitlines()
     for node in _functions(ast.parse(source)):
         first = node.body[0]
@@ -31,7 +31,7 @@ def function_bodies(source: str) -> list[tuple[int, int, str]]:
 
 
 def _functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
-    """The functions and methods of a source, in order; not functions within functions."""
+    """Return the functions and methods of a source, in order; not functions within functions."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
             yield child

@@ -120,7 +120,7 @@ class _Found(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Who handed it in, by the number that the platform wrote; a plain name has none."""
+        """Return the platform and the number that it wrote; both are "" for a plain name."""
         return (self.place.owner.platform, self.place.owner.number)
 
 
@@ -131,7 +131,7 @@ def collect(
     listed: Callable[[Owner], str] = lambda _: "",
     files: Container[str] = (),
 ) -> Collection:
-    """Every student's submission to each of the assignments, in a fixed order, and the strays.
+    """Collect each student's submission to each assignment, in a fixed order, and the strays.
 
     `known` are the names of all assignments that there are, also of those not asked for; `listed`
     tells the id on the roster of a file's owner, or ""; `files` may come as files of Python.
@@ -171,7 +171,7 @@ class _Scan:
     strays: list[Stray] = field(default_factory=list)
 
     def folder(self, folder: Path, depth: int) -> bool:
-        """Look through a folder; whether it holds a notebook."""
+        """Look through a folder, and return whether it holds a notebook."""
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
@@ -198,7 +198,7 @@ class _Scan:
         return held or bool(others) or alone
 
     def _is_file(self, entry: os.DirEntry[str]) -> bool:
-        """Whether this is a file of Python that is named for an assignment which may be one."""
+        """Return whether this is a file of Python named after an assignment that may be one."""
         if not entry.name.lower().endswith(".py") or entry.is_dir(follow_symlinks=False):
             return False
         place = self._place(Path(entry.path), look_inside=False)
@@ -227,7 +227,7 @@ class _Scan:
         self.found.append(_Found(place, path))
 
     def by_place(self) -> dict[tuple[str, str], list[_Found]]:
-        """{student and assignment: what was found}; what two platform identities claim is left."""
+        """Return {(student, assignment): files}, without what two platform identities claim."""
         found: defaultdict[tuple[str, str], list[_Found]] = defaultdict(list)
         for item in self.found:
             found[self._student(item.place.owner), item.place.assignment].append(item)
@@ -245,7 +245,7 @@ class _Scan:
         return kept
 
     def _student(self, owner: Owner) -> str:
-        """The id on the roster, or a name that stands for nobody on it."""
+        """Return the id on the roster, or a name that nobody on the roster has."""
         if known := self.listed(owner):
             return known
         label = _spelled(owner.label)
@@ -268,7 +268,7 @@ class _Scan:
         self.strays.append(Stray(name, why, student, assignment))
 
     def _place(self, path: Path, *, look_inside: bool) -> _Place | None:
-        """Who handed in what, from the path inside the folder, or else from the notebook."""
+        """Return who handed in what, going by the path in the folder, or else the notebook."""
         *folders, last = path.relative_to(self.root).parts
         stem = names.stem(last)
         by_name = self._named(stem) or _ending(stem, self.known)
@@ -294,7 +294,7 @@ class _Scan:
         return None
 
     def _owner(self, parent: Path, name: str, plain: str) -> Owner:
-        """Whose a file or folder in `parent` is; `plain` is its name if no platform wrote it."""
+        """Return the owner of a file or folder; `plain` is its name if no platform wrote it."""
         if known := self.gradescope.get(name):
             return known
         if parent not in self.platforms:
@@ -303,7 +303,7 @@ class _Scan:
         return names.owner(name, self.platforms[parent], _spelled(plain))
 
     def _named(self, name: str) -> str:
-        """The assignment with this name, written in whatever case; or ""."""
+        """Return the assignment with this name, ignoring case; or ""."""
         found = [known for known in self.known if known.casefold() == name.casefold()]
         return found[0] if found else ""
 
@@ -313,7 +313,7 @@ def _is_notebook(entry: os.DirEntry[str]) -> bool:
 
 
 def _why_not(entry: os.DirEntry[str]) -> str:
-    """Why a file that may be somebody's work is not graded, or ""."""
+    """Return why a file that may be somebody's work is not graded, or ""."""
     name = entry.name.lower()
     if entry.is_symlink():
         return "a link, which is not followed"
@@ -325,7 +325,7 @@ def _why_not(entry: os.DirEntry[str]) -> str:
 
 
 def _ending(stem: str, known: Sequence[str]) -> str:
-    """The assignment at the end of `STUDENT_ASSIGNMENT`, or ""."""
+    """Return the assignment at the end of `STUDENT_ASSIGNMENT`, or ""."""
     low = stem.casefold()
     ends = (n for n in known for sign in "_-" if low.endswith(sign + n.casefold()))
     found = max(ends, key=len, default="")
@@ -338,7 +338,7 @@ def _before(stem: str, known: Sequence[str]) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's content, if it is an ordinary file of a sensible size."""
+    """Return the file's content, if it is an ordinary file of a sensible size."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -357,7 +357,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_file(content: bytes) -> Notebook:
-    """The text of a file of Python, as one cell; raises `UnreadableError`."""
+    """Return a file of Python as a notebook of one cell; raise `UnreadableError` if it is none."""
     try:
         source = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -366,7 +366,7 @@ def read_file(content: bytes) -> Notebook:
 
 
 def read_notebook(content: bytes) -> Notebook:
-    """The cells of a notebook in format 3 or 4; raises `UnreadableError`."""
+    """Return the cells of a notebook in format 3 or 4; raise `UnreadableError` for any other."""
     with _PARSING:
         return _read(_parse(content))
 
@@ -417,7 +417,7 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
 
 
 def printable(text: str) -> str:
-    r"""The text with what a terminal would obey, and what UTF-8 cannot write, spelled out.
+    r"""Spell out what a terminal would obey and what UTF-8 cannot write.
 
     Spaces and joiners that scripts need stay.
 
@@ -434,7 +434,7 @@ def _is_harmless(character: str) -> bool:
 
 
 def _claim(path: Path) -> str:
-    """What a notebook says it is an answer to, or ""."""
+    """Return the assignment that a notebook says it answers, or ""."""
     with contextlib.suppress(UnreadableError), _PARSING:
         return _said(_parse(read_bytes(path)), "assignment")
     return ""
@@ -451,12 +451,12 @@ def _tags(notebook: object) -> dict[str, str]:
 
 
 def _spelled(name: str) -> str:
-    """One spelling for names that some systems write with combining characters."""
+    """Return one spelling for names that some systems write with combining characters."""
     return unicodedata.normalize("NFC", printable(name.lstrip(".")))
 
 
 def _timestamp(folder: Path) -> str:
-    """What nbgrader's `timestamp.txt` says, if there is one."""
+    """Return the time in nbgrader's `timestamp.txt`, or "" if there is none."""
     try:
         text = read_bytes(folder / "timestamp.txt")[:100].decode(errors="replace").strip()
     except UnreadableError:
@@ -483,7 +483,7 @@ def _text(data: object, *path: str) -> str:
 
 
 def _within(data: object, *path: str) -> object:
-    """What stands in dicts within dicts, by these names; None where anything else is."""
+    """Return the value under these names in nested dicts; None where there is none."""
     for name in path:
         data = data.get(name) if isinstance(data, dict) else None
     return data

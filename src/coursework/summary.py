@@ -35,7 +35,7 @@ WORDS = 100
 def write_reports(
     output: Path, rows: Sequence[ResultRow], strays: Sequence[Stray] = (), *, isolated: bool = True
 ) -> None:
-    """Write the tables, `summary.html` and `feedback/STUDENT.html`; pages of earlier runs go.
+    """Write the tables, `summary.html` and `feedback/STUDENT.html`; delete pages of earlier runs.
 
     Each page says so where submissions were not `isolated`; the summary lists the `strays`.
     """
@@ -58,7 +58,7 @@ def write_reports(
 
 
 def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = True) -> str:
-    """The page of one student, with all that they have handed in.
+    """Return the page of one student, with everything that they handed in.
 
     Nothing of a check's source, of other students, or of the secret is in it. Of a check's results
     it shows the first that is wrong, as expected and as it came.
@@ -80,7 +80,7 @@ def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = Tr
 def summary(
     rows: Sequence[ResultRow], strays: Sequence[Stray] = (), *, isolated: bool = True
 ) -> str:
-    """The teacher's page: distributions, the commonest failures, and every student's marks."""
+    """Return the teacher's page: distributions, the commonest failures, every student's marks."""
     assignments = {row.assignment.name: row.assignment for row in rows}
     parts = [
         _assignment(assignment, [row for row in rows if row.assignment == assignment])
@@ -130,7 +130,7 @@ def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
 
 
 def _kind(part: PartMark) -> str:
-    """What is wrong, without the numbers and places of one submission, so that others share it.
+    """Return what is wrong without one submission's numbers and places, so that others share it.
 
     >>> _kind(PartMark("a", 0, 1, "failed", problem="KeyError: 7 (cell 3, line 4: f(7))"))
     'KeyError: n'
@@ -148,7 +148,7 @@ def _kind(part: PartMark) -> str:
 
 
 def _histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
-    """How many submissions have how many points: bars, the ticks below them, and a text."""
+    """Draw how many submissions have how many points: bars, the ticks below them, and a text."""
     counts = [0] * BINS
     for score in scores:
         counts[max(0, min(BINS - 1, int(BINS * score / most)))] += 1
@@ -180,7 +180,7 @@ def _students(rows: Iterable[ResultRow]) -> list[Student]:
 
 
 def _file_name(student: str) -> str:
-    """A student's page; what cannot be a file's name is changed, and told apart by a digest."""
+    """Return the file name of a student's page; a digest tells changed names apart."""
     safe = student.replace("/", "-").replace("\0", "-").lstrip(".")
     if safe == student and len(student.encode()) <= 100:
         return f"{student}.html"

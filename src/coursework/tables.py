@@ -18,7 +18,7 @@ NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_scor
 
 
 def grades(rows: Sequence[ResultRow]) -> str:
-    """A row for each student and assignment, a column for each exercise.
+    """Return a row for each student and assignment, with a column for each exercise.
 
     What was not handed in is left empty here, and for Moodle and Canvas: as 0 it would count.
     """
@@ -36,7 +36,7 @@ def grades(rows: Sequence[ResultRow]) -> str:
 
 
 def nbgrader(rows: Sequence[ResultRow]) -> str:
-    """The columns that `nbgrader export` writes; what only nbgrader's database knows is empty."""
+    """Return the columns that `nbgrader export` writes; what only its database knows is empty."""
     lines: list[list[Any]] = [NBGRADER]
     for row in rows:
         stamp = row.submission.timestamp if row.submission else ""
@@ -47,7 +47,7 @@ def nbgrader(rows: Sequence[ResultRow]) -> str:
 
 
 def moodle(rows: Sequence[ResultRow]) -> str:
-    """What Moodle's grade import takes: a row for each student, a column for each assignment.
+    """Return a table for Moodle's grade import: a row for each student, a column per assignment.
 
     With a roster, for those on it: Moodle gives the points of a row without an ID number to the
     student of the row above, and refuses the whole file for a number that it does not know.
@@ -57,7 +57,7 @@ def moodle(rows: Sequence[ResultRow]) -> str:
 
 
 def canvas(rows: Sequence[ResultRow]) -> str:
-    """What Canvas's gradebook import takes."""
+    """Return a table for Canvas's gradebook import."""
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
     return _wide(rows, head, _canvas, ["    Points Possible", "", "", "", ""])
 
@@ -80,7 +80,7 @@ def _wide(
     who: Callable[[Sequence[ResultRow]], list[str]],
     second: Sequence[str] = (),
 ) -> str:
-    """A row for each student, who is told by their rows; `second` comes before the points."""
+    """Return a row for each student, which `who` begins; `second` comes before the points."""
     assignments = {row.assignment.name: row.assignment for row in rows}
     lines = [[*head, *(a.title for a in assignments.values())]]
     if second:
@@ -98,7 +98,7 @@ def _csv(rows: Iterable[Iterable[str]]) -> str:
 
 
 def cell(text: str) -> str:
-    """The text in one line that no spreadsheet takes for a formula, whatever separates its cells.
+    """Return the text as one line that no spreadsheet takes for a formula, whatever its separator.
 
     >>> print(cell("2.5"), cell("=1+1"), cell("-0.5"), cell('a;"=b'))
     2.5 '=1+1 -0.5 a; '=b

@@ -41,7 +41,7 @@ class Trial:
 
 
 def read_trials(folder: Path, problem: Problem) -> list[Trial]:
-    """The answers to try on a problem; raises `ProblemError` where a table is not what it says."""
+    """Read the answers to try on a problem; raise `ProblemError` if a table is wrong."""
     path = folder / f"{problem.id}.toml"
     if not path.exists():
         return []
@@ -66,7 +66,7 @@ def _trial(problem: Problem, entry: dict[str, Any], finds: tuple[str, ...]) -> T
 def try_all(
     problems: Sequence[Problem], answers: Mapping[str, Sequence[Trial]], secrets: Sequence[str]
 ) -> list[str]:
-    """What surprises under each of the secrets, found on all cores."""
+    """Return the surprises under each of the secrets, found on all cores."""
     tasks = [(q, answers[q.id], secret) for secret in secrets for q in problems]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         return [*chain.from_iterable(pool.map(_try, *zip(*tasks, strict=True), chunksize=8))]
@@ -77,7 +77,7 @@ def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
 
 
 def surprises(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterator[str]:
-    """What the checks find under the secret that they should not, or do not find."""
+    """Yield where the checks, under the secret, find something else than the trials say."""
     drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
     return surprises_of(problem, trials, drawn, f"the secret {secret!r}")
 
@@ -85,7 +85,7 @@ def surprises(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterato
 def surprises_of(
     problem: Problem, trials: Sequence[Trial], inputs: Sequence[Sequence[Any]], name: str
 ) -> Iterator[str]:
-    """The same of inputs for each check that have a name."""
+    """Yield the surprises for given inputs of each check; `name` says where they come from."""
     for k, (part, drawn) in enumerate(zip(problem.parts, inputs, strict=True)):
         expected = [problem.expected(part, each) for each in drawn]
         for trial in (trial for trial in trials if k < len(trial.finds)):
@@ -114,7 +114,7 @@ def first_wrong(
     *,
     single: bool = False,
 ) -> str:
-    """The name of the first wrong result, "raises" if there is none, "" if all are right.
+    """Return the name of the first wrong result, "raises" if there is none, "" if all are right.
 
     With ``single``, inputs and results are rounded to float32.
     """

@@ -20,7 +20,7 @@ class _TooLongError(BaseException):
 
 
 def run(*sources: str, **given: Any) -> dict[str, Any]:
-    """The names that the sources define, run one after another where some are given."""
+    """Run the sources one after another, and return the names that they define."""
     space: dict[str, Any] = {"__name__": "problem", **given}
     for source in sources:
         exec(_compiled(source), space)
@@ -34,7 +34,7 @@ def _compiled(source: str) -> types.CodeType:
 
 @contextlib.contextmanager
 def at(place: str) -> Iterator[None]:
-    """Put the place in front of what a `ProblemError` of the block says."""
+    """Put the place in front of the message of a `ProblemError` from the block."""
     try:
         yield
     except ProblemError as error:
@@ -43,7 +43,7 @@ def at(place: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def named(what: str) -> Iterator[None]:
-    """Turn whatever the block raises into a `ProblemError` that starts with `what`.
+    """Turn any exception of the block into a `ProblemError` that starts with `what`.
 
     A block that takes longer than `PATIENCE` is ended in the same way, where Python can: in the
     main thread, and not on Windows.

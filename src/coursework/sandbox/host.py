@@ -97,7 +97,7 @@ class Session:
         channel.setblocking(False)
 
     def request(self, do: str, *, most: int = REPLY_BYTES, **fields: Any) -> Any:
-        """Ask and wait: the answer's value, or `Raised`; `SessionLostError` if none will come.
+        """Ask, wait, and return the value or `Raised`; raise `SessionLostError` if none will come.
 
         An answer has at most `most` bytes, so what is done with it costs no more than they allow.
         """
@@ -112,14 +112,14 @@ class Session:
         return reply.get("value")
 
     def cpu_seconds(self) -> float:
-        """Processor time that the process has used."""
+        """Return the processor time that the process has used."""
         try:
             return time.clock_gettime(self._clock)
         except OSError:  # gone, or a system without such clocks, where the wall clock decides
             return 0.0
 
     def idle(self) -> float:
-        """Seconds that it was waited for, less what its computing explains."""
+        """Return the seconds spent waiting for it, less what its computing explains."""
         return self._waited - CROWD * self.cpu_seconds()
 
     def _exchange(self, message: bytes, most: int) -> Any:
@@ -227,7 +227,7 @@ class Sandbox:
 
     @contextlib.contextmanager
     def session(self, life: float = math.inf) -> Iterator[Session]:
-        """A new process for one submission, ended when the block is left.
+        """Start a new process for one submission, and end it when the block is left.
 
         No answer is awaited for longer than `life` seconds by the clock after it is ready. How it
         ended is in `ending` afterwards.
@@ -264,14 +264,14 @@ class Sandbox:
 
     @functools.cached_property
     def bare(self) -> "Sandbox":
-        """A second one, whose sessions are alone; it ends with this one."""
+        """Return a second sandbox, whose sessions see NumPy alone; it ends with this one."""
         opened = Sandbox(self.limits, isolate=self._isolate, alone=True)
         if self._closed:
             opened.close()
         return opened
 
     def close(self) -> None:
-        """End the server and whatever it has running."""
+        """End the server and everything it has running."""
         self._closed = True
         if "bare" in vars(self):
             self.bare.close()
@@ -290,7 +290,7 @@ class Sandbox:
 
 
 def unsupported() -> str | None:
-    """Why this machine cannot isolate a submission, or None if it can as far as is known."""
+    """Say why this machine cannot isolate a submission; None if it can as far as is known."""
     if sys.platform != "linux":
         return f"isolation needs Linux; this is {platform.system()}"
     if platform.machine() not in jail.MACHINES:
@@ -300,7 +300,7 @@ def unsupported() -> str | None:
 
 
 def why_not_isolated() -> str | None:
-    """Try it: why this machine cannot isolate a submission, or None because it just has."""
+    """Try to isolate, and say why this machine cannot; None if it just did."""
     try:
         with Sandbox(Limits()) as sandbox, sandbox.session():
             return None
@@ -309,7 +309,7 @@ def why_not_isolated() -> str | None:
 
 
 def signal_name(status: int) -> str:
-    """What an exit status says, in words.
+    """Describe an exit status in words.
 
     >>> signal_name(-11), signal_name(-40), signal_name(3)
     ('signal SIGSEGV', 'signal 40', 'exit status 3')
@@ -321,7 +321,7 @@ def signal_name(status: int) -> str:
 
 
 def _read_error(error: Any) -> Raised:
-    """An error as the other side reports it: strings and a place, or it is not believed."""
+    """Read an error that the other side reports; believe only strings and a place."""
     fields = error if isinstance(error, dict) else {}
     where: tuple[str, int] | None = None
     match fields.get("where"):

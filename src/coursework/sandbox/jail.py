@@ -203,13 +203,13 @@ def adopt_orphans() -> None:
 
 
 def children() -> set[int]:
-    """The processes whose parent this one is, its own and those it has adopted (Linux)."""
+    """Return the processes whose parent this one is, its own and the adopted ones (Linux)."""
     lists = Path("/proc/self/task").glob("*/children")
     return {int(pid) for text in lists for pid in text.read_text().split()}
 
 
 def end_orphans(own: Collection[int] = ()) -> None:
-    """Kill and reap what this process has adopted, and what that leaves; not its `own` children."""
+    """Kill and reap the adopted processes, and any these leave behind; not the `own` children."""
     for _ in range(1000):  # each round may bring up children of those it ends
         orphans = children().difference(own)
         for pid in orphans:
@@ -221,7 +221,7 @@ def end_orphans(own: Collection[int] = ()) -> None:
 
 
 def visible_paths(packages: Sequence[str]) -> list[str]:
-    """What of the file system a shut-in process may read: libraries, and nothing else.
+    """Return the paths that a shut-in process may read: libraries, and nothing else.
 
     The standard library, the installed packages, shared libraries, and the folders of `packages`,
     which may be imported from a checkout. Paths through links are listed under both names.
@@ -243,7 +243,7 @@ def visible_paths(packages: Sequence[str]) -> list[str]:
 
 
 def package_folders(visible: Sequence[str]) -> list[str]:
-    """The folders within `visible` paths into which packages are installed."""
+    """Return the folders within `visible` paths into which packages are installed."""
     within = ("", "python*/", "lib*/python*/")
     kinds = ("site-packages", "dist-packages")
     found = [p for v in visible for w in within for k in kinds for p in Path(v).glob(w + k)]
@@ -252,7 +252,7 @@ def package_folders(visible: Sequence[str]) -> list[str]:
 
 
 def folders_of(package: ModuleType) -> list[str]:
-    """The folders of an installed package, and of the libraries that came with it."""
+    """Return the folders of an installed package, and of the libraries that came with it."""
     own = Path(str(package.__file__)).parent
     libraries = own.with_name(f"{own.name}.libs")
     return [str(path) for path in (own, libraries) if path.is_dir()]
@@ -261,7 +261,7 @@ def folders_of(package: ModuleType) -> list[str]:
 def wall_in(
     visible: Sequence[str], ready: int, mapped: int, covered: Sequence[str], shown: Sequence[str]
 ) -> None:
-    """Leave every namespace of the machine for new ones, with a root of `visible` paths alone.
+    """Leave every namespace of the machine for new ones; the new root has only `visible` paths.
 
     Folders that are `covered` are empty there, but for the paths `shown`.
 
@@ -301,7 +301,7 @@ def _unshare() -> None:
 
 
 def map_user(pid: int) -> None:
-    """Give the user namespace of `pid` its identities: one, or for root an unprivileged second.
+    """Give the user namespace of `pid` one identity, or for root a second, unprivileged one.
 
     The system's root may not run foreign code: limits on processes do not bind it.
     """
@@ -316,7 +316,7 @@ def map_user(pid: int) -> None:
 
 
 def _is_root_with_nobody() -> bool:
-    """Whether this is root, on a system or in a container that knows the user nobody."""
+    """Return whether this is root, on a system or in a container that knows the user nobody."""
     maps = (Path(f"/proc/self/{kind}_map").read_text() for kind in ("uid", "gid"))
     ranges = [[tuple(map(int, line.split())) for line in text.splitlines()] for text in maps]
     known = (any(start <= NOBODY < start + n for start, _, n in kind) for kind in ranges)
@@ -341,7 +341,7 @@ def lock_down(memory: int, cpu: int) -> None:
 
 
 def limit_resources(memory: int, cpu: int) -> None:
-    """Leave the grader's terminal and signals, and bound what `setrlimit` bounds."""
+    """Leave the grader's terminal and signals, and set the limits that `setrlimit` offers."""
     os.setsid()
     limits = {
         "RLIMIT_AS": memory,
@@ -396,7 +396,7 @@ def _filter_calls() -> None:
 
 
 def filter_program(machine: str) -> bytes:
-    """The classic BPF program that decides on each system call, for a machine such as `x86_64`."""
+    """Return the classic BPF program that decides on each system call, for `x86_64` or another."""
     column, architecture = MACHINES[machine]
     denied = (numbers[column] for numbers in DENIED.values())
     steps = [

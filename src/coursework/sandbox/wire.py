@@ -20,7 +20,7 @@ from coursework.sources import package
 
 
 def _checks() -> ModuleType:
-    """`chaingrad.checks` by itself: the engine beside it may have to stay out of memory."""
+    """Load `chaingrad.checks` by itself: the engine beside it may have to stay out of memory."""
     path = package("chaingrad") / "checks.py"
     spec = importlib.util.spec_from_file_location(f"{__name__}.checks", path)
     assert spec is not None
@@ -47,7 +47,7 @@ class WireError(ValueError):
 
 
 def encode(value: Any, most: int = MOST_BYTES) -> bytes:
-    """The message for `value`; raises `WireError` if that is not plain data or above `most` bytes.
+    """Encode plain data; raise `WireError` for anything else or for more than `most` bytes.
 
     >>> decode(encode({"dW": np.ones((1, 2)), "order": ("a", "b")}))
     {'dW': array([[1., 1.]]), 'order': ('a', 'b')}
@@ -61,7 +61,7 @@ def encode(value: Any, most: int = MOST_BYTES) -> bytes:
 
 
 def decode(message: bytes) -> Any:
-    """The value of a message, which may come from anyone; raises `WireError` for all else."""
+    """Decode a message, which may come from anyone; raise `WireError` if it is not valid."""
     try:
         tree_bytes, array_bytes = PREFIX.unpack_from(message)
         start = PREFIX.size + tree_bytes
@@ -80,7 +80,7 @@ def decode(message: bytes) -> Any:
 
 
 def _flatten(value: Any, arrays: list[bytes], depth: int, most: int) -> Any:
-    """The tree of a value: every list in it starts with a tag; arrays go to `arrays`."""
+    """Return the tree of a value: every list in it starts with a tag; arrays go to `arrays`."""
     if depth > DEPTH:
         raise WireError(f"the result is nested more than {DEPTH} levels deep")
     if isinstance(value, str) and len(value) > most:
@@ -143,7 +143,7 @@ def _build(node: Any, arrays: memoryview, used: int, depth: int) -> tuple[Any, i
 
 
 def _is_key(key: Any) -> bool:
-    """Larger numbers could be chosen to share a hash, and then cost time without end."""
+    """Accept a string or a small integer: larger ones could share a hash and cost endless time."""
     return isinstance(key, str) or (isinstance(key, int) and abs(key) < KEY_BOUND)
 
 
@@ -160,7 +160,7 @@ def _build_dict(
 
 
 def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[Any, int]:
-    """An array, or for the empty shape a NumPy scalar."""
+    """Build an array, or for the empty shape a NumPy scalar."""
     code, *shape = items
     dtype = _ARRAYS[code]
     if len(shape) > 32 or not all(type(size) is int and 0 <= size < 2**40 for size in shape):

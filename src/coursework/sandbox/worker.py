@@ -85,7 +85,7 @@ def serve(control: socket.socket, isolate: bool, alone: bool) -> None:
 
 
 def _leave_packages_out() -> None:
-    """Let imports find the standard library and NumPy, and say why they find nothing else."""
+    """Restrict imports to the standard library and NumPy, and say why others fail."""
     library = Path(os.__file__).parent
     own = {str(library), str(library / "lib-dynload")}
     sys.path[:] = [path for path in sys.path if path in own or path.endswith(".zip")]
@@ -116,7 +116,7 @@ def _start(control: socket.socket, channel: int, walls: Walls) -> int:
 
 
 def _fork_walled(channel: int, walls: Walls) -> int:
-    """Fork a process into namespaces of its own; a helper makes them, becomes its parent, ends."""
+    """Fork a process into its own namespaces; a helper makes them, becomes its parent, and ends."""
     (from_helper, ready), (mapped, to_helper) = os.pipe(), os.pipe()
     helper = os.fork()
     if helper == 0:
@@ -150,7 +150,7 @@ def _fork_walled(channel: int, walls: Walls) -> int:
 
 
 def _finish(pid: int, patience: float) -> dict[str, Any]:
-    """How the process ended: by itself, within `patience` seconds, or else by force."""
+    """Return how the process ended: by itself within `patience` seconds, or else by force."""
     end = time.monotonic() + patience
     found, status, usage = os.wait4(pid, os.WNOHANG)
     while not found and time.monotonic() < end:
@@ -171,7 +171,7 @@ def _answer(control: socket.socket, **fields: Any) -> None:
 
 
 def _be_student(channel: int, walls: Walls) -> None:
-    """Never returns: what runs from here on is the student's."""
+    """Serve the submission and never return: what runs from here on is the student's."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
@@ -229,12 +229,12 @@ class _Student:
                 running = None
 
     def defined(self, request: dict[str, Any]) -> list[tuple[str, str, int]]:
-        """Which of the names the submission has defined, in which file and line."""
+        """Return which of the names the submission has defined, with file and line."""
         space = vars(self.module)
         return [(name, *_place(space[name])) for name in request["names"] if name in space]
 
     def call(self, request: dict[str, Any]) -> Any:
-        """What the driver makes of the submission's functions and the inputs."""
+        """Return what the driver computes from the submission's functions and the inputs."""
         space: dict[str, Any] = {"__name__": "driver"}
         exec(compile(request["driver"], "<driver>", "exec"), space)
         _make_repeatable()
@@ -267,7 +267,7 @@ class _Shell:
 
 
 def _place(value: Any) -> tuple[str, int]:
-    """Where a function, or the first method of a class, is written; ("", 0) for all else.
+    """Return where a function, or the first method of a class, is written; else ("", 0).
 
     For what is decorated, partial or callable, it is what that was made of.
     """
@@ -308,7 +308,7 @@ def compile_cell(source: str, name: str, *, files: bool = False) -> types.CodeTy
 
 
 def _drop_cell_magic(lines: list[str], files: bool) -> list[str]:
-    """A timed or captured cell is Python; one of another language is none of ours."""
+    """Drop the magic of a timed or captured cell, and any cell in another language."""
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None or not lines[first].startswith("%%"):
         return lines
@@ -320,13 +320,13 @@ def _drop_cell_magic(lines: list[str], files: bool) -> list[str]:
 
 
 def _make_repeatable() -> None:
-    """The generators that a submission may use without a seed of its own start alike."""
+    """Seed the generators that a submission may use without a seed of its own."""
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002
 
 
 def _describe(error: BaseException) -> dict[str, Any]:
-    """An exception as plain data; its own words are the student's and may fail as well."""
+    """Describe an exception as plain data; its message is the student's and may fail as well."""
     try:
         # That of a syntax error ends with the place, which is told apart from it.
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
