@@ -28,12 +28,12 @@ ANSWERS = Path("tests/coursework/answers")
 DESCRIPTION = f"""\
 Check the book's coding exercises, release assignments made of them, and grade what comes back.
 
-The assignments stand in assignments.toml. Exercises and checks that are not in the book lie in a
-private folder: --private, or the environment variable {PRIVATE}. The inputs of the checks that
-count are drawn from a secret, kept in a file (--secret) that is made when it is first needed: keep
-it to yourself, and keep it, for the same secret gives the same marks. Problems that were drawn for
-each student are graded with the secret of their release, and with no new one. The page
-"Teaching with this course", chapters/reference/teaching.md, tells how it all goes together."""
+The file assignments.toml lists the assignments. Exercises and checks that are not in the book are
+in a private folder: --private, or the environment variable {PRIVATE}. The inputs
+of the checks that count are drawn from a secret. Its file (--secret) is made when it is first
+needed. Show it to nobody, and don't lose it: the same secret gives the same marks, and problems
+that were drawn for each student can only be graded with the secret of their release. The page
+"Teaching with this course", chapters/reference/teaching.md, explains how it all fits together."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=0,
         metavar="N",
-        help="also try wrong and right answers under so many secrets: none may be marked by luck",
+        help="also try wrong and right answers under N secrets, to see that none is marked by luck",
     )
     what = f"holds EXERCISE.toml, the answers to try (default: {ANSWERS} of the book)"
     _add_path(check, "--answers", "FOLDER", what)
@@ -98,9 +98,9 @@ def _parser() -> argparse.ArgumentParser:
 def _add_sheet(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("kind", choices=sheet.KINDS, help="what is asked: %(choices)s", metavar="KIND")
-    what = f"of a kind that has levels (default: {sheet.LEVEL})"
+    what = f"level, for kinds that have levels (default: {sheet.LEVEL})"
     add("--level", type=int, choices=LEVELS, help=what)
-    add("--seed", type=grade.positive, default=1, help="another gives other problems (default: 1)")
+    add("--seed", type=grade.positive, default=1, help="a new seed gives new problems (default: 1)")
     what = "problems on a sheet (default: a page full)"
     add("--count", type=grade.positive, metavar="N", help=what)
     what = "gets KIND-LEVEL-SEED.html and KIND-LEVEL-SEED-key.html (default: %(default)s)"
@@ -257,7 +257,8 @@ def _pages(options: argparse.Namespace) -> Path:
     pages: Path = options.book / "chapters"
     if not pages.is_dir():
         raise ProblemError(
-            f"there is no book in {options.book.resolve()}: no chapters/; say --book"
+            f"there is no book in {options.book.resolve()}: it has no folder chapters. "
+            f"Name the book's folder, --book FOLDER"
         )
     return pages
 
@@ -267,15 +268,15 @@ def _secret(options: argparse.Namespace, drawn: Sequence[str] = ()) -> str:
     path: Path = options.secret or options.book / SECRET
     if drawn and not path.exists():
         raise ProblemError(
-            f"there is no secret in {path.absolute()}, and the problems of {', '.join(drawn)} were "
-            f"drawn from the one that their notebooks were released with; copy it there, or name "
-            f"its file, --secret FILE"
+            f"there is no secret in {path.absolute()}. Grading {', '.join(drawn)} needs the secret "
+            f"that the notebooks were released with: copy it there, or name its file, "
+            f"--secret FILE"
         )
     if not path.exists() and write_first(path, secrets.token_hex(32) + "\n", 0o600):
-        print(f"A new secret is in {path}: keep it, and keep it to yourself.")
+        print(f"A new secret is in {path}. Keep the file, and show it to nobody.")
     text = path.read_text(encoding="utf-8").strip()
     if not text:
-        raise ProblemError(f"the secret in {path} is empty; write something into it, or remove it")
+        raise ProblemError(f"the secret in {path} is empty; write something into it, or delete it")
     return text
 
 

@@ -42,7 +42,7 @@ from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable
 
 LOSSES = 4
 QUOTED = 800  # characters of what a submission says
-# Comparing costs what the answer's size allows: that of the right one decides how much it may have.
+# Comparing costs time and memory with the size of a result, so the right result's size bounds it.
 RESULT_BYTES, RESULT_RATIO = 2**18, 16
 REMARKS = 12
 GIVEN = Cell(0, "")  # stands for what every student is given
@@ -311,7 +311,7 @@ def _belongs(grade_id: str, problem: str) -> bool:
 def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | None:
     try:
         return first_difference(expected, got, part.rtol, part.atol, part.hints)
-    except Exception as error:  # whatever came, it is this part that is wrong and not the batch
+    except Exception as error:  # whatever the error, only this part is wrong, not the batch
         return Difference("result", f"cannot be compared: {type(error).__name__}", "", "")
 
 

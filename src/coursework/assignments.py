@@ -80,13 +80,13 @@ def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) 
         raise ProblemError(f"an assignment needs a name of letters, digits, - and _; got {name!r}")
     chosen = [_worth(item, problems) for item in entry.get("exercises", [])]
     if not chosen:
-        raise ProblemError("no exercises")
+        raise ProblemError("it lists no exercises; add at least one")
     if twice := repeated(problem.id for problem in chosen):
         raise ProblemError(f"{twice} is listed twice; take one out")
     if twice := repeated(name for problem in chosen for name in problem.names):
         raise ProblemError(f"two of its exercises ask for a {twice!r}; set them in two assignments")
     if len({problem.alone for problem in chosen}) > 1:
-        raise ProblemError("some of its exercises run alone, and some do not; set them in two")
+        raise ProblemError("only some of its exercises run alone; put them in two assignments")
     return Assignment(name, str(entry.get("title", name)), tuple(chosen))
 
 

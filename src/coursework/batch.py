@@ -38,7 +38,7 @@ from coursework.submissions import (
 )
 
 Content = bytes | UnreadableError
-# What of the grader decides a mark.
+# The grader's files that decide a mark.
 DECIDING = (
     "assess.py", "drawing.py", "marks.py", "names.py", "quotes.py", "submissions.py",
     "sandbox/*.py",
@@ -74,12 +74,12 @@ def grade_all(
     """Grade submissions, and keep each mark in `output` as soon as it is known.
 
     Args:
-        submissions: of those that a folder holds, all or a part.
+        submissions: all submissions of a folder, or some of them.
         limits: what one submission may use.
         jobs: how many to grade at a time; by default one for each core.
-        isolate: False runs submissions with all the rights of whoever grades.
-        hidden: what no submission may read, such as the folder of all and the secret; refused
-            where one could.
+        isolate: False runs submissions with all the rights of the grading user.
+        hidden: paths that no submission may read, such as the submissions and the secret;
+            grading is refused where one could.
         progress: whether to draw a bar.
 
     Raises:
@@ -95,8 +95,8 @@ def grade_all(
     marks = {submission: mark for submission, mark in kept.items() if mark}
     todo = [submission for submission in submissions if submission not in marks]
     jobs = min(jobs or _cores(), len(todo))
-    # Warnings of students' code and values are none of the teacher's concern. All threads share
-    # Python's filters, so these are set before any starts.
+    # The teacher needn't see warnings from students' code and values. All threads share Python's
+    # filters, so we set them before any thread starts.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in dict.fromkeys(submission.assignment for submission in todo):
@@ -133,7 +133,7 @@ class _Store:
     def _path(self, submission: Submission, content: Content) -> Path:
         data = content if isinstance(content, bytes) else str(content).encode()
         key = self.keys[submission.assignment].fingerprint
-        # The student, too: a mark is told to one.
+        # The student counts, too, because a mark belongs to one student.
         parts = [self._grader, key, submission.assignment, submission.student, ""]
         digest = hashlib.sha256("\n".join(parts).encode() + data).hexdigest()
         return self._folder / f"{digest}.json"
@@ -161,7 +161,7 @@ class _Pool:
                 self._free.put(sandbox)
                 self.visible = sandbox.visible
                 with sandbox.session():
-                    pass  # can it isolate here? better asked before anything starts
+                    pass  # fail before anything starts if this machine can't isolate
         except BaseException:
             self.close()
             raise
@@ -209,7 +209,7 @@ class _Pool:
             yield futures[future], future.result()
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
-        content = _read(submission)  # again: all of a class together may not fit into memory
+        content = _read(submission)  # read again: a whole class may not fit into memory
         key = store.keys[submission.assignment].drawn_for(submission.student)
         sandbox = self._free.get()
         try:
@@ -225,7 +225,7 @@ class _Pool:
     ) -> tuple[Mark, Sandbox]:
         """Return the mark and a sandbox for the next submission; retry once in a new sandbox.
 
-        If it fails again, that is the mark of this submission and of no other.
+        If grading fails again, only this submission's mark says so.
         """
         try:
             return _mark(submission, content, key, sandbox), sandbox

@@ -41,7 +41,7 @@ def draw_instance(source: str, seed: int) -> Instance:
     return Instance(own, own["given"], own.get("start", ""))
 
 
-@functools.lru_cache(maxsize=4096)  # grading asks several times what each of a class was asked
+@functools.lru_cache(maxsize=4096)  # grading needs each student's instance several times
 def _drawn(source: str, seed: int) -> str:
     return json.dumps(run(source)["draw"](np.random.default_rng(seed)))
 
@@ -55,7 +55,7 @@ def student_seed(secret: str, student: str, label: str) -> int:
 def instance_tag(secret: str, student: str, label: str, instance: Instance) -> str:
     """Return a keyed hash of a student's instance, which identifies the notebook later.
 
-    Trying a secret on it takes as long as trying one on the instance itself.
+    Guessing the secret from the tag takes as long as guessing it from the instance itself.
     """
     key = hashlib.sha256(json.dumps([_stretched(secret), "tag of an instance"]).encode()).digest()
     drawn = json.dumps([id_key(student), label, instance.own], sort_keys=True)

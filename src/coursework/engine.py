@@ -50,7 +50,7 @@ def git(folder: Path, *arguments: str) -> str | None:
 def engine_source(book: Path) -> str:
     """Return the source that pip installs the engine from; empty if the book names no place.
 
-    A repository at the commit that is checked out here, or a wheel or folder as an address.
+    This is a repository at the commit checked out here, or the address of a wheel or folder.
     """
     named = repository(book)
     if is_hosted(named):

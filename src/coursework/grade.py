@@ -105,9 +105,9 @@ def run(
 ) -> int:
     """Grade as the options say and return the exit status.
 
-    `secret` reads the secret, and is told which of the assignments that came in are drawn;
-    `known` are the names of all assignments, where some are not graded now; `hidden` is what no
-    submission may read.
+    `secret` reads the secret; its argument names the drawn assignments among the submissions.
+    `known` are the names of all assignments, also of those not graded now. No submission may read
+    the paths `hidden`.
     """
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
     isolate = not options.no_isolation
@@ -148,7 +148,7 @@ def run(
         print(error, file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print(f"Stopped. What was finished is in {options.output}; run it again to go on.")
+        print(f"Stopped. Finished marks are in {options.output}; run it again to continue.")
         return 130
     for line in _notes(graded, found.strays):
         print(line)
@@ -186,7 +186,7 @@ def _need_the_secret_of_the_release(
         except UnreadableError:
             continue
         tagged += bool(notebook.tags)
-        # A notebook that somebody else hands in was released with this secret all the same.
+        # A notebook may be handed in by another student, but it was released with this secret, too.
         claimed = roster.id_of(notebook.student or submission.student)
         whose = dict.fromkeys([claimed, submission.student])
         if notebook.tags and not any(
@@ -198,9 +198,9 @@ def _need_the_secret_of_the_release(
         names = ", ".join(foreign[:SHOWN]) + (", …" if len(foreign) > SHOWN else "")
         raise ValueError(
             f"this is not the secret of the release of {assignment.name}: the problems in "
-            f"{len(foreign)} of {tagged} notebooks were not drawn from it ({names}); name the file "
-            f"with the secret that they were released with, --secret FILE, and grade with the same "
-            f"copy of the course"
+            f"{len(foreign)} of {tagged} notebooks were not drawn from it ({names}). Name "
+            f"the file of the secret that they were released with, --secret FILE, and grade with "
+            f"the same copy of the course"
         )
 
 
@@ -212,7 +212,7 @@ def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
     for item in graded:
         if item.mark.fault:
             who = f"{item.submission.student}, {item.submission.assignment}"
-            yield f"The grader failed at {who}, and went on: {item.mark.fault}"
+            yield f"The grader failed at {who} and continued with the rest: {item.mark.fault}"
     for stray in strays:
         if not stray.disputed:
             yield f"Not graded, {stray}"

@@ -48,7 +48,7 @@ def _formula(tex: str, options: Mapping[str, bool]) -> str:
     display = "block" if options["display_mode"] else "inline"
     try:
         return str(converter.convert(tex, display=display))
-    except Exception:  # each of its many errors says that it does not know the formula
+    except Exception:  # it has many errors, and each means that it can't read the formula
         return f"<code>{escape(tex)}</code>"
 
 

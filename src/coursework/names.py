@@ -23,7 +23,7 @@ import yaml  # type: ignore[import-untyped]
 GRADESCOPE = "submission_metadata.yml"
 ENDING = re.compile(r"(\.ipynb|\.txt|\.html|\.py|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I)
 COPY = re.compile(r"( ?\(\d+\)|-Copy\d*|( [-–])? (copy|kopie|copie|copia)( \d+)?)+$", re.I)
-# What a platform writes in front of a file's own name; Moodle writes all of a folder's name.
+# The prefix that a platform writes before a file's own name; Moodle writes whole folder names.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_[a-z]+", re.S)
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>[0-9]+)_assignsubmission_[a-z]+_?", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>[0-9]+)_[0-9]+_", re.S)
@@ -63,8 +63,8 @@ def stem(name: str) -> str:
 def platform_of(names: Iterable[str]) -> str:
     """Return the platform that wrote a folder's names if both patterns fit: "canvas" or "moodle".
 
-    Names that one pattern alone fits decide. A student can write neither platform's prefix into
-    the names of the others.
+    Names that fit only one pattern decide. A student cannot write a platform's prefix into the
+    names of other students' files.
 
     >>> platform_of(["bo_1_2_a.ipynb", "eve_3_4_Ada_1_assignsubmission_file_a.ipynb"])
     'canvas'
@@ -76,7 +76,7 @@ def platform_of(names: Iterable[str]) -> str:
 def owner(name: str, platform: str, plain: str) -> Owner:
     """Return the student that a folder or file with this full name belongs to.
 
-    `platform` is that of the folder around it, and `plain` the name if no platform wrote it.
+    `platform` wrote the names of the folder around it; `plain` is the name if none did.
 
     >>> owner("Ada Lovelace_4711_assignsubmission_file", "moodle", "").name
     'Ada Lovelace'

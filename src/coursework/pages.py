@@ -148,7 +148,7 @@ def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem
 def parse(text: str, where: str = "the page", private: bool = False) -> dict[str, Problem]:
     """Read the coding exercises in the text of one page, by label.
 
-    A solution without its exercise gives a problem that has checks alone.
+    A solution without its exercise gives a problem that has only checks.
     """
     return _merged(_parse(text, where, private))
 
@@ -180,7 +180,7 @@ def _merged(problems: Iterable[Problem]) -> dict[str, Problem]:
         elif other.answer and problem.answer:
             raise ProblemError(
                 f"two exercises have the label {problem.id}: in {other.where} and in "
-                f"{problem.where}; to add checks alone, leave the exercise and its answer out"
+                f"{problem.where}; to add only checks, leave the exercise and its answer out"
             )
         else:
             whole = other if other.answer else problem
@@ -242,8 +242,8 @@ def _problem(
 def _exercise(text: str, label: str) -> dict[str, Any]:
     """Return the fields of a problem that its exercise determines; none if the page lacks it.
 
-    ("own", "") stands in the statement where a cell draws an instance. What students start from is
-    without a line that writes it to a file.
+    ("own", "") takes the place of a cell that draws an instance. The code that students start from
+    loses the line that writes it to a file.
     """
     fences = FENCE.finditer(text)
     starts = (fence for fence in fences if fence[2].startswith("{exercise-start}"))
@@ -306,7 +306,7 @@ def _cell(fence: re.Match[str]) -> CodeBlock:
 def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Part:
     if unknown := sorted(options.keys() - KNOWN):
         known = ", ".join(sorted(KNOWN))
-        raise ProblemError(f"a check has no option {unknown[0]!r}; it has {known}")
+        raise ProblemError(f"a check has no option {unknown[0]!r}; its options are {known}")
     name = str(options.get("part", label))
     functions = _definitions(source, f"the check {name!r}")
     for needed in ("inputs", "driver"):

@@ -122,7 +122,7 @@ class Problem:
         """Return the results of the reference answer; the inputs are not changed.
 
         Raises:
-            ProblemError: it fails, takes too long, or gives something else than plain data.
+            ProblemError: the answer fails, takes too long, or returns anything but plain data.
         """
         with named(f"{self.id}, {part.name!r}: the reference answer"):
             student = SimpleNamespace(**run(self.given, self.answer, own=self.instance.own))
@@ -140,7 +140,7 @@ def complain_about(problem: Problem) -> None:
             "this label; correct the label, or write the exercise"
         )
     if not problem.parts:
-        raise ProblemError("an answer without a check; add a cell with role: check")
+        raise ProblemError("the answer has no check; add a cell with role: check")
     if twice := repeated(part.name for part in problem.parts):
         raise ProblemError(f"two checks are named {twice!r}; rename one")
     for kind, text in problem.statement:
@@ -162,8 +162,8 @@ def _complain_about_answer(answer: str) -> None:
         if not isinstance(node, (ast.Import, ast.ImportFrom, *DEFINITIONS)):
             line = ast.get_source_segment(answer, node)
             raise ProblemError(
-                f"an answer holds imports, functions and classes alone, but this has {line!r}; "
-                f"move it to a cell of its own"
+                f"an answer may hold only imports, functions and classes; this one has {line!r}; "
+                f"move it to another cell"
             )
     if not any(isinstance(node, DEFINITIONS) for node in tree.body):
         raise ProblemError("the answer defines nothing")
@@ -173,7 +173,7 @@ def _complain_about_answer(answer: str) -> None:
 def verify(problem: Problem, seed: str | int = 0, draws: int | None = None) -> Iterator[str]:
     """Yield what is wrong with the reference answer, by its checks; nothing if all is well.
 
-    Of a problem that is drawn for each student a few instances are looked at.
+    If the problem is drawn for each student, a few of its instances are checked.
 
     Raises:
         ProblemError: some code of the problem fails, or takes too long.
@@ -201,7 +201,7 @@ def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[st
 def above_zero(points: Any, what: str) -> float:
     """Return points as a number; raise `ProblemError` unless they are above 0."""
     if not isinstance(points, (int, float)) or points <= 0:
-        raise ProblemError(f"{what} is worth {points!r} points; say a number above 0")
+        raise ProblemError(f"{what} is worth {points!r} points; it must be a number above 0")
     return float(points)
 
 

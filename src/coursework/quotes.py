@@ -25,8 +25,8 @@ def line(cells: Sequence[Cell], file: str, number: int) -> str:
 def called(cells: Sequence[Cell], places: Mapping[str, tuple[str, int]]) -> str:
     """Return the cells that define these names, with a remark for a name that no cell defines.
 
-    Places are what the submission's process says; a cell is shown if it does define the name
-    there, or if another cell assigns the name, with that one.
+    The places come from the submission's process. A cell is shown if it really defines the name
+    there; if another cell assigns the name, both are shown.
     """
     shown: dict[int, str] = {}
     hidden = []
@@ -65,7 +65,7 @@ def _stands_at(cell: Cell, name: str, line: int) -> bool:
     try:
         tree = ast.parse(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return defines(cell, [name])  # lines that only a notebook understands
+        return defines(cell, [name])  # it may have lines that only a notebook understands
     for node in ast.walk(tree):
         named = isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef)) and node.name == name
         if isinstance(node, ast.Assign):

@@ -83,7 +83,7 @@ def write(assignment: Assignment, folder: Path, book: Path) -> Path:
 def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
     """Write the source that nbgrader makes the students' version from; return its path.
 
-    Of an assignment that runs alone there is none: nbgrader would let answers import everything.
+    An assignment that runs alone has no source: nbgrader would let answers import everything.
     """
     name = assignment.name
     return _write(source_notebook(assignment, book, secret), folder / "source" / name, name)
@@ -163,8 +163,8 @@ def visible_check(problem: Problem, part: Part, form: bool = False) -> str:
 def page_exercise(problem: Problem) -> dict[str, Any]:
     """Return what the exercise's page runs on an answer: the code and checks of the notebook.
 
-    On the page an instance is nobody's own: answers know it as the cells do, and what they give is
-    looked at whole.
+    The page's instance belongs to no student: answers see it as the cells do, and their results
+    are compared in full.
     """
     own = problem.instance.own
     drawn = f"own = {_literal(own, 17, 0)}\n\n\n" if own else ""

@@ -48,7 +48,7 @@ def rows(
 ) -> list[ResultRow]:
     """Return a row for each student (on the roster, in the folder or in changes) and assignment.
 
-    Assignments that nobody has touched are left out.
+    Assignments without submissions, strays or changes are left out.
     """
     done = {(roster.find(g.submission.student), g.submission.assignment): g for g in graded}
     stray: defaultdict[tuple[Student, str], list[Stray]] = defaultdict(list)

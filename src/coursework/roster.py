@@ -89,8 +89,8 @@ class Roster:
     def listed(self, owner: Owner) -> str:
         """Return the id of the student on the roster who owns a file, or "".
 
-        A platform's id and mail count before the name, for students may change their names. The
-        name that a platform shows is looked up among names alone.
+        A platform's id and mail count before the name, because students may change their names.
+        The name that a platform shows is looked up only among names.
         """
         if not owner.platform:
             plain = self.find(owner.name).id
@@ -127,7 +127,7 @@ def read_changes(
 ) -> list[Change]:
     """Read the marks given by hand; if the file is missing, make one with only the column names.
 
-    Those for assignments that are `known`, and not graded now, are left alone; `who` tells the
+    Marks for assignments that are `known` but not graded now are skipped; `who` returns the
     student that a name stands for.
     """
     if not path.exists():
@@ -168,7 +168,7 @@ def _change(
 def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a table with these columns, in any order, split at commas or semicolons.
 
-    With each comes the place where it stands.
+    Each row comes with its file and line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")

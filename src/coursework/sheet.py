@@ -79,15 +79,15 @@ def write(
     """Write one sheet of problems, or one for each student, and one key; return both paths.
 
     Args:
-        kind: what is asked, a name in `KINDS`.
-        seed: of the first problem; those that follow have the next ones.
-        number: of problems on a sheet; a page full of them, if None.
+        kind: the kind of problem, a name in `KINDS`.
+        seed: the seed of the first problem; later problems have the next seeds.
+        number: the number of problems on a sheet; None fills a page.
         level: 1, 2 or 3; None for a kind that has none.
-        students: who gets a sheet of problems of their own; if nobody, there is one for all.
-        secret: what the problems of students are drawn from.
+        students: students who each get their own sheet; if empty, there is one sheet for all.
+        secret: the secret that the students' problems are drawn from.
 
     Raises:
-        ProblemError: there is no such level, or it has not so many problems.
+        ProblemError: there is no such level, or it has too few problems.
     """
     asked = KINDS[kind]
     if level and not asked.leveled:

@@ -39,9 +39,9 @@ SHOWN = 3  # names of files, where there may be many
 DEPTH = 4  # folders within folders
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-# What systems and programs leave behind, which is nobody's work.
+# Files that systems and programs leave behind.
 DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"}
-NBGRADER = ("metadata", "nbgrader")  # where its words on a cell stand
+NBGRADER = ("metadata", "nbgrader")  # where a cell's nbgrader metadata is
 EXPECTED = {"timestamp.txt", names.GRADESCOPE, "roster.csv"}
 _PARSING = threading.Lock()  # one notebook at a time is in memory as a whole
 
@@ -90,7 +90,7 @@ class Notebook:
     """Code cells, and the student's own Markdown: (the last exercise named before it, text).
 
     `claim` is the assignment that it says inside it is an answer to, or ""; `student` is the one
-    whom it says it was made for, or ""; `tags` are those of the instances it says it was made with.
+    whom it says it was made for, or ""; `tags` mark the instances it says it was made with.
     """
 
     cells: tuple[Cell, ...]
@@ -133,8 +133,8 @@ def collect(
 ) -> Collection:
     """Collect each student's submission to each assignment, in a fixed order, and the strays.
 
-    `known` are the names of all assignments that there are, also of those not asked for; `listed`
-    tells the id on the roster of a file's owner, or ""; `files` may come as files of Python.
+    `known` are the names of all assignments, also of those not asked for; `listed` returns the
+    roster's id for a file's owner, or ""; assignments in `files` may come as files of Python.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
@@ -419,7 +419,7 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
 def printable(text: str) -> str:
     r"""Spell out what a terminal would obey and what UTF-8 cannot write.
 
-    Spaces and joiners that scripts need stay.
+    Spaces and joiners that writing systems need are kept.
 
     >>> printable("Zoë\x1b[2J"), printable("山田\u3000太郎")
     ('Zoë\\x1b[2J', '山田\u3000太郎')

@@ -60,8 +60,8 @@ def write_reports(
 def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = True) -> str:
     """Return the page of one student, with everything that they handed in.
 
-    Nothing of a check's source, of other students, or of the secret is in it. Of a check's results
-    it shows the first that is wrong, as expected and as it came.
+    The page holds nothing about a check's source, other students, or the secret. It shows the first
+    wrong result of a check, with the expected one.
     """
     found = []
     for row in rows:

@@ -11,7 +11,7 @@ from coursework.submissions import printable
 
 CELL_CHARACTERS = 1000  # spreadsheets refuse more than 32,767
 SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"  # begin a formula, the wide ones in some programs
-# What follows a separator of some locale's lists begins a cell, whatever quotes stand between.
+# Text after a separator of some locale begins a cell, even with quotes in between.
 FORMULA = re.compile(rf"""(^|[;,\t|])([\s"']*)(?=[{SIGNS}])""")
 NBGRADER = ["assignment", "duedate", "timestamp", "student_id", "last_name", "first_name"]
 NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_score"]
@@ -20,7 +20,7 @@ NBGRADER += ["email", "raw_score", "late_submission_penalty", "score", "max_scor
 def grades(rows: Sequence[ResultRow]) -> str:
     """Return a row for each student and assignment, with a column for each exercise.
 
-    What was not handed in is left empty here, and for Moodle and Canvas: as 0 it would count.
+    Missing submissions are left empty here, and for Moodle and Canvas: a 0 would count.
     """
     ids = list(dict.fromkeys(p.id for row in rows for p in row.mark.problems))
     head = ["student", "assignment", "score", "max_score", *ids, "name", "mail", "remarks"]
@@ -49,8 +49,8 @@ def nbgrader(rows: Sequence[ResultRow]) -> str:
 def moodle(rows: Sequence[ResultRow]) -> str:
     """Return a table for Moodle's grade import: a row for each student, a column per assignment.
 
-    With a roster, for those on it: Moodle gives the points of a row without an ID number to the
-    student of the row above, and refuses the whole file for a number that it does not know.
+    With a roster, only its students are listed: Moodle gives the points of a row without an ID
+    number to the student of the row above, and refuses the whole file for an unknown number.
     """
     listed = [row for row in rows if row.listed]
     return _wide(listed or rows, ["ID number", "Full name", "Email address"], _moodle)
@@ -63,7 +63,7 @@ def canvas(rows: Sequence[ResultRow]) -> str:
 
 
 def _moodle(rows: Sequence[ResultRow]) -> list[str]:
-    # Without a roster, what Moodle names a folder by is the student's full name.
+    # Without a roster, the name in Moodle's folder name is the student's full name.
     number, student = rows[0].student.id if rows[0].listed else "", rows[0].student
     return [number, student.name or student.id, student.mail]
 

@@ -45,8 +45,8 @@ def at(place: str) -> Iterator[None]:
 def named(what: str) -> Iterator[None]:
     """Turn any exception of the block into a `ProblemError` that starts with `what`.
 
-    A block that takes longer than `PATIENCE` is ended in the same way, where Python can: in the
-    main thread, and not on Windows.
+    A block that takes longer than `PATIENCE` ends in the same way where Python can stop it: in
+    the main thread, and not on Windows.
     """
     try:
         with _ringing():

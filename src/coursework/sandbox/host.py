@@ -99,7 +99,7 @@ class Session:
     def request(self, do: str, *, most: int = REPLY_BYTES, **fields: Any) -> Any:
         """Ask, wait, and return the value or `Raised`; raise `SessionLostError` if none will come.
 
-        An answer has at most `most` bytes, so what is done with it costs no more than they allow.
+        An answer has at most `most` bytes, which bounds the cost of reading it.
         """
         nonce = secrets.token_hex(8)
         request = {"nonce": nonce, "do": do, "most": most, **fields}
@@ -229,8 +229,8 @@ class Sandbox:
     def session(self, life: float = math.inf) -> Iterator[Session]:
         """Start a new process for one submission, and end it when the block is left.
 
-        No answer is awaited for longer than `life` seconds by the clock after it is ready. How it
-        ended is in `ending` afterwards.
+        Once the process is ready, the session waits for answers at most `life` seconds by the
+        clock. Afterwards `ending` says how the process ended.
         """
         near, far = socket.socketpair()
         with near, far:
@@ -284,7 +284,7 @@ class Sandbox:
     def _answer(self) -> dict[str, Any]:
         line = self._lines.readline()
         if not line:
-            raise RuntimeError("the sandbox's server ended; its own words are above")
+            raise RuntimeError("the sandbox's server ended; its own message is above")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
@@ -316,7 +316,7 @@ def signal_name(status: int) -> str:
     """
     if status >= 0:
         return f"exit status {status}"
-    named = -status in set(signal.Signals)  # those between SIGRTMIN and SIGRTMAX have no name
+    named = -status in set(signal.Signals)  # signals between SIGRTMIN and SIGRTMAX have no name
     return f"signal {signal.Signals(-status).name if named else -status}"
 
 

@@ -108,7 +108,7 @@ DENIED = {
     "mq_open": (240, 180),
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
-    # nothing of which the machine, or the grader's user, has few
+    # nothing that the machine, or the grader's user, has few of
     "io_setup": (206, 0),
     "sync": (162, 81),
     "syncfs": (306, 267),
@@ -134,7 +134,7 @@ DENIED = {
     "futex_wait": (455, 455),
     "futex_requeue": (456, 456),
     "sysinfo": (99, 179),
-    # no corners of the kernel that grading needs not
+    # no parts of the kernel that grading doesn't need
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
@@ -263,7 +263,7 @@ def wall_in(
 ) -> None:
     """Leave every namespace of the machine for new ones; the new root has only `visible` paths.
 
-    Folders that are `covered` are empty there, but for the paths `shown`.
+    The folders `covered` are empty there, except for the paths `shown`.
 
     Writes a byte to `ready` once the user namespace exists and waits for one from `mapped`, which
     says that its parent has called `map_user`.
@@ -303,7 +303,7 @@ def _unshare() -> None:
 def map_user(pid: int) -> None:
     """Give the user namespace of `pid` one identity, or for root a second, unprivileged one.
 
-    The system's root may not run foreign code: limits on processes do not bind it.
+    The system's root may not run foreign code, because limits on processes don't bind it.
     """
     uid, gid = os.geteuid(), os.getegid()
     if _is_root_with_nobody():
@@ -330,7 +330,7 @@ def lock_down(memory: int, cpu: int) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     limit_resources(memory, cpu)
-    # In a namespace of its own a process counts alone; elsewhere its user's other ones would, too.
+    # In its own namespace only this process counts; elsewhere its user's others would, too.
     resource.setrlimit(resource.RLIMIT_NPROC, (THREADS, THREADS))
     _prctl(PR_SET_DUMPABLE, 0)
     header = struct.pack("=Ii", CAPABILITY_VERSION, 0)
@@ -421,8 +421,8 @@ def filter_program(machine: str) -> bytes:
         *_by(SECOND_ARGUMENT_AT, IOCTL[column], IOCTL_ALLOWED, ALLOW, ERRNO | ENOTTY),
         *_by(THIRD_ARGUMENT_AT, MADVISE[column], MADVISE_DENIED, ERRNO | EPERM, ALLOW),
         *_by(FIRST_ARGUMENT_AT, PRCTL[column], PRCTL_DENIED, ERRNO | EPERM, ALLOW),
-        # Two processes may wait for each other at one page of a library. A thread's end, too, is
-        # awaited by a futex that is not private: who joins it asks again until it has ended.
+        # Two processes could wait for each other at one page of a library, so a wait on a shared
+        # futex fails at once. Joining a thread is such a wait; it retries until the thread ends.
         (EQUAL, 0, 5, FUTEX[column]),
         (LOAD, 0, 0, SECOND_ARGUMENT_AT),
         (ANY_BIT, 1, 0, FUTEX_PRIVATE),

@@ -74,7 +74,7 @@ def decode(message: bytes) -> Any:
             raise WireError("bytes were left over")
     except WireError:
         raise
-    except Exception as error:  # whatever it trips over, and whichever error that is
+    except Exception as error:  # a hostile message may raise any error
         raise WireError("not a message") from error
     return value
 

@@ -190,7 +190,7 @@ class _Student:
         self.link = link
         self.walls = walls
         self.module = types.ModuleType(MAIN)
-        # What a notebook has beside Python's own names.
+        # The names that a notebook has besides Python's own.
         vars(self.module).update(display=lambda *_, **__: None, get_ipython=_Shell)
 
     def live(self) -> None:
@@ -269,13 +269,13 @@ class _Shell:
 def _place(value: Any) -> tuple[str, int]:
     """Return where a function, or the first method of a class, is written; else ("", 0).
 
-    For what is decorated, partial or callable, it is what that was made of.
+    For a decorated, partial or callable value, the place of the function inside counts.
     """
     try:
         value = inspect.unwrap(value.func if isinstance(value, functools.partial) else value)
         kind = value if isinstance(value, type) else type(value)
         members = [value] if isinstance(value, types.FunctionType) else [*vars(kind).values()]
-    except Exception:  # whatever the value says of itself
+    except Exception:  # the value's own attributes may raise anything
         return "", 0
     codes = [m.__code__ for m in members if isinstance(m, types.FunctionType)]
     if not codes:
@@ -287,7 +287,7 @@ def _place(value: Any) -> tuple[str, int]:
 def compile_cell(source: str, name: str, *, files: bool = False) -> types.CodeType:
     """Compile a cell; lines that only a notebook understands do nothing.
 
-    With ``files``, a cell that writes a file of Python is the code in it.
+    With ``files``, a cell that writes a file of Python runs the code in it.
 
     >>> exec(compile_cell("%matplotlib inline\\nprint(1)\\n!rm -rf /\\nfiles = !ls", "cell"))
     1
@@ -328,7 +328,7 @@ def _make_repeatable() -> None:
 def _describe(error: BaseException) -> dict[str, Any]:
     """Describe an exception as plain data; its message is the student's and may fail as well."""
     try:
-        # That of a syntax error ends with the place, which is told apart from it.
+        # The text of a syntax error ends with its place, which is reported separately.
         message = str(error.msg if isinstance(error, SyntaxError) else error)[:500]
     except BaseException:
         message = ""
