@@ -60,7 +60,7 @@ PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, wh
 def compared(
     work: str, peer: str, ours: list[float], theirs: list[float], bound: float | None, **more: Any
 ) -> dict[str, Any]:
-    """A row of the table: our figures over theirs, round by round."""
+    """Return a row of the table: our figures divided by theirs, round by round."""
     first, median, third = ratio(ours, theirs)
     figures = {"ratio": median, "quartiles": [first, third], "bound": bound}
     return {"work": work, "peer": peer, **figures, **more}
@@ -83,7 +83,7 @@ def row(
 def over_products(
     work: str, peer: str, times: dict[str, list[float]], is_bounded: bool
 ) -> dict[str, Any]:
-    """What an engine adds to the bare products of the matrix library that it calls."""
+    """Compare how much each engine adds to the bare products of the matrix library it calls."""
     pairs = {"ours": ("chaingrad", "products"), "theirs": (peer, PRODUCTS[peer])}
     over = {
         name: [a / b for a, b in zip(times[engine], times[bare], strict=True)]
@@ -104,7 +104,7 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def scalar_rows(quick: bool) -> Iterator[dict[str, Any]]:
-    """Beside micrograd, whose graphs only the cyclic collector frees: with it on, and off."""
+    """Yield rows beside micrograd, whose graphs need the cyclic collector: with it on and off."""
     for sizes, bounds, rounds in SCALAR[: 2 if quick else None]:
         both, alone = scalar_mlps(16, sizes)
         for collector, bound in zip((True, False), bounds, strict=True):
@@ -119,7 +119,7 @@ def scalar_rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def array_rows(quick: bool) -> Iterator[dict[str, Any]]:
-    """The step as everybody writes it, and with everybody's own dot product."""
+    """Yield the step as everyone writes it, and the step with each library's own dot product."""
     for size, bounds, rounds in ARRAYS:
         for fused in (False, True):
             times = interleaved(array_steps(size, fused), 5 if quick else rounds)
@@ -135,7 +135,7 @@ def array_rows(quick: bool) -> Iterator[dict[str, Any]]:
 
 
 def machine() -> dict[str, Any]:
-    """Where and with what the figures were made."""
+    """Describe the machine and the software that the figures were made with."""
     git = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(git, capture_output=True, text=True, cwd=RESULTS.parent, check=False)
     return {
@@ -150,12 +150,12 @@ def machine() -> dict[str, Any]:
 
 
 def told(row: dict[str, Any]) -> str:
-    """The work, and whether the cyclic collector was off."""
+    """Return the name of the work, with a note if the cyclic collector was off."""
     return str(row["work"]) + (", gc off" if row.get("collector") == "off" else "")
 
 
 def show(results: list[dict[str, Any]]) -> bool:
-    """Print the table; True if every bound holds."""
+    """Print the table; return True if every bound holds."""
     print(f"\n{'work':44} {'peer':10} {'ours/peer':>9} {'quartiles':>15} {'bound':>6}")
     for r in results:
         low, high = r["quartiles"]

@@ -36,7 +36,7 @@ def both_passes(f: Chain, x: torch.Tensor) -> torch.Tensor:
 def measure(
     compiled: Chain, rounds: int, sizes: Iterable[tuple[int, int]] = SIZES
 ) -> list[dict[str, Any]]:
-    """For each size and chain the least processor seconds, and arrays saved beside the input."""
+    """Measure the least processor seconds and the arrays saved, for each size and chain."""
     chains = {"by hand": by_hand, "compiled": compiled, "fused": fused}
     rows: list[dict[str, Any]] = []
     for size in sizes:

@@ -31,7 +31,7 @@ SPOILERS = (
 
 
 def write_class(folder: Path, assignment: Assignment, book: Path, size: int) -> None:
-    """Submissions in nbgrader's layout; in one of two, one answer is spoiled or missing."""
+    """Write submissions in nbgrader's layout; about half have one spoiled or missing answer."""
     chance = random.Random(1)
     answers = {problem.id: problem.answer for problem in assignment.problems}
     for i in range(size):
@@ -50,13 +50,13 @@ def write_class(folder: Path, assignment: Assignment, book: Path, size: int) -> 
 
 
 def processor_seconds() -> float:
-    """Of this process and of those it has waited for."""
+    """Return the processor seconds of this process and of the children it has waited for."""
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, kinds))
 
 
 def measure(assignment: Assignment, book: Path, size: int, jobs: int) -> Iterator[float]:
-    """Seconds by the clock, and of the processor."""
+    """Yield the seconds by the clock, then the processor seconds."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_class(folder / "in", assignment, book, size)

@@ -23,7 +23,7 @@ class Contender:
 
 
 def seconds(contender: Contender, number: int, collector: bool = True) -> float:
-    """The time of one run, averaged over ``number`` of them, with the cyclic collector on or off.
+    """Return the mean time of ``number`` runs, with the cyclic collector on or off.
 
     What was there before is kept out of the collector's way: see `interleaved`.
     """
@@ -42,7 +42,7 @@ def seconds(contender: Contender, number: int, collector: bool = True) -> float:
 def interleaved(
     contenders: Mapping[str, Contender], rounds: int, least: float = 3e-2, collector: bool = True
 ) -> dict[str, list[float]]:
-    """Time each contender once a round, in an order that turns, for about ``least`` s each time."""
+    """Time each contender once a round, in rotating order, for about ``least`` s each time."""
     gc.collect()
     gc.freeze()
     number = {}
@@ -60,7 +60,7 @@ def interleaved(
 
 
 def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
-    """First quartile, median and third quartile of the ratio, round by round."""
+    """Return the first quartile, median and third quartile of the ratio, round by round."""
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     if len(ratios) == 1:
         return (ratios[0],) * 3
@@ -69,7 +69,7 @@ def ratio(ours: list[float], theirs: list[float]) -> tuple[float, float, float]:
 
 
 def processor() -> str:
-    """The name of this machine's processor."""
+    """Return the name of this machine's processor."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():

@@ -24,7 +24,7 @@ Build = Callable[[], Node]
 
 
 def random_dag(edges: int) -> Build:
-    """A random graph with two edges a node, each second node a mean; the draws come first.
+    """Make a random graph with two edges a node, each second node a mean; draw before building.
 
     Nodes with odd numbers are means of two earlier ones, so that values stay within ±1.
     """
@@ -43,7 +43,7 @@ def random_dag(edges: int) -> Build:
 
 
 def scalar_mlp(edges: int) -> Build:
-    """The forward pass of an MLP with two equal hidden layers, of about so many edges."""
+    """Make the forward pass of an MLP with two equal hidden layers and about ``edges`` edges."""
     width = max(1, round(((9 + 8 * edges) ** 0.5 - 3) / 8))  # it has 8 width² + 6 width edges
     mlp = nn.MLP(width, [width, width, 1], rng=0)
     x = [Node(value, requires_grad=False) for value in np.linspace(-1, 1, width).tolist()]
@@ -54,12 +54,12 @@ GRAPHS: dict[str, Callable[[int], Build]] = {"random DAG": random_dag, "scalar M
 
 
 def count_edges(root: Node) -> int:
-    """The number of operands of all nodes that ``root`` depends on."""
+    """Count the operands of all nodes that ``root`` depends on."""
     return sum(len(node.parents) for node in root.sorted_graph())
 
 
 def times(build: Build, number: int) -> dict[str, float]:
-    """Seconds of each phase, for one of ``number`` graphs, with the cyclic collector off."""
+    """Time each phase in seconds for one of ``number`` graphs, with the cyclic collector off."""
     gc.collect()
     gc.disable()
     clock = [time.process_time()]
@@ -89,7 +89,7 @@ def times(build: Build, number: int) -> dict[str, float]:
 
 
 def memory(build: Build) -> int:
-    """Bytes that a graph and its gradients take, beyond the parameters and inputs."""
+    """Measure the bytes that a graph and its gradients take, beyond the parameters and inputs."""
     build().backward()  # the gradients of parameters stay
     gc.collect()
     tracemalloc.start()
@@ -102,12 +102,12 @@ def memory(build: Build) -> int:
 
 
 def slope(edges: Sequence[float], values: Sequence[float]) -> float:
-    """The exponent of the power law that fits best: the slope of a line on log–log axes."""
+    """Fit a power law and return its exponent: the slope of a line on log–log axes."""
     return float(np.polyfit(np.log(edges), np.log(values), 1)[0])
 
 
 def measure(graph: Callable[[int], Build], largest: int, most: int = 20) -> dict[str, Any]:
-    """The phases and the memory of graphs from 10^2 to 10^``largest`` edges, with their slopes.
+    """Measure phases and memory of graphs from 10^2 to 10^``largest`` edges, and fit the slopes.
 
     Of several runs, ``most`` of small graphs, the least: other programs can slow one down, and
     nothing can speed it up.
@@ -145,14 +145,14 @@ def measure(graph: Callable[[int], Build], largest: int, most: int = 20) -> dict
 
 
 def growth(measured: dict[str, Any]) -> float:
-    """The time of all phases an edge, at the largest size over that at 10^3 edges."""
+    """Divide the time per edge of all phases at the largest size by the time at 10^3 edges."""
     seconds = np.sum([phase["seconds"] for phase in measured["phases"].values()], axis=0)
     per_edge = seconds / measured["edges"]
     return float(per_edge[-1] / per_edge[1])
 
 
 def scaling(largest: int) -> dict[str, Any]:
-    """The measurements of each kind of graph, and the table's row for the worse of them."""
+    """Measure each kind of graph, and make the table's row for the worse one."""
     graphs = {name: measure(graph, largest) for name, graph in GRAPHS.items()}
     worst = max(growth(measured) for measured in graphs.values())
     return {
@@ -168,7 +168,7 @@ def scaling(largest: int) -> dict[str, Any]:
 
 
 def widths(rounds: int, sizes: Sequence[int] = WIDTHS) -> dict[str, Any]:
-    """The step with n = d = h = q beside its five bare matrix products, over sizes."""
+    """Measure the step with n = d = h = q beside its five bare matrix products, for each size."""
     found: dict[str, list[Any]] = {"seconds": [], "products_seconds": [], "ratio": []}
     for size in sizes:
         steps = array_steps((size,) * 4)

@@ -19,7 +19,7 @@ Gradients = Callable[[Any], tuple[Any, Any]]
 
 
 def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict[str, Contender]]:
-    """Forward and backward together, and backward alone, of chaingrad and micrograd."""
+    """Make forward and backward together, and backward alone, for chaingrad and micrograd."""
     import micrograd.engine
     import micrograd.nn
 
@@ -59,7 +59,7 @@ Layers = list[list[tuple[list[float], float]]]  # of neurons: weights and bias
 
 
 def scalar_programs(n_in: int, sizes: list[int]) -> dict[str, Contender]:
-    """Value and gradients of the same MLP: as a program, by loops in plain Python, by micrograd."""
+    """Make value and gradients of the same MLP: a program, loops in plain Python, micrograd."""
     import chaingrad
 
     theirs = scalar_mlps(n_in, sizes)[0]["micrograd"]
@@ -94,7 +94,7 @@ def scalar_programs(n_in: int, sizes: list[int]) -> dict[str, Contender]:
 
 
 def by_loops(layers: Layers, x: list[float]) -> tuple[float, Layers, list[float]]:
-    """The value of an MLP with ReLU, and its gradients, as one writes them by hand."""
+    """Compute the value of an MLP with ReLU, and its gradients, as you would write them by hand."""
     values = [x]
     for layer in layers:
         x = [sum([w * v for w, v in zip(ws, x, strict=True)], b) for ws, b in layer]
@@ -116,7 +116,7 @@ def by_loops(layers: Layers, x: list[float]) -> tuple[float, Layers, list[float]
 
 
 def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
-    """The gradients of J by every engine; compared before they are handed out."""
+    """Make the gradients of J for every engine, and compare them before returning them."""
     d, h, q, n = size
     random = np.random.default_rng(0)
 
@@ -163,7 +163,7 @@ def _pytorch(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 
 def _taped(w1: Any, w2: Any, x: Any, y: Any, square: Any, zero: Any) -> Gradients:
-    """The step of an engine that leaves its gradients beside the variables."""
+    """Make the step for an engine that stores its gradients on the variables."""
     n = len(x)
 
     def gradients(_: Any) -> tuple[Any, Any]:
@@ -196,7 +196,7 @@ def _autograd(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 
 def _mygrad(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
-    """MyGrad as it comes, which locks the arrays of a graph against changes."""
+    """Make the step for MyGrad with its defaults, which lock a graph's arrays against changes."""
     import mygrad as mg
 
     n, w1, w2 = len(X), mg.tensor(W1), mg.tensor(W2)  # type: ignore[attr-defined]
@@ -212,7 +212,7 @@ def _mygrad(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 
 def _unguarded(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
-    """MyGrad without these locks."""
+    """Make the step for MyGrad without these locks."""
     import mygrad as mg
 
     return mg.mem_guard_off(_mygrad(W1, W2, X, Y, fused))  # type: ignore[attr-defined]
@@ -252,7 +252,7 @@ def _numpy(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 
 def _written(W1: Any, W2: Any, X: Any, Y: Any, fused: bool, reuse: bool = False) -> Any:
-    """The step as chaingrad.program writes it, once it has."""
+    """Make the step as chaingrad.program writes it, and call it once so that it's written."""
     import chaingrad
 
     square = chaingrad.Node.squared_norm if fused else lambda a: (a**2).sum()
@@ -284,12 +284,12 @@ def _reused(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
 
 
 def _products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
-    """The five matrix products of the step and nothing else: what no engine can save."""
+    """Make the five matrix products of the step and nothing else: the work no engine can save."""
     return _five(W1, W2, X, np.maximum(X @ W1.T, 0), Y / len(X))
 
 
 def _pytorch_products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
-    """The same by PyTorch's matrix library."""
+    """Make the same products with PyTorch's matrix library."""
     import torch
 
     arrays = W1, W2, X, np.maximum(X @ W1.T, 0), Y / len(X)
@@ -297,7 +297,7 @@ def _pytorch_products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
 
 
 def _jax_products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:
-    """The same by XLA's, in one compiled program."""
+    """Make the same products with XLA's matrix library, in one compiled program."""
     import jax
     import jax.numpy as jnp
 

@@ -17,7 +17,7 @@ Work = tuple[str, float, dict[str, Contender]]
 
 
 def _pair(name: str, bound: float, arrays: list[Any], ours: Any, theirs: Any = None) -> Work:
-    """One expression on nodes and on tensors, or one for each."""
+    """Make the work of one expression on nodes and on tensors, or of one expression for each."""
     nodes = [Node(a) for a in arrays]
     tensors: list[Any] = [torch.tensor(a, requires_grad=True) for a in arrays]
 
@@ -42,7 +42,7 @@ def _pair(name: str, bound: float, arrays: list[Any], ours: Any, theirs: Any = N
 
 
 def works() -> Iterator[Work]:
-    """Name, bound and contenders of each work."""
+    """Yield the name, the bound and the contenders of each work."""
     torch.set_num_threads(1)
     random = np.random.default_rng(0)
 
@@ -87,7 +87,7 @@ def works() -> Iterator[Work]:
 
 
 def our_own() -> Iterator[tuple[str, str, float | None, dict[str, Contender]]]:
-    """Work, beside what, bound and contenders of comparisons within the engine."""
+    """Yield each comparison within the engine: work, other contender, bound and contenders."""
     net = nn.MLP(16, [16, 16, 1], activation="relu", rng=0)
     x = [Node(v) for v in np.random.default_rng(1).uniform(-1, 1, 16).tolist()]
 

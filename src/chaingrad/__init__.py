@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """A module of the package, imported when it is first named: ``chaingrad.nn``."""
+        """Import a module of the package when its name is first used: ``chaingrad.nn``."""
         if not name.startswith("_"):
             try:
                 return importlib.import_module(f"{__name__}.{name}")

@@ -10,12 +10,12 @@ from chaingrad.node import Node
 
 
 def as_node(x: Any) -> Node:
-    """``x`` itself if it is a node, otherwise a constant."""
+    """Return ``x`` itself if it is a node, otherwise a constant."""
     return x if isinstance(x, Node) else Node(x, requires_grad=False)
 
 
 def at_least_zero(name: str, number: float) -> float:
-    """``number``, which is called ``name``, as a float; refused if it is negative or nan."""
+    """Return ``number`` as a float; raise an error that says ``name`` if it is negative or nan."""
     if not isinstance(number, int | float | np.number):
         raise TypeError(f"{name} must be a number; got {kind(number)}")
     if not number >= 0:
@@ -24,7 +24,7 @@ def at_least_zero(name: str, number: float) -> float:
 
 
 def node_list(parameters: Iterable[Node]) -> list[Node]:
-    """Make a list of the nodes in ``parameters``; refuse none, one by itself, and other things."""
+    """Return ``parameters`` as a list of nodes; refuse a single node, and what is none."""
     if isinstance(parameters, Node):
         raise TypeError("parameters must be several nodes; for one node, pass [node]")
     if not hasattr(parameters, "__iter__"):
@@ -47,7 +47,7 @@ def node_list(parameters: Iterable[Node]) -> list[Node]:
 
 
 def parameter_list(parameters: Iterable[Node]) -> list[Node]:
-    """Make a list of the parameters of an optimizer, which are leaves and occur once."""
+    """Make a list of an optimizer's parameters, which must be leaves and occur only once."""
     leaves = node_list(parameters)
     for i, node in enumerate(leaves):
         if node.parents:

@@ -95,7 +95,7 @@ class Elsewhere:
 
 
 def answering(module: str, hints: dict[str, str], node: type) -> Callable[[str], Any]:
-    """Make the ``__getattr__`` of a module, which says what to write for a name that it lacks."""
+    """Make the ``__getattr__`` of a module, which says what to write for a name it lacks."""
 
     def missing(name: str) -> Any:
         hint = hints.get(name) or ("" if name.startswith("_") else _found(module, name, node))
@@ -107,7 +107,7 @@ def answering(module: str, hints: dict[str, str], node: type) -> Callable[[str],
 
 
 def _found(module: str, name: str, node: type) -> str:
-    """Say where else in the package, or in NumPy, a name is."""
+    """Say where else in the package, or in NumPy, you can find a name."""
     for other in _MODULES:
         there = f"chaingrad.{other}"
         if there != module and name in vars(importlib.import_module(there)):

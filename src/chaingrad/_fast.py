@@ -23,7 +23,7 @@ _running = False
 
 
 def store(root: Any, seed: Any) -> bool:
-    """Write every interior gradient, and add to the leaves'; False if refused.
+    """Store every interior gradient, and add to the leaves' gradients; return False if refused.
 
     It is refused within another such pass, whose marks are on the nodes. If anything fails, every
     ``grad`` is what it was.
@@ -55,7 +55,7 @@ def store(root: Any, seed: Any) -> bool:
 
 
 def find(root: Any, seed: Any, wanted: set[Any]) -> dict[Any, Any] | None:
-    """The adjoints of ``wanted`` nodes, none of which is passed on the way to another.
+    """Find the adjoints of ``wanted`` nodes; the pass stops at each of them.
 
     None if refused, as in `store`.
     """
@@ -119,7 +119,7 @@ def sort(root: Any, order: list[Any], leaves: list[Any]) -> None:
 
 
 def _unmarked(parents: Iterable[Any], leaves: list[Any]) -> list[Any]:
-    """The interior ones that have no mark; leaves without one are marked and listed."""
+    """Return the interior parents that have no mark; mark and list the leaves that have none."""
     interior = []
     for parent in parents:
         if parent._adjoint is None and parent.requires_grad:
@@ -132,7 +132,7 @@ def _unmarked(parents: Iterable[Any], leaves: list[Any]) -> list[Any]:
 
 
 def _sort_leading(root: Any) -> list[Any]:
-    """Sort what leads to the nodes that are marked, and mark that too."""
+    """Sort the nodes that lead to marked nodes, and mark them too."""
     order: list[Any] = []
     visited: list[Any] = []
     stack: list[Any] = [root]
@@ -208,7 +208,7 @@ def _send_all(order: list[Any], stored: bool) -> None:
 
 
 def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
-    """Add a share, made from the child's adjoint ``g``, to what has reached ``parent``."""
+    """Add a share, computed from the child's adjoint ``g``, to what has reached ``parent``."""
     data = parent.data
     if type(data) is not ndarray:
         if type(share) is not float:
@@ -225,5 +225,5 @@ def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
 
 
 def set_all(nodes: Iterable[Any], name: str, values: Iterable[Any]) -> None:
-    """Set an attribute of each node, in one call that neither Ctrl-C nor a thread can halve."""
+    """Set an attribute of each node, in one call that neither Ctrl-C nor a thread can interrupt."""
     deque(map(setattr, nodes, repeat(name), values), maxlen=0)

@@ -14,7 +14,7 @@ _NAMES: ContextVar[Mapping[str, Any]] = ContextVar("names")
 
 @contextmanager
 def calling(names: Mapping[str, Any]) -> Iterator[None]:
-    """Let messages call a node without a label what these names call it."""
+    """Let messages within the block call a node without a label by these names."""
     token = _NAMES.set(names)
     try:
         yield
@@ -35,12 +35,12 @@ def name_of(node: Any) -> str:
 
 
 def kind(x: Any) -> str:
-    """Name the type of ``x`` and show the start of it."""
+    """Name the type of ``x`` and show the start of its repr."""
     return f"{type(x).__name__} {x!r:.60}"
 
 
 def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
-    """The error of a computation that failed, with the operation, operands and shapes named."""
+    """Make the error for a failed computation; it names the operation, operands and shapes."""
     if isinstance(error, TracingError):
         return error
     if any(node.data is None for node in inputs):

@@ -49,17 +49,17 @@ def added(known: Any, share: Any) -> Any:
 
 
 def zeros(data: Any) -> Any:
-    """The share that nothing sends to a node that holds ``data``."""
+    """Return the share of a node that holds ``data`` when nothing sends it one: zeros."""
     return 0.0 if type(data) is float else np.zeros_like(data)
 
 
 def owned(g: Any) -> Any:
-    """``g``, or a copy if it is a view: it may show an array that another node holds."""
+    """Return ``g``, or a copy if it is a view, since a view may show an array of another node."""
     return g.copy() if type(g) is ndarray and g.base is not None else g
 
 
 def accumulated(before: Any, g: Any) -> Any:
-    """The gradient of a leaf, of what was there and what a pass has found."""
+    """Add the gradient that a pass has found to the gradient that the leaf had before."""
     untouched = before is None or (type(before) is float and before == 0.0)
     if not untouched and shape_of(before) not in ((), shape_of(g)):
         raise ValueError(

@@ -7,14 +7,14 @@ import numpy as np
 
 
 def is_container(x: Any) -> bool:
-    """Whether ``x`` holds several arguments; lists of numbers that make an array are one."""
+    """Return whether ``x`` holds several arguments; lists of numbers that make an array are one."""
     if isinstance(x, dict) or hasattr(x, "_fields"):
         return True
     return isinstance(x, list | tuple) and _shape(x) is None
 
 
 def _shape(x: Any) -> tuple[int, ...] | None:
-    """The shape of numbers in lists of lists; None where they make no array."""
+    """Return the shape of numbers in lists of lists, or None if they make no array."""
     if isinstance(x, list | tuple):
         within = {None if hasattr(member, "_fields") else _shape(member) for member in x} or {()}
         shape = within.pop()
@@ -23,14 +23,14 @@ def _shape(x: Any) -> tuple[int, ...] | None:
 
 
 def leaves(x: Any) -> list[Any]:
-    """What ``x`` holds, in order; ``[x]`` where it is no container."""
+    """List what ``x`` holds, in order; return ``[x]`` if it is no container."""
     if not is_container(x):
         return [x]
     return [leaf for member in _members(x) for leaf in leaves(member)]
 
 
 def flat(x: Any) -> list[Any]:
-    """What is in the containers, in order, of lists of numbers the numbers, too."""
+    """List what the containers hold, in order, including the numbers in lists of numbers."""
     if isinstance(x, dict | list | tuple):
         members = x.values() if isinstance(x, dict) else x
         return [leaf for member in members for leaf in flat(member)]
@@ -38,7 +38,7 @@ def flat(x: Any) -> list[Any]:
 
 
 def rebuilt(like: Any, new: Iterator[Any]) -> Any:
-    """A container as ``like``, with what ``new`` yields in place of its leaves."""
+    """Rebuild a container like ``like``, with the values that ``new`` yields as its leaves."""
     if not is_container(like):
         return next(new)
     members = [rebuilt(member, new) for member in _members(like)]
@@ -48,12 +48,12 @@ def rebuilt(like: Any, new: Iterator[Any]) -> Any:
 
 
 def made_like(like: Any, members: list[Any]) -> Any:
-    """A list or tuple of the class of ``like``, which may be a named tuple."""
+    """Make a list or tuple of the class of ``like``, which may be a named tuple."""
     return type(like)(*members) if hasattr(like, "_fields") else type(like)(members)
 
 
 def matching(what: str, like: Any, x: Any) -> Any:
-    """``x``, which is ``what`` and has to match ``like``, with dictionaries in its order."""
+    """Check that ``x`` has the structure of ``like``, and put its dictionaries in that order."""
     if not is_container(like):
         return x
     if isinstance(like, dict):

@@ -127,7 +127,7 @@ class Ledger:
         return sum(row.bytes for row in self.rows if row.role == "value" and row.needed)
 
     def state_bytes(self, optimizer: str) -> int:
-        """The bytes that an optimizer keeps between steps: sgd, momentum or adam.
+        """Return the bytes that an optimizer keeps between steps: sgd, momentum or adam.
 
         Raises:
             ValueError: another optimizer.
@@ -199,7 +199,7 @@ class Ledger:
     # --- as text --------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        """A table of the rows."""
+        """Format the rows as a table."""
         lines = [f"{'node':14} {'role':10} {'shape':>14} {'bytes':>12}  {'needed':6} {'flops':>14}"]
         for row in self.rows:
             shape = "×".join(map(str, row.node.shape)) or "scalar"
@@ -285,7 +285,7 @@ class _Replay:
 
 
 def _scratch(node: Node, position: int, incoming: int) -> int:
-    """The bytes of temporary arrays beside the share while the VJP of one input computes.
+    """Count the bytes of temporary arrays, besides the share, that the VJP of one input needs.
 
     ``incoming`` is the size of the gradient, which is small where one entry stands for all.
     """
@@ -309,7 +309,7 @@ def _nbytes(data: Any) -> int:
 
 
 def _memory(node: Node) -> Any:
-    """What holds a node's data: of a view the array that it shows."""
+    """Return the object that holds a node's data: for a view, the array that it shows."""
     data = node.data
     while isinstance(data, np.ndarray) and isinstance(data.base, np.ndarray):
         data = data.base
@@ -317,13 +317,13 @@ def _memory(node: Node) -> Any:
 
 
 def _buffer(node: Node) -> int:
-    """What stands for the memory that holds a node's data; a number is its node's own."""
+    """Return an id for the memory that holds a node's data; a number counts as its node's own."""
     memory = _memory(node)
     return id(memory if isinstance(memory, np.ndarray) else node)
 
 
 def _owned(node: Node) -> int:
-    """The bytes of a node's array, 0 where it is a view of an operand's or of one given to it."""
+    """Count the bytes of a node's array: 0 if it is a view of an operand's or of a given array."""
     memory = _memory(node)
     if not isinstance(memory, np.ndarray) or memory.base is not None:
         return 0  # a number, or one entry repeated
@@ -335,13 +335,13 @@ def _owned(node: Node) -> int:
 
 
 def _kept(node: Node) -> int:
-    """The bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
+    """Count the bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
     kept = node.rule.options.get("kept", ()) if node.rule else ()
     return sum(_nbytes(data) for arrays in kept for data in arrays)
 
 
 def _needed(order: Sequence[Node]) -> set[Node]:
-    """The nodes whose data some VJP of the backward pass reads, itself or through a view."""
+    """Find the nodes whose data some VJP of the backward pass reads, directly or through a view."""
     read: set[Any] = set()
     for node in order:
         if node.parents and node.requires_grad:
@@ -352,7 +352,7 @@ def _needed(order: Sequence[Node]) -> set[Node]:
 
 
 def _read_for(node: Node, position: int) -> Sequence[Node]:
-    """What the VJP of that input reads; for a rule of which nothing is known, all there is.
+    """List what the VJP of one input reads: if its rule doesn't say, all operands and the result.
 
     A rule that keeps arrays reads these, which belong to its node.
     """
@@ -401,7 +401,7 @@ SPARSE = {
 
 
 def saved_bytes(f: Callable[..., Any], *args: Any, given: Any = ()) -> int:
-    """Run a forward pass and count the bytes of arrays that it keeps for the backward pass.
+    """Run a forward pass and count the bytes of the arrays it keeps for the backward pass.
 
     Of nodes these are the arrays that the graph of the result holds, of PyTorch the tensors that
     operations save, each storage once, and of JAX what ``jax.vjp`` hands to the pullback (a
@@ -482,7 +482,7 @@ def _saved_by_jax(f: Callable[..., Any], args: Sequence[Any], known: Sequence[An
 
 
 def saved_by_layer(run: Any, depth: int | None = None) -> dict[str, int]:
-    """The bytes that each module keeps for the backward pass, in the order in which they ran.
+    """Count the bytes that each module keeps for the backward pass, in the order they ran.
 
     What several read is counted once, at the first function that holds it, so that the sum is what
     `saved_bytes` measures. What is in no module goes by the name ``"(no module)"``.
@@ -500,7 +500,7 @@ def saved_by_layer(run: Any, depth: int | None = None) -> dict[str, int]:
 
 
 def layer_of(value: Any, depth: int | None = None) -> str:
-    """The module that was called when a value of a watched run was computed, or first read."""
+    """Name the module that was running when a watched value was computed, or first read."""
     call = value.call
     path = ".".join(call.path.split(".")[:depth])
     return path or call.kind or "(no module)"

@@ -146,7 +146,7 @@ def children_first(root: Any) -> list[Any]:
 
 
 def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[Any], set[Any]]:
-    """Sort as `children_first` the nodes that depend on a wanted node.
+    """Sort the nodes that depend on a wanted node, in the order of `children_first`.
 
     A node that was freed may have depended on one: it is there, for the pass to refuse. Beside the
     order comes a set of the nodes in it and of those wanted.
@@ -170,7 +170,7 @@ def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[An
 
 
 def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
-    """Give the local gradient ∂node/∂parent for each operand of a scalar node.
+    """Return the local gradient ∂node/∂parent for each operand of a scalar node.
 
     None stands where there is none to give as a number: the operand is a constant, or the node or
     the operand is an array.

@@ -40,7 +40,7 @@ class NotPlainError(TypeError):
 
 
 def plain(value: Any, name: str = "the result", depth: int = 0) -> Any:
-    """The value as plain data: None, booleans, numbers, strings, arrays, and containers of these.
+    """Convert to plain data: None, booleans, numbers, strings, arrays, and containers of these.
 
     Whatever NumPy takes for numbers becomes an array: JAX's and PyTorch's arrays, masked ones,
     matrices. Precisions that few machines know become float64 and complex128.
@@ -112,7 +112,7 @@ def first_difference(
     atol: float = ATOL,
     hints: Mapping[str, str] | None = None,
 ) -> Difference | None:
-    """Compare named results in the order of ``expected``; None if all agree.
+    """Compare named results in the order of ``expected``; return None if all agree.
 
     Shapes come before values. A number agrees if it is within atol + rtol·abs(expected); nan
     agrees with nan. A result in float32, or one that was and is now held in float64, may also be
@@ -194,7 +194,7 @@ def check_results(
 
 
 def form_of(results: Any) -> Any:
-    """What kind of thing each named result is, and of which shape.
+    """Describe what kind of thing each named result is, and its shape.
 
     >>> form_of({"a": 3, "dW": np.ones((2, 3)), "b": None})
     {'a': 'a number', 'dW': 'an array of shape (2, 3)', 'b': 'NoneType'}
@@ -261,13 +261,13 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
 
 
 def _allowed(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> float:
-    """The absolute tolerance, which is wider for what float32 has rounded."""
+    """Return the absolute tolerance, which is wider if float32 has rounded the result."""
     wider = rtol >= RTOL and _is_single(got)
     return max(atol, SINGLE * _largest(expected)) if wider else atol
 
 
 def _is_single(array: np.ndarray) -> bool:
-    """Whether float32 has rounded the numbers, by their dtype, or because it holds them all.
+    """Return whether float32 has rounded the numbers: by dtype, or because it holds them all.
 
     Numbers that float16 holds as well, such as 0 and 1, show nothing of that.
     """
@@ -285,12 +285,12 @@ def _is_single(array: np.ndarray) -> bool:
 
 
 def _largest(array: np.ndarray) -> float:
-    """The largest of the absolute values that are finite."""
+    """Return the largest absolute value among the finite entries."""
     return float(np.max(np.abs(array), where=np.isfinite(array), initial=0.0))
 
 
 def _is_near(expected: np.ndarray, got: np.ndarray, atol: float) -> bool:
-    """Whether the difference is so small that rounding may have made it."""
+    """Return whether the difference is so small that rounding may have caused it."""
     slack = NEAR if _is_single(got) else SINGLE
     if got.dtype == np.float16:
         slack = NEAR_HALF
@@ -298,7 +298,7 @@ def _is_near(expected: np.ndarray, got: np.ndarray, atol: float) -> bool:
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:
-    """The value as an array of numbers, or None; text is refused before NumPy pads it."""
+    """Return the value as an array of numbers, or None; refuse text before NumPy pads it."""
     try:
         array = None if _holds_text(value) else np.asarray(value)
     except Exception:
@@ -354,7 +354,7 @@ class _Short(Repr):
         self.maxstring = self.maxother = 100
 
     def repr_ndarray(self, array: np.ndarray, level: int) -> str:
-        """Its entries where they are few, else its shape."""
+        """Show the entries if there are only a few, and the shape otherwise."""
         if array.ndim > 2 and array.size > 64:
             return f"an array of shape {array.shape} and dtype {array.dtype}"
         return np.array2string(array, threshold=12)

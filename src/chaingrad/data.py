@@ -9,7 +9,7 @@ __all__ = ["digits", "moons"]
 
 
 def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """1,797 handwritten digits: pixels (1797, 64) from 0 to 1, and labels (1797,) from 0 to 9.
+    """Load 1,797 handwritten digits: pixels (1797, 64) from 0 to 1, and labels (1797,) from 0 to 9.
 
     Each row is an image of 8 × 8 pixels, its rows one after the other. They are the test images of
     Alpaydin and Kaynak, *Optical recognition of handwritten digits* (UCI Machine Learning
@@ -25,7 +25,7 @@ def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 
 
 def moons(n: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """``n`` points (n, 2) near two half circles that reach into one another, and labels (n,).
+    """Draw ``n`` points (n, 2) near two interlocking half circles, and their labels (n,).
 
     Points with label 0 lie on the upper half of the unit circle, those with label 1 on a lower
     half around (1, 1/2), and all are off by normal noise of 0.1. The labels alternate, so that any

@@ -28,7 +28,7 @@ P = ParamSpec("P")
 
 
 def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
-    """Let ``derivative`` record, as it has to, and cut its results off afterwards."""
+    """Let ``derivative`` record even within `no_grad`; there, detach its results afterwards."""
 
     @functools.wraps(derivative)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
@@ -47,7 +47,7 @@ def _detached(result: Any) -> Any:
 def value_and_grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Make a function that gives the value of ``f`` and its gradient.
+    """Make a function that returns the value of ``f`` and its gradient.
 
     Args:
         f: gives a scalar node.
@@ -108,7 +108,7 @@ def value_and_grad(
 def grad(
     f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """Make a function that gives the gradient of ``f``, or ``(gradient, more)`` with ``has_aux``.
+    """Make a function that returns the gradient of ``f``, or ``(gradient, more)`` with ``has_aux``.
 
     The arguments are those of `value_and_grad`.
 
@@ -328,7 +328,7 @@ def _leaves(containers: Sequence[Any]) -> list[Any]:
 
 
 def _along(what: str, x: Any, v: Any) -> list[Any]:
-    """The leaves of a direction ``v`` at ``x``, in the order of those of ``x``."""
+    """List the leaves of a direction ``v`` in the same order as the leaves of ``x``."""
     given = _tree.leaves(_tree.matching(what, x, v))
     vs = [u if isinstance(u, Node) else as_data(u) for u in given]
     for at, u in zip(_tree.leaves(x), vs, strict=True):
@@ -341,7 +341,7 @@ def _along(what: str, x: Any, v: Any) -> list[Any]:
 
 
 def _inner(gradients: Sequence[Any], along: Sequence[Any]) -> Any:
-    """The inner product of two lists of arrays."""
+    """Compute the inner product of two lists of arrays."""
     products = [rules.sum_(g * v) for g, v in zip(gradients, along, strict=True)]
     return sum(products[1:], products[0])
 
@@ -424,7 +424,7 @@ def _node(out: Any, f: Callable[..., Any]) -> Node:
 
 
 def _pull(out: Node, cotangent: Any, points: Sequence[Any], keep: bool) -> tuple[Any, ...]:
-    """The gradients of ``out`` by ``points``, which are variables or containers of them.
+    """Compute the gradients of ``out`` by ``points``, which are variables or containers of them.
 
     They are nodes if ``keep``, numbers and arrays if not.
     """
@@ -448,7 +448,7 @@ def _pull(out: Node, cotangent: Any, points: Sequence[Any], keep: bool) -> tuple
 
 
 def _contracted(f: Callable[..., Node], points: Sequence[Any]) -> Callable[..., Node]:
-    """``f`` itself if it is scalar, else its product with a fixed random vector."""
+    """Return ``f`` itself if it is scalar, else its product with a fixed random vector."""
     shape = _node(f(*[Node(x) for x in points]), f).shape
     if not shape:
         return f

@@ -37,7 +37,7 @@ class CycleError(ValueError):
 
 
 def parents_of(parents: Parents[Thing]) -> Callable[[Thing], Iterable[Thing]]:
-    """Give the parents as a function, whether they came as one or as a dictionary.
+    """Return the parents as a function, whether they came as a function or as a dictionary.
 
     Raises:
         KeyError: (from the function) a name that the dictionary does not hold.

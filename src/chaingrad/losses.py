@@ -15,7 +15,7 @@ from chaingrad.node import Node
 
 
 def mse_loss(prediction: Any, target: Any) -> Node:
-    """The mean squared error, mean((prediction - target)²).
+    """Compute the mean squared error, mean((prediction - target)²).
 
     Args:
         prediction: a node (or an array) of any shape.
@@ -39,7 +39,7 @@ def mse_loss(prediction: Any, target: Any) -> Node:
 
 
 def log_softmax(logits: Any, axis: int = -1) -> Node:
-    """The logarithm of `softmax`, log p = z - log Σ exp(z), without overflow.
+    """Compute the logarithm of `softmax`, log p = z - log Σ exp(z), without overflow.
 
     The largest entry is taken off first :cite:`blanchard2021`. It is a constant for the derivative,
     which may be left out because the result does not depend on it.
@@ -59,7 +59,7 @@ def log_softmax(logits: Any, axis: int = -1) -> Node:
 
 
 def softmax(logits: Any, axis: int = -1) -> Node:
-    """Probabilities p = exp(z) / Σ exp(z) along ``axis``, without overflow; see `log_softmax`.
+    """Compute p = exp(z) / Σ exp(z) along ``axis``, without overflow; see `log_softmax`.
 
     >>> softmax(np.array([0.0, 0.0, -np.inf])).data
     array([0.5, 0.5, 0. ])
@@ -68,7 +68,7 @@ def softmax(logits: Any, axis: int = -1) -> Node:
 
 
 def cross_entropy(logits: Any, labels: Any) -> Node:
-    """The mean of -log p[label] over the examples, where p is the softmax of each row.
+    """Compute the mean of -log p[label] over the examples, where p is the softmax of each row.
 
     Args:
         logits: a node (or an array) of shape (n, c): a score for each example and class.
@@ -87,7 +87,7 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
 
 
 def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
-    """The mean of -y log p - (1 - y) log(1 - p), where p is the logistic function of the logits.
+    """Compute the mean of -y log p - (1 - y) log(1 - p), with p the logistic function of logits.
 
     Finite for logits of any size, as log(1 + exp(-z)) + (1 - y) z.
 
@@ -123,7 +123,7 @@ def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
 
 
 def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
-    """The penalty λ/2 Σ‖W‖², whose gradient with respect to each W is λW.
+    """Compute the penalty λ/2 Σ‖W‖², whose gradient with respect to each W is λW.
 
     Args:
         parameters: nodes; pass the weights alone if the biases are to go free.

@@ -81,7 +81,7 @@ class no_grad(metaclass=_WithParentheses):  # noqa: N801 (as in PyTorch)
 
 @contextlib.contextmanager
 def detect_anomaly() -> Iterator[None]:
-    """Compute under watch, and stop with an `AnomalyError` where something goes wrong.
+    """Watch the computation, and stop with an `AnomalyError` when something goes wrong.
 
     Watched are the first operation that makes a NaN or an infinity of finite operands, forward or
     backward; and data changed in place (or exchanged) between the forward and the backward pass,
@@ -106,7 +106,7 @@ class AnomalyError(ArithmeticError):
 
 @contextlib.contextmanager
 def watching(watch: "Watch | None") -> Iterator[None]:
-    """Show ``watch`` all that this thread computes; nothing to anyone if it is None."""
+    """Show ``watch`` everything this thread computes within the block; if None, watch nothing."""
     _count("watches", 1)
     before, _modes.watch = _modes.watch, watch
     try:
@@ -118,7 +118,7 @@ def watching(watch: "Watch | None") -> Iterator[None]:
 
 @contextlib.contextmanager
 def recording() -> Iterator[None]:
-    """Record what this thread computes, within `no_grad` too."""
+    """Record what this thread computes within the block, even inside `no_grad`."""
     before, _modes.paused = _modes.paused, 0
     try:
         yield
@@ -128,7 +128,7 @@ def recording() -> Iterator[None]:
 
 @contextlib.contextmanager
 def differentiating() -> Iterator[bool]:
-    """Record, also within `no_grad`; say whether this is within another derivative."""
+    """Record within the block, even inside `no_grad`; say whether this is in another derivative."""
     within = _modes.depth > 0
     _modes.depth += 1
     try:
@@ -139,17 +139,17 @@ def differentiating() -> Iterator[bool]:
 
 
 def paused() -> bool:
-    """Whether this thread computes without recording."""
+    """Return whether this thread computes without recording."""
     return pauses > 0 and _modes.paused > 0
 
 
 def watch() -> "Watch | None":
-    """What watches this thread's computation, if anything does."""
+    """Return the watch on this thread's computation, or None."""
     return _modes.watch if watches else None
 
 
 def refuse_loss(node: Any, how: str) -> None:
-    """Stop what would make a plain number of ``node`` and lose its graph in a derivative.
+    """Refuse to make a plain number of ``node`` where that would lose its graph in a derivative.
 
     Elsewhere, but within `no_grad`, it warns, once a place: a backward pass may be to come.
 
@@ -179,20 +179,20 @@ class Watch:
     """What `watching` shows a computation to; by itself it looks away."""
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
-        """See what ``rule`` made of ``inputs``."""
+        """See the result that ``rule`` computed from ``inputs``."""
 
     def recorded(self, node: Any) -> None:
-        """See the node of a result that depends on one that requires a gradient."""
+        """See the node of a result that depends on a node that requires a gradient."""
 
     def again(self) -> contextlib.AbstractContextManager[None]:
-        """Enclose what a checkpoint computes for the second time."""
+        """Enclose the second computation of a checkpoint."""
         return contextlib.nullcontext()
 
     def unchanged(self, node: Any) -> None:
         """See a node before the backward pass uses its operands."""
 
     def lost(self, node: Any, how: str) -> None:
-        """See that a plain number is made of a node that requires a gradient."""
+        """See that someone makes a plain number of a node that requires a gradient."""
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""

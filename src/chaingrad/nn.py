@@ -84,7 +84,7 @@ class Module:
     training: bool = True
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the output; a subclass says how."""
+        """Compute the output; subclasses define how."""
         raise NotImplementedError(f"{type(self).__name__} has no forward(); write one")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -117,7 +117,7 @@ class Module:
             parameter.grad = 0.0
 
     def train(self, mode: bool = True) -> "Module":
-        """Set ``training`` here and in every module within; gives the module back."""
+        """Set ``training`` here and in every module within; return the module."""
         for module in self.modules():
             module.training = mode
         return self
@@ -482,7 +482,7 @@ def _check_names(model: str, expected: Mapping[str, Any], given: Mapping[str, An
 
 
 def _fitting(name: str, parameter: Parameter, value: Any) -> Data:
-    """A copy of ``value`` to be the data of ``parameter``."""
+    """Return a copy of ``value`` that can be the data of ``parameter``."""
     value = as_data(value)
     if np.shape(value) != parameter.shape:
         raise ValueError(
@@ -507,7 +507,7 @@ def _activation(name: str | None) -> Callable[[Node], Node]:
 
 
 def _inputs(module: Module, inputs: Iterable[Any], expected: int) -> list[Node]:
-    """Check how many inputs there are, and make constants of numbers, once for all neurons."""
+    """Check the number of inputs, and make constants of numbers, once for all neurons."""
     who = f"{type(module).__name__} expected {expected} input{'s' if expected > 1 else ''}"
     if isinstance(inputs, np.ndarray) and inputs.ndim == 1:
         inputs = inputs.tolist()  # Python floats, whatever the dtype

@@ -204,7 +204,7 @@ class Node(Traced):
         return rules.float_dtype(self.data)
 
     def item(self) -> float:
-        """The only entry of the data, as a Python float.
+        """Return the only entry of the data, as a Python float.
 
         Raises:
             ValueError: the data has more than one entry, or none.
@@ -313,7 +313,7 @@ class Node(Traced):
     # --- operations -----------------------------------------------------------------------------
 
     def apply(self, rule: Rule, inputs: Sequence[Any], options: dict[str, Any]) -> "Node":
-        """Compute ``rule`` on ``inputs`` and record it; inputs that are not nodes are constants.
+        """Compute ``rule`` on ``inputs`` and record it; inputs that are not nodes become constants.
 
         Raises:
             ValueError: the shapes do not fit; the message names the operation and the operands.
@@ -357,7 +357,7 @@ class Node(Traced):
         return self / self._beside("/=", other)
 
     def _beside(self, sign: str, other: Any, refused: bool = False) -> Any:
-        """``other``, unless ``sign`` was meant to change a parameter."""
+        """Return ``other``; raise an error if ``sign`` was meant to change a parameter in place."""
         if refused or (self.rule is None and self.is_parameter):
             raise TypeError(
                 f"{sign} would make a new node and leave {describe(self)} as it is: to take a "
@@ -381,7 +381,7 @@ class Node(Traced):
     )
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The sum over ``axis``: an int, a tuple of ints, or None for all axes."""
+        """Sum over ``axis``: an int, a tuple of ints, or None for all axes."""
         if axis is None and not keepdims:
             return _sum_of_all(self)
         return self.apply(rules.sum_, (self,), {"axis": axis, "keepdims": keepdims})
@@ -391,19 +391,19 @@ class Node(Traced):
     )
 
     def mean(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The mean over ``axis``: an int, a tuple of ints, or None for all axes."""
+        """Average over ``axis``: an int, a tuple of ints, or None for all axes."""
         return self.apply(rules.mean, (self,), {"axis": axis, "keepdims": keepdims})
 
     def max(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The largest entry along ``axis``; entries that tie share the gradient equally."""
+        """Return the largest entry along ``axis``; tied entries share the gradient equally."""
         return self.apply(rules.max_, (self,), {"axis": axis, "keepdims": keepdims})
 
     def min(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """The smallest entry along ``axis``; entries that tie share the gradient equally."""
+        """Return the smallest entry along ``axis``; tied entries share the gradient equally."""
         return self.apply(rules.min_, (self,), {"axis": axis, "keepdims": keepdims})
 
     def logsumexp(self, axis: Any = None, keepdims: bool = False) -> "Node":
-        """log(sum(exp(x))) along ``axis``, computed without overflow :cite:`blanchard2021`."""
+        """Compute log(sum(exp(x))) along ``axis``, without overflow :cite:`blanchard2021`."""
         return self.apply(rules.logsumexp, (self,), {"axis": axis, "keepdims": keepdims})
 
     var, std, norm, prod = operations.var, operations.std, operations.norm, operations.prod
@@ -416,19 +416,19 @@ class Node(Traced):
     expm1 = _function(rules.expm1, "exp(x) - 1 of each entry, precise near 0.")
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any:
-        """Where the largest entry is, as plain integers: there is nothing to differentiate."""
+        """Return where the largest entry is, as plain integers, which have no derivative."""
         return np.argmax(self.data, axis, keepdims=keepdims)
 
     def argmin(self, axis: int | None = None, keepdims: bool = False) -> Any:
-        """Where the smallest entry is, as plain integers."""
+        """Return where the smallest entry is, as plain integers."""
         return np.argmin(self.data, axis, keepdims=keepdims)
 
     def reshape(self, *shape: Any) -> "Node":
-        """The same entries in another shape: ``x.reshape(2, 3)`` or ``x.reshape((2, 3))``."""
+        """Give the same entries another shape: ``x.reshape(2, 3)`` or ``x.reshape((2, 3))``."""
         return self.apply(rules.reshape, (self,), {"shape": _unpacked(shape)})
 
     def transpose(self, *axes: Any) -> "Node":
-        """The axes in another order, as in NumPy; reversed when none are given.
+        """Reorder the axes, as in NumPy; reverse them if you give none.
 
         ``transpose(0, 1)`` leaves a matrix as it is: it names the axes in order, not two to swap.
         """
@@ -440,11 +440,11 @@ class Node(Traced):
         return _transposed(self)
 
     def broadcast_to(self, *shape: Any) -> "Node":
-        """The entries repeated to fill ``shape``, by NumPy's broadcasting rules."""
+        """Repeat the entries to fill ``shape``, by NumPy's broadcasting rules."""
         return self.apply(rules.broadcast_to, (self,), {"shape": _unpacked(shape)})
 
     def astype(self, dtype: Any) -> "Node":
-        """The entries in another floating dtype; the gradient comes back in this one's."""
+        """Convert the entries to another floating dtype; the gradient comes back in the old one."""
         if not np.issubdtype(np.dtype(dtype), np.floating):
             raise TypeError(f"astype: nodes hold floats, so dtype cannot be {np.dtype(dtype)}")
         return self.apply(rules.cast, (self,), {"dtype": np.dtype(dtype)})
@@ -459,7 +459,7 @@ class Node(Traced):
         )
 
     def detach(self) -> "Node":
-        """A constant with the same data, through which no gradient flows."""
+        """Return a constant with the same data, through which no gradient flows."""
         return Node(self.data, label=self.label, requires_grad=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Node":
@@ -474,7 +474,7 @@ class Node(Traced):
         return memo[id(self)]  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the graph as a list, leaves as objects: two losses share their leaves again."""
+        """Pickle the graph as a list, leaves as objects, so that two losses still share leaves."""
         order = self.sorted_graph()[::-1]
         for node in order:
             if isinstance(node.grad, Node):
@@ -544,7 +544,7 @@ class Node(Traced):
         backward_pass(self, self.seed(gradient, create_graph), create_graph, release)
 
     def seed(self, gradient: Any = None, create_graph: bool = False) -> Any:
-        """Check and complete the argument ``gradient`` of `backward`, which says what it raises."""
+        """Check and complete the argument ``gradient`` of `backward`, which lists the errors."""
         if not self.requires_grad:
             raise TypeError(
                 f"backward: {describe(self)} does not depend on any node that requires a gradient; "
@@ -629,14 +629,14 @@ def as_data(x: Any) -> Data:
 
 
 def _is_operand(x: Any) -> bool:
-    """Whether ``x`` may stand beside a node; others get Python's own TypeError."""
+    """Return whether ``x`` may stand beside a node; other types get Python's own TypeError."""
     return isinstance(x, float | int | np.ndarray | np.generic | list | tuple) or hasattr(
         x, "__array__"
     )
 
 
 def _constant(x: Any, beside: Any) -> Node:
-    """A constant; integers and booleans take the dtype of the data that they stand beside."""
+    """Make a constant; integers and booleans take the dtype of the data that they stand beside."""
     if type(x) is int or type(x) is float:
         return _leaf(float(x))
     if isinstance(x, np.ndarray | np.generic) and x.dtype.kind in "iub":
@@ -645,7 +645,7 @@ def _constant(x: Any, beside: Any) -> Node:
 
 
 def _leaf(data: Data) -> Node:
-    """A constant of data that need no check."""
+    """Make a constant of data that need no check."""
     node = _new_object(Node)
     node.data = data
     node.grad = 0.0
@@ -655,7 +655,7 @@ def _leaf(data: Data) -> Node:
 
 
 def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
-    """Make the node of a result, which depends on its parents if one of them takes a gradient."""
+    """Make the node of a result; it records its parents if one of them requires a gradient."""
     watch = modes.watch() if modes.watches else None
     if watch:
         watch.forward(rule, data, parents)
@@ -682,7 +682,7 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
 
 
 def _numeric(data: Any, rule: Rule) -> Any:
-    """What a rule computed, which may be one from elsewhere, as a float or an array of floats."""
+    """Return the result of a rule, which may be a user's, as a float or an array of floats."""
     if type(data) is float or (type(data) is ndarray and data.dtype.kind == "f"):
         return data
     try:
@@ -694,7 +694,7 @@ def _numeric(data: Any, rule: Rule) -> Any:
 
 
 def _floats(node: Node) -> Any:
-    """The data of ``node``; integers that they were set to become floats, as where it is made."""
+    """Return the data of ``node``; if a user assigned integers, convert them to floats."""
     data = node.data
     if type(data) is ndarray and data.dtype.kind == "f":
         return data
@@ -706,7 +706,7 @@ def _floats(node: Node) -> Any:
 
 
 def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
-    """The result of a rule as a float or an array of floats; NumPy's scalars are neither."""
+    """Return the result of a rule as a float or an array of floats, never a NumPy scalar."""
     if isinstance(data, float):
         return float(data)
     if isinstance(data, np.floating):
@@ -740,7 +740,7 @@ _transposed = _function(rules.transpose)
 
 
 def _kept(index: Any) -> Any:
-    """An index that stays as it is, whatever becomes of the arrays and lists in it."""
+    """Copy an index, so that later changes to its arrays and lists don't change it."""
     if isinstance(index, Node):
         raise TypeError(
             f"an index must be made of integers, slices or booleans; got {describe(index)}: use "
@@ -752,7 +752,7 @@ def _kept(index: Any) -> Any:
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``(2, 3)`` for both f(2, 3) and f((2, 3)); f(None) and f() give ``()``."""
+    """Return ``(2, 3)`` for both f(2, 3) and f((2, 3)), and ``()`` for f(None) and f()."""
     if len(args) == 1 and (args[0] is None or isinstance(args[0], tuple | list)):
         return tuple(args[0] or ())
     return args

@@ -20,12 +20,12 @@ from chaingrad.rules import Traced, is_symbol, may_hold, value
 
 
 def maximum(a: Any, b: Any) -> Any:
-    """The larger of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
+    """Take the larger of ``a`` and ``b``, entry by entry; a tie gives each half the gradient."""
     return _first("maximum", a, b).apply(rules.maximum, (a, b), {})
 
 
 def minimum(a: Any, b: Any) -> Any:
-    """The smaller of ``a`` and ``b``, entry by entry; a tie gives each half of the gradient."""
+    """Take the smaller of ``a`` and ``b``, entry by entry; a tie gives each half the gradient."""
     return _first("minimum", a, b).apply(rules.minimum, (a, b), {})
 
 
@@ -47,7 +47,7 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 
 
 def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
-    """Join along an axis that the operands have; None joins all entries, in a row.
+    """Join along an axis that the operands have; with None, join all entries in a row.
 
     Raises:
         ValueError: there is nothing to join, or the shapes differ on another axis.
@@ -62,7 +62,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
 
 
 def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
-    """Join along a new axis; all operands have one shape.
+    """Join along a new axis; all operands must have the same shape.
 
     >>> from chaingrad import Node
     >>> stack([Node(1.0), Node(2.0)]).data
@@ -84,12 +84,12 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
 
 
 def logaddexp(a: Any, b: Any) -> Any:
-    """log(exp(a) + exp(b)), entry by entry, without overflow."""
+    """Compute log(exp(a) + exp(b)), entry by entry, without overflow."""
     return _first("logaddexp", a, b).apply(rules.logaddexp, (a, b), {})
 
 
 def einsum(subscripts: str, *operands: Any) -> Any:
-    """Sums of products over indices, as ``np.einsum`` writes them.
+    """Sum products over indices, as ``np.einsum`` does.
 
     Args:
         subscripts: such as "ij,jk->ik"; ``...`` stands for further axes.
@@ -107,7 +107,7 @@ def einsum(subscripts: str, *operands: Any) -> Any:
 
 
 def dot(a: Any, b: Any) -> Any:
-    """The product of two vectors or matrices, as ``np.dot``; times a number, entry by entry.
+    """Multiply two vectors or matrices, as ``np.dot`` does; a number multiplies entry by entry.
 
     Raises:
         TypeError: an operand has more than two axes.
@@ -121,12 +121,12 @@ def dot(a: Any, b: Any) -> Any:
 
 
 def outer(a: Any, b: Any) -> Any:
-    """The products of each entry of ``a`` (rows) with each of ``b`` (columns)."""
+    """Multiply each entry of ``a`` (rows) by each entry of ``b`` (columns)."""
     return _reshaped(a, (-1, 1)) * _reshaped(b, (1, -1))
 
 
 def _first(what: str, *operands: Any) -> Any:
-    """The first node, beside which integers take its dtype, or else a constant."""
+    """Return the first node, whose dtype integers take, or else a constant."""
     if not operands:
         raise ValueError(f"{what}: give at least one node")
     node = next((x for x in operands if isinstance(x, Traced) and not is_symbol(x)), None)
@@ -147,22 +147,22 @@ def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def flatten(x: Any) -> Any:
-    """All entries along one axis."""
+    """Put all entries along one axis."""
     return rules.reshape(x, shape=(-1,))
 
 
 def squeeze(x: Any, axis: Any = None) -> Any:
-    """Drop the axes of size 1, or those named."""
+    """Drop the axes of size 1, or only the axes you name."""
     return rules.reshape(x, shape=np.squeeze(np.empty(x.shape, bool), axis).shape)
 
 
 def expand_dims(x: Any, axis: Any) -> Any:
-    """Insert an axis of size 1 at each place named."""
+    """Insert an axis of size 1 at each position you name."""
     return rules.reshape(x, shape=np.expand_dims(np.empty(x.shape, bool), axis).shape)
 
 
 def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any = None) -> Any:
-    """Entries limited to ``low`` and ``high``; the slope is 1 from bound to bound, 0 beyond.
+    """Limit entries to ``low`` and ``high``; the slope is 1 from bound to bound, 0 beyond.
 
     ``min`` and ``max`` are NumPy's and PyTorch's names of the bounds.
 
@@ -179,7 +179,7 @@ def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any
 
 
 def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    """The mean square distance from the mean along ``axis``, over n - ``ddof`` entries."""
+    """Compute the mean squared distance from the mean along ``axis``, over n - ``ddof`` entries."""
     away = x - x.mean(axis=axis, keepdims=True)
     total = rules.sum_(away * away, axis=axis, keepdims=keepdims)
     count = x.size // max(total.size, 1) - ddof
@@ -189,12 +189,12 @@ def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> An
 
 
 def std(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    """The root of `var`; its slope where that is 0 is taken as 0."""
+    """Take the root of `var`; the slope is taken as 0 where `var` is 0."""
     return _root(var(x, axis, ddof, keepdims))
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """The root of the sum of squares along ``axis``; its slope at 0 is taken as 0.
+    """Take the root of the sum of squares along ``axis``; the slope at 0 is taken as 0.
 
     Arguments in the order of ``np.linalg.norm``; ``ord`` may say 2 of vectors, "fro" of matrices.
 
@@ -211,7 +211,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def _root(square: Any) -> Any:
-    """The square root, with slope 0 where the square is 0: as of a norm, whose tip is there."""
+    """Take the square root, with slope 0 where the square is 0: a norm has its tip there."""
     zero = np.equal(square.data, 0)
     if not may_hold(zero):
         return rules.sqrt(square)
@@ -219,7 +219,7 @@ def _root(square: Any) -> Any:
 
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product along ``axis``, by halves; gradients are right also where factors are 0."""
+    """Multiply the entries along ``axis``, by halves; gradients are right even if factors are 0."""
     shape = x.shape
     named = range(len(shape)) if axis is None else axis
     axes = set(np.lib.array_utils.normalize_axis_tuple(named, len(shape), "axis"))
@@ -242,12 +242,12 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:
-    """The sums up to each entry along ``axis``; None runs through all entries in a row."""
+    """Sum up to each entry along ``axis``; with None, run through all entries in a row."""
     return rules.cumsum(flatten(x), axis=0) if axis is None else rules.cumsum(x, axis=axis)
 
 
 def sort(x: Any, axis: int | None = -1) -> Any:
-    """A node with the entries in rising order along ``axis``; ``x`` stays as it is.
+    """Return a node with the entries in rising order along ``axis``; ``x`` stays as it is.
 
     None sorts all entries in a row.
 
@@ -264,12 +264,12 @@ def sort(x: Any, axis: int | None = -1) -> Any:
 
 
 def softplus(x: Any) -> Any:
-    """log(1 + exp(x)) of each entry, a smooth positive part, without overflow."""
+    """Compute log(1 + exp(x)) of each entry, a smooth positive part, without overflow."""
     return rules.logaddexp(x, 0.0)
 
 
 def logsigmoid(x: Any) -> Any:
-    """The logarithm of the logistic function of each entry, -log(1 + exp(-x)), without overflow."""
+    """Compute the log of each entry's logistic function, -log(1 + exp(-x)), without overflow."""
     return -rules.logaddexp(-x, 0.0)
 
 
@@ -372,7 +372,7 @@ RECIPES = {
 
 
 def ufunc(function: Any, method: str, inputs: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What a universal function gives for ``inputs`` with a node among them.
+    """Compute a NumPy universal function of ``inputs``, one of which is a node.
 
     Raises:
         TypeError: there is no rule for it, or it would write into an array.
@@ -398,7 +398,7 @@ def ufunc(function: Any, method: str, inputs: Sequence[Any], options: dict[str, 
 
 
 def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """What another function of NumPy gives for arguments with a node among them.
+    """Compute another NumPy function of arguments, one of which is a node.
 
     Raises:
         TypeError: there is no rule for it, or not with these arguments.
@@ -424,7 +424,7 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 def _by_numpys_names(
     called: Any, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """The operands, and those options by name that a call sets to something else than NumPy does.
+    """Name the operands, and the options that the call sets to something other than the default.
 
     Of what NumPy writes in C, whose signature not every version tells, all is an operand.
     """

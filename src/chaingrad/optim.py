@@ -55,11 +55,11 @@ class Optimizer:
                 parameter.data = _like(parameter.data, parameter.data - change)
 
     def _decayed(self, gradient: Any, data: Any) -> Any:
-        """The gradient of the loss with the penalty λ/2 ‖p‖²."""
+        """Return the gradient of the loss with the penalty λ/2 ‖p‖²."""
         return gradient + self.weight_decay * data if self.weight_decay else gradient
 
     def _change(self, i: int, gradient: Any) -> Any:
-        """What to subtract from parameter ``i``."""
+        """Return what to subtract from parameter ``i``."""
         raise NotImplementedError
 
 
@@ -249,7 +249,7 @@ def clip_grad_value(parameters: Iterable[Node], clip_value: float) -> None:
 
 
 def _gradient(parameter: Node) -> Any:
-    """The gradient as a number or an array, None where no pass has been or none is wanted."""
+    """Return the gradient as a number or an array; None if no pass has run or none is wanted."""
     if not parameter.requires_grad:
         return None
     gradient, data = value(parameter.grad), parameter.data
@@ -278,5 +278,5 @@ def _norm(gradient: Any) -> float:
 
 
 def _like(data: Any, new: Any) -> Any:
-    """``new`` as a float or an array, whichever ``data`` is; NumPy makes 0-d arrays scalars."""
+    """Convert ``new`` to a float or an array, like ``data``; NumPy makes 0-d arrays scalars."""
     return float(new) if isinstance(data, float | int) else np.asarray(new, float_dtype(data))

@@ -158,7 +158,7 @@ class _Reads(modes.Watch):
 
 
 def _without_value(node: Node) -> Node:
-    """An alias of ``node``, a root for the pass: what a pass keeps of it takes no memory."""
+    """Make an alias of ``node`` as the root of a pass; its data, if an array, take no memory."""
     with modes.watching(None), modes.recording():
         root: Node = rules.alias(node)
     if node.ndim:

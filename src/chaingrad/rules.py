@@ -64,17 +64,17 @@ class Symbol(Traced):
 
 
 def is_symbol(x: Any) -> bool:
-    """Whether ``x`` stands for another number or array at each call of a program."""
+    """Return whether ``x`` stands for another number or array at each call of a program."""
     return isinstance(x, Symbol)
 
 
 def flops_a_result(out: Value, *inputs: Value) -> int:
-    """One operation for each entry of the result."""
+    """Count one operation for each entry of the result."""
     return int(np.size(value(out)))
 
 
 def no_flops(out: Value, *inputs: Value) -> int:
-    """Entries are moved, compared and chosen, but not computed."""
+    """Count no operations: entries are only moved, compared or chosen."""
     return 0
 
 
@@ -161,7 +161,7 @@ class Rule:
     def pull(
         self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]
     ) -> Iterator[Value]:
-        """Yield the share of ``g`` that each input takes, and None for one that needs none."""
+        """Yield the share of ``g`` that each input takes, or None for one that needs none."""
         for vjp, takes in zip(self.vjps, needed, strict=True):
             yield (vjp(g, out, *inputs) if vjp else g) if takes else None
 
@@ -205,7 +205,7 @@ class JointRule(Rule):
     def pull(
         self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]
     ) -> Iterator[Value]:
-        """Yield the share of ``g`` that each input takes, and None for one that needs none."""
+        """Yield the share of ``g`` that each input takes, or None for one that needs none."""
         yield from self.pull_all(g, out, inputs, needed)
 
 
@@ -215,7 +215,7 @@ RULES: dict[str, Rule] = {}
 def rule(
     name: str, compute: Callable[..., Any], *vjps: Vjp | None, replace: bool = False, **facts: Any
 ) -> Rule:
-    """Make a rule and enter it in the table ``RULES``; keywords are those of `Facts`.
+    """Make a rule and add it to the table ``RULES``; keywords are the fields of `Facts`.
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
@@ -234,23 +234,23 @@ def _entered(new: Rule, replace: bool = False) -> Rule:
 
 
 def facts_of(name: str) -> Facts:
-    """The facts of the rule of that name; none are known of a name that no rule has."""
+    """Return the facts of the rule with this name, or empty facts if no rule has it."""
     return RULES[name].facts if name in RULES else UNKNOWN
 
 
 def value(x: Value) -> Any:
-    """Give the number or array of ``x``, whether it is a node or plain data."""
+    """Return the number or array of ``x``, whether it is a node or plain data."""
     return x.data if isinstance(x, Traced) else x
 
 
 def float_dtype(data: Any) -> np.dtype[Any]:
-    """The dtype in which to differentiate by ``data``: their own, or float64 for integers."""
+    """Return the dtype in which to differentiate by ``data``: its own, or float64 for integers."""
     dtype: np.dtype[Any] = getattr(data, "dtype", _FLOAT64)
     return dtype if dtype.kind == "f" else _FLOAT64
 
 
 def shape_of(x: Value) -> tuple[int, ...]:
-    """Give the shape of ``x``; a number's is ``()``."""
+    """Return the shape of ``x``; a number's is ``()``."""
     return getattr(x, "shape", ())
 
 
@@ -276,28 +276,28 @@ def unbroadcast(g: Value, shape: tuple[int, ...]) -> Value:
 
 
 def is_number(data: Any) -> bool:
-    """Whether a node's data are a plain number, and not an array."""
+    """Return whether a node's data are a plain number, and not an array."""
     return type(data) is float or (is_symbol(data) and not data.is_array)
 
 
 def may_hold(condition: Any) -> bool:
-    """Whether a condition holds for some entry, or may at another call of a program."""
+    """Return whether a condition holds for some entry, or may hold at another call of a program."""
     return is_symbol(condition) or bool(np.any(condition))
 
 
 def symbol_in(index: Any) -> Any:
-    """The first part of an index that stands for another at each call, if there is one."""
+    """Return the first part of an index that changes from call to call, if there is one."""
     parts = index if type(index) is tuple else (index,)
     return next(filter(is_symbol, parts), None)
 
 
 def stretched(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """A read-only array that holds one entry for all: np.broadcast_to in a fraction of the time."""
+    """Make a read-only array that repeats one entry: a much faster np.broadcast_to."""
     return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
 
 
 def one_entry(g: Any) -> Any:
-    """The entry of an array that has one, or repeats it, as a float: quick to multiply with."""
+    """Return ``g`` as a float if it has, or repeats, one entry: floats multiply faster."""
     if type(g) is np.ndarray and g.size and not any(g.strides):
         return g.item(0)
     return g
@@ -393,7 +393,7 @@ neg: Rule = rule(
 def _elementwise(
     of_float: Callable[[float], float], of_array: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """Use the quick function of `math` for a float; NumPy's for arrays, and where `math` raises.
+    """Use the quick function of `math` for a float; NumPy's for arrays, and if `math` raises.
 
     At log(0) or exp(1000) `math` raises, NumPy gives -inf or inf with a RuntimeWarning.
     """
@@ -447,7 +447,7 @@ def _sigmoid_vjp(g: Value, out: Value, a: Value) -> Value:
 
 
 def _distance(a: Value, b: Value) -> Value:
-    """``a - b``, and 0 between equal infinities."""
+    """Compute ``a - b``, but 0 between equal infinities."""
     alike = np.isinf(value(a)) & np.equal(value(a), value(b))
     return where(0.0, a - b, condition=alike) if may_hold(alike) else a - b
 
@@ -612,7 +612,7 @@ def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) ->
 
 
 def _shared(g: Any, count: float) -> Any:
-    """``g / count``; where float16 cannot hold the count, by its inverse."""
+    """Divide ``g`` by ``count``; if float16 cannot hold the count, multiply by its inverse."""
     return g * (1 / count) if count > 65504 else _divide(g, count)
 
 
@@ -712,7 +712,7 @@ def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
 
 
 def _cumsum_flops(out: Value, a: Value) -> int:
-    """One addition for each entry but the first along the axis."""
+    """Count one addition for each entry but the first along the axis."""
     size = int(np.size(value(a)))
     return size - size // max(int(shape_of(a)[out.rule.options["axis"]]), 1)
 
@@ -732,7 +732,7 @@ def _pick(a: Any, index: Any) -> Any:
 
 
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros with the entries of ``a`` added where the index points: twice, if it does so twice."""
+    """Add the entries of ``a`` to zeros where the index points; repeated positions add up."""
     symbol = a if is_symbol(a) else symbol_in(index)
     if symbol is not None:
         return symbol.scatter(a, index, shape)
@@ -750,14 +750,14 @@ def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _scatter_flops(out: Value, a: Value) -> int:
-    """One addition for each entry beyond the first that comes to a place."""
+    """Count one addition for each entry beyond the first that comes to a place."""
     places = np.zeros(shape_of(out), bool)
     places[out.rule.options["index"]] = True
     return int(np.size(value(a)) - np.count_nonzero(places))
 
 
 def _add_rows(out: Any, rows: Any, a: Any) -> None:
-    """Add ``a[i]`` to ``out[rows[i]]``, in place; rows that come again are added up first."""
+    """Add ``a[i]`` to ``out[rows[i]]``, in place; add up rows that occur several times first."""
     rows = rows.astype(np.intp).reshape(-1)
     rows = np.where(rows < 0, rows + len(out), rows)
     a = np.reshape(a, (rows.size, *out.shape[1:]))
@@ -771,7 +771,7 @@ def _add_rows(out: Any, rows: Any, a: Any) -> None:
 
 
 def _may_repeat(index: Any) -> bool:
-    """Whether an entry may be picked twice: only integers in arrays or lists can do that."""
+    """Return whether an entry may be picked twice: only integers in arrays or lists can do so."""
     parts = index if type(index) is tuple else (index,)
     return any(
         np.asarray(part).dtype.kind in "iu" for part in parts if isinstance(part, np.ndarray | list)
@@ -781,7 +781,7 @@ def _may_repeat(index: Any) -> bool:
 def _pieces(
     g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], axis: int
 ) -> Iterator[Value]:
-    """The piece of ``g`` that came from each of the arrays joined."""
+    """Yield the piece of ``g`` that came from each of the joined arrays."""
     before = (slice(None),) * (axis % len(shape_of(out)))
     start = 0
     for x, takes in zip(inputs, needed, strict=True):
@@ -837,7 +837,7 @@ concatenate: Rule = _entered(
 
 
 def _as_matrices(g: Value, a: Value, b: Value) -> tuple[Value, Value, Value]:
-    """See a vector on the left as one row, on the right as one column, as ``@`` does."""
+    """Treat a vector on the left as one row, on the right as one column, as ``@`` does."""
     shape = list(shape_of(g))
     if len(shape_of(b)) == 1:
         shape.append(1)
@@ -873,7 +873,7 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
 
 
 def _by_columns(x: Value) -> bool:
-    """Whether a matrix lies in memory column by column; its gradient then should, too."""
+    """Return whether a matrix lies in memory column by column; its gradient then should, too."""
     data = x if type(x) is np.ndarray else value(x)
     return type(data) is np.ndarray and bool(data.flags.fnc)
 
@@ -891,7 +891,7 @@ matmul: Rule = rule(
 
 
 def _terms(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> list[str]:
-    """The letters of each operand and of the result, with those that ``...`` stands for."""
+    """List the letters of each operand and of the result, with ``...`` replaced by letters."""
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(shapes):
@@ -944,7 +944,7 @@ def _einsum_shares(
 
 
 def _einsum_flops(out: Value, *inputs: Value) -> int:
-    """A product of all operands, and its addition, for each value of all indices together."""
+    """Count a product of all operands, and its addition, for each value of all indices together."""
     *terms, result = _terms(out.rule.options["subscripts"], [shape_of(x) for x in inputs])
     sizes: dict[str, int] = {}
     for term, x in zip(terms, inputs, strict=True):

@@ -38,7 +38,7 @@ def program(
     has_aux: bool = False,
     reuse: bool = False,
 ) -> "Program":
-    """Write ``f`` and its gradient down as a NumPy program, when it is first called.
+    """Write ``f`` and its gradient down as a NumPy program, at the first call.
 
     The program is called like `~chaingrad.functional.value_and_grad`; nothing of ``f`` runs again
     but for arguments of other shapes, dtypes or structure, for which another program is written.
@@ -127,7 +127,7 @@ class Program:
         return written(args, kwargs)
 
     def trace(self, *args: Any, **kwargs: Any) -> Trace:
-        """The program for these arguments, with the nodes that each line is about."""
+        """Return the program for these arguments, with the nodes that each line is about."""
         return self._write(args, kwargs, self._positions(len(args)), lines=True).trace
 
     @property
@@ -197,7 +197,7 @@ class Program:
         return written
 
     def _on_nodes(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What nodes give for these arguments: the reference, and what is written down."""
+        """Compute with nodes for these arguments: the reference, and what we write down."""
         if self._argnums is None:
             args, kwargs = arguments.mapped([list(args), kwargs], _as_node)
             return self._f(*args, **kwargs)
@@ -218,7 +218,7 @@ class _Written:
         self._by = by
 
     def fits(self) -> bool:
-        """Whether the nodes of the closure hold what they held, up to their values."""
+        """Return whether the nodes of the closure hold the same as before, up to their values."""
         return not self._nodes or self._forms == [arguments.form(x.data) for x in self._nodes]
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -228,7 +228,7 @@ class _Written:
         return self.called(args, **kwargs)
 
     def called(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
-        """The result for arguments that are what the source takes."""
+        """Return the result for arguments that the source takes as they are."""
         if self._beside:
             args = (*args, *[node.data for node in self._nodes], *self._constants)
         result = self._run(*args, **kwargs)
@@ -236,7 +236,7 @@ class _Written:
 
 
 def _restored(like: Any, result: Any) -> Any:
-    """The containers that ``f`` gave, where the source gives tuples and dictionaries."""
+    """Restore the containers that ``f`` returned; the source has only tuples and dictionaries."""
     if isinstance(like, dict):
         return {key: _restored(like[key], result[key]) for key in like}
     if isinstance(like, list | tuple):
@@ -246,7 +246,7 @@ def _restored(like: Any, result: Any) -> Any:
 
 
 def _is_exotic(x: Any) -> bool:
-    """Whether a result holds named tuples or the like, which the source cannot write."""
+    """Return whether a result holds named tuples or the like, which the source cannot write."""
     if isinstance(x, dict):
         return any(map(_is_exotic, x.values()))
     return isinstance(x, list | tuple) and (type(x) not in (list, tuple) or any(map(_is_exotic, x)))

@@ -14,7 +14,7 @@ ndarray = np.ndarray
 
 
 def form(x: Any, differentiated: bool = False) -> Any:
-    """All of an argument but the values that may differ from call to call, as a key.
+    """Return everything about an argument except the values that may change per call, as a key.
 
     Raises:
         TypeError: it is a node that requires a gradient, or nothing that can be a key.
@@ -49,7 +49,7 @@ def form(x: Any, differentiated: bool = False) -> Any:
 
 
 def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = False) -> Any:
-    """The argument with inputs of a tape in place of its numbers and arrays."""
+    """Replace the numbers and arrays of an argument with inputs of a tape."""
     if isinstance(x, dict):
         return {key: recorded(member, lift, differentiated) for key, member in x.items()}
     if isinstance(x, list | tuple):
@@ -63,7 +63,7 @@ def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = Fal
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
-    """The containers with what is in them changed."""
+    """Rebuild the containers with ``change`` applied to everything they hold."""
     if isinstance(x, dict):
         return {key: mapped(member, change) for key, member in x.items()}
     if isinstance(x, list | tuple):
@@ -72,7 +72,7 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def holds_recorded(x: Any) -> bool:
-    """Whether this is a call within the tracing of another program."""
+    """Return whether ``x`` holds recorded values: then another program's trace makes this call."""
     if isinstance(x, dict | list | tuple):
         return any(map(holds_recorded, x.values() if isinstance(x, dict) else x))
     return isinstance(x, Recorded) or (isinstance(x, Node) and isinstance(x.data, Recorded))

@@ -32,7 +32,7 @@ def compare(
     heads: Sequence[str],
     floats: set[np.dtype[Any]],
 ) -> None:
-    """Call a program and the function that it was written for, and compare what they give.
+    """Call a program and the function it was written for, and compare their results.
 
     Args:
         run: the program, called with the arguments and the keywords.
@@ -87,7 +87,7 @@ def _is_equal(x: Any, y: Any) -> bool:
 def _pairs(
     heads: Sequence[str], x: Any, y: Any, name: str
 ) -> Iterator[tuple[str, ndarray, ndarray]]:
-    """The numbers that the program and the nodes give, side by side, and what each is called."""
+    """Yield the numbers of the program and of the nodes, side by side, and a name for each pair."""
     parts = zip(heads, x, y, strict=True) if heads else [("result", x, y)]
     for head, mine, theirs in parts:
         yield from _within(head, mine, theirs, name)
@@ -136,7 +136,7 @@ def _distance(x: ndarray, y: ndarray) -> ndarray:
 def _spread(
     on_nodes: Callable[..., Any], call: Call, expected: Sequence[ndarray], epsilon: float
 ) -> list[ndarray]:
-    """How far results move on the nodes themselves where arguments are rounded otherwise.
+    """Measure how far results on the nodes move when we round the arguments differently.
 
     By that much two right programs may differ: at ties and kinks, and where a result is what
     rounding has left of terms that cancel. If results differ for the very same arguments, they are
@@ -166,7 +166,7 @@ def _spread(
 
 
 def _moves(again: Any, expected: Sequence[ndarray]) -> list[ndarray] | None:
-    """How far the numbers of a result are from those before; None where it has other shapes."""
+    """Measure how far the numbers of a result have moved; return None if shapes changed."""
     numbers = [np.asarray(y) for y in map(value, flat(again)) if _is_numeric(y)]
     if [y.shape for y in numbers] != [y.shape for y in expected]:
         return None

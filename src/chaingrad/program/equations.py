@@ -47,7 +47,7 @@ class Equations(str):
 
 
 def equations(writer: Writer, answer: str) -> list[str]:
-    """The formula of each line, with the adjoints of ``answer``; "" where it computes nothing."""
+    """Write each line as a formula with the adjoints of ``answer``, "" if it computes nothing."""
     formulas = _Formulas(writer, answer)
     return [formulas.of(line) if line.within else "" for line in writer.lines]
 

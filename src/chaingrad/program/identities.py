@@ -21,7 +21,7 @@ Identity = Callable[[Tape, Sequence[Recorded], dict[str, Any], Any], Found]
 def simpler(
     tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
 ) -> Found:
-    """Something already written, or shorter, that gives what the operation gives; or None."""
+    """Find something shorter, or already written, that equals the operation; or return None."""
     if op in ELEMENTWISE and len(args) > 1:
         found = _without_repeats(tape, op, args, options, example)
         if found is not None:
@@ -33,7 +33,7 @@ def simpler(
 def _without_repeats(
     tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
 ) -> Found:
-    """Broadcasting repeats an operand by itself where another has the shape."""
+    """Drop broadcasts that NumPy does by itself, or that can come after the operation."""
     inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
     if all(x is y for x, y in zip(inner, args, strict=True)):
         return None
@@ -47,7 +47,7 @@ def _without_repeats(
 
 
 def _number(x: Recorded) -> float | None:
-    """The value of a constant that is one finite number and not 0, or None."""
+    """Return the value of a constant if it is one finite number other than 0, else None."""
     if x.op != "constant" or np.ndim(x.example) or type(x.example) is bool:
         return None
     number = float(x.example)
@@ -55,7 +55,7 @@ def _number(x: Recorded) -> float | None:
 
 
 def _same(x: Recorded, example: Any) -> bool:
-    """Whether ``x`` has the shape, dtype and kind of a result."""
+    """Return whether ``x`` has the shape, dtype and kind of a result."""
     return (
         x.shape == np.shape(example)
         and x.is_array == isinstance(example, np.ndarray | np.generic)
@@ -72,12 +72,12 @@ def _is(x: Recorded, number: float) -> bool:
 
 
 def _negated(x: Recorded) -> Found:
-    """y where ``x`` is -y, in floats: unsigned integers have other negatives."""
+    """Return y if ``x`` is -y, in floats only: negatives of unsigned integers wrap around."""
     return x.args[0] if x.op == "negative" and _is_floating(x) else None
 
 
 def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
-    """(c, y) where ``x`` is c y for a plain number c and floats y."""
+    """Return (c, y) if ``x`` is c y for a plain number c and floats y."""
     if any(y.is_array and not _is_floating(y) for y in x.args):
         return None
     if x.op == "negative":
@@ -122,7 +122,7 @@ def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
 
 
 def _is_sound(c: float, x: Recorded) -> bool:
-    """Whether ``c`` is a number to multiply ``x`` with: in its dtype neither 0 nor infinite."""
+    """Return whether ``c``, in the dtype of ``x``, is neither 0 nor infinite."""
     if not _is_floating(x):
         return False
     limits = np.finfo(x.dtype)
@@ -204,7 +204,7 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
 
 
 def _turned(tape: Tape, x: Recorded, uses: int) -> Found:
-    """The transpose of a product as one of its factors', unless others read the product, too."""
+    """Write the transpose of a product with transposed factors, unless others read the product."""
     if tape.uses[x] > uses:
         return None
     if x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == 2:
@@ -250,7 +250,7 @@ def _matmul(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
 
 
 def _flat(x: Recorded) -> Found:
-    """The vector that a row, a column or the like was made of."""
+    """Return the vector that a row, a column or the like was made of."""
     return x.args[0] if x.op == "reshape" and x.args[0].ndim == 1 else None
 
 
@@ -263,7 +263,7 @@ def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
 
 
 def _is_shifted(x: Recorded) -> bool:
-    """Whether ``x`` is a - max(a) of floats, so that no exponential of it overflows."""
+    """Return whether ``x`` is a - max(a) of floats, so that its exponentials can't overflow."""
     if x.op != "subtract" or not _is_floating(x):
         return False
     a, top = x.args
@@ -303,7 +303,7 @@ def _exp(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
 
 
 def _is_sum_of_powers(x: Recorded) -> bool:
-    """Whether ``x`` is a sum of exponentials, so that it is the exponential of its logarithm."""
+    """Return whether ``x`` is a sum of exponentials, and so the exponential of its logarithm."""
     while x.op in ("reshape", "broadcast_to"):
         x = x.args[0]
     return x.op == "sum" and x.args[0].op == "exp"

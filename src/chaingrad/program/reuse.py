@@ -32,7 +32,7 @@ class Reuser(Writer):
                 self._reuse(x)
 
     def _last_reads(self) -> dict[Recorded, int]:
-        """When the memory of each value is read for the last time, by the order of the values."""
+        """Find when the memory of each value is last read, by the order of the values."""
         last = {memory_of(y): i for i, x in enumerate(self.order) for y in x.args}
         return last | {memory_of(x): len(self.order) for x in (*self.outputs, *self.inputs)}
 
@@ -57,7 +57,7 @@ class Reuser(Writer):
         return f"d{of}" if of else ""
 
     def _may_take(self, x: Recorded, y: Recorded) -> bool:
-        """Whether ``x`` may be written over ``y``, which an array holds."""
+        """Return whether ``x`` may be written over ``y``, which an array holds."""
         read, now = self._last.get(y, 0), self._at[x]
         if x.shape != y.shape or x.dtype != y.dtype or read > now:
             return False

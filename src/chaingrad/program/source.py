@@ -66,7 +66,7 @@ class Line:
 
 
 def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
-    """What the outputs are computed from, in the order in which it was recorded."""
+    """List the values that the outputs are computed from, in the order they were recorded."""
     seen: set[Recorded] = set()
     stack = list(outputs)
     while stack:
@@ -78,7 +78,7 @@ def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
 
 
 def _shown(x: Recorded) -> list[Recorded]:
-    """``x`` and what it may be a view of, down to the value whose memory it shows."""
+    """List ``x`` and the values it may be a view of, down to the one whose memory it shows."""
     chain = [x]
     while x.op in VIEWS and (x.op not in ("getitem", "einsum") or len(x.args) == 1):
         x = x.args[0]
@@ -87,7 +87,7 @@ def _shown(x: Recorded) -> list[Recorded]:
 
 
 def memory_of(x: Recorded) -> Recorded:
-    """The value whose memory ``x`` may show: itself, where it is made anew."""
+    """Return the value whose memory ``x`` may show: ``x`` itself if it is newly made."""
     return _shown(x)[-1]
 
 
@@ -99,7 +99,7 @@ class Names:
         self._next: dict[str, int] = {}
 
     def of(self, wanted: str) -> str:
-        """``wanted``, with a number behind it if that is taken."""
+        """Return ``wanted`` as a name, with a number appended if it is taken."""
         name = re.sub(r"\W+", "_", wanted.translate(_DIGITS)).strip("_") or "z"
         name = f"z{name}" if name[0].isdigit() else name
         if name in self.taken:
@@ -108,7 +108,7 @@ class Names:
         return name
 
     def numbered(self, stem: str) -> str:
-        """The stem with the first number that is free."""
+        """Append the first free number to the stem."""
         number = self._next.get(stem, 1)
         while f"{stem}{number}" in self.taken:
             number += 1
@@ -212,7 +212,7 @@ class Writer:
                 self._line(x)
 
     def _is_trivial(self, x: Recorded) -> bool:
-        """Whether ``x`` is written out wherever it is used."""
+        """Return whether ``x`` is written out wherever it is used."""
         if x.op in ("input", "constant"):
             return True
         if x.op == "float":
@@ -251,7 +251,7 @@ class Writer:
         self.lines.append(Line(x, name, text, self._covered(x), comment))
 
     def _longest(self, x: Recorded) -> Recorded | None:
-        """The longest operand that has no line yet."""
+        """Return the longest operand that has no line yet."""
         inlined = [y for y in x.args if y not in self.name and not self._is_trivial(y)]
         return max(inlined, key=lambda y: len(self._text(y)[0]), default=None)
 
@@ -277,7 +277,7 @@ class Writer:
     # --- what a line says -----------------------------------------------------------------------
 
     def operand(self, x: Recorded, above: int, beside: Recorded | None = None) -> str:
-        """The text of an operand, in parentheses if it binds less tightly than what is around."""
+        """Write an operand, in parentheses if it binds less tightly than the code around it."""
         if x.op == "constant":
             text, binds = self._constant(x, beside)
         else:
@@ -285,7 +285,7 @@ class Writer:
         return f"({text})" if binds < above else text
 
     def listed(self, operands: Iterable[Recorded]) -> str:
-        """The operands as arguments of a call."""
+        """Write the operands as arguments of a call."""
         return ", ".join(self.operand(x, CHOICE) for x in operands)
 
     def _text(self, x: Recorded) -> tuple[str, int]:
@@ -320,7 +320,7 @@ class Writer:
         return self._widened(x, f"np.{op}({listed})"), ATOM
 
     def _widened(self, x: Recorded, text: str) -> str:
-        """A call that gives a number of NumPy's, made plain where that widens float32 beside it."""
+        """Make a call's NumPy number a plain one if it would widen float32 beside it."""
         widens = type(x.example) is float and not self._exact and not self.plain
         return f"float({text})" if widens else text
 
@@ -331,7 +331,7 @@ class Writer:
         return f"{self.operand(a, TIMES, b)} * {self.operand(b, TIMES + 1, a)}", TIMES
 
     def divisor(self, a: Recorded, b: Recorded) -> int:
-        """The whole number n > 1 where ``a`` is 1/n, a factor of ``b``; else 0."""
+        """Return the whole number n > 1 if ``a`` is 1/n, a factor of ``b``; else 0."""
         if not a.is_constant or a.shape or b.dtype.kind != "f" or not 0 < a.example < 1:
             return 0
         count = round(1 / float(a.example))
@@ -475,7 +475,7 @@ class Writer:
 
 
 def _is_written_bare(x: Recorded, beside: Recorded | None) -> bool:
-    """Whether a number of NumPy's can be one of Python's: beside an array whose dtype stays."""
+    """Return whether a NumPy number can be a Python one: beside an array whose dtype stays."""
     if beside is None or not beside.is_array:
         return False
     if x.dtype.kind == "f":
@@ -484,7 +484,7 @@ def _is_written_bare(x: Recorded, beside: Recorded | None) -> bool:
 
 
 def fresh(writer: Writer) -> Callable[[Recorded], str]:
-    """What is given of each output, such that no two share memory, nor with an input."""
+    """Make the text of each output, so that no two share memory, nor one with an input."""
     taken: set[Recorded] = set()
 
     def given(x: Recorded) -> str:

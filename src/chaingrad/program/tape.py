@@ -46,12 +46,12 @@ class Slot:
 
 
 def _refusing(how: str) -> Callable[..., NoReturn]:
-    """A method that would make something plain of a recorded value."""
+    """Make a method that refuses to turn a recorded value into a plain one."""
     return lambda self, *_, **__: self._refuse(how)
 
 
 def _reducing(op: str) -> Callable[..., "Recorded"]:
-    """The method for a reduction."""
+    """Make the method for a reduction."""
 
     def method(self: "Recorded", axis: Any = None, keepdims: bool = False) -> "Recorded":
         return self._reduced(op, axis, keepdims)
@@ -323,7 +323,7 @@ class Tape:
         return Recorded(self, "input", (), (), example)
 
     def constant(self, x: Any) -> Recorded:
-        """``x`` as it is now; an array is copied."""
+        """Record ``x`` with its current value; copy an array."""
         if isinstance(x, Recorded):
             return x
         if isinstance(x, ndarray) and x.ndim:
@@ -345,7 +345,7 @@ class Tape:
         return found
 
     def add(self, op: str, operands: Sequence[Any], **options: Any) -> Recorded:
-        """Write down an operation, or find it where it is written already.
+        """Write down an operation, or find it if it is written already.
 
         Raises:
             TracingError: an operand is no number and no array.
@@ -384,7 +384,7 @@ class Tape:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Write down once more what is written already: a checkpoint's second computation."""
+        """Write operations down again within the block: the second computation of a checkpoint."""
         before, self.region = self.region, self.count
         try:
             yield
@@ -393,12 +393,12 @@ class Tape:
 
 
 def _as_truth(x: Recorded) -> Recorded:
-    """A plain number as a boolean: Python's ``and`` gives one of its operands."""
+    """Turn a plain number into a boolean: Python's ``and`` gives one of its operands."""
     return x if type(x.example) is bool else x.tape.add("not_equal", (x, 0))
 
 
 def computed(op: str, examples: Sequence[Any], options: dict[str, Any]) -> Any:
-    """What an operation gives for values; of plain numbers a plain number."""
+    """Compute an operation on values; plain numbers give a plain number."""
     with np.errstate(all="ignore"):
         if op in SPECIAL:
             return SPECIAL[op](*examples, **options)
@@ -409,7 +409,7 @@ def computed(op: str, examples: Sequence[Any], options: dict[str, Any]) -> Any:
 
 
 def _key(x: Any) -> Any:
-    """Something hashable for options: slices have no hash before Python 3.12."""
+    """Make a hashable key for options: slices have no hash before Python 3.12."""
     if isinstance(x, tuple):
         return tuple(map(_key, x))
     if isinstance(x, slice):
@@ -423,7 +423,7 @@ def _key(x: Any) -> Any:
 
 
 def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
-    """The arrays of an index, and the index with slots in their places."""
+    """Separate the arrays of an index, and leave slots in their places."""
     parts: list[Any] = []
 
     def slot(part: Any) -> Any:
@@ -443,14 +443,14 @@ def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
 
 
 def filled(template: Any, parts: Sequence[Any]) -> Any:
-    """An index with its slots filled."""
+    """Fill the slots of an index."""
     if isinstance(template, tuple):
         return tuple(filled(x, parts) for x in template)
     return parts[template.number] if isinstance(template, Slot) else template
 
 
 def may_repeat(parts: Sequence[Any]) -> bool:
-    """Whether an index may pick an entry twice: integers in its arrays can."""
+    """Return whether an index may pick an entry twice: integers in its arrays can."""
     return any(np.result_type(x).kind in "iu" for x in parts)
 
 
@@ -491,7 +491,7 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def example(x: Any) -> Any:
-    """A value that ``x`` may have; ``x`` itself if it is not recorded."""
+    """Return a value that ``x`` may have, or ``x`` itself if it is not recorded."""
     return x.example if isinstance(x, Recorded) else x
 
 

@@ -67,7 +67,7 @@ class Met:
         _slot.__set__(node, data)
 
     def settle(self) -> None:
-        """Have the nodes that were made hold plain values, as if they had not been traced."""
+        """Give the nodes made during the trace plain values, as if nobody had traced them."""
         for node in self.made:
             node.data = example(node.data)
             rule = node.rule
@@ -76,7 +76,7 @@ class Met:
                 node.rule = RULES[rule.name].bind(options, len(node.parents))
 
     def check_grads(self) -> None:
-        """Give nodes outside their gradients back, and refuse that the function changed one."""
+        """Restore the gradients of nodes from outside, and raise if the function changed one."""
         changed = [node for node, g in self.grads.items() if node.grad is not g]
         for node in changed:
             node.grad = self.grads[node]
@@ -89,7 +89,7 @@ class Met:
 
 @contextmanager
 def tracing(tape: Tape | None = None) -> Iterator[Met]:
-    """Have this thread's nodes hold recorded values."""
+    """Let this thread's nodes hold recorded values within the block."""
     met = Met(tape or Tape(simpler))
     before, _here.met = _here.met, met
     _count(1)
@@ -104,7 +104,7 @@ def tracing(tape: Tape | None = None) -> Iterator[Met]:
 
 @contextmanager
 def comparing() -> Iterator[None]:
-    """Have nodes hold plain values, within a trace too, and programs compute by nodes."""
+    """Let nodes hold plain values within the block, even in a trace; programs compute by nodes."""
     before, _here.met, _here.compares = (_here.met, _here.compares), None, True
     try:
         yield
@@ -113,7 +113,7 @@ def comparing() -> Iterator[None]:
 
 
 def is_comparing() -> bool:
-    """Whether this thread asks nodes what a program should give."""
+    """Return whether this thread asks nodes what a program should give."""
     return _here.compares
 
 
@@ -155,7 +155,7 @@ class Passes(modes.Watch):
 
 @contextmanager
 def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
-    """Refuse what draws random numbers, which would be the same ones at each call.
+    """Refuse random draws within the block, since they would be the same at each call.
 
     It shows by a generator of `random` or NumPy, within reach of ``f``, that has moved, or by one
     that is made without a seed.
@@ -189,7 +189,7 @@ _GENERATORS = (np.random.Generator, np.random.RandomState)
 
 
 def _sources(f: Callable[..., Any]) -> list[Any]:
-    """NumPy's generators: its own, and those in what ``f`` refers to."""
+    """List NumPy's generators: its own, and those that ``f`` refers to."""
     found: list[Any] = [np.random.mtrand._rand]
     seen: set[int] = set()
     stack: list[Any] = [f]

@@ -79,7 +79,7 @@ class Result:
         self.gradients = mapped(self.gradients, lifted)
 
     def by_argument(self) -> Iterator[tuple[int, Any]]:
-        """The position of each argument with its gradient."""
+        """Return the position of each argument with its gradient."""
         each = self.gradients if self._several else [self.gradients]
         return zip(self.by, each, strict=True) if self.by else iter(())
 
@@ -93,7 +93,7 @@ def put_into_words(
     result: Result,
     kind: type[Writer] = Writer,
 ) -> Trace:
-    """Write down what ``f`` did when it was called with ``given`` and ``named``.
+    """Write down what ``f`` did when we called it with ``given`` and ``named``.
 
     Raises:
         TracingError: there is something else in the result than numbers, arrays and containers.
@@ -168,7 +168,7 @@ class _Arguments:
                 self.unpacking += self._unpacked(head, head, x)
 
     def _unpacked(self, place: str, name: str, x: Any) -> Iterator[str]:
-        """Name what is in a container that is found at a place, and has or would have a name."""
+        """Unpack a container that is at ``place``, and name its members."""
         members = _members(x, name)
         if members and not isinstance(x, dict) and all(isinstance(y, Recorded) for y in x):
             targets = ", ".join(self._named(y, wanted) for _, wanted, y in members)
@@ -186,7 +186,7 @@ class _Arguments:
 
 
 def _members(x: Any, name: str) -> list[tuple[Any, str, Any]]:
-    """What is in a container: its key, the name that it would like to have, and itself."""
+    """List the members of a container: key, preferred name, and the member itself."""
     if isinstance(x, dict):
         return [(key, str(key), y) for key, y in x.items()]
     if not isinstance(x, list | tuple):
@@ -196,7 +196,7 @@ def _members(x: Any, name: str) -> list[tuple[Any, str, Any]]:
 
 
 def _parameters(f: Callable[..., Any], count: int) -> list[str]:
-    """Names for the arguments that ``f`` takes by position."""
+    """Name the arguments that ``f`` takes by position."""
     try:
         takes = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
@@ -209,7 +209,7 @@ def _parameters(f: Callable[..., Any], count: int) -> list[str]:
 def _owners(
     adjoints: dict[Recorded, list[Node]], labels: dict[Recorded, str]
 ) -> dict[Recorded, Recorded]:
-    """The value that each adjoint belongs to, one with a label first.
+    """Find the value that each adjoint belongs to, preferring one with a label.
 
     Of a value that several nodes hold, each node's adjoint is a part, and so belongs to none.
     """
@@ -234,7 +234,7 @@ def _module(
     closure: Sequence[str],
     result: Result,
 ) -> tuple[str, str]:
-    """The source, and the name of the function in it."""
+    """Write the source, and return it with the name of its function."""
     words = fresh(writer)
     returned = _text(result.like, words)
     if isinstance(result.like, tuple) and len(result.like) > 1:
@@ -258,7 +258,7 @@ def _indented(body: str) -> str:
 
 
 def _text(x: Any, words: Callable[[Recorded], str]) -> str:
-    """What is returned, as Python."""
+    """Write the returned value as Python."""
     if isinstance(x, dict):
         members = ", ".join(f"{key!r}: {_text(member, words)}" for key, member in x.items())
         return f"{{{members}}}"
