@@ -34,6 +34,7 @@ FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
 _DEPTH = 5_000  # beyond Python's recursion limit, and the larger limit of notebooks
 _LEAVES = 600  # of a graph whose pass is timed, and four times as many
 _LONG = 1.0  # seconds: after a longer pass, neither this graph nor a larger one is timed
+_DOUBT = 2.0  # seconds in which an engine that looks slow may turn out quick, on a busy machine
 _INSTANT = 1e-3  # seconds: a shorter time says nothing about how time grows
 _FACTOR = 9.0  # between 4, if time grows with the graph, and 16, if it grows with the square
 _kept: list[Any] = []  # nodes that a browser cannot free
@@ -265,17 +266,19 @@ def _timed(engine: Any) -> Iterator[Observation]:
     sys.settrace(None)  # a count of lines would hide what compiled code costs
     gc.disable()
     few = many = math.inf
+    began, rounds = clock(), 0
     try:
-        for more in (3, 4, 9):  # what looks slow gets more chances to be quick
-            for _ in range(more):
-                few = min(few, _seconds(engine, _LEAVES, 4) / 4)
-                if few > _LONG:
-                    raise TimeIsUpError
-                many = min(many, _seconds(engine, 4 * _LEAVES, 1))
-                if many > _LONG:
-                    break
-            if many < _FACTOR * few:
+        while rounds < 7 or (rounds < 16 and clock() - began < _DOUBT):
+            few = min(few, _seconds(engine, _LEAVES, 4) / 4)
+            if few > _LONG:
+                raise TimeIsUpError
+            many = min(many, _seconds(engine, 4 * _LEAVES, 1))
+            rounds += 1
+            is_long = many > _LONG
+            if many < _FACTOR * few and (is_long or rounds > 2):
                 return
+            if is_long and rounds > 1:
+                break
     finally:
         sys.settrace(tracing)
         if collecting:

@@ -51,21 +51,22 @@ def limit_of_recursion():
 
 @pytest.fixture(autouse=True)
 def untimed(request, monkeypatch):
-    """Time passes only where a test is about the time that they take."""
+    """Keep the probe that times an engine to slow tests, and to those that ask for it."""
 
     def once(engine):
         probes._seconds(engine, 8, 2)
         yield from ()
 
     params = getattr(request.node, "callspec", None)
-    if "timed" not in request.fixturenames and not (params and SLOW in params.params.values()):
+    is_timed = request.node.get_closest_marker("slow") or "timed" in request.fixturenames
+    if not (is_timed or (params and SLOW in params.params.values())):
         (probe,) = (probe for probe in PROBES if probe.bug == SLOW)
         monkeypatch.setitem(vars(probe), "trial", once)
 
 
 @pytest.fixture
 def timed():
-    """Asks for the whole examination."""
+    """Ask for the whole examination."""
 
 
 @cache
@@ -130,7 +131,7 @@ def test_sound_engines_have_a_clean_bill(timed):
     assert examine(Node).missing == []
 
 
-def test_micrograd():
+def test_micrograd(timed):
     report = examine(Micrograd)
     assert bugs(report) == [probes.STALE, probes.RECURSION, probes.ZERO_POWER]
     (stale,) = (f for f in report.findings if f.bug == probes.STALE)
@@ -930,6 +931,36 @@ def test_an_engine_that_is_slow_is_not_told_of_the_order(monkeypatch):
     assert [x.verdict for x in outcomes(Patient(Shares), [probe], seconds=5)] == ["sound"]
 
 
+@pytest.mark.parametrize(
+    ("few", "many", "rounds", "is_slow"),
+    [
+        ([0.01], [0.04], 3, False),
+        ([0.005], [0.08], 16, True),
+        ([0.005], [0.08] * 10 + [0.02], 11, False),  # a busy machine, quiet for once
+        ([0.1], [1.6], 2, True),
+        ([0.4], [1.6], 1, False),
+        ([0.1], [1.6, 0.4], 3, False),
+        ([0.09], [0.95], 7, True),  # time is up
+    ],
+)
+def test_an_engine_is_slow_only_if_it_never_was_quick(few, many, rounds, is_slow, monkeypatch):
+    spent, asked = [], []
+
+    def seconds(_engine, leaves, times):
+        if leaves == probes._LEAVES and times == 1:  # the first, for nothing
+            return 0.0
+        series = few if times > 1 else many
+        asked.append(times)
+        k = (len(asked) - 1) // 2
+        spent.append(series[min(k, len(series) - 1)] * times)
+        return spent[-1]
+
+    monkeypatch.setattr(probes, "_seconds", seconds)
+    monkeypatch.setattr(probes, "clock", lambda: sum(spent))
+    assert bool(list(probes._timed(None))) == is_slow
+    assert len(asked) == 2 * rounds
+
+
 # --- the probes themselves ----------------------------------------------------------------------
 
 
@@ -972,7 +1003,7 @@ def docstring_of(cls):
     return space
 
 
-def test_pytorch_is_sound_by_the_adapter_of_the_docstring():
+def test_pytorch_is_sound_by_the_adapter_of_the_docstring(timed):
     pytest.importorskip("torch")
     report = examine(docstring_of(Adapter)["Torch"])
     assert report.is_sound, str(report)
