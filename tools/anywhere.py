@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools import kernels  # noqa: E402
-from tools.build import alone  # noqa: E402
+from tools.build import build_lock  # noqa: E402
 from tools.console import Progress, clock  # noqa: E402
 
 SPIN = "import os\nwhile os.getppid() == {parent}: pass"
@@ -109,7 +109,7 @@ def main(book: Path) -> int:
     left_out = kernels.features()[1]
     settings = [setting for setting in SETTINGS if kernels.can_be_old() or not setting.old]
     failures: list[str] = []
-    with alone(book), Progress(book / "_build" / "anywhere" / "anywhere.log") as progress:
+    with build_lock(book), Progress(book / "_build" / "anywhere" / "anywhere.log") as progress:
         for setting in settings:
             progress.say(f"\nSetting {setting.number}: {setting}")
             failures += wrong_kernels(setting, progress) or run(book, setting, progress)

@@ -56,7 +56,7 @@ def summary(troubles: list[str], log: Path) -> str:
 
 
 @contextmanager
-def alone(book: Path) -> Iterator[None]:
+def build_lock(book: Path) -> Iterator[None]:
     """Wait until no other build of the same book is running."""
     (book / "_build").mkdir(exist_ok=True)
     with (book / "_build" / "lock").open("w") as lock:
@@ -155,7 +155,7 @@ def build(book: Path, jobs: int | None = None) -> int:
 
 def count(text: str) -> int:
     if not text.isdecimal() or text == "0":
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of pages: 1, 2, …")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of pages: 1, 2, …")
     return int(text)
 
 
@@ -168,7 +168,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     book = options.book.resolve()
     try:
-        with alone(book):
+        with build_lock(book):
             return build(book, options.jobs)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT

@@ -131,7 +131,7 @@ def pages_of(book: Path, config: dict[str, Any]) -> list[Page]:
     return found
 
 
-def is_whole(cache: JupyterCacheAbstract, record: NbCacheRecord) -> bool:
+def is_readable(cache: JupyterCacheAbstract, record: NbCacheRecord) -> bool:
     """Return whether a result can be read: a build may have been killed while writing it."""
     try:
         json.loads((cache.path / "executed" / record.hashkey / "base.ipynb").read_text())
@@ -148,7 +148,7 @@ def current(
     if not record:  # only the text may have changed, or another page may have the same cells
         with suppress(KeyError):
             record = cache.match_cache_notebook(page.notebook)
-    fits = record and record.data.get("inputs") == page.inputs and is_whole(cache, record)
+    fits = record and record.data.get("inputs") == page.inputs and is_readable(cache, record)
     return record if fits else None
 
 
@@ -173,7 +173,7 @@ def stale_pages(cache: JupyterCacheAbstract, pages: Iterable[Page]) -> list[Page
     )
 
 
-def hold_quiet(page: Page) -> None:
+def refuse_stderr(page: Page) -> None:
     """Raise NoisyCellError at the first cell that wrote to stderr without meaning to."""
     # MyST-NB's nb_output_stderr = "error" says which cell, but not what it wrote; and it never sees
     # the runs of tools/anywhere.py, where no site is built.
@@ -247,7 +247,7 @@ def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str
         )
     # A kernel may send what a cell prints in several pieces, cut anywhere.
     CoalesceStreamsPreprocessor().preprocess(page.notebook, {})
-    hold_quiet(page)
+    refuse_stderr(page)
     return time.monotonic() - began
 
 
@@ -303,10 +303,10 @@ class Runner:
             subprocess.run([sys.executable, "-c", "import matplotlib.font_manager"])
         beside = [page for page in pages if page.name not in ALONE]
         alone = [page for page in pages if page.name in ALONE]
-        self.run_beside(beside, self.jobs, environment or threads(1))
-        self.run_beside(alone, 1, environment or {})
+        self.run_parallel(beside, self.jobs, environment or threads(1))
+        self.run_parallel(alone, 1, environment or {})
 
-    def run_beside(self, pages: list[Page], jobs: int, environment: dict[str, str]) -> None:
+    def run_parallel(self, pages: list[Page], jobs: int, environment: dict[str, str]) -> None:
         """Run pages, at most `jobs` at a time."""
         pool = ThreadPoolExecutor(jobs)
         results = {

@@ -126,7 +126,7 @@ def trimmed(lock: Runtime) -> Runtime:
     return lock | {"packages": needed}
 
 
-def asked(folder: Path) -> tuple[str, list[str]]:
+def ask_browser(folder: Path) -> tuple[str, list[str]]:
     """Ask Pyodide in a browser for Python's version and its modules of the standard library."""
     from tools.browser import opened
 
@@ -139,7 +139,7 @@ def facts_of(version: str, carrier: str) -> Runtime:
     """Return what a version of Pyodide is made of."""
     with tempfile.TemporaryDirectory() as folder:
         package = own_package(version, Path(folder))
-        python, modules = asked(package)
+        python, modules = ask_browser(package)
         interpreter = [path for pattern in INTERPRETER for path in package.glob(pattern)]
         return {
             "version": version,

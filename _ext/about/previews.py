@@ -17,7 +17,7 @@ from sphinx.config import Config
 from sphinxext import opengraph
 
 from common.files import on_page
-from search.sections import plain, squeezed
+from search.sections import collapse_spaces, plain
 
 PICTURE = Path(__file__).resolve().parents[2] / "img" / "page-light.png"
 LENGTH = 250  # characters, unless the first sentence alone is longer
@@ -52,11 +52,11 @@ def description(document: nodes.document) -> str:
     first = next((p for p in document.findall(nodes.paragraph) if is_prose(p)), None)
     if first is None:
         return ""
-    text, after = squeezed(plain(first)), first.next_node(siblings=True, descend=False)
+    text, after = collapse_spaces(plain(first)), first.next_node(siblings=True, descend=False)
     if not isinstance(after, nodes.bullet_list):
         return fitting(SENTENCES.split(text), " ")
     points = (item for item in after.children if isinstance(item, nodes.list_item))
-    items = [squeezed(plain(point[0])).rstrip(";.") for point in points]
+    items = [collapse_spaces(plain(point[0])).rstrip(";.") for point in points]
     return fitting([f"{text} {items[0]}", *items[1:]], "; ") + "."
 
 

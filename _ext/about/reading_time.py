@@ -87,7 +87,7 @@ class Reader:
             self.measures.levels.append(node.children[0].astext().count("★"))
         part = self.part_of(node)
         if part is not self.span:
-            self.apart(node, part)
+            self.read_separately(node, part)
         elif is_code(node):
             self.cell(node)
         elif isinstance(node, nodes.math_block):
@@ -111,7 +111,7 @@ class Reader:
             return self.measures.exercises
         return self.measures.deeper if is_folded(node) else self.span
 
-    def apart(self, node: nodes.Node, part: Span) -> None:
+    def read_separately(self, node: nodes.Node, part: Span) -> None:
         if is_folded(node):
             self.measures.empty_bars += len(node.children) < 2
         outer, self.span = self.span, part
@@ -198,7 +198,7 @@ def emptiness(measures: Measures) -> Iterator[str]:
         yield f"{count} bars unfold to nothing: take them out, or put them around code"
 
 
-def misses(measures: Measures) -> Iterator[str]:
+def missed_bounds(measures: Measures) -> Iterator[str]:
     """Yield each bound that a chapter misses, and by how much."""
     if measures.main.minutes > MAIN_MINUTES:
         yield (
@@ -224,7 +224,7 @@ def check(app: Sphinx, env: BuildEnvironment) -> None:
     for page, measures in pages.items():
         wrong = [*emptiness(measures)]
         if page in chapters:
-            wrong += misses(measures)
+            wrong += missed_bounds(measures)
         for miss in wrong:
             LOG.warning(miss, location=page)
     whole = sum(pages[page].main.minutes for page in chapters)

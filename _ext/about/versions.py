@@ -28,7 +28,7 @@ NAMES = {
 }
 
 
-def in_words(package: str) -> str:
+def name_and_version(package: str) -> str:
     """Return the name and version of an installed package, such as PyTorch 2.13.0 (CPU)."""
     number, _, build = version(package).partition("+")
     return f"{NAMES[package]} {number}{' (CPU)' if build == 'cpu' else ''}"
@@ -37,7 +37,7 @@ def in_words(package: str) -> str:
 def run_line(code: str, day: datetime, language: str) -> str:
     packages = set(used(code).values())
     python = "Python " + ".".join(platform.python_version_tuple()[:2])
-    libraries = [in_words(package) for package in NAMES if package in packages]
+    libraries = [name_and_version(package) for package in NAMES if package in packages]
     date = format_date("%-d %B %Y", date=day, language=language)
     return f"{', '.join([python, *libraries])} on {date}"
 

@@ -74,7 +74,7 @@ class Practice(SphinxDirective):
         return [line]
 
 
-def lead(app: Sphinx, document: nodes.document, page: str) -> None:
+def resolve_links(app: Sphinx, document: nodes.document, page: str) -> None:
     """Give the links to problems their addresses, which depend on the format being built."""
     for link in document.findall(nodes.reference):
         if "drill" in link:
@@ -97,6 +97,6 @@ def publish(app: Sphinx, error: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("drills", Drills)
     app.add_directive("practice", Practice)
-    app.connect("doctree-resolved", lead)
+    app.connect("doctree-resolved", resolve_links)
     app.connect("build-finished", publish)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,7 @@ from common.cells import code_cells, source_of
 from common.files import on_page, serve
 from coursework.sources import sources
 from live.carried import CARRIED
-from live.judge import asserts, contested, idle, judge, origins, written
+from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins, written
 from live.pyodide import PYODIDE
 
 PARTS = Path(__file__).parent
@@ -50,7 +50,7 @@ IN_BROWSER = 3  # a cell takes this many times as long as in plain Python
 STEPS = (5, 10, 20, 30, 60, 120, 300)
 
 
-def wait(seconds: float) -> str:
+def wait_notice(seconds: float) -> str:
     """Return how long a cell will take in a browser, in words; "" if it is quick."""
     here = IN_BROWSER * seconds
     return f"about {min(STEPS, key=lambda step: abs(step - here))} s" if here > 3 else ""
@@ -74,8 +74,8 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
     verdicts = judge(zip(sources, options, strict=True))
     told: list[dict[str, Any]] = []
     come_from = origins(sources)
-    several = contested(come_from)
-    takes = map(wait, seconds if len(seconds) == len(cells) else [0.0] * len(cells))
+    several = ambiguous_names(come_from)
+    takes = map(wait_notice, seconds if len(seconds) == len(cells) else [0.0] * len(cells))
     for cell, source, verdict, origin, option, takes_here in zip(
         cells, sources, verdicts, come_from, options, takes, strict=True
     ):
@@ -95,9 +95,9 @@ def describe(document: nodes.document, seconds: list[float]) -> list[dict[str, A
         "why" not in about and (has_output(cell) or asserts(source))
         for cell, source, about in zip(cells, sources, told, strict=True)
     ]
-    for place in idle(told, shows):
+    for place in cells_without_effect(told, shows):
         told[place]["idle"] = True
-    for place, opens in workbench.taken(sources, told).items():
+    for place, opens in workbench.usable_cells(sources, told).items():
         told[place]["opens"] = opens
     return told
 

@@ -23,7 +23,7 @@ def dotted(source: str, package: str = "") -> set[str]:
     ['a.b', 'c', 'c.d']
     """
     found: set[str] = set()
-    for node in at_once(ast.parse(source).body):
+    for node in module_statements(ast.parse(source).body):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -32,17 +32,17 @@ def dotted(source: str, package: str = "") -> set[str]:
     return found
 
 
-def at_once(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+def module_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements that run when a module is imported, also within branches and classes."""
     for statement in body:
         yield statement
         match statement:
             case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                yield from at_once(statement.orelse)
+                yield from module_statements(statement.orelse)
             case ast.If() | ast.For() | ast.While():
-                yield from at_once([*statement.body, *statement.orelse])
+                yield from module_statements([*statement.body, *statement.orelse])
             case ast.With() | ast.ClassDef():
-                yield from at_once(statement.body)
+                yield from module_statements(statement.body)
 
 
 def source_file(module: str) -> Path | None:
@@ -55,11 +55,11 @@ def source_file(module: str) -> Path | None:
 
 def needed(code: str) -> frozenset[str]:
     """Return the first names of all packages and modules that running code imports in the end."""
-    return frozenset(name for module in dotted(code) for name in foreign(module))
+    return frozenset(name for module in dotted(code) for name in not_carried(module))
 
 
 @cache
-def foreign(module: str) -> frozenset[str]:
+def not_carried(module: str) -> frozenset[str]:
     """Return the first names that importing a module takes and the site doesn't carry."""
     first = module.partition(".")[0]
     if first not in CARRIED:

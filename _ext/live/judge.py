@@ -235,7 +235,7 @@ class PageJudge:
 
     def __init__(self) -> None:
         # What the page can't have, and why: names by their last value, and modules it writes.
-        self.spoiled: dict[str, str] = {}
+        self.unavailable: dict[str, str] = {}
         self.unwritten: dict[tuple[str, str], str] = {}  # missing entries of usable dictionaries
         self.modules: dict[str, str] = {}
 
@@ -250,12 +250,12 @@ class PageJudge:
         if module:
             self.modules[module] = reason
         elif why:
-            return CellVerdict(why, self.keep(code, reason))
+            return CellVerdict(why, self.usable_part(code, reason))
         else:
-            self.spoil(names.given, "")
+            self.mark_unavailable(names.given, "")
         return CellVerdict(why)
 
-    def keep(self, code: str, reason: str) -> str:
+    def usable_part(self, code: str, reason: str) -> str:
         """Return what other cells can use of a cell that doesn't run; mark the rest as spoiled."""
         kept = []
         for statement in ast.parse(code).body:
@@ -263,18 +263,18 @@ class PageJudge:
             part = CellNames(text)
             if is_definition(statement) and not self.obstacle(part):
                 kept.append(text)
-                self.spoil(part.given, "")
+                self.mark_unavailable(part.given, "")
             else:
                 entered_into = {name for name, _ in part.entered}
-                self.spoil(part.given | part.changed - entered_into, reason)
+                self.mark_unavailable(part.given | part.changed - entered_into, reason)
                 self.unwritten |= dict.fromkeys(part.entered, reason)
         return "\n".join(kept)
 
     def obstacle(self, names: CellNames) -> str:
         if why := self.missing(names):
             return why
-        for name in sorted(names.used & self.spoiled.keys()):
-            return self.spoiled[name]
+        for name in sorted(names.used & self.unavailable.keys()):
+            return self.unavailable[name]
         for (name, key), why in self.unwritten.items():
             if name in names.used and key in names.constants:
                 return why
@@ -289,12 +289,12 @@ class PageJudge:
             return "needs " + listed(packages or unknown)
         return next(filter(None, (self.modules.get(name) for name in sorted(names.imports))), "")
 
-    def spoil(self, names: Iterable[str], why: str) -> None:
+    def mark_unavailable(self, names: Iterable[str], why: str) -> None:
         for name in names:
-            self.spoiled.pop(name, None)
+            self.unavailable.pop(name, None)
             self.unwritten = {at: why for at, why in self.unwritten.items() if at[0] != name}
             if why:
-                self.spoiled[name] = why
+                self.unavailable[name] = why
 
 
 def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[CellVerdict]:
@@ -354,7 +354,7 @@ def follow(of: Effect, known: Mapping[str, set[str]]) -> set[str]:
     return of.changes.union(*(known.get(name, set()) for name in of.reads))
 
 
-def contested(cells: Sequence[Origins]) -> set[str]:
+def ambiguous_names(cells: Sequence[Origins]) -> set[str]:
     """Return the names that several cells set; an import counts as the same value everywhere."""
     counts = Counter(name for cell in cells for name in cell.gives)
     own = {name for cell in cells for name in cell.gives - cell.brought}
@@ -373,7 +373,7 @@ def asserts(source: str) -> bool:
     return any(isinstance(part, ast.Assert) for act in acts for part in ast.walk(act))
 
 
-def idle(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
+def cells_without_effect(told: Sequence[dict[str, Any]], shows: Sequence[bool]) -> list[int]:
     """Return the cells that needn't run: neither they nor cells that build on them show anything.
 
     The cells of a folded answer build on those before them in it.

@@ -166,7 +166,7 @@ waiting: list[tuple[Any, ...]] = []  # operands of nodes that are gone
 busy: list[bool] = []
 
 
-def let_go(node: Any) -> None:
+def free_graph(node: Any) -> None:
     """Free a long graph node by node: Python's own way needs more stack than a browser has."""
     try:
         waiting.append(object.__getattribute__(node, "parents"))
@@ -184,7 +184,7 @@ def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: A
     """Build a class; if a cell defines it, free its nodes one by one, too."""
     made = _build(*args, **options)
     if made.__module__ == "__main__" and not hasattr(made, "__del__"):
-        made.__del__ = let_go
+        made.__del__ = free_graph
     return made
 
 
@@ -205,7 +205,7 @@ def provide_graphviz() -> None:
 def provide_depth() -> None:
     from chaingrad import Node
 
-    Node.__del__ = let_go  # type: ignore[attr-defined]
+    Node.__del__ = free_graph  # type: ignore[attr-defined]
 
 
 def provide_matplotlib() -> None:

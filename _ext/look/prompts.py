@@ -27,7 +27,7 @@ NAMED = 3  # more names don't fit into a line on a phone
 DRAWN, TABULATED = ("<svg", "<img"), ("<table",)
 
 
-def shown(output: nodes.Node) -> str:
+def visible_output(output: nodes.Node) -> str:
     """Describe what the reader sees of a cell's output; "" for nothing."""
     raw = "".join(node.astext() for node in output.findall(nodes.raw))
     if next(output.findall(nodes.image), None) or any(tag in raw for tag in DRAWN):
@@ -37,7 +37,7 @@ def shown(output: nodes.Node) -> str:
     return "that prints this" if output.astext().strip() else ""
 
 
-def stored(statements: list[ast.stmt]) -> Iterator[str]:
+def assigned_names(statements: list[ast.stmt]) -> Iterator[str]:
     """Yield the names to which these statements assign values."""
     for statement in statements:
         targets = [
@@ -61,7 +61,7 @@ def done(source: str) -> str:
     if "glue(" in source:
         return "of numbers in the text"
     plain = [node for node in statements if not isinstance(node, ast.For | ast.AsyncFor)]
-    computed = [name for name in dict.fromkeys(stored(plain)) if not name.startswith("_")]
+    computed = [name for name in dict.fromkeys(assigned_names(plain)) if not name.startswith("_")]
     if computed:
         return f"that computes {listed(computed)}"
     return "that checks this" if any(isinstance(s, ast.Assert) for s in statements) else ""
@@ -91,7 +91,7 @@ class WordPrompts(SphinxPostTransform):
                 cell["prompt_hide"] = line
             elif line and cell.get("hide_mode") == "input":
                 source, *outputs = cell.children
-                what = next(filter(None, map(shown, outputs)), "") or done(source.astext())
+                what = next(filter(None, map(visible_output, outputs)), "") or done(source.astext())
                 cell["prompt_show"] = f"Show the code {what}".strip()
                 cell["prompt_hide"] = "Hide the code"
 
@@ -105,7 +105,7 @@ class FoldBelow(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for cell in self.document.findall(nodes.container):
             match cell.children:
-                case [HideCodeCellNode() as fold, *outputs] if any(map(shown, outputs)):
+                case [HideCodeCellNode() as fold, *outputs] if any(map(visible_output, outputs)):
                     cell.remove(fold)
                     cell.append(fold)
 

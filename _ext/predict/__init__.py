@@ -38,8 +38,8 @@ from sphinx_exercise.nodes import exercise_node
 
 from common.files import serve
 from look.folds import depart_box, predict_answer, visit_box
+from search.sections import collapse_spaces
 from search.sections import plain as in_words
-from search.sections import squeezed
 
 PARTS = Path(__file__).parent
 ANSWER = "Answer"
@@ -120,7 +120,7 @@ class Predict(SphinxDirective):
             )
         box = predict("", *asked, ids=[f"predict-{name}"])
         self.set_source_info(box)
-        asks = squeezed(" ".join(map(in_words, asked)))
+        asks = collapse_spaces(" ".join(map(in_words, asked)))
         box["data"] = {
             "name": name,
             "asked": asks,

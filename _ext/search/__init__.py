@@ -28,7 +28,7 @@ def folder(app: Sphinx) -> Path:
     return Path(app.doctreedir) / "search"
 
 
-def take_over(app: Sphinx) -> None:
+def disable_sphinx_index(app: Sphinx) -> None:
     """Stop Sphinx from making its own index, which knows pages but not sections."""
     app.builder.search = False  # type: ignore[attr-defined]
 
@@ -80,7 +80,7 @@ def write_index(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("builder-inited", take_over)
+    app.connect("builder-inited", disable_sphinx_index)
     app.connect("config-inited", add_page)
     on_page(app, note_page)
     app.connect("build-finished", write_index)

@@ -35,17 +35,17 @@ class Section:
 
     def entry(self) -> dict[str, Any]:
         return asdict(self) | {
-            "text": squeezed(" ".join(self.text)),
+            "text": collapse_spaces(" ".join(self.text)),
             "code": "\n".join(self.code),
-            "answers": squeezed(" ".join(self.answers)),
+            "answers": collapse_spaces(" ".join(self.answers)),
         }
 
 
-def squeezed(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def raised(sign: str, text: str) -> str:
+def superscript(sign: str, text: str) -> str:
     """Write an index or a power, in brackets if it needs them; a prime has no sign."""
     if text in MARKS:
         return text
@@ -67,7 +67,7 @@ def linear(element: ET.Element) -> str:
         return unicodedata.normalize("NFC", parts[0] + ACCENTS[parts[1]])
     if tag in ("msub", "msup", "msubsup"):
         signs = "^" if tag == "msup" else "_^"
-        return parts[0] + "".join(map(raised, signs, parts[1:]))
+        return parts[0] + "".join(map(superscript, signs, parts[1:]))
     if tag == "mo" and element.text in RELATIONS:
         return f" {element.text} "
     if tag == "mtr":
@@ -82,7 +82,7 @@ def characters(tex: str) -> str:
     except FormulaError:
         return ""
     text = linear(ET.fromstring(found[0])) if found else ""
-    return squeezed(unicodedata.normalize("NFKC", text).replace("\u2061", " "))
+    return collapse_spaces(unicodedata.normalize("NFKC", text).replace("\u2061", " "))
 
 
 def plain(node: nodes.Node) -> str:
@@ -132,7 +132,9 @@ def filled(section: Section, node: nodes.Element) -> Section:
 
 
 def title_of(node: nodes.Element) -> str:
-    return squeezed(next(plain(child) for child in node.children if isinstance(child, nodes.title)))
+    return collapse_spaces(
+        next(plain(child) for child in node.children if isinstance(child, nodes.title))
+    )
 
 
 def sections(document: nodes.document) -> Iterator[Section]:

@@ -87,7 +87,7 @@ def frame() -> str:
     return document(PLACE + TELL, "A view", hashes(shown + TELL), SHEET)
 
 
-def start(source: str) -> str:
+def as_starting_point(source: str) -> str:
     """Turn a cell into a starting point that ends with what it draws; "" if it draws nothing."""
     name, call = _last_call(source)
     if call is None or name != "draw_graph":
@@ -96,23 +96,25 @@ def start(source: str) -> str:
     return "\n".join([*kept, ast.unparse(call.args[0])])
 
 
-def starts(page: nodes.document) -> list[dict[str, Any]]:
+def starting_points(page: nodes.document) -> list[dict[str, Any]]:
     """Return the starting points of a page."""
     found = []
     for cell in code_cells(page):
-        text, section = start(source_of(cell)), cell.parent
+        text, section = as_starting_point(source_of(cell)), cell.parent
         if text and isinstance(section, nodes.section):
             title = next(section.findall(nodes.title)).astext()
-            found.append(told_of(title, text))
+            found.append(describe(title, text))
     return found
 
 
-def told_of(name: str, text: str) -> dict[str, Any]:
+def describe(name: str, text: str) -> dict[str, Any]:
     """Describe a starting point for the script, with the views that the build makes of it."""
     return {"name": name, "key": nodes.make_id(name), "text": text, "views": SHOWN}
 
 
-def taken(sources: Sequence[str], cells: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def usable_cells(
+    sources: Sequence[str], cells: Sequence[dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
     """Return the cells that the workbench can take: they show a graph, a player or a figure.
 
     Each place maps to the view and the cells that it is made of, the cell itself last. Cells are
@@ -206,7 +208,7 @@ def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes
     place = next((node for node in document.findall(nodes.raw) if "offers" in node), None)
     if place is None:
         return
-    known = {start["name"]: start for start in starts(app.env.get_doctree(HERE))}
+    known = {start["name"]: start for start in starting_points(app.env.get_doctree(HERE))}
     root = context["pathto"]("_live/", resource=True)
     told = {
         "page": page,
@@ -225,7 +227,7 @@ def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes
 
 def write_with_site(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html" and HERE in app.env.found_docs:
-        found, site = starts(app.env.get_doctree(HERE)), Path(app.outdir)
+        found, site = starting_points(app.env.get_doctree(HERE)), Path(app.outdir)
         write(found, site / BUILT)
         here = {"page": HERE, "address": f"../{app.builder.get_target_uri(HERE)}"}
         told = {"root": "../_live/", "built": f"../{BUILT}/", "starts": found, "here": here}

@@ -32,7 +32,7 @@ else:
             except ModuleNotFoundError as error:
                 if error.name != f"{__name__}.{name}":
                     raise
-        return _elsewhere.answering(__name__, _elsewhere.PACKAGE, Node)(name)
+        return _elsewhere.make_getattr(__name__, _elsewhere.PACKAGE, Node)(name)
 
 
 __version__ = "0.2.0"

@@ -30,7 +30,7 @@ def node_list(parameters: Iterable[Node]) -> list[Node]:
     if not hasattr(parameters, "__iter__"):
         called = "model.parameters()" if hasattr(parameters, "parameters") else "parameters()"
         raise TypeError(
-            f"parameters must be several nodes: say {called}; got {type(parameters).__name__} "
+            f"parameters must be several nodes: pass {called}; got {type(parameters).__name__} "
             f"{parameters!r:.60}"
         )
     nodes = list(parameters)
@@ -53,7 +53,7 @@ def parameter_list(parameters: Iterable[Node]) -> list[Node]:
         if node.parents:
             raise TypeError(
                 f"parameters must be leaves; number {i} is the result of {node.op!r}, which the "
-                "next forward pass makes anew"
+                "next forward pass computes again"
             )
     if len({id(leaf) for leaf in leaves}) < len(leaves):
         raise ValueError("a parameter is listed twice")

@@ -94,11 +94,11 @@ class Elsewhere:
         raise AttributeError(f"a node has no {self.name!r}: {self.hint}")
 
 
-def answering(module: str, hints: dict[str, str], node: type) -> Callable[[str], Any]:
+def make_getattr(module: str, hints: dict[str, str], node: type) -> Callable[[str], Any]:
     """Make the ``__getattr__`` of a module, which says what to write for a name it lacks."""
 
     def missing(name: str) -> Any:
-        hint = hints.get(name) or ("" if name.startswith("_") else _found(module, name, node))
+        hint = hints.get(name) or ("" if name.startswith("_") else _search(module, name, node))
         raise AttributeError(
             f"module {module!r} has no attribute {name!r}" + (f": {hint}" if hint else "")
         )
@@ -106,7 +106,7 @@ def answering(module: str, hints: dict[str, str], node: type) -> Callable[[str],
     return missing
 
 
-def _found(module: str, name: str, node: type) -> str:
+def _search(module: str, name: str, node: type) -> str:
     """Say where else in the package, or in NumPy, you can find a name."""
     for other in _MODULES:
         there = f"chaingrad.{other}"

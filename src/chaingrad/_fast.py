@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._shares import accumulated, fitted
+from chaingrad._shares import accumulated, match_parent
 
 ndarray = np.ndarray
 REACHED: Any = object()  # marks a node that takes part, before the first share has come
@@ -147,7 +147,7 @@ def _sort_leading(root: Any) -> list[Any]:
                     order.append(node)
                     break
             else:
-                if not node.rule.vjps:  # freed, perhaps: it is for the pass to say so
+                if not node.rule.vjps:  # it may be freed: the pass reports that
                     node._adjoint = REACHED
                     order.append(node)
         elif node._adjoint is None and node.rule is not None and node.requires_grad:
@@ -159,7 +159,7 @@ def _sort_leading(root: Any) -> list[Any]:
                 if parent._adjoint is None:
                     push(parent)
     for node in visited:
-        if node._adjoint is VISITED:  # it leads to nothing that is wanted
+        if node._adjoint is VISITED:  # it leads to no wanted node
             node._adjoint = None
     order.reverse()
     return order
@@ -212,11 +212,12 @@ def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
     data = parent.data
     if type(data) is not ndarray:
         if type(share) is not float:
-            share = fitted(share, parent, child)
+            share = match_parent(share, parent, child)
     elif type(share) is not ndarray or share.dtype is not data.dtype or share.shape != data.shape:
-        share = fitted(share, parent, child)
+        share = match_parent(share, parent, child)
     known = parent._adjoint
     if known is REACHED:
+        # a view, as in chaingrad.backward.shares: the memory is the child's
         parent._adjoint = share.view() if share is g and type(g) is ndarray else share
     else:
         parent._adjoint = total = known + share

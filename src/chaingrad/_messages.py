@@ -13,7 +13,7 @@ _NAMES: ContextVar[Mapping[str, Any]] = ContextVar("names")
 
 
 @contextmanager
-def calling(names: Mapping[str, Any]) -> Iterator[None]:
+def naming_nodes(names: Mapping[str, Any]) -> Iterator[None]:
     """Let messages within the block call a node without a label by these names."""
     token = _NAMES.set(names)
     try:
@@ -39,33 +39,33 @@ def kind(x: Any) -> str:
     return f"{type(x).__name__} {x!r:.60}"
 
 
-def explained(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
+def explain_error(error: Exception, rule: Rule, inputs: Sequence[Any]) -> Exception:
     """Make the error for a failed computation; it names the operation, operands and shapes."""
     if isinstance(error, TracingError):
         return error
     if any(node.data is None for node in inputs):
         return ValueError(
             f"{rule.name}: a node that backward(release=True) freed cannot be used again; compute "
-            "it anew"
+            "it again"
         )
     for node in inputs:
         if isinstance(node.data, Symbol):
             continue
         if isinstance(node.data, Traced):
             return TypeError(
-                f"{rule.name}: the data of {name_of(node)} were set to a node; where they are to "
-                "change by a step, write w.data = w.data - 0.1 * w.grad"
+                f"{rule.name}: the data of {name_of(node)} were set to a node; to "
+                "change them by a step, write w.data = w.data - 0.1 * w.grad"
             )
         if not isinstance(node.data, float | int | np.ndarray | np.generic):
             return TypeError(
                 f"{rule.name}: the data of {describe(node)} were set to {kind(node.data)}, which "
-                "is no float and no array of floats: make an array of it, or a new Node"
+                "is neither a float nor an array of floats: make it an array, or make a new Node"
             )
     what = " and ".join(describe(node) for node in inputs[:6])
-    options = ", ".join(f"{key}={_brief(option)}" for key, option in rule.options.items())
+    options = ", ".join(f"{key}={_short_repr(option)}" for key, option in rule.options.items())
     hint = f" Expected: {rule.facts.expects}." if rule.facts.expects else ""
     return type(error)(f"{rule.name}({options}) of {what} failed: {error}.{hint}")
 
 
-def _brief(option: Any) -> str:
+def _short_repr(option: Any) -> str:
     return f"<array of shape {option.shape}>" if isinstance(option, np.ndarray) else repr(option)

@@ -10,7 +10,7 @@ from chaingrad.rules import Traced, cast, float_dtype, is_number, is_symbol, sha
 ndarray = np.ndarray
 
 
-def fitted(share: Any, parent: Any, child: Any) -> Any:
+def match_parent(share: Any, parent: Any, child: Any) -> Any:
     """Bring a share to the shape and dtype of the parent, undoing broadcasting.
 
     Raises:
@@ -53,7 +53,7 @@ def zeros(data: Any) -> Any:
     return 0.0 if type(data) is float else np.zeros_like(data)
 
 
-def owned(g: Any) -> Any:
+def copy_if_view(g: Any) -> Any:
     """Return ``g``, or a copy if it is a view, since a view may show an array of another node."""
     return g.copy() if type(g) is ndarray and g.base is not None else g
 
@@ -66,4 +66,4 @@ def accumulated(before: Any, g: Any) -> Any:
             f"a grad of shape {shape_of(before)} was there before, to which a gradient of shape "
             f"{shape_of(g)} cannot be added: set grad = 0.0"
         )
-    return owned(g) if untouched else added(before, g)
+    return copy_if_view(g) if untouched else added(before, g)

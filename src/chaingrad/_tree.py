@@ -44,10 +44,10 @@ def rebuilt(like: Any, new: Iterator[Any]) -> Any:
     members = [rebuilt(member, new) for member in _members(like)]
     if isinstance(like, dict):
         return dict(zip(like, members, strict=True))
-    return made_like(like, members)
+    return sequence_like(like, members)
 
 
-def made_like(like: Any, members: list[Any]) -> Any:
+def sequence_like(like: Any, members: list[Any]) -> Any:
     """Make a list or tuple of the class of ``like``, which may be a named tuple."""
     return type(like)(*members) if hasattr(like, "_fields") else type(like)(members)
 

@@ -91,11 +91,13 @@ class Ledger:
         graph = set(order)
         if strange := [parameter for parameter in self.parameters if parameter not in graph]:
             raise ValueError(
-                f"the loss does not depend on {strange[0]!r}, so it has no place in its account"
+                f"the loss does not depend on {strange[0]!r}: leave it out of the parameters"
             )
-        needed = _needed(order)
+        needed = _nodes_read_backward(order)
         self.rows = [
-            Row(node, name, role, _owned(node) + _kept(node), node in needed, flops(node))
+            Row(
+                node, name, role, _own_bytes(node) + _cache_bytes(node), node in needed, flops(node)
+            )
             for node, name in _named(order)
             for role in [_role(node, trained)]
         ]
@@ -143,13 +145,13 @@ class Ledger:
         inputs are not counted, nor is what a variable of the function keeps longer.
         """
         nodes = [row.node for row in self.rows if row.role == "value"]
-        last_use = {_buffer(parent): node for node in nodes for parent in (*node.parents, node)}
+        last_use = {_memory_key(parent): node for node in nodes for parent in (*node.parents, node)}
         live = peak = 0
-        sizes = {_buffer(node): _owned(node) for node in nodes if _owned(node)}
+        sizes = {_memory_key(node): _own_bytes(node) for node in nodes if _own_bytes(node)}
         for node in nodes:
-            live += _owned(node)
+            live += _own_bytes(node)
             peak = max(peak, live)
-            for buffer in {_buffer(parent) for parent in (*node.parents, node)}:
+            for buffer in {_memory_key(parent) for parent in (*node.parents, node)}:
                 if last_use[buffer] is node and node is not self.root:
                     live -= sizes.pop(buffer, 0)
         return peak
@@ -222,8 +224,8 @@ class _Replay:
         self.views: set[Node] = set()  # whose adjoint is also another node's
         for row in ledger.rows:
             if row.role == "value":
-                self.hold(_buffer(row.node), _owned(row.node))
-                self.hold(row.node, _kept(row.node))
+                self.hold(_memory_key(row.node), _own_bytes(row.node))
+                self.hold(row.node, _cache_bytes(row.node))
         self.adjoint[ledger.root] = self.new(_nbytes(ledger.root.data))
         for node in children_first(ledger.root):
             g = self.adjoint[node]
@@ -233,7 +235,7 @@ class _Replay:
             if release:
                 self.drop(g)
                 if node is not ledger.root:
-                    self.drop(_buffer(node))
+                    self.drop(_memory_key(node))
         for node in self.views:
             if not node.parents:
                 self.new(_nbytes(node.data))  # a leaf's gradient is its own
@@ -308,7 +310,7 @@ def _nbytes(data: Any) -> int:
     return data.nbytes if isinstance(data, np.ndarray) else 0
 
 
-def _memory(node: Node) -> Any:
+def _memory_owner(node: Node) -> Any:
     """Return the object that holds a node's data: for a view, the array that it shows."""
     data = node.data
     while isinstance(data, np.ndarray) and isinstance(data.base, np.ndarray):
@@ -316,39 +318,39 @@ def _memory(node: Node) -> Any:
     return data
 
 
-def _buffer(node: Node) -> int:
+def _memory_key(node: Node) -> int:
     """Return an id for the memory that holds a node's data; a number counts as its node's own."""
-    memory = _memory(node)
+    memory = _memory_owner(node)
     return id(memory if isinstance(memory, np.ndarray) else node)
 
 
-def _owned(node: Node) -> int:
+def _own_bytes(node: Node) -> int:
     """Count the bytes of a node's array: 0 if it is a view of an operand's or of a given array."""
-    memory = _memory(node)
+    memory = _memory_owner(node)
     if not isinstance(memory, np.ndarray) or memory.base is not None:
         return 0  # a number, or one entry repeated
     if node.parents:
-        is_view = _buffer(node) in map(_buffer, node.parents)
+        is_view = _memory_key(node) in map(_memory_key, node.parents)
     else:
         is_view = memory is not node.data
     return 0 if is_view else memory.nbytes
 
 
-def _kept(node: Node) -> int:
+def _cache_bytes(node: Node) -> int:
     """Count the bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
     kept = node.rule.options.get("kept", ()) if node.rule else ()
     return sum(_nbytes(data) for arrays in kept for data in arrays)
 
 
-def _needed(order: Sequence[Node]) -> set[Node]:
+def _nodes_read_backward(order: Sequence[Node]) -> set[Node]:
     """Find the nodes whose data some VJP of the backward pass reads, directly or through a view."""
     read: set[Any] = set()
     for node in order:
         if node.parents and node.requires_grad:
             for position, parent in enumerate(node.parents):
                 if parent.requires_grad:
-                    read |= {_buffer(x) for x in _read_for(node, position)}
-    return {node for node in order if _buffer(node) in read}
+                    read |= {_memory_key(x) for x in _read_for(node, position)}
+    return {node for node in order if _memory_key(node) in read}
 
 
 def _read_for(node: Node, position: int) -> Sequence[Node]:
@@ -356,7 +358,7 @@ def _read_for(node: Node, position: int) -> Sequence[Node]:
 
     A rule that keeps arrays reads these, which belong to its node.
     """
-    if _kept(node):
+    if _cache_bytes(node):
         return (node,)
     reads = _facts(node).reads
     if reads is None:
@@ -388,7 +390,7 @@ def _by_operation(nodes: Iterable[Node]) -> Counter[str]:
 
 # --- what engines keep ------------------------------------------------------------------------
 
-# The tensors that PyTorch's sparse ones are made of.
+# The tensors that make up PyTorch's sparse tensors.
 _ROWS = ("crow_indices", "col_indices", "values")
 _COLUMNS = ("ccol_indices", "row_indices", "values")
 SPARSE = {
@@ -440,7 +442,7 @@ def _saved_by_nodes(f: Callable[..., Any], args: Sequence[Any]) -> int:
         snapshot = tracemalloc.take_snapshot().filter_traces([numpy_arrays])
         return sum(trace.size for trace in snapshot.traces)
 
-    gc.collect()
+    gc.collect()  # so that older cycles, freed meanwhile, don't count as negative bytes
     tracing = tracemalloc.is_tracing()
     if not tracing:
         tracemalloc.start()
@@ -467,7 +469,7 @@ def _saved_by_torch(f: Callable[..., Any], args: Sequence[Any], known: Sequence[
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
-        _result = f(*args)  # while it lives, no address is used again
+        _result = f(*args)  # keep it alive, so that no address is used again
     own = {address for x in known if isinstance(x, torch.Tensor) for address in storages(x)}
     return sum(storage.nbytes() for address, storage in saved.items() if address not in own)
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _fast, modes
-from chaingrad._shares import accumulated, added, fitted, owned
+from chaingrad._shares import accumulated, added, copy_if_view, match_parent
 from chaingrad.rules import Rule
 
 ndarray = np.ndarray
@@ -71,7 +71,7 @@ def adjoints(
             found = {}
             if root in leads:
                 found = accumulate(root, seed, order, wanted, create_graph, release, leads)
-    return {node: owned(g) for node, g in found.items()}
+    return {node: copy_if_view(g) for node, g in found.items()}
 
 
 def accumulate(
@@ -121,8 +121,8 @@ def shares(
         if takes:
             if watch:
                 watch.backward(node, parent, share, g)
-            share = fitted(share, parent, node)
-            # through a view, what is the child's can be told from what is the parent's own
+            share = match_parent(share, parent, node)
+            # a view tells the child's array from the parent's own
             yield parent, share.view() if share is g and type(g) is ndarray else share
 
 

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # of a check that names no others
+RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # the defaults of a check
 SINGLE = 3e-5  # of the largest entry: what may be wrong in a result that float32 has rounded
-NEAR, NEAR_HALF = 1e-3, 0.05  # relative: so small an error may be one of rounding
+NEAR, NEAR_HALF = 1e-3, 0.05  # relative: an error this small may come from rounding
 ROUNDING = (
     "so close, it may be rounding: float32 holds about 7 digits, and float16 about 3; convert the "
     "inputs to float64. If they are float64 already, look for a small term that is missing or wrong"
 )
-DEPTH = 24  # of lists and dicts within one another
+DEPTH = 24  # how deep lists and dicts may be nested
 KEY_BOUND = 2**53
-# How an instance of a class of one's own becomes one of the class that Python has.
+# How an instance of a user's subclass becomes an instance of Python's own class.
 BARE: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
     int: int.__index__,
@@ -188,7 +188,7 @@ def check_results(
         if wrong:
             raise AssertionError(f"the first wrong result is\n{wrong}")
     if form:
-        print("The form is right. Whether the numbers are is not looked at before you hand in.")
+        print("The form is right. The numbers are checked only when you hand in.")
     else:
         print(f"Right on {len(seeds)} random inputs.")
 

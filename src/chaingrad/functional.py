@@ -39,7 +39,7 @@ def _constant_within_no_grad(derivative: Callable[P, Any]) -> Callable[P, Any]:
 
 
 def _detached(result: Any) -> Any:
-    # By a rule, which does not record here, so that what watches sees the node read.
+    # An alias, which does not record here, lets a watch see that the node is read.
     aliases = (rules.alias(x) if isinstance(x, Node) else x for x in _tree.leaves(result))
     return _tree.rebuilt(result, aliases)
 
@@ -171,7 +171,7 @@ def jvp(f: Callable[..., Node], primals: Sequence[Any], tangents: Sequence[Any])
         raise ValueError(f"jvp: {len(primals)} primals need as many tangents; got {len(tangents)}")
     along: list[Any] = []
     for i, (x, v) in enumerate(zip(primals, tangents, strict=True)):
-        along += _along(f"jvp: tangent {i}", x, v)
+        along += _direction_leaves(f"jvp: tangent {i}", x, v)
     trace = _traced(f, primals, range(len(primals)))
     trace.nested = trace.nested or any(map(_is_variable, along))
     out = trace.out
@@ -202,7 +202,7 @@ def hvp(f: Callable[[Node], Node], x: Any, v: Any) -> Any:
     >>> hvp(lambda x: (x**3).sum(), np.array([1.0, 2.0]), np.array([1.0, 0.0]))
     array([6., 0.])
     """
-    along = _along("hvp: v", x, v)
+    along = _direction_leaves("hvp: v", x, v)
     if not _tree.is_container(x):
         return vjp(grad(f), x)[1](along[0])[0]
     return grad(lambda x: _inner(_tree.leaves(grad(f)(x)), along))(x)
@@ -327,7 +327,7 @@ def _leaves(containers: Sequence[Any]) -> list[Any]:
     return [leaf for x in containers for leaf in _tree.leaves(x)]
 
 
-def _along(what: str, x: Any, v: Any) -> list[Any]:
+def _direction_leaves(what: str, x: Any, v: Any) -> list[Any]:
     """List the leaves of a direction ``v`` in the same order as the leaves of ``x``."""
     given = _tree.leaves(_tree.matching(what, x, v))
     vs = [u if isinstance(u, Node) else as_data(u) for u in given]
@@ -356,8 +356,8 @@ class _Evaluation:
 
     inputs: list[Any]
     out: Node
-    aux: Any  # what it gave beside, with ``has_aux``
-    nested: bool  # whether its value and derivatives are to be nodes
+    aux: Any  # its second result, with ``has_aux``
+    nested: bool  # whether its value and derivatives must be nodes
 
     @property
     def value(self) -> Any:
@@ -383,7 +383,7 @@ def _traced(
             leaves = [args[i]] if _is_single(args[i]) else _tree.leaves(args[i])
             nested = nested or any(map(_is_variable, leaves))
             new = list(map(_variable, leaves))
-            # A container of its own for the function, which may change it.
+            # The function gets its own container, since it may change it.
             inputs[i], given[i] = (
                 new[0] if _is_single(args[i]) else _tree.rebuilt(args[i], iter(new))
                 for _ in range(2)

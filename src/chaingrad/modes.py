@@ -223,7 +223,7 @@ class _Anomalies(Watch):
                 what = "it was computed" if x is node else f"{node.op} had used it"
                 raise AnomalyError(
                     f"the data of {describe(x)} changed after {what}, so the "
-                    "gradient would be that of another function; give the node new data only "
+                    "gradient would belong to another function; give the node new data only "
                     "after backward, or compute again"
                 )
 

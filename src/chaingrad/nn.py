@@ -21,7 +21,7 @@ from chaingrad._arguments import as_node
 from chaingrad.node import Data, Node, as_data
 
 if not TYPE_CHECKING:
-    __getattr__ = _elsewhere.answering(__name__, _elsewhere.NN, Node)
+    __getattr__ = _elsewhere.make_getattr(__name__, _elsewhere.NN, Node)
 
 Rng = np.random.Generator | int | None
 
@@ -143,7 +143,7 @@ class Module:
         """
         parameters = dict(self.named_parameters())
         _check_names(type(self).__name__, parameters, state)
-        new = {name: _fitting(name, parameters[name], state[name]) for name in parameters}
+        new = {name: _checked_value(name, parameters[name], state[name]) for name in parameters}
         for name, parameter in parameters.items():
             parameter.data = new[name]
 
@@ -481,7 +481,7 @@ def _check_names(model: str, expected: Mapping[str, Any], given: Mapping[str, An
         raise KeyError(f"load_state_dict of {model}: {'; '.join(found)}")
 
 
-def _fitting(name: str, parameter: Parameter, value: Any) -> Data:
+def _checked_value(name: str, parameter: Parameter, value: Any) -> Data:
     """Return a copy of ``value`` that can be the data of ``parameter``."""
     value = as_data(value)
     if np.shape(value) != parameter.shape:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chaingrad import _elsewhere, modes, operations, rules
-from chaingrad._messages import describe, explained, kind
+from chaingrad._messages import describe, explain_error, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
 from chaingrad.rules import JointRule, Rule, Traced, is_number, is_symbol
@@ -18,7 +18,7 @@ Operator = Callable[["Node", Any], "Node"]
 
 ndarray = np.ndarray
 _new_object = object.__new__
-_PLAIN_TYPES = {float, int, np.ndarray}  # the operands that most often stand beside a node
+_PLAIN_TYPES = {float, int, np.ndarray}  # the most frequent types of the other operand
 
 
 def _operator(rule: Rule) -> tuple[Operator, Operator]:
@@ -36,13 +36,13 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         try:
             data = compute(self.data, other.data)
         except (ValueError, TypeError) as error:
-            raise explained(error, rule, (self, other)) from None
+            raise explain_error(error, rule, (self, other)) from None
         if modes.watches:
             return _record(rule, data, (self, other))
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
         is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
-        node.data = data if is_plain else _settled(data, rule, (self, other))
+        node.data = data if is_plain else _result_data(data, rule, (self, other))
         node.grad = 0.0
         node.label = node._adjoint = None
         if (self.requires_grad or other.requires_grad) and not (modes.pauses and modes.paused()):
@@ -75,7 +75,7 @@ def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
         try:
             data = compute(data if is_plain else _floats(self))
         except (ValueError, TypeError) as error:
-            raise explained(error, rule, (self,)) from None
+            raise explain_error(error, rule, (self,)) from None
         return _record(rule, data, (self,))
 
     method.__doc__ = doc
@@ -284,7 +284,7 @@ class Node(Traced):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         return operations.function(function, args, kwargs)
 
-    # Comparisons look at values and give plain booleans; == and hash() stay those of identity, so
+    # Comparisons look at values and give plain booleans; == and hash() still use identity, so
     # that nodes can be members of sets and keys of dictionaries.
     __hash__ = object.__hash__
 
@@ -330,7 +330,7 @@ class Node(Traced):
         try:
             data = rule.compute(*map(_floats, nodes))
         except (ValueError, TypeError, IndexError) as error:
-            raise explained(error, rule, nodes) from None
+            raise explain_error(error, rule, nodes) from None
         return _record(rule, _numeric(data, rule), nodes)
 
     __add__, __radd__ = _operator(rules.add)
@@ -345,18 +345,18 @@ class Node(Traced):
 
     def __isub__(self, other: Any) -> Any:
         leaf = self.rule is None and self.requires_grad
-        return self - self._beside("-=", other, leaf and modes.paused())
+        return self - self._operand_for("-=", other, leaf and modes.paused())
 
     def __iadd__(self, other: Any) -> Any:
-        return self + self._beside("+=", other)
+        return self + self._operand_for("+=", other)
 
     def __imul__(self, other: Any) -> Any:
-        return self * self._beside("*=", other)
+        return self * self._operand_for("*=", other)
 
     def __itruediv__(self, other: Any) -> Any:
-        return self / self._beside("/=", other)
+        return self / self._operand_for("/=", other)
 
-    def _beside(self, sign: str, other: Any, refused: bool = False) -> Any:
+    def _operand_for(self, sign: str, other: Any, refused: bool = False) -> Any:
         """Return ``other``; raise an error if ``sign`` was meant to change a parameter in place."""
         if refused or (self.rule is None and self.is_parameter):
             raise TypeError(
@@ -368,16 +368,18 @@ class Node(Traced):
     def __pos__(self) -> "Node":
         return self
 
-    abs = _function(rules.abs_, "The absolute value of each entry; its slope at 0 is taken as 0.")
-    exp = _function(rules.exp, "The exponential of each entry.")
-    log = _function(rules.log, "The natural logarithm of each entry.")
-    sqrt = _function(rules.sqrt, "The square root of each entry.")
-    sin = _function(rules.sin, "The sine of each entry.")
-    cos = _function(rules.cos, "The cosine of each entry.")
-    tanh = _function(rules.tanh, "The hyperbolic tangent of each entry.")
-    sigmoid = _function(rules.sigmoid, "The logistic function 1 / (1 + exp(-x)) of each entry.")
+    abs = _function(rules.abs_, "Take the absolute value of each entry; its slope at 0 is 0.")
+    exp = _function(rules.exp, "Compute the exponential of each entry.")
+    log = _function(rules.log, "Compute the natural logarithm of each entry.")
+    sqrt = _function(rules.sqrt, "Compute the square root of each entry.")
+    sin = _function(rules.sin, "Compute the sine of each entry.")
+    cos = _function(rules.cos, "Compute the cosine of each entry.")
+    tanh = _function(rules.tanh, "Compute the hyperbolic tangent of each entry.")
+    sigmoid = _function(
+        rules.sigmoid, "Compute 1 / (1 + exp(-x)) of each entry, the logistic function."
+    )
     relu = _function(
-        rules.relu, "The positive part max(0, x) of each entry; its slope at 0 is taken as 0."
+        rules.relu, "Take the positive part max(0, x) of each entry; the slope at 0 is taken as 0."
     )
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> "Node":
@@ -412,8 +414,8 @@ class Node(Traced):
     flatten, squeeze = operations.flatten, operations.squeeze
     expand_dims = operations.expand_dims
 
-    log1p = _function(rules.log1p, "log(1 + x) of each entry, precise near 0.")
-    expm1 = _function(rules.expm1, "exp(x) - 1 of each entry, precise near 0.")
+    log1p = _function(rules.log1p, "Compute log(1 + x) of each entry, precise near 0.")
+    expm1 = _function(rules.expm1, "Compute exp(x) - 1 of each entry, precise near 0.")
 
     def argmax(self, axis: int | None = None, keepdims: bool = False) -> Any:
         """Return where the largest entry is, as plain integers, which have no derivative."""
@@ -450,7 +452,7 @@ class Node(Traced):
         return self.apply(rules.cast, (self,), {"dtype": np.dtype(dtype)})
 
     def __getitem__(self, index: Any) -> "Node":
-        return self.apply(rules.getitem, (self,), {"index": _kept(index)})
+        return self.apply(rules.getitem, (self,), {"index": _copied_index(index)})
 
     def __setitem__(self, index: Any, new: Any) -> None:
         raise TypeError(
@@ -534,12 +536,12 @@ class Node(Traced):
         """
         if retain_graph is not None:
             raise TypeError(
-                "backward: leave retain_graph out; a graph is kept here, and can be run again, "
-                "unless release=True frees it"
+                "backward: leave retain_graph out; chaingrad keeps the graph, and you can run it "
+                "again, unless release=True frees it"
             )
         if release and create_graph:
             raise ValueError(
-                "backward: release frees the graph that create_graph is to keep; choose one"
+                "backward: release frees the graph, but create_graph needs it; choose one"
             )
         backward_pass(self, self.seed(gradient, create_graph), create_graph, release)
 
@@ -661,7 +663,7 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
         watch.forward(rule, data, parents)
     node = _new_object(Node)
     is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
-    node.data = data if is_plain else _settled(data, rule, parents)
+    node.data = data if is_plain else _result_data(data, rule, parents)
     node.grad = 0.0
     node.label = node._adjoint = None
     if not (modes.pauses and modes.paused()):
@@ -705,7 +707,7 @@ def _floats(node: Node) -> Any:
     return data
 
 
-def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
+def _result_data(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
     """Return the result of a rule as a float or an array of floats, never a NumPy scalar."""
     if isinstance(data, float):
         return float(data)
@@ -714,7 +716,7 @@ def _settled(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
     if is_symbol(data):
         return data.floating().settled()  # type: ignore[no-any-return]
     if isinstance(data, Node):
-        raise explained(TypeError("it gave a node"), rule, parents)
+        raise explain_error(TypeError("it gave a node"), rule, parents)
     return as_data(rule.compute(*map(_floats, parents)))
 
 
@@ -739,7 +741,7 @@ _sum_of_all = _function(rules.sum_)
 _transposed = _function(rules.transpose)
 
 
-def _kept(index: Any) -> Any:
+def _copied_index(index: Any) -> Any:
     """Copy an index, so that later changes to its arrays and lists don't change it."""
     if isinstance(index, Node):
         raise TypeError(
@@ -747,7 +749,7 @@ def _kept(index: Any) -> Any:
             "its data as integers, x.data.astype(int)"
         )
     if type(index) is tuple:
-        return tuple(map(_kept, index))
+        return tuple(map(_copied_index, index))
     return copy.deepcopy(index) if isinstance(index, ndarray | list) else index
 
 

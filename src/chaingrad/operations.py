@@ -319,7 +319,7 @@ FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.concatenate: concatenate, np.stack: stack, np.where: where, np.dot: dot, np.outer: outer,
     np.einsum: einsum,
 }
-_QUESTIONS = {  # what has values for an answer
+_QUESTIONS = {  # functions whose answers are plain values
     np.array_equal, np.array_equiv, np.allclose, np.isclose, np.shape, np.ndim, np.size,
     np.argsort, np.zeros_like, np.ones_like, np.empty_like, np.result_type,
 }
@@ -380,7 +380,7 @@ def ufunc(function: Any, method: str, inputs: Sequence[Any], options: dict[str, 
     if "out" in options:
         raise TypeError(
             f"np.{function.__name__} cannot write a node into an array, which would lose its "
-            "graph: write a = a + x instead of a += x, and leave out= away"
+            "graph: write a = a + x instead of a += x, and drop out="
         )
     if method == "__call__" and not options:
         operation = UFUNCS.get(function) or rules.RULES.get(function.__name__)
@@ -412,7 +412,7 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if operation is None:
         raise _refusal(name, ())
     try:
-        first, options = _by_numpys_names(called, operation, args, kwargs)
+        first, options = _numpy_arguments(called, operation, args, kwargs)
     except TypeError as error:
         raise TypeError(f"np.{name} of a node: {error}") from None
     refused = [name for name in options if name in _WITHOUT]
@@ -421,7 +421,7 @@ def function(called: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     return operation(*first, **options)
 
 
-def _by_numpys_names(
+def _numpy_arguments(
     called: Any, operation: Any, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     """Name the operands, and the options that the call sets to something other than the default.

@@ -25,7 +25,7 @@ from chaingrad.node import Node
 from chaingrad.rules import float_dtype, value
 
 if not TYPE_CHECKING:
-    __getattr__ = _elsewhere.answering(__name__, _elsewhere.OPTIM, Node)
+    __getattr__ = _elsewhere.make_getattr(__name__, _elsewhere.OPTIM, Node)
 
 
 class Optimizer:
@@ -52,7 +52,7 @@ class Optimizer:
             gradient = _gradient(parameter)
             if gradient is not None:
                 change = self._change(i, self._decayed(gradient, parameter.data))
-                parameter.data = _like(parameter.data, parameter.data - change)
+                parameter.data = _match_data(parameter.data, parameter.data - change)
 
     def _decayed(self, gradient: Any, data: Any) -> Any:
         """Return the gradient of the loss with the penalty λ/2 ‖p‖²."""
@@ -223,7 +223,7 @@ def clip_grad_norm(parameters: Iterable[Node], max_norm: float) -> float:
     factor = float(max_norm) / (norm + 1e-6)
     if not factor >= 1:
         for parameter, gradient in reached:
-            parameter.grad = _like(parameter.data, gradient * factor)
+            parameter.grad = _match_data(parameter.data, gradient * factor)
     return norm
 
 
@@ -242,7 +242,7 @@ def clip_grad_value(parameters: Iterable[Node], clip_value: float) -> None:
     """
     limit = at_least_zero("clip_value", clip_value)
     for parameter, gradient in _reached(parameters):
-        parameter.grad = _like(parameter.data, np.clip(gradient, -limit, limit))
+        parameter.grad = _match_data(parameter.data, np.clip(gradient, -limit, limit))
 
 
 # --- parts --------------------------------------------------------------------------------------
@@ -277,6 +277,6 @@ def _norm(gradient: Any) -> float:
     return float(np.linalg.norm(np.ravel(gradient).astype(wide, copy=False)))
 
 
-def _like(data: Any, new: Any) -> Any:
+def _match_data(data: Any, new: Any) -> Any:
     """Convert ``new`` to a float or an array, like ``data``; NumPy makes 0-d arrays scalars."""
     return float(new) if isinstance(data, float | int) else np.asarray(new, float_dtype(data))

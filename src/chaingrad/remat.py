@@ -56,7 +56,7 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     segment = _Segment(partial(f, *args, **kwargs), name)
     out = segment.first_run()
     if out.requires_grad or not segment.outer:
-        return out  # a node from outside as it was, or a constant
+        return out  # an unchanged node from outside, or a constant
     rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment.pull)
     return segment.outer[0].apply(rule, segment.outer, {})
 
@@ -97,7 +97,7 @@ class _Segment:
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
         inner = {node: Node(node.data, node.label) for node in self.outer}
-        # Leaves in place of the nodes outside: the pass through the segment ends there.
+        # Leaves replace the nodes outside, so that the pass through the segment ends there.
         for node in toposort(again, lambda node: () if node in inner else node.parents):
             if node not in inner:
                 node.parents = tuple(inner.get(p, p) for p in node.parents)
@@ -132,7 +132,7 @@ class _Segment:
                 return  # sums in another order
         raise ValueError(
             f"checkpoint: {self.name} gave other numbers when the backward pass called it "
-            "again, so its gradient would be that of another function. Draw random numbers, such "
+            "again, so its gradient would belong to another function. Draw random numbers, such "
             "as a dropout mask, outside; update parameters after backward, not before"
         )
 

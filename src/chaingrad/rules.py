@@ -172,8 +172,8 @@ class Rule:
         known = RULES.get(self.name)
         if not known or known.compute not in (self.compute, getattr(self.compute, "func", None)):
             raise TypeError(
-                f"the rule {self.name} cannot be pickled: the table knows it not, or another of "
-                "that name; enter it with chaingrad.rules.rule"
+                f"the rule {self.name} cannot be pickled: the table RULES does not have it, or has "
+                "another rule of that name; enter it with chaingrad.rules.rule"
             )
         return _restore, (self.name, self.options, len(self.vjps))
 
@@ -221,10 +221,10 @@ def rule(
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
         TypeError: a fact has no place in `Facts`.
     """
-    return _entered(Rule(name, compute, vjps, **facts), replace)
+    return _register(Rule(name, compute, vjps, **facts), replace)
 
 
-def _entered(new: Rule, replace: bool = False) -> Rule:
+def _register(new: Rule, replace: bool = False) -> Rule:
     if new.name in RULES and not replace:
         raise ValueError(
             f"there is a rule named {new.name!r} already; choose another name, or pass replace=True"
@@ -291,12 +291,12 @@ def symbol_in(index: Any) -> Any:
     return next(filter(is_symbol, parts), None)
 
 
-def stretched(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+def repeated_entry(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """Make a read-only array that repeats one entry: a much faster np.broadcast_to."""
     return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
 
 
-def one_entry(g: Any) -> Any:
+def uniform_entry(g: Any) -> Any:
     """Return ``g`` as a float if it has, or repeats, one entry: floats multiply faster."""
     if type(g) is np.ndarray and g.size and not any(g.strides):
         return g.item(0)
@@ -334,7 +334,7 @@ def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     if type(b) is float and b == 0.5:
         return _divide(0.5 * g, sqrt(a))
     if type(b) is float and b:
-        return (b * one_entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
+        return (b * uniform_entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
     sloped = np.not_equal(value(b), 0)
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
@@ -422,7 +422,7 @@ def _sigmoid(a: Any) -> Any:
         power = np.exp(-abs(a))  # a number's would overflow
         return np.where(a >= 0, 1.0, power) / (1.0 + power)
     power = np.negative(a, out=np.empty_like(a))
-    with np.errstate(over="ignore"):  # 1 / (1 + inf) is 0, as it should be
+    with np.errstate(over="ignore"):  # 1 / (1 + inf) is 0, which is right
         np.exp(power, out=power)
     power += 1.0
     return np.reciprocal(power, out=power)
@@ -567,10 +567,10 @@ cast: Rule = rule(
 def _broadcast(a: Any, shape: tuple[int, ...]) -> Any:
     if np.ndim(a) or is_symbol(a):
         return np.broadcast_to(a, shape)
-    return stretched(np.asarray(a), shape)
+    return repeated_entry(np.asarray(a), shape)
 
 
-def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
+def _undo_reduction(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     """Repeat ``g``, the gradient or the result of a reduction, over the axes that were reduced."""
     shape = shape_of(a)
     if axis is None and not isinstance(g, Traced):
@@ -583,9 +583,9 @@ def _spread(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
 
 def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
     def vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
-        best = np.equal(value(a), _spread(value(out), value(a), axis, keepdims))
+        best = np.equal(value(a), _undo_reduction(value(out), value(a), axis, keepdims))
         share = best / np.sum(best, axis=axis, keepdims=True)
-        return _spread(g, a, axis, keepdims) * share
+        return _undo_reduction(g, a, axis, keepdims) * share
 
     def compute(a: Any, axis: Any, keepdims: bool) -> Any:
         return of_array(a, axis=axis, keepdims=keepdims)
@@ -608,7 +608,7 @@ def _logsumexp(a: Any, axis: Any, keepdims: bool) -> Any:
 def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     # softmax(a), divided rather than as exp(a - out), which loses digits where a is large
     powers = exp(a - _finite_top(value(a), axis))
-    return _spread(g, a, axis, keepdims) * (powers / sum_(powers, axis=axis, keepdims=True))
+    return _undo_reduction(g, a, axis, keepdims) * (powers / sum_(powers, axis=axis, keepdims=True))
 
 
 def _shared(g: Any, count: float) -> Any:
@@ -618,7 +618,7 @@ def _shared(g: Any, count: float) -> Any:
 
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     count = np.size(value(a)) / max(np.size(value(out)), 1)
-    return _spread(_shared(g, count), a, axis, keepdims)
+    return _undo_reduction(_shared(g, count), a, axis, keepdims)
 
 
 def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -628,14 +628,14 @@ def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 sum_: Rule = rule(
-    "sum", _sum, lambda g, out, a, axis=None, keepdims=False: _spread(g, a, axis, keepdims),
+    "sum", _sum, lambda g, out, a, axis=None, keepdims=False: _undo_reduction(g, a, axis, keepdims),
     reads=((),), passes_on=(INPUT,), flops=lambda out, a: np.size(value(a)) - np.size(value(out)),
     formula="Σ {0}", shares=("{g} · {1} for each entry summed",),
 )  # fmt: skip
 squared_norm: Rule = rule(
     "squared_norm",
     lambda a: a * a if type(a) is float else np.vdot(a, a),
-    lambda g, out, a: 2.0 * one_entry(g) * a,
+    lambda g, out, a: 2.0 * uniform_entry(g) * a,
     reads=((INPUT,),), flops=lambda out, a: 2 * np.size(value(a)) - 1,
     formula="‖{0}‖²", shares=("{g} · 2 {a}",),
 )  # fmt: skip
@@ -678,7 +678,7 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
         again: list[Any] = []
         _cross_entropy(a, labels, again)
         share, total = again.pop()
-    scale = _shared(one_entry(g), n)
+    scale = _shared(uniform_entry(g), n)
     share *= (scale / total).astype(share.dtype, copy=False)
     share[rows, labels] -= scale
     return share
@@ -820,7 +820,7 @@ scatter: Rule = rule(
     "scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index),
     reads=((),), flops=_scatter_flops,
 )  # fmt: skip
-concatenate: Rule = _entered(
+concatenate: Rule = _register(
     JointRule(
         "concatenate",
         lambda *inputs, axis: np.concatenate(inputs, axis=axis),
@@ -957,7 +957,7 @@ def _einsum_flops(out: Value, *inputs: Value) -> int:
     return (len(inputs) - 1 + is_sum) * steps
 
 
-einsum: Rule = _entered(
+einsum: Rule = _register(
     JointRule(
         "einsum",
         _einsum,

@@ -114,12 +114,12 @@ def torchrun(
     command += [os.path.abspath(script), *options]
     log = Path("torchrun.log").absolute()
     log.write_text("")
-    launch = _copies().Process(target=_launch, args=(command, log, environment() | env))
+    launch = _fork_context().Process(target=_launch, args=(command, log, environment() | env))
     launch.start()
     try:
         launch.join(timeout)
         if launch.is_alive():
-            raise TimeoutError(f"{script} was not done after {timeout} s")
+            raise TimeoutError(f"{script} did not finish within {timeout} s")
     finally:
         launch.terminate()  # torchrun then ends its processes
         launch.join()
@@ -148,16 +148,16 @@ def root_cause(report: str) -> str:
     return f"{who}: {last.removeprefix('traceback : ')}"
 
 
-def _copies() -> Any:
+def _fork_context() -> Any:
     """Return a context that copies a process with PyTorch imported; it ends with this process."""
     forkserver.set_forkserver_preload(PRELOADED)
-    with _at_home_nowhere():
+    with _launch_environment():
         forkserver.ensure_running()
     return multiprocessing.get_context("forkserver")
 
 
 @contextmanager
-def _at_home_nowhere() -> Iterator[None]:
+def _launch_environment() -> Iterator[None]:
     """Work in the root folder, to keep no folder in use, and in the environment of a launch."""
     folder, variables = os.getcwd(), dict(os.environ)
     os.chdir("/")

@@ -23,7 +23,7 @@ SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # values of leaves; 1 would hide mi
 MOST = 99
 PASS_LINES = 13  # lines of each backward pass that gets a fault
 GraphLine = tuple[str, str, str, str]  # name, first operand, sign, second operand
-Order = Callable[[Sequence[str], Mapping[str, GraphLine]], Sequence[str]]  # of a backward pass
+SendOrder = Callable[[Sequence[str], Mapping[str, GraphLine]], Sequence[str]]  # of a backward pass
 
 
 # --- a graph ------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class WrongPass:
     local: Callable[[str, int, int], tuple[int, int]] = _local
     share: Callable[[int, int], int] = operator.mul  # of the adjoint and the local gradient
     add: Callable[[int, int], int] = operator.add  # to what is there, a share
-    order: Order = lambda order, lines: order
+    order: SendOrder = lambda order, lines: order
 
 
 MISTAKES = {

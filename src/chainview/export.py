@@ -42,13 +42,13 @@ def export(shown: Piece | GraphNode, path: str | Path) -> Path:
 
 
 def hashes(inside: str) -> set[str]:
-    """The scripts in some HTML, as a content security policy names them."""
+    """Return the scripts in some HTML, as a content security policy names them."""
     digests = (sha256(script.encode()).digest() for script in _SCRIPT.findall(inside))
     return {f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests}
 
 
 def document(inside: str, title: str, allowed: Iterable[str], sheet: str = SHEET) -> str:
-    """A page that loads nothing and runs the ``allowed`` scripts alone."""
+    """Write a page that loads nothing and runs only the ``allowed`` scripts."""
     policy = (
         f"default-src 'none';script-src {' '.join(sorted(allowed)) or chr(39) + 'none' + chr(39)};"
         "style-src 'unsafe-inline';img-src data:;base-uri 'none';form-action 'none'"

@@ -45,7 +45,7 @@ def piece(
     sheets: Iterable[Traversable],
     kind: str = "",
 ) -> str:
-    """An element of the class ``chaingrad-name``, in which no text is taken for a formula.
+    """Write an element of the class ``chaingrad-name``, in which no text is read as a formula.
 
     Args:
         name: the class by which its style sheets find it.
@@ -54,7 +54,7 @@ def piece(
         data: what its script reads.
         script: a bundle of scripts, see ``tools/bundle.py``.
         sheets: style sheets, after that of all pieces.
-        kind: what tells apart those of one name.
+        kind: what distinguishes pieces of one name.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     kind = kind and f' data-kind="{kind}"'

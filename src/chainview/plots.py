@@ -44,9 +44,9 @@ _SMALLEST = 11  # px, where it has been shrunk
 _LARGEST = 1.1  # how far a panel grows where there is room
 
 
-#: Colours of series, which differ for those who see only two kinds of colour, too.
+#: Colours of series, which colour-blind readers can tell apart, too.
 SERIES = ("teal", "orange", "ink", "rose", "moss")
-#: Fills of areas, for what is neither a pass nor a node.
+#: Fills of areas that stand for neither a pass nor a node.
 FILLS = [color("aqua"), color("sand"), color("constant")]
 _DASHES = ("-", "--", "-.", ":", (0, (6, 1.5, 1.5, 1.5, 1.5, 1.5)))
 #: Styles of lines without markers, to be told apart with and without colour.
@@ -100,7 +100,7 @@ class Plot:
 
     Attributes:
         figures: matplotlib's figures, one for each panel that can stand on a line of its own.
-        alt: what the plot shows; empty until `show` is told.
+        alt: what the plot shows; empty until `show` sets it.
     """
 
     def __init__(self, figures: list[Figure]) -> None:
@@ -133,7 +133,7 @@ class Plot:
             display(self)
 
     def svg(self) -> str:
-        """Give the plot as an SVG file of its own, in the light colours."""
+        """Return the plot as a separate SVG file, in the light colours."""
         panels = [_panel(figure, self.alt) for figure in self.figures]
         width = sum(int(panel.attrib["width"]) for panel in panels)
         height = max(int(panel.attrib["height"]) for panel in panels)
@@ -147,10 +147,10 @@ class Plot:
         return as_file(root)
 
     def html(self) -> str:
-        """Give the plot for a page: panels of inline SVG that wrap and follow its theme."""
+        """Return the plot for a page: panels of inline SVG that wrap and follow its theme."""
         panels = [_panel(figure, self.alt) for figure in self.figures]
-        used = sorted({name for panel in panels for name in _paint(panel)})
-        smallest = max(_fit(panel) for panel in panels)
+        used = sorted({name for panel in panels for name in _use_palette(panel)})
+        smallest = max(_make_fluid(panel) for panel in panels)
         sheet = ET.Element("style")
         sheet.text = style(used)
         picture = ET.Element("div", {"role": "img", "aria-label": self.alt})
@@ -163,7 +163,7 @@ class Plot:
         return write(box)
 
     def png(self) -> bytes:
-        """Give the plot as a bitmap of two pixels to each of the SVG's, in the light colours."""
+        """Return the plot as a bitmap of two pixels to each of the SVG's, in the light colours."""
         bitmaps = [_bitmap(figure) for figure in self.figures]
         tallest = max(len(bitmap) for bitmap in bitmaps)
         padded = [
@@ -240,7 +240,7 @@ class _PlainPowers(LogFormatter):
 
 
 def _plain(x: float) -> str:
-    """Write a number shortly.
+    """Write a number briefly.
 
     >>> _plain(0.01), _plain(1e-5), _plain(2e6)
     ('0.01', '1e-5', '2e6')
@@ -249,14 +249,14 @@ def _plain(x: float) -> str:
     return re.sub(r"\.?0*e([-+])0*", r"e\1", text).replace("e+", "e")
 
 
-def _settle(figure: Figure) -> None:
+def _format_ticks(figure: Figure) -> None:
     """Give logarithmic axes plain numbers, and ticks between powers of ten only if needed."""
     for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
         if axis.get_scale() == "log":
-            _settle_logarithmic(axis)
+            _format_log_ticks(axis)
 
 
-def _settle_logarithmic(axis: Axis) -> None:
+def _format_log_ticks(axis: Axis) -> None:
     low, high = sorted(axis.get_view_interval())
     if isinstance(axis.get_minor_formatter(), LogFormatterSciNotation):
         if sum(low <= tick <= high for tick in axis.get_majorticklocs()) >= 2:
@@ -268,7 +268,7 @@ def _settle_logarithmic(axis: Axis) -> None:
 
 
 def _bitmap(figure: Figure) -> Any:
-    _settle(figure)
+    _format_ticks(figure)
     canvas: Any = FigureCanvasAgg(figure)
     figure.set_dpi(144)
     try:
@@ -279,8 +279,8 @@ def _bitmap(figure: Figure) -> Any:
 
 
 def _panel(figure: Figure, alt: str) -> ET.Element:
-    """One figure as an ``<svg>`` element in the light colours, with ids of its own."""
-    _settle(figure)
+    """Return a figure as an ``<svg>`` element in the light colours, with ids of its own."""
+    _format_ticks(figure)
     file = io.BytesIO()
     figure.savefig(file, format="svg", dpi=144, metadata={"Date": None})
     root = ET.fromstring(file.getvalue())
@@ -288,7 +288,7 @@ def _panel(figure: Figure, alt: str) -> ET.Element:
         element.tag = element.tag.rpartition("}")[2]
         for child in [e for e in element if e.tag.endswith(("}metadata", "}style"))]:
             element.remove(child)
-        _tidy(element)
+        _simplify(element)
     _rename(root, blake2s(file.getvalue() + alt.encode(), digest_size=4).hexdigest())
     _flatten(root)
     root.attrib = {
@@ -306,8 +306,8 @@ _FAMILY = re.compile(r"font-family:[^;]*;?")
 _DIGITS = re.compile(r"-?\d+\.\d+(?![\de])")
 
 
-def _tidy(element: ET.Element) -> None:
-    """Leave out what a page has no use for: digits, spaces, fonts, turns by no angle."""
+def _simplify(element: ET.Element) -> None:
+    """Leave out what a page doesn't need: digits, spaces, fonts, rotations by no angle."""
     for name, value in list(element.attrib.items()):
         if name.endswith("}href"):
             element.set("href", element.attrib.pop(name).replace("\n", ""))
@@ -325,7 +325,7 @@ def _tidy(element: ET.Element) -> None:
 
 
 def _flatten(element: ET.Element) -> None:
-    """Let groups that say nothing go, and say once what all the marks of a line have in common."""
+    """Remove groups that say nothing, and say once what all the marks of a line have in common."""
     for child in list(element):
         _flatten(child)
         if child.tag == "g" and not child.attrib:
@@ -339,7 +339,7 @@ def _flatten(element: ET.Element) -> None:
 
 
 def _rename(root: ET.Element, prefix: str) -> None:
-    """Drop ids that nothing refers to, and make the others the figure's own."""
+    """Drop ids that nothing refers to, and make the others unique to the figure."""
     text = ET.tostring(root, encoding="unicode")
     wanted = dict.fromkeys(re.findall(r'(?:href="#|url\(#)([\w-]+)', text))
     names = {old: f"cg-{prefix}-{number}" for number, old in enumerate(wanted)}
@@ -354,8 +354,8 @@ def _rename(root: ET.Element, prefix: str) -> None:
                 )
 
 
-def _paint(root: ET.Element) -> set[str]:
-    """Make the palette's colours custom properties; the names of those that are used."""
+def _use_palette(root: ET.Element) -> set[str]:
+    """Make the palette's colours custom properties, and return the names of those in use."""
     used: set[str] = set()
     ground = root.find("path")
 
@@ -372,8 +372,8 @@ def _paint(root: ET.Element) -> set[str]:
     return used
 
 
-def _fit(panel: ET.Element) -> int:
-    """Let a panel take the width that there is, within bounds; the smallest, in pixels."""
+def _make_fluid(panel: ET.Element) -> int:
+    """Let a panel take the available width, within bounds; return the smallest, in pixels."""
     width = int(panel.attrib["width"])
     smallest = -(-width * _SMALLEST // _TYPE)
     widest = round(width * _LARGEST)

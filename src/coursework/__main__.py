@@ -16,7 +16,7 @@ from tqdm import tqdm
 from chainlab.drills.kinds import LEVELS
 from coursework import grade, release, sheet, trials
 from coursework.assignments import Assignment, load
-from coursework.files import write_first
+from coursework.files import create_atomically
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
 from coursework.roster import Roster
@@ -149,7 +149,7 @@ def _check(options: argparse.Namespace) -> int:
     wrong = 0
     for problem in problems.values():
         print(f"{problem.id:28} {problem.level:4} {problem.points:4g}  {problem.title}")
-        for complaint in _complaints(problem, options.draws):
+        for complaint in _problems_with(problem, options.draws):
             print(f"    {complaint}", file=sys.stderr)
             wrong += 1
     assignments = _load(options)
@@ -174,7 +174,7 @@ def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str
     return found
 
 
-def _complaints(problem: Problem, draws: int | None) -> list[str]:
+def _problems_with(problem: Problem, draws: int | None) -> list[str]:
     try:
         return list(verify(problem, draws=draws))
     except ProblemError as error:
@@ -243,7 +243,7 @@ def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
     chosen = {name: assignments[name] for name in names}
     for assignment in chosen.values():
         for problem in assignment.problems:
-            for complaint in _complaints(problem, None):
+            for complaint in _problems_with(problem, None):
                 raise ProblemError(f"the reference answer does not pass: {complaint}")
     return chosen
 
@@ -272,7 +272,7 @@ def _secret(options: argparse.Namespace, drawn: Sequence[str] = ()) -> str:
             f"that the notebooks were released with: copy it there, or name its file, "
             f"--secret FILE"
         )
-    if not path.exists() and write_first(path, secrets.token_hex(32) + "\n", 0o600):
+    if not path.exists() and create_atomically(path, secrets.token_hex(32) + "\n", 0o600):
         print(f"A new secret is in {path}. Keep the file, and show it to nobody.")
     text = path.read_text(encoding="utf-8").strip()
     if not text:

@@ -25,7 +25,7 @@ from typing import Any, Self
 from chaingrad.checks import Difference, first_difference
 from coursework import quotes
 from coursework.assignments import Assignment
-from coursework.marks import Mark, PartMark, ProblemMark, Verdict, unasked
+from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
 from coursework.names import id_key
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
@@ -70,18 +70,18 @@ class Key:
         self.student = student
         self._secret = secret
 
-    def drawn_for(self, student: str) -> Self:
+    def for_student(self, student: str) -> Self:
         """Return the key to this student's problems; problems common to all are not made again."""
         if not self.assignment.is_drawn:
             return self
-        assignment = self.assignment.drawn_for(self._secret, student)
+        assignment = self.assignment.for_student(self._secret, student)
         own = type(self)(assignment, self._secret, student)
         own.common = self.common
         return own
 
-    def fits(self, tags: Mapping[str, str]) -> bool:
+    def matches(self, tags: Mapping[str, str]) -> bool:
         """Return whether a notebook with these tags holds the instances in this key."""
-        return self.assignment.fits(tags, self._secret, self.student)
+        return self.assignment.matches(tags, self._secret, self.student)
 
     @functools.cached_property
     def common(self) -> dict[tuple[str, str], list[CheckDraw]]:
@@ -115,7 +115,7 @@ class Key:
 
 def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
     """Return the mark of a submission."""
-    own = sandbox.bare if key.assignment.is_alone else sandbox
+    own = sandbox.without_packages if key.assignment.is_alone else sandbox
     assessment = _Assessment(notebook, key, own)
     assessment.run()
     return assessment.mark()
@@ -124,7 +124,7 @@ def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
 def unreadable(key: Key, reason: str) -> Mark:
     """Return the mark of a file that is not a notebook."""
     said = f"The file could not be read: {reason}."
-    return unasked(key.assignment, "there is nothing to grade", said)
+    return zero_mark(key.assignment, "there is nothing to grade", said)
 
 
 def ungraded(key: Key, error: Exception) -> Mark:
@@ -132,7 +132,7 @@ def ungraded(key: Key, error: Exception) -> Mark:
     said = "This has not been graded: the grader failed."
     fault = printable(f"{type(error).__name__}: {error}")[:QUOTED]
     why = "the grader failed before this was asked"
-    return unasked(key.assignment, why, said, fault=fault)
+    return zero_mark(key.assignment, why, said, fault=fault)
 
 
 class _Assessment:
@@ -182,7 +182,7 @@ class _Assessment:
         with self._sandbox.session(life) as session:
             try:
                 self._run_cells(session)
-                self._ask_all(session)
+                self._run_checks(session)
             except SessionLostError as lost:
                 return lost
         return None
@@ -203,14 +203,14 @@ class _Assessment:
             if isinstance(answer, Raised):
                 self._failed[cell.number] = f"raised {self._quote(answer)}"
 
-    def _ask_all(self, session: Session) -> None:
+    def _run_checks(self, session: Session) -> None:
         for problem in self._key.assignment.problems:
             for part in problem.parts:
                 if (problem.id, part.name) not in self._answers:
                     self._at = (problem, part)
-                    self._answers[problem.id, part.name] = self._ask(session, problem, part)
+                    self._answers[problem.id, part.name] = self._run_check(session, problem, part)
 
-    def _ask(self, session: Session, problem: Problem, part: Part) -> PartMark:
+    def _run_check(self, session: Session, problem: Problem, part: Part) -> PartMark:
         """Call the driver of a part with every input, compare the results, and return the mark."""
         names = list(problem.names)
         places = _places(session.request("defined", names=names), names)
@@ -267,16 +267,16 @@ class _Assessment:
         if missing and claim not in ("", name := self._key.assignment.name):
             remarks.insert(0, f"The notebook says inside that it is {claim}, not {name}.")
         if self._key.assignment.is_drawn:
-            remarks[:0] = self._whose(made_for)
+            remarks[:0] = self._foreign_problems(made_for)
         return remarks
 
-    def _whose(self, made_for: str) -> Iterator[str]:
+    def _foreign_problems(self, made_for: str) -> Iterator[str]:
         """Yield a remark if the problems in the notebook are not this student's."""
         student = self._key.student
         if made_for and id_key(made_for) != id_key(student):
             whose = f"The notebook was made for {made_for}; this is marked for"
             yield f"{whose} the problems of {student}."
-        elif not self._key.fits(self._notebook.tags):
+        elif not self._key.matches(self._notebook.tags):
             yield (
                 f"The problems in this notebook were not drawn for {student}; "
                 f"it was graded against {student}'s own problems."

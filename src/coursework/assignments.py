@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from coursework.pages import read_problems
 from coursework.problems import Problem, above_zero, repeated
-from coursework.trusted import ProblemError, at
+from coursework.trusted import ProblemError, errors_at
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class Assignment:
         """Return whether answers may import only the standard library and NumPy."""
         return any(problem.alone for problem in self.problems)
 
-    def drawn_for(self, secret: str, student: str) -> Self:
+    def for_student(self, secret: str, student: str) -> Self:
         """Return the assignment with this student's problems."""
-        return replace(self, problems=tuple(p.drawn_for(secret, student) for p in self.problems))
+        return replace(self, problems=tuple(p.for_student(secret, student) for p in self.problems))
 
     def tags(self, secret: str, student: str) -> dict[str, str]:
         """Return {problem: tag} of these instances, which were drawn for this student."""
         return {p.id: p.tag(secret, student) for p in self.problems if p.drawing}
 
-    def fits(self, tags: Mapping[str, str], secret: str, student: str) -> bool:
+    def matches(self, tags: Mapping[str, str], secret: str, student: str) -> bool:
         """Return whether a notebook with these tags, or with none, may hold these instances."""
         own = self.tags(secret, student) if tags else {}
         return all(tags.get(name, tag) == tag for name, tag in own.items())
@@ -66,7 +66,7 @@ def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[st
     found: dict[str, Assignment] = {}
     for entry in data.get("assignment", []):
         name = str(entry.get("name", ""))
-        with at(f"{assignments}, {name}"):
+        with errors_at(f"{assignments}, {name}"):
             if name in found:
                 raise ProblemError(f"two assignments have the name {name!r}")
             found[name] = _assignment(name, entry, problems)
@@ -78,7 +78,7 @@ def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[st
 def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) -> Assignment:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ProblemError(f"an assignment needs a name of letters, digits, - and _; got {name!r}")
-    chosen = [_worth(item, problems) for item in entry.get("exercises", [])]
+    chosen = [_with_points(item, problems) for item in entry.get("exercises", [])]
     if not chosen:
         raise ProblemError("it lists no exercises; add at least one")
     if twice := repeated(problem.id for problem in chosen):
@@ -90,7 +90,7 @@ def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) 
     return Assignment(name, str(entry.get("title", name)), tuple(chosen))
 
 
-def _worth(item: Any, problems: dict[str, Problem]) -> Problem:
+def _with_points(item: Any, problems: dict[str, Problem]) -> Problem:
     """Return the problem that an entry names, with the entry's points."""
     if not isinstance(item, dict) or "id" not in item:
         raise ProblemError(f'write exercises as {{ id = "…", points = … }}; got {item!r}')

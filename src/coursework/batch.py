@@ -24,7 +24,7 @@ from tqdm import tqdm
 from coursework import assess
 from coursework.assess import Key
 from coursework.assignments import Assignment
-from coursework.files import write_whole
+from coursework.files import write_atomically
 from coursework.marks import Mark, from_json, to_json
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
@@ -56,7 +56,7 @@ class Graded:
     @property
     def asked(self) -> Assignment:
         """Return the assignment with the problems of the submission's student."""
-        return self.key.drawn_for(self.submission.student).assignment
+        return self.key.for_student(self.submission.student).assignment
 
 
 def grade_all(
@@ -102,7 +102,7 @@ def grade_all(
         for name in dict.fromkeys(submission.assignment for submission in todo):
             _ = keys[name].common
         with _Pool(jobs, limits, isolate) as pool:
-            pool.keep_hidden([output, *hidden])
+            pool.check_hidden([output, *hidden])
             done = pool.grade(todo, store)
             bar = tqdm(done, "grading", len(submissions), initial=len(marks), disable=not progress)
             marks.update(bar)
@@ -126,9 +126,9 @@ class _Store:
         except (OSError, ValueError):
             return None
 
-    def keep(self, submission: Submission, content: Content, mark: Mark) -> None:
+    def save(self, submission: Submission, content: Content, mark: Mark) -> None:
         """Write the mark of a submission with this content."""
-        write_whole(self._path(submission, content), to_json(mark))
+        write_atomically(self._path(submission, content), to_json(mark))
 
     def _path(self, submission: Submission, content: Content) -> Path:
         data = content if isinstance(content, bytes) else str(content).encode()
@@ -191,7 +191,7 @@ class _Pool:
         if self._adopts:
             jail.end_orphans(self._own)
 
-    def keep_hidden(self, folders: Iterable[Path]) -> None:
+    def check_hidden(self, folders: Iterable[Path]) -> None:
         """Refuse folders that a submission could read because they are where libraries are."""
         for path in folders:
             for visible in self.visible:
@@ -210,14 +210,14 @@ class _Pool:
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
         content = _read(submission)  # read again: a whole class may not fit into memory
-        key = store.keys[submission.assignment].drawn_for(submission.student)
+        key = store.keys[submission.assignment].for_student(submission.student)
         sandbox = self._free.get()
         try:
             mark, sandbox = self._try_twice(submission, content, key, sandbox)
         finally:
             self._free.put(sandbox)
         if not mark.fault:
-            store.keep(submission, content, mark)
+            store.save(submission, content, mark)
         return mark
 
     def _try_twice(

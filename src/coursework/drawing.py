@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from coursework.names import id_key
-from coursework.trusted import ProblemError, named, run
+from coursework.trusted import ProblemError, errors_named, run
 
 BOOK = 0  # the seed of the instance that everybody sees on the page
 ROUNDS = 300_000
@@ -34,21 +34,21 @@ class Instance:
 
 def draw_instance(source: str, seed: int) -> Instance:
     """Return the instance that the source's `draw(rng)` makes; raise `ProblemError` if it fails."""
-    with named("draw(rng)"):
-        own = json.loads(_drawn(source, seed))
+    with errors_named("draw(rng)"):
+        own = json.loads(_instance_json(source, seed))
     if not (isinstance(own, dict) and isinstance(own.get("given"), str)):
         raise ProblemError("draw(rng) must return a dict whose 'given' is code for the student")
     return Instance(own, own["given"], own.get("start", ""))
 
 
 @functools.lru_cache(maxsize=4096)  # grading needs each student's instance several times
-def _drawn(source: str, seed: int) -> str:
+def _instance_json(source: str, seed: int) -> str:
     return json.dumps(run(source)["draw"](np.random.default_rng(seed)))
 
 
 def student_seed(secret: str, student: str, label: str) -> int:
     """Return the seed of a student's instance of the exercise with this label."""
-    key = json.dumps([_stretched(secret), id_key(student), label])
+    key = json.dumps([_stretched_key(secret), id_key(student), label])
     return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
 
 
@@ -57,11 +57,13 @@ def instance_tag(secret: str, student: str, label: str, instance: Instance) -> s
 
     Guessing the secret from the tag takes as long as guessing it from the instance itself.
     """
-    key = hashlib.sha256(json.dumps([_stretched(secret), "tag of an instance"]).encode()).digest()
+    key = hashlib.sha256(
+        json.dumps([_stretched_key(secret), "tag of an instance"]).encode()
+    ).digest()
     drawn = json.dumps([id_key(student), label, instance.own], sort_keys=True)
     return hmac.digest(key, drawn.encode(), "sha256").hex()[:TAG]
 
 
 @functools.lru_cache(maxsize=64)
-def _stretched(secret: str) -> str:
+def _stretched_key(secret: str) -> str:
     return hashlib.pbkdf2_hmac("sha256", secret.encode(), b"an instance", ROUNDS).hex()

@@ -5,14 +5,14 @@ import threading
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it appears whole or not at all, however this process ends."""
     part = _part(path)
     part.write_text(text, encoding="utf-8")
     part.replace(path)
 
 
-def write_first(path: Path, text: str, mode: int = 0o666) -> bool:
+def create_atomically(path: Path, text: str, mode: int = 0o666) -> bool:
     """Write a whole file unless it exists; return False if another process was first."""
     part = _part(path)
     with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "w") as file:

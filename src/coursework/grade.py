@@ -119,12 +119,12 @@ def run(
         changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
         files = {name for name, assignment in assignments.items() if assignment.is_alone}
         found = collect(options.submissions, list(assignments), known, roster.listed, files)
-        _need_a_roster(listed, found.submissions, assignments)
+        _require_roster(listed, found.submissions, assignments)
         came = {submission.assignment for submission in found.submissions}
         drawn = [name for name in assignments if name in came and assignments[name].is_drawn]
         words = secret(drawn)
         for name in drawn:
-            _need_the_secret_of_the_release(
+            _require_release_secret(
                 [s for s in found.submissions if s.assignment == name],
                 assignments[name],
                 words,
@@ -163,7 +163,7 @@ def run(
     return 0
 
 
-def _need_a_roster(
+def _require_roster(
     listed: Path | None, found: Sequence[Submission], assignments: Mapping[str, Assignment]
 ) -> None:
     """Refuse to guess from a file's name which student its problems were drawn for."""
@@ -175,7 +175,7 @@ def _need_a_roster(
             )
 
 
-def _need_the_secret_of_the_release(
+def _require_release_secret(
     found: Sequence[Submission], assignment: Assignment, secret: str, roster: Roster
 ) -> None:
     """Refuse to mark a class for problems that it was not given."""
@@ -190,7 +190,7 @@ def _need_the_secret_of_the_release(
         claimed = roster.id_of(notebook.student or submission.student)
         whose = dict.fromkeys([claimed, submission.student])
         if notebook.tags and not any(
-            assignment.drawn_for(secret, student).fits(notebook.tags, secret, student)
+            assignment.for_student(secret, student).matches(notebook.tags, secret, student)
             for student in whose
         ):
             foreign.append(submission.student)

@@ -42,11 +42,11 @@ class ProblemMark:
     def points(self) -> float:
         if self.given is not None:
             return self.given
-        return tidy(sum(part.points for part in self.parts))
+        return rounded(sum(part.points for part in self.parts))
 
     @property
     def max_points(self) -> float:
-        return tidy(sum(part.max_points for part in self.parts))
+        return rounded(sum(part.max_points for part in self.parts))
 
 
 @dataclass(frozen=True)
@@ -60,19 +60,19 @@ class Mark:
 
     @property
     def points(self) -> float:
-        return tidy(sum(problem.points for problem in self.problems))
+        return rounded(sum(problem.points for problem in self.problems))
 
     @property
     def max_points(self) -> float:
-        return tidy(sum(problem.max_points for problem in self.problems))
+        return rounded(sum(problem.max_points for problem in self.problems))
 
 
-def tidy(points: float) -> float:
+def rounded(points: float) -> float:
     """Round away what binary fractions add to thirds of a point."""
     return round(points, 6)
 
 
-def unasked(assignment: Assignment, why: str, *remarks: str, fault: str = "") -> Mark:
+def zero_mark(assignment: Assignment, why: str, *remarks: str, fault: str = "") -> Mark:
     """Return the mark of an assignment of which no part could be checked, with the reason."""
     problems = (
         ProblemMark(

@@ -117,9 +117,9 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from coursework.drawing import BOOK
-from coursework.problems import DEFINITIONS, Part, Problem, above_zero, complain_about
+from coursework.problems import DEFINITIONS, Part, Problem, above_zero, validate
 from coursework.sources import sources
-from coursework.trusted import ProblemError, at
+from coursework.trusted import ProblemError, errors_at
 
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 LABEL = re.compile(r"^:label: *(\S+)", re.MULTILINE)
@@ -140,8 +140,8 @@ def read_problems(pages: Path, private: Path | None = None) -> dict[str, Problem
     own = _read_folder(private, True) if private is not None else ()
     found = _merged([*_read_folder(pages, False), *own])
     for problem in found.values():
-        with at(f"{problem.where}, {problem.id}"):
-            complain_about(problem)
+        with errors_at(f"{problem.where}, {problem.id}"):
+            validate(problem)
     return found
 
 
@@ -155,7 +155,7 @@ def parse(text: str, where: str = "the page", private: bool = False) -> dict[str
 
 def _parse(text: str, where: str, private: bool) -> Iterator[Problem]:
     for label, blocks in _solutions(text, where):
-        with at(f"{where}, {label}"):
+        with errors_at(f"{where}, {label}"):
             problem = _problem(text, label, blocks, where, private)
         if problem is not None:
             yield problem

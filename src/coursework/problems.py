@@ -16,7 +16,7 @@ from chaingrad import checks
 from coursework.drawing import Instance, draw_instance, instance_tag, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
-from coursework.trusted import ProblemError, at, named, run
+from coursework.trusted import ProblemError, errors_at, errors_named, run
 
 INSTANCES = 3  # looked at, where each student's is another
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
@@ -54,7 +54,7 @@ class Part:
 
     def inputs_from(self, seed: int) -> Any:
         """Draw the inputs from a generator with this seed; raise `ProblemError` if that fails."""
-        with named(f"{self.problem}, {self.name!r}: inputs(rng)"):
+        with errors_named(f"{self.problem}, {self.name!r}: inputs(rng)"):
             drawn = run(self.inputs, own=self.own)["inputs"](np.random.default_rng(seed))
             wire.encode(drawn)  # refuses what cannot be sent to a submission
         return drawn
@@ -81,13 +81,13 @@ class Problem:
 
     def drawn(self, seed: int) -> Self:
         """Return the problem with the instance of this seed; raise `ProblemError` if that fails."""
-        with at(self.id):
+        with errors_at(self.id):
             made = draw_instance(self.drawing, seed)
         statement = ((kind, made.given if kind == "own" else text) for kind, text in self.statement)
         parts = tuple(replace(part, own=made.own) for part in self.parts)
         return replace(self, instance=made, statement=tuple(statement), parts=parts)
 
-    def drawn_for(self, secret: str, student: str) -> Self:
+    def for_student(self, secret: str, student: str) -> Self:
         """Return this student's problem: the same one for all, unless it is drawn for each."""
         if not self.drawing:
             return self
@@ -124,7 +124,7 @@ class Problem:
         Raises:
             ProblemError: the answer fails, takes too long, or returns anything but plain data.
         """
-        with named(f"{self.id}, {part.name!r}: the reference answer"):
+        with errors_named(f"{self.id}, {part.name!r}: the reference answer"):
             student = SimpleNamespace(**run(self.given, self.answer, own=self.instance.own))
             driver = run(part.driver)["driver"]
             results = dict(checks.plain(driver(student, copy.deepcopy(inputs))))
@@ -132,7 +132,7 @@ class Problem:
         return results
 
 
-def complain_about(problem: Problem) -> None:
+def validate(problem: Problem) -> None:
     """Refuse a problem that lacks an answer or checks, or has foreign Markdown or bad code."""
     if not problem.answer:
         raise ProblemError(
@@ -150,10 +150,10 @@ def complain_about(problem: Problem) -> None:
                 f"the statement holds {foreign[0]!r}, which a notebook does not know; "
                 f"write plain Markdown and whole addresses"
             )
-    _complain_about_answer(problem.answer)
+    _validate_answer(problem.answer)
 
 
-def _complain_about_answer(answer: str) -> None:
+def _validate_answer(answer: str) -> None:
     try:
         tree = ast.parse(answer)
     except SyntaxError as error:
@@ -190,7 +190,7 @@ def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[st
             got = problem.expected(part, drawn)
             if not part.oracle:
                 continue
-            with named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
+            with errors_named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
                 wanted = run(part.oracle, own=part.own)["oracle"](copy.deepcopy(drawn))
             wrong = checks.first_difference(wanted, got, part.rtol, part.atol)
             if wrong:

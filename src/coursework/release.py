@@ -98,7 +98,7 @@ def write_for(
             f"{student.id!r} on the roster cannot name a folder; "
             f"an id has letters, digits, '.', '-', '_', '@' and '+', and no '.' in front"
         )
-    drawn = assignment.drawn_for(secret, student.id)
+    drawn = assignment.for_student(secret, student.id)
     notebook = _notebook(drawn, book, None, student)
     own = {"student": student.id, "instances": drawn.tags(secret, student.id)}
     notebook["metadata"]["coursework"] |= own

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from coursework.assignments import Assignment
 from coursework.batch import Graded
-from coursework.marks import Mark, unasked
+from coursework.marks import Mark, zero_mark
 from coursework.roster import Change, Roster, Student
 from coursework.submissions import Stray, Submission
 
@@ -78,7 +78,7 @@ def _row(
     changes: Mapping[str, Change],
     roster: Roster,
 ) -> ResultRow:
-    mark = changed(item.mark if item else unasked(assignment, "nothing was handed in"), changes)
+    mark = changed(item.mark if item else zero_mark(assignment, "nothing was handed in"), changes)
     remarks = list(mark.remarks) if item else ["Nothing handed in."]
     if item:
         remarks += [f"Not graded beside it: {name}." for name in item.submission.others]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from coursework.assignments import Assignment
-from coursework.files import write_first
+from coursework.files import create_atomically
 from coursework.names import Owner, folded, id_key
-from coursework.trusted import ProblemError, at
+from coursework.trusted import ProblemError, errors_at
 
 ROSTER = ("id", "name", "mail")
 CHANGES = ("student", "assignment", "exercise", "points", "why")
@@ -57,7 +57,7 @@ class Roster:
         if path is None:
             return
         for line, row in _rows(path, ROSTER):
-            with at(line):
+            with errors_at(line):
                 self._add(Student(**row))
 
     def _add(self, student: Student) -> None:
@@ -132,12 +132,12 @@ def read_changes(
     """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_first(path, ",".join(CHANGES) + "\n")
+        create_atomically(path, ",".join(CHANGES) + "\n")
     changes: dict[tuple[str, ...], Change] = {}
     for line, row in _rows(path, CHANGES):
         if row["assignment"] in known and row["assignment"] not in assignments:
             continue
-        with at(line):
+        with errors_at(line):
             change = _change(row, assignments, known)
             place = who(change.student), change.assignment, change.exercise
             if place in changes:

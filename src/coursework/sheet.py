@@ -22,7 +22,7 @@ from chainlab.drills.bank import pictures
 from chainlab.drills.problem import exact
 from chainlab.random_problems import backward_source, random_fault, random_graph, random_layer
 from coursework.drawing import student_seed
-from coursework.files import write_whole
+from coursework.files import write_atomically
 from coursework.html import render
 from coursework.roster import Student
 from coursework.trusted import ProblemError, run
@@ -104,7 +104,7 @@ def write(
     paths = folder / f"{name}.html", folder / f"{name}-key.html"
     folder.mkdir(parents=True, exist_ok=True)
     for path, template in zip(paths, ("sheet.html", "key.html"), strict=True):
-        write_whole(path, render(template, name=name, kind=asked, sheets=sheets))
+        write_atomically(path, render(template, name=name, kind=asked, sheets=sheets))
     return paths
 
 

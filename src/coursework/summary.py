@@ -12,7 +12,7 @@ from urllib.parse import quote
 from coursework import html, tables
 from coursework.alike import alike
 from coursework.assignments import Assignment
-from coursework.files import write_whole
+from coursework.files import write_atomically
 from coursework.marks import PartMark
 from coursework.problems import Problem
 from coursework.results import ResultRow
@@ -41,8 +41,8 @@ def write_reports(
     """
     output.mkdir(parents=True, exist_ok=True)
     for name, table in TABLES.items():
-        write_whole(output / name, table(rows))
-    write_whole(output / "summary.html", summary(rows, strays, isolated=isolated))
+        write_atomically(output / name, table(rows))
+    write_atomically(output / "summary.html", summary(rows, strays, isolated=isolated))
     folder = output / "feedback"
     folder.mkdir(exist_ok=True)
     written = set()
@@ -50,7 +50,7 @@ def write_reports(
         own = [row for row in rows if row.student == student and row.counts]
         if own:
             path = folder / _file_name(student.id)
-            write_whole(path, feedback(student, own, isolated=isolated))
+            write_atomically(path, feedback(student, own, isolated=isolated))
             written.add(path)
     for path in {*folder.glob("*.html")} - written:
         if FEEDBACK in path.read_text(encoding="utf-8", errors="replace"):

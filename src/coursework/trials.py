@@ -26,7 +26,7 @@ import numpy as np
 
 from chaingrad.checks import RTOL, first_difference
 from coursework.problems import Part, Problem
-from coursework.trusted import ProblemError, at, named
+from coursework.trusted import ProblemError, errors_at, errors_named
 
 RAISES = "raises"
 
@@ -45,7 +45,7 @@ def read_trials(folder: Path, problem: Problem) -> list[Trial]:
     path = folder / f"{problem.id}.toml"
     if not path.exists():
         return []
-    with at(str(path)):
+    with errors_at(str(path)):
         try:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
             right = [(entry, ("",) * len(problem.parts)) for entry in data.get("right", [])]
@@ -73,16 +73,16 @@ def try_all(
 
 
 def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
-    return list(surprises(problem.drawn_for(secret, "a student"), trials, secret))
+    return list(unexpected_findings(problem.for_student(secret, "a student"), trials, secret))
 
 
-def surprises(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterator[str]:
+def unexpected_findings(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterator[str]:
     """Yield where the checks, under the secret, find something else than the trials say."""
     drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
-    return surprises_of(problem, trials, drawn, f"the secret {secret!r}")
+    return unexpected_on(problem, trials, drawn, f"the secret {secret!r}")
 
 
-def surprises_of(
+def unexpected_on(
     problem: Problem, trials: Sequence[Trial], inputs: Sequence[Sequence[Any]], name: str
 ) -> Iterator[str]:
     """Yield the surprises for given inputs of each check; `name` says where they come from."""
@@ -124,7 +124,7 @@ def first_wrong(
         warnings.simplefilter("ignore")
         for inputs, wanted in zip(drawn, expected, strict=True):
             try:
-                with named("the answer"):
+                with errors_named("the answer"):
                     got = compute(tried, part, inputs)
             except ProblemError:
                 return RAISES

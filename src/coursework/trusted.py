@@ -33,7 +33,7 @@ def _compiled(source: str) -> types.CodeType:
 
 
 @contextlib.contextmanager
-def at(place: str) -> Iterator[None]:
+def errors_at(place: str) -> Iterator[None]:
     """Put the place in front of the message of a `ProblemError` from the block."""
     try:
         yield
@@ -42,14 +42,14 @@ def at(place: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def named(what: str) -> Iterator[None]:
+def errors_named(what: str) -> Iterator[None]:
     """Turn any exception of the block into a `ProblemError` that starts with `what`.
 
     A block that takes longer than `PATIENCE` ends in the same way where Python can stop it: in
     the main thread, and not on Windows.
     """
     try:
-        with _ringing():
+        with _time_limit():
             yield
     except _TooLongError:
         raise ProblemError(f"{what} did not finish within {PATIENCE:g} s") from None
@@ -58,7 +58,7 @@ def named(what: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _ringing() -> Iterator[None]:
+def _time_limit() -> Iterator[None]:
     """Raise `_TooLongError` in the block when the time is up, and again until it ends."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
         yield

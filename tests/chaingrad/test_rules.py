@@ -25,7 +25,16 @@ from chaingrad import (
     where,
 )
 from chaingrad.backward import adjoints
-from chaingrad.rules import RESULT, RULES, Rule, one_entry, rule, stretched, unbroadcast, value
+from chaingrad.rules import (
+    RESULT,
+    RULES,
+    Rule,
+    repeated_entry,
+    rule,
+    unbroadcast,
+    uniform_entry,
+    value,
+)
 
 
 @dataclass
@@ -609,10 +618,10 @@ def test_a_vjp_that_gives_no_number_is_named(share, data):
 
 
 def test_an_array_that_repeats_one_entry_is_known_by_its_strides():
-    assert one_entry(stretched(np.array(2.5), (3, 4))) == 2.5
-    assert one_entry(np.broadcast_to(2.5, (3, 4))) == 2.5
-    assert one_entry(np.array(2.5)) == 2.5
+    assert uniform_entry(repeated_entry(np.array(2.5), (3, 4))) == 2.5
+    assert uniform_entry(np.broadcast_to(2.5, (3, 4))) == 2.5
+    assert uniform_entry(np.array(2.5)) == 2.5
     for other in (np.full(3, 2.5), np.broadcast_to([1.0, 2.0], (3, 2)), np.zeros((0, 3))):
-        assert one_entry(other) is other
+        assert uniform_entry(other) is other
     empty = np.broadcast_to(np.array(1.0), (0, 3))
-    assert one_entry(empty) is empty
+    assert uniform_entry(empty) is empty

@@ -190,5 +190,5 @@ def test_a_missing_backend_is_named() -> None:
 
 
 def test_silence_ends_with_the_timeout() -> None:
-    with pytest.raises(TimeoutError, match=r"silent\.py was not done after 4 s"):
+    with pytest.raises(TimeoutError, match=r"silent\.py did not finish within 4 s"):
         torchrun(2, "silent.py", timeout=4)

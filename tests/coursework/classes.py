@@ -90,7 +90,7 @@ class Class:
         self.notebooks = [notebook_of(s, yours(), SECRET, folder) for s in self.students]
 
     def asked(self, k: int) -> Assignment:
-        return yours().drawn_for(SECRET, self.students[k].id)
+        return yours().for_student(SECRET, self.students[k].id)
 
     def answer(self, k: int, change: Any = right, by: int | None = None) -> Notebook:
         """The notebook of a student with the answers to it; `by` hands it in."""

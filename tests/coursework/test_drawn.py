@@ -84,20 +84,20 @@ def test_the_page_has_an_instance_of_its_own(problem: Problem) -> None:
 
 
 def test_an_instance_is_a_student_s_own_and_stays(problem: Problem) -> None:
-    ann, bob = (problem.drawn_for(SECRET, student) for student in ("ann", "bob"))
-    assert ann == problem.drawn_for(SECRET, "ann")
+    ann, bob = (problem.for_student(SECRET, student) for student in ("ann", "bob"))
+    assert ann == problem.for_student(SECRET, "ann")
     assert len({ann.given, bob.given, problem.given}) == 3
-    assert ann.given != problem.drawn_for("another secret", "ann").given
+    assert ann.given != problem.for_student("another secret", "ann").given
     [part] = ann.parts
     assert ann.expected(part, {"x": 2.0}) == {"y": 2.0 * ann.instance.own["factor"]}
 
 
 def test_a_problem_without_a_drawing_is_the_same_for_all() -> None:
-    assert exercises()["ex-matrix-relu"].drawn_for(SECRET, "ann") is exercises()["ex-matrix-relu"]
+    assert exercises()["ex-matrix-relu"].for_student(SECRET, "ann") is exercises()["ex-matrix-relu"]
 
 
 def test_two_exercises_may_share_an_instance() -> None:
-    adjoints, backward = (p.drawn_for(SECRET, "ann") for p in yours().problems[:2])
+    adjoints, backward = (p.for_student(SECRET, "ann") for p in yours().problems[:2])
     assert backward.given
     assert adjoints.given.startswith(backward.given)
 
@@ -140,7 +140,7 @@ def test_no_notebook_holds_its_answers_or_the_secret(tmp_path: Path) -> None:
     for student in roster(tmp_path, 12):
         notebook = notebook_of(student, yours(), SECRET, tmp_path)
         numbers = re.findall(r"(?<![\w.])-?\d+(?![\w.])", text_of(notebook))
-        for problem in yours().drawn_for(SECRET, student.id).problems:
+        for problem in yours().for_student(SECRET, student.id).problems:
             for answer in answers_of(problem):
                 asked += 1
                 spans = range(len(numbers))
@@ -173,9 +173,9 @@ def test_where_a_number_is_asked_the_notebook_is_made_without_it(
 def test_no_two_of_a_large_class_are_asked_the_same() -> None:
     students = [f"u{k}" for k in range(CLASS)]
     for problem in (yours().problems[0], yours().problems[2]):
-        assert len({problem.drawn_for(SECRET, s).given for s in students}) == CLASS
+        assert len({problem.for_student(SECRET, s).given for s in students}) == CLASS
     fault = yours().problems[3]
-    assert len({fault.drawn_for(SECRET, s).stub for s in students[:50]}) == 50
+    assert len({fault.for_student(SECRET, s).stub for s in students[:50]}) == 50
 
 
 @pytest.mark.slow
@@ -366,23 +366,23 @@ def test_ids_that_differ_in_case_or_zeros_alone_are_asked_the_same(one: str, oth
 
 def test_a_notebook_s_tags_tell_secrets_students_and_problems_apart() -> None:
     drawn = {
-        (secret, student): yours().drawn_for(secret, student).tags(secret, student)
+        (secret, student): yours().for_student(secret, student).tags(secret, student)
         for secret in (SECRET, "another")
         for student in ("ann", "bob")
     }
     tags = [tag for found in drawn.values() for tag in found.values()]
     assert len(set(tags)) == len(tags) == 16
-    ann = yours().drawn_for(SECRET, "ann")
-    assert ann.fits(drawn[SECRET, "ann"], SECRET, "ann")
-    assert ann.fits({}, SECRET, "ann")
-    assert not ann.fits(drawn["another", "ann"], SECRET, "ann")
-    assert not ann.fits(drawn[SECRET, "bob"], SECRET, "ann")
+    ann = yours().for_student(SECRET, "ann")
+    assert ann.matches(drawn[SECRET, "ann"], SECRET, "ann")
+    assert ann.matches({}, SECRET, "ann")
+    assert not ann.matches(drawn["another", "ann"], SECRET, "ann")
+    assert not ann.matches(drawn[SECRET, "bob"], SECRET, "ann")
 
 
 def test_a_tag_comes_from_the_stretched_secret_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trying secrets on it is then as slow as on the problem itself."""
     instance = drawing.Instance({"x": 1})
-    monkeypatch.setattr(drawing, "_stretched", lambda secret: "the same")
+    monkeypatch.setattr(drawing, "_stretched_key", lambda secret: "the same")
     assert len({drawing.instance_tag(secret, "ann", "a", instance) for secret in "xyz"}) == 1
 
 

@@ -151,7 +151,7 @@ def box() -> Iterator[Sandbox]:
 
 @pytest.fixture
 def session(box: Sandbox) -> Iterator[Session]:
-    with box.bare.session() as opened:
+    with box.without_packages.session() as opened:
         yield opened
 
 
@@ -179,7 +179,7 @@ def test_no_other_engine_is_in_memory_or_in_sight(box: Sandbox, session: Session
         "assert 'Node' not in {k.__name__ for k in kinds if 'chaingrad' in str(k.__module__)}\n"
     )
     assert run(session, source) is None
-    folders = jail.package_folders(list(map(str, box.bare.visible)))
+    folders = jail.package_folders(list(map(str, box.without_packages.visible)))
     assert any((Path(folder) / "jupyter_book").exists() for folder in folders)
     looks = f"import os\nfound = {{name for f in {folders} for name in os.listdir(f)}}\n"
     looks += "assert 'numpy' in found and found <= {'numpy', 'numpy.libs'}, found"
@@ -187,7 +187,7 @@ def test_no_other_engine_is_in_memory_or_in_sight(box: Sandbox, session: Session
 
 
 def test_without_isolation_imports_are_refused_all_the_same() -> None:
-    with Sandbox(LIMITS, isolate=False) as box, box.bare.session() as session:
+    with Sandbox(LIMITS, isolate=False) as box, box.without_packages.session() as session:
         assert isinstance(run(session, "import chaingrad"), Raised)
         assert run(session, "import numpy.fft, decimal") is None
 

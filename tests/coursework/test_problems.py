@@ -14,7 +14,7 @@ from coursework.pages import parse, read_problems
 from coursework.problems import verify
 from coursework.release import VISIBLE_SEEDS
 from coursework.stubs import make_stub
-from coursework.trials import read_trials, surprises, surprises_of
+from coursework.trials import read_trials, unexpected_findings, unexpected_on
 from coursework.trusted import ProblemError
 from tests.coursework.course import ANSWERS, EXERCISES, assignments, exercises, trials
 
@@ -396,8 +396,8 @@ def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
     """A wrong answer loses the same parts whatever is drawn, and a right one none."""
     problem = exercises()[name]
     for secret in (f"secret {k}" for k in secrets):
-        own = problem.drawn_for(secret, "a student")
-        assert list(surprises(own, trials(name), secret)) == []
+        own = problem.for_student(secret, "a student")
+        assert list(unexpected_findings(own, trials(name), secret)) == []
 
 
 @pytest.mark.slow
@@ -405,7 +405,7 @@ def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
 def test_the_visible_checks_find_what_the_hidden_ones_find(name: str) -> None:
     problem = exercises()[name]
     shown = [[part.inputs_from(seed) for seed in VISIBLE_SEEDS] for part in problem.parts]
-    assert list(surprises_of(problem, trials(name), shown, "as shown")) == []
+    assert list(unexpected_on(problem, trials(name), shown, "as shown")) == []
 
 
 WRONG_TRIAL = """\

@@ -10,7 +10,7 @@ import pytest
 from coursework import trusted
 from coursework.__main__ import main
 from coursework.pages import parse
-from coursework.trusted import ProblemError, named
+from coursework.trusted import ProblemError, errors_named
 from tests.coursework.test_problems import ASSIGNMENTS, PAGE
 
 REFERENCE = "ex-page-twice, 'numbers': the reference answer"
@@ -127,14 +127,14 @@ def sleeps_on() -> None:
 @pytest.mark.usefixtures("_soon")
 def test_what_swallows_exceptions_ends_all_the_same() -> None:
     start = time.monotonic()
-    with pytest.raises(ProblemError, match=r"it did not finish within 0\.2 s"), named("it"):
+    with pytest.raises(ProblemError, match=r"it did not finish within 0\.2 s"), errors_named("it"):
         sleeps_on()
     assert time.monotonic() - start < 30
 
 
 def test_the_alarm_of_others_stays() -> None:
     before = signal.getsignal(signal.SIGALRM)
-    with named("it"):
+    with errors_named("it"):
         assert signal.getsignal(signal.SIGALRM) is not before
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
@@ -145,7 +145,7 @@ def test_in_another_thread_errors_are_named_too() -> None:
 
     def work() -> None:
         try:
-            with named("it"):
+            with errors_named("it"):
                 raise KeyError(1)
         except ProblemError as error:
             said.append(str(error))
@@ -157,5 +157,5 @@ def test_in_another_thread_errors_are_named_too() -> None:
 
 
 def test_an_interrupt_is_no_fault_of_the_code() -> None:
-    with pytest.raises(KeyboardInterrupt), named("it"):
+    with pytest.raises(KeyboardInterrupt), errors_named("it"):
         raise KeyboardInterrupt

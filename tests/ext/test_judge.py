@@ -9,9 +9,9 @@ from tests.support import ROOT
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live import wait
-from live.carried import dotted, foreign
-from live.judge import asserts, contested, idle, judge, origins
+from live import wait_notice
+from live.carried import dotted, not_carried
+from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins
 
 
 def why(*sources: str) -> list[str]:
@@ -195,7 +195,7 @@ def test_a_cell_depends_on_those_that_last_gave_or_changed_its_names() -> None:
 def test_names_are_contested_if_cells_give_them_values_of_their_own() -> None:
     sources = "import numpy as np\nx = 1", "import numpy as np\nx = 2\ny = 3", "def x(): pass"
     cells = origins([*sources, "x + y"])
-    assert contested(cells) == {"x"}
+    assert ambiguous_names(cells) == {"x"}
     assert cells[3].uses == {"x": [2], "y": [1]}
 
 
@@ -222,8 +222,8 @@ def test_what_carried_modules_import_is_asked_too() -> None:
     assert why(*sources) == [
         "needs multiprocessing", "", "builds on a cell that needs multiprocessing",
     ]  # fmt: skip
-    assert {"torch", "threading"} <= foreign("chainview.frameworks._torch")
-    assert foreign("numpy.linalg") == {"numpy"}
+    assert {"torch", "threading"} <= not_carried("chainview.frameworks._torch")
+    assert not_carried("numpy.linalg") == {"numpy"}
 
 
 def test_what_waits_for_a_call_or_is_tried_is_not_imported_at_once() -> None:
@@ -259,7 +259,7 @@ def test_cells_that_come_to_nothing_in_the_page_are_idle() -> None:
         {"within": "answer"},  # 6 shows something
         {"within": "other"},  # 7
     ]
-    assert sorted(idle(told, [i in (2, 4, 6) for i in range(8)])) == [1, 3, 7]
+    assert sorted(cells_without_effect(told, [i in (2, 4, 6) for i in range(8)])) == [1, 3, 7]
 
 
 def test_a_cell_asserts_where_it_does_so_itself() -> None:
@@ -269,4 +269,4 @@ def test_a_cell_asserts_where_it_does_so_itself() -> None:
 
 
 def test_a_reader_is_told_of_a_long_wait() -> None:
-    assert [wait(seconds) for seconds in (0.9, 2.8, 14)] == ["", "about 10 s", "about 30 s"]
+    assert [wait_notice(seconds) for seconds in (0.9, 2.8, 14)] == ["", "about 10 s", "about 30 s"]

@@ -11,7 +11,7 @@ from about.reading_time import (
     Span,
     emptiness,
     exercise_time,
-    misses,
+    missed_bounds,
     reading_time,
     rounded,
     state_time,
@@ -112,16 +112,16 @@ def test_a_bar_that_unfolds_to_nothing_is_told(nothing: nodes.Element) -> None:
 
 def test_each_bound_is_told_with_its_figure() -> None:
     picture = cell("draw()", drawing(), tag="hide-input")
-    assert not list(misses(read(picture, words(900))))
-    long = list(misses(read(picture, words(10_000))))
+    assert not list(missed_bounds(read(picture, words(900))))
+    long = list(missed_bounds(read(picture, words(10_000))))
     assert len(long) == 1
     assert "50 minutes, the most is 45" in long[0]
-    assert "5 lines of code" in next(misses(read(cell("a = 1\n" * 5), picture, words(900))))
-    assert "there is none" in next(misses(read(words(900))))
+    assert "5 lines of code" in next(missed_bounds(read(cell("a = 1\n" * 5), picture, words(900))))
+    assert "there is none" in next(missed_bounds(read(words(900))))
 
 
 def test_a_page_may_miss_several_bounds() -> None:
-    assert len(list(misses(read(cell("a = 1\n" * 2000), words(10_000))))) == 2
+    assert len(list(missed_bounds(read(cell("a = 1\n" * 2000), words(10_000))))) == 2
 
 
 def test_times_are_stated_to_five_minutes() -> None:

@@ -49,10 +49,10 @@ def test_a_page_names_what_its_cells_import_and_the_day_they_ran() -> None:
 def test_the_build_of_pytorch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {"torch": "2.13.0+cpu", "jax": "0.10.2"}
     monkeypatch.setattr(versions, "version", found.__getitem__)
-    assert versions.in_words("torch") == "PyTorch 2.13.0 (CPU)"
-    assert versions.in_words("jax") == "JAX 0.10.2"
+    assert versions.name_and_version("torch") == "PyTorch 2.13.0 (CPU)"
+    assert versions.name_and_version("jax") == "JAX 0.10.2"
     found["torch"] = "2.13.0+cu130"
-    assert versions.in_words("torch") == "PyTorch 2.13.0"
+    assert versions.name_and_version("torch") == "PyTorch 2.13.0"
 
 
 def test_a_page_that_runs_nothing_says_nothing() -> None:

@@ -7,11 +7,11 @@ import pytest
 from chainlab.workbench import VIEWS, respond
 from chainview.export import hashes
 from tests.support import ROOT
-from workbench import PLACE, frame, start, taken
+from workbench import PLACE, as_starting_point, frame, usable_cells
 
 PAGE = (ROOT / "chapters/practice/workbench.md").read_text("utf-8")
 CELLS = re.findall(r"### ([^\n]*)\n\n```\{code-cell\} ipython3\n(.*?)```", PAGE, re.S)
-STARTS = {name: start(cell) for name, cell in CELLS}
+STARTS = {name: as_starting_point(cell) for name, cell in CELLS}
 # What cannot be clicked through or dragged: arrays, and more operations than anybody would click.
 TAKEN = {name for name, text in STARTS.items() if not re.search(r"\[|for _", text)}
 
@@ -43,12 +43,15 @@ def test_a_check_finds_no_starting_point_wrong() -> None:
 def test_a_page_whose_cells_build_on_all_before_them_is_read_in_time() -> None:
     cells = [{"uses": list(range(i))} for i in range(30)]
     sources = ["from chaingrad import Node"] + ["x = Node(2.0)"] * 28 + ["draw_graph(x)"]
-    assert taken(sources, cells) == {29: {"view": "graph", "cells": list(range(30))}}
+    assert usable_cells(sources, cells) == {29: {"view": "graph", "cells": list(range(30))}}
 
 
 def test_a_cell_ends_with_what_it_draws() -> None:
-    assert start("x = Node(2.0)\ndraw_graph(x * x, direction='TB')") == "x = Node(2.0)\nx * x"
-    assert start("import numpy as np") == ""
+    assert (
+        as_starting_point("x = Node(2.0)\ndraw_graph(x * x, direction='TB')")
+        == "x = Node(2.0)\nx * x"
+    )
+    assert as_starting_point("import numpy as np") == ""
 
 
 def test_the_frame_has_one_place_and_runs_no_other_script() -> None:

@@ -39,7 +39,7 @@ def entries() -> Iterator[Entry]:
 def _answers(folder: Path) -> Iterator[Entry]:
     """In each submission every problem has another of its answers, while there are some."""
     assignments = {
-        name: assignment.drawn_for(SECRET, "somebody")
+        name: assignment.for_student(SECRET, "somebody")
         for name, assignment in load(ROOT / "assignments.toml", ROOT / "chapters").items()
     }
     why: dict[tuple[str, str], list[str]] = {}

@@ -31,7 +31,7 @@ TIMED = {"chapters/frameworks/pytorch-profiling"}  # nearly all that its cells s
 MEASURED = re.compile(
     r"\d ?(µs|us|ms|GB/s|GFLOP/s)\b|it/s|EADDRINUSE|\bPID \d|copies' time|byte copied|^m = \d"
     r"|operations a byte|processor time|the recorded value|array operations, not"
-    r"|as fast as the scalar one|time grows faster"
+    r"|as fast as the scalar one|time grows faster|of the epoch lies in"
     r"|(equal layers|layer dominates|the input's gradient) \d"
 )
 DROPPED = "script, style, template, svg, math, [class^=chaingrad-], .headerlink, .copybtn"

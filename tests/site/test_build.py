@@ -348,7 +348,7 @@ def test_a_broken_configuration_is_shown(book: Path) -> None:
 def test_a_number_of_pages_at_a_time_is_checked(book: Path) -> None:
     result = run(book, "--jobs", "none")
     assert result.returncode == 2
-    assert "'none' is no number of pages: 1, 2, …" in result.stderr
+    assert "'none' is not a number of pages: 1, 2, …" in result.stderr
 
 
 def test_a_full_disk_is_named(tmp_path: Path) -> None:

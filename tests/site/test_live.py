@@ -36,7 +36,7 @@ from tests.support import ROOT, serve
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live.carried import foreign
+from live.carried import not_carried
 from live.judge import IMPORTABLE
 from live.pyodide import PYODIDE
 
@@ -209,7 +209,7 @@ def imports(name):
         return False
     return True
 print([name for name in {modules} if not imports(name)])"""
-    lacking = [name for name in modules if foreign(name) - IMPORTABLE]
+    lacking = [name for name in modules if not_carried(name) - IMPORTABLE]
     assert lacking
     write(page, "six", code)
     expect(run(page, "six")).to_have_text(f"{lacking}\n")

@@ -69,4 +69,4 @@ def test_the_link_of_a_cell_opens_it(browser: Browser, site: Site, address: str)
 def test_what_can_be_taken(
     sources: list[str], cells: list[dict[str, object]], expected: dict[int, object]
 ) -> None:
-    assert workbench.taken(sources, cells) == expected
+    assert workbench.usable_cells(sources, cells) == expected

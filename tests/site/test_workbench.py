@@ -36,7 +36,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     live.publish(folder / "_live")
     for name in (*SCRIPTS, *SHEETS):
         (folder / Path(name).name).write_text((ROOT / "_ext" / name).read_text())
-    starts = [workbench.told_of(name, text) for name, text in STARTS.items()]
+    starts = [workbench.describe(name, text) for name, text in STARTS.items()]
     workbench.write(starts, folder / "_bench")
     base = {"root": "_live/", "built": "_bench/", "starts": starts}
     here = {"page": "workbench", "address": "index.html"}

@@ -102,7 +102,7 @@ class Program:
         self, f: Callable[..., Any], argnums: Any, has_aux: bool, reuse: bool = False
     ) -> None:
         if argnums is None and has_aux:
-            raise ValueError("program: argnums=None gives all that f gives; leave has_aux out")
+            raise ValueError("program: argnums=None gives all that f gives; leave out has_aux")
         self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux)
         self._f, self._argnums, self._has_aux = f, argnums, has_aux
         self._kind = Reuser if reuse else Writer
@@ -147,8 +147,8 @@ class Program:
     def _latest(self, what: str) -> Trace:
         if self._last is None:
             raise ValueError(
-                f"program: {what} stands when the program has been called, since it depends on the "
-                "shapes of the arguments; or say trace(*args)"
+                f"program: {what} depends on the shapes of the arguments, so it exists only after "
+                "a call; call the program first, or use trace(*args)"
             )
         return self._last
 
@@ -184,7 +184,7 @@ class Program:
             trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
         if lines:
             met.settle()
-        else:  # the nodes would hold what they hold
+        else:  # its nodes would keep their values alive
             trace = replace(trace, lines=())
         written = _Written(trace, result.like, by)
         name = getattr(self._f, "__name__", "f")
@@ -241,7 +241,7 @@ def _restored(like: Any, result: Any) -> Any:
         return {key: _restored(like[key], result[key]) for key in like}
     if isinstance(like, list | tuple):
         members = [_restored(x, y) for x, y in zip(like, result, strict=True)]
-        return _tree.made_like(like, members)
+        return _tree.sequence_like(like, members)
     return result
 
 

@@ -21,7 +21,7 @@ def form(x: Any, differentiated: bool = False) -> Any:
     """
     if type(x) is ndarray:
         if x.dtype.kind not in "fiub":
-            raise TypeError(f"program: an argument is an array of dtype {x.dtype}: no real numbers")
+            raise TypeError(f"program: an argument has dtype {x.dtype}; use real numbers")
         return x.shape, x.dtype
     if type(x) is float or (differentiated and isinstance(x, int)):
         return float
@@ -55,7 +55,7 @@ def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = Fal
     if isinstance(x, list | tuple):
         if differentiated and not _tree.is_container(x):
             return lift(np.asarray(x, np.float64))
-        return _tree.made_like(x, [recorded(member, lift, differentiated) for member in x])
+        return _tree.sequence_like(x, [recorded(member, lift, differentiated) for member in x])
     if differentiated and isinstance(x, float | int | np.generic):
         keeps_dtype = isinstance(x, np.floating) and not isinstance(x, float)  # as float32
         return lift(np.asarray(x) if keeps_dtype else float(x))
@@ -67,7 +67,7 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(x, dict):
         return {key: mapped(member, change) for key, member in x.items()}
     if isinstance(x, list | tuple):
-        return _tree.made_like(x, [mapped(member, change) for member in x])
+        return _tree.sequence_like(x, [mapped(member, change) for member in x])
     return change(x)
 
 

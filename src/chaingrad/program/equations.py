@@ -24,7 +24,7 @@ _SIGNS = {
     "bitwise_and": (r"\wedge", CHOICE), "bitwise_or": (r"\vee", CHOICE),
     "logical_and": (r"\wedge", CHOICE), "logical_or": (r"\vee", CHOICE),
 }  # fmt: skip
-# What has its operands between signs of its own.
+# Operations that enclose their operands in signs of their own.
 _FORMS = {
     "divide": (r"\frac{{{0}}}{{{1}}}", POWER), "exp": ("e^{{{0}}}", POWER),
     "sqrt": (r"\sqrt{{{0}}}", ATOM), "absolute": (r"\left|{0}\right|", ATOM),

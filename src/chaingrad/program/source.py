@@ -356,7 +356,7 @@ class Writer:
         base, exponent = x.args
         is_plain = not any(self._bare(y).is_array for y in x.args)
         is_whole = exponent.is_constant and not exponent.shape and exponent.example % 1 == 0
-        if is_plain and not is_whole:  # of a negative float Python's own ** makes a complex number
+        if is_plain and not is_whole:  # a negative float ** a fraction is complex in Python
             library = "math.pow" if self.plain else "np.power"
             return self._widened(x, f"{library}({self.listed(x.args)})"), ATOM
         return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER

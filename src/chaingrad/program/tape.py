@@ -158,7 +158,7 @@ class Recorded(Symbol):
         if "out" in options:
             raise TracingError(
                 f"program: np.{ufunc.__name__} cannot write into an array while it is traced: "
-                "write a = a + b for a += b, and leave out= away"
+                "write a = a + b instead of a += b, and drop out="
             )
         if method == "reduce" and ufunc in _REDUCTIONS:
             return _REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
@@ -378,7 +378,7 @@ class Tape:
             x = np.asarray(x)
         if not isinstance(x, float | int | np.generic | ndarray):
             raise TracingError(
-                f"program: {op} of {type(x).__name__} {x!r:.40}: no number, no array"
+                f"program: {op} of {type(x).__name__} {x!r:.40}, which is no number or array"
             )
         return self.constant(x)
 
@@ -521,7 +521,7 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.expand_dims: lambda x, axis: x.reshape(np.expand_dims(np.empty(x.shape, bool), axis).shape),
     np.copy: Recorded.copy,
     np.ravel: Recorded.ravel,
-    np.array2string: lambda x, *_, **__: repr(x),  # as print asks for it
+    np.array2string: lambda x, *_, **__: repr(x),  # print calls it
 } | {
     getattr(np, name): getattr(Recorded, name)
     for name in ("sum", "mean", "max", "min", "prod", "all", "any")

@@ -58,10 +58,10 @@ class Met:
 
     def set(self, node: Node, data: Any) -> None:
         if node not in self.made:
-            if hasattr(node, "label"):  # it is older: a new node gets its data first
+            if hasattr(node, "label"):  # an older node: a new one gets its data first
                 raise TracingError(
                     f"program: the function changes the data of {describe(node)}, which only its "
-                    "first call would do: give back what is new, and set it outside"
+                    "first call would do: return the new data, and set them outside"
                 )
             self.made[node] = None
         _slot.__set__(node, data)
@@ -181,7 +181,7 @@ def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
     if drawn or any(_state(source) != state for source, state in states):
         raise TracingError(
             "program: the function draws random numbers, which would be the same at each call: "
-            "draw them outside and give them as an argument"
+            "draw them outside and pass them as an argument"
         )
 
 

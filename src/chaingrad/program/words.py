@@ -105,7 +105,7 @@ def put_into_words(
             return x
         if isinstance(x, int | float | np.generic | np.ndarray):
             return met.tape.constant(x)
-        raise TracingError(f"program: f gives {type(x).__name__} {x!r:.40}, which is no number")
+        raise TracingError(f"program: f returns {type(x).__name__} {x!r:.40}, which is no number")
 
     result.lift(lifted)
     arguments = _Arguments(f, given, named)
@@ -153,8 +153,8 @@ class _Arguments:
     def __init__(self, f: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]) -> None:
         if clash := USED.intersection(named):
             raise TracingError(
-                f"program: an argument called {clash.pop()}, as something that the source uses: "
-                "give it by position, or call it something else"
+                f"program: an argument is called {clash.pop()}, a name that the source uses: "
+                "pass it by position, or rename it"
             )
         self.taken = Names({*USED, *named})
         self.names: dict[Recorded, str] = {}  # of the values in the arguments

@@ -16,7 +16,7 @@ from typing import Any
 
 from chainlab.doctor.examination import TOTAL, Patient, outcomes
 from chainlab.doctor.probe import ENDLESS
-from chainlab.doctor.probes import MILESTONES, chosen
+from chainlab.doctor.probes import MILESTONES, probes_up_to
 from chainlab.doctor.report import Outcome, Report
 
 _START = 60.0  # seconds of processor time in which the engine's module must be imported
@@ -25,7 +25,9 @@ _IDLE = 30.0  # seconds of looks; a process that computes uses a hundredth of a 
 _REFUSED = 3
 
 
-def within(target: str, results: Path, seconds: float, total: float, milestone: int | None) -> int:
+def examine_here(
+    target: str, results: Path, seconds: float, total: float, milestone: int | None
+) -> int:
     """Examine in this process, after the outcomes in a file; add a line for each new outcome."""
     before = _outcomes(results)
     with results.open("a", encoding="utf-8") as file:
@@ -36,18 +38,20 @@ def within(target: str, results: Path, seconds: float, total: float, milestone: 
             return _REFUSED
         print(json.dumps({"name": patient.name}), file=file, flush=True)
         left = total - time.process_time()
-        for outcome in outcomes(patient, chosen(milestone), seconds, left, before):
+        for outcome in outcomes(patient, probes_up_to(milestone), seconds, left, before):
             print(json.dumps(asdict(outcome)), file=file, flush=True)
     return 0
 
 
-def apart(target: str, seconds: float, total: float, milestone: int | None = None) -> Report:
+def examine_apart(
+    target: str, seconds: float, total: float, milestone: int | None = None
+) -> Report:
     """Examine in other processes, and start a new process after each one that does not finish.
 
     Raises:
         ValueError: the engine cannot be loaded.
     """
-    probes = chosen(milestone)
+    probes = probes_up_to(milestone)
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder, "results")
         results.touch()
@@ -77,13 +81,13 @@ def _process(
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        return _awaited(process, results, seconds, total)
+        return _wait_for_end(process, results, seconds, total)
     finally:
         process.kill()
         process.wait()
 
 
-def _awaited(
+def _wait_for_end(
     process: "subprocess.Popen[bytes]", results: Path, seconds: float, total: float
 ) -> tuple[str, float]:
     """Wait until the process ends, or until it computes or waits too long and writes nothing.
@@ -95,10 +99,10 @@ def _awaited(
     """
     idle = 0.0
     size = first = results.stat().st_size
-    start = used = began = moved = _used(process.pid)
+    start = used = began = moved = _cpu_seconds(process.pid)
     while process.poll() is None:
         time.sleep(_LOOK)
-        grown, used = results.stat().st_size, _used(process.pid)
+        grown, used = results.stat().st_size, _cpu_seconds(process.pid)
         idle += _LOOK
         if grown > size:
             size, began = grown, used
@@ -110,7 +114,7 @@ def _awaited(
     return f"the process ended with status {process.returncode}", used - start
 
 
-def _used(pid: int) -> float:
+def _cpu_seconds(pid: int) -> float:
     """Return the seconds of processor time a process has used, or the clock's where none counts."""
     try:
         return time.clock_gettime((~pid << 3) | 2)
@@ -170,9 +174,9 @@ def main() -> int:
     options = parser.parse_args()
     target, bounds = options.engine, (options.seconds, options.total)
     if options.results:
-        return within(target, options.results, *bounds, options.milestone)
+        return examine_here(target, options.results, *bounds, options.milestone)
     try:
-        report = apart(target, *bounds, options.milestone)
+        report = examine_apart(target, *bounds, options.milestone)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2

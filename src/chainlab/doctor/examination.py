@@ -23,11 +23,11 @@ from chainlab.doctor.probe import (
     Probe,
     TimeIsUpError,
     as_numbers,
-    brief,
     clock,
     gradients,
+    short_error,
 )
-from chainlab.doctor.probes import chosen
+from chainlab.doctor.probes import probes_up_to
 from chainlab.doctor.report import Outcome, Report
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
@@ -74,7 +74,7 @@ class Adapter:
         return getattr(self.beside or own, "train", None)
 
     @property
-    def clears_as_asked(self) -> bool:
+    def clears_by_assignment(self) -> bool:
         """Return whether ``leaf.grad = 0.0`` clears a gradient, as the project says."""
         return type(self).clear is Adapter.clear
 
@@ -112,9 +112,9 @@ class Adapter:
         try:
             yield
         except _MISSING as error:
-            raise NotThereError(brief(error)) from None
+            raise NotThereError(short_error(error)) from None
 
-    def readings(
+    def observations(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
     ) -> Iterator[Observation]:
         """Yield a function's value, its gradients, and its leaves after the pass."""
@@ -156,7 +156,7 @@ class Functional(Adapter):
         """Raise an error, because there are no leaves."""
         raise NotThereError("an engine of functions has no nodes")
 
-    def readings(
+    def observations(
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
     ) -> Iterator[Observation]:
         """Yield the gradients of a function of several numbers or arrays."""
@@ -201,7 +201,7 @@ def examine(
     True
     """
     with Patient(engine) as patient:
-        found = list(outcomes(patient, chosen(milestone), seconds, total))
+        found = list(outcomes(patient, probes_up_to(milestone), seconds, total))
     return Report(patient.name, found, milestone)
 
 
@@ -214,7 +214,7 @@ class Patient:
 
     def __init__(self, engine: Any) -> None:
         loaded = load(engine) if isinstance(engine, str) else (engine, None)
-        self.adapter = adapted(*loaded)
+        self.adapter = make_adapter(*loaded)
         self.name = self.adapter.name
         self._module = loaded[1]
         self._target = engine if isinstance(engine, str) and is_file(engine) else ""
@@ -226,12 +226,12 @@ class Patient:
         if self._module:  # on which no probe was tried
             sys.modules[self._module.__name__] = self._module
 
-    def afresh(self) -> Adapter:
+    def next_adapter(self) -> Adapter:
         """Return the adapter for the next probe."""
         if self._target:
             began = clock()
             try:
-                self.adapter = adapted(*load(self._target))
+                self.adapter = make_adapter(*load(self._target))
                 loads_quickly = clock() - began < _QUICK
             except Exception:
                 loads_quickly = False
@@ -240,7 +240,7 @@ class Patient:
         return self.adapter
 
 
-def adapted(engine: Any, beside: Any = None) -> Adapter:
+def make_adapter(engine: Any, beside: Any = None) -> Adapter:
     """Return an adapter of an engine and of its module, or the engine if it is an adapter already.
 
     Raises:
@@ -291,7 +291,7 @@ def outcomes(
 
 def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
     limit = sys.getrecursionlimit()
-    silence = _Silence()
+    silence = _NullWriter()
     bad = "remark" if probe.only_remark else "wrong"
     try:
         with (
@@ -299,9 +299,9 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
             contextlib.redirect_stderr(silence),
             np.errstate(all="ignore"),
             warnings.catch_warnings(action="ignore"),
-            _stopped_after(seconds, total),
+            _time_limit(seconds, total),
         ):
-            for what, found, right in probe.trial(patient.afresh()):
+            for what, found, right in probe.trial(patient.next_adapter()):
                 if wrong := difference(found, right, probe.rtol):
                     return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
     except (NotThereError, NotImplementedError) as error:
@@ -312,14 +312,14 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # an engine that we do not know may raise anything
-        bad = "refused" if probe.refused and _on_purpose(error) else bad
-        return Outcome(probe.text, bad, "", brief(error), probe.right())
+        bad = "refused" if probe.refused and _is_refusal(error) else bad
+        return Outcome(probe.text, bad, "", short_error(error), probe.right())
     finally:
         sys.setrecursionlimit(limit)
     return Outcome(probe.text, "sound")
 
 
-def _on_purpose(error: BaseException) -> bool:
+def _is_refusal(error: BaseException) -> bool:
     """Return whether an engine refused on purpose, rather than stumbled."""
     stumbled = (RecursionError, ArithmeticError, AttributeError, LookupError, NameError, TypeError)
     return isinstance(error, Exception) and not isinstance(error, stumbled)
@@ -342,10 +342,10 @@ def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | No
         return None
     index = tuple(int(i) for i in np.argwhere(~close)[0]) if wanted.shape else ()
     place = f"[{', '.join(map(str, index))}]" if index else ""
-    return place, *_told_apart(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
+    return place, *_distinct_texts(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
 
 
-def _told_apart(came: float, right: float) -> tuple[str, str]:
+def _distinct_texts(came: float, right: float) -> tuple[str, str]:
     digits = 6 if f"{came:.6g}" != f"{right:.6g}" else 12
     return f"{came:.{digits}g}", f"{right:.{digits}g}"
 
@@ -353,12 +353,12 @@ def _told_apart(came: float, right: float) -> tuple[str, str]:
 # --- guards -------------------------------------------------------------------------------------
 
 
-class _Silence(io.TextIOBase):
+class _NullWriter(io.TextIOBase):
     def write(self, text: str) -> int:
         return len(text)
 
 
-def _stopped_after(seconds: float, total: float) -> contextlib.AbstractContextManager[None]:
+def _time_limit(seconds: float, total: float) -> contextlib.AbstractContextManager[None]:
     timed = hasattr(signal, "setitimer") and sys.platform != "emscripten"
     in_main = threading.current_thread() is threading.main_thread()
     if timed and in_main:

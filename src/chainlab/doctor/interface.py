@@ -16,7 +16,7 @@ from chainlab.doctor.probe import (
     Probes,
     TimeIsUpError,
     as_numbers,
-    brief,
+    short_error,
 )
 
 _LEAF, _PLUS, _TIMES = "a = Value(3.0), a.data", "y = a + b, y.data", "y = a * b, y.data"
@@ -33,7 +33,7 @@ class _OddError(Exception):
 
 
 @contextlib.contextmanager
-def _lacking() -> Iterator[None]:
+def _not_there() -> Iterator[None]:
     """Turn whatever an engine raises into `NotThereError`."""
     try:
         yield
@@ -44,7 +44,7 @@ def _lacking() -> Iterator[None]:
     except NotThereError as error:
         raise NotThereError(f"raises {error}") from None
     except BaseException as error:
-        raise NotThereError(f"raises {brief(error)}") from None
+        raise NotThereError(f"raises {short_error(error)}") from None
 
 
 def _read(found: Any) -> None:
@@ -99,10 +99,10 @@ def _grad(engine: Any) -> None:
         raise _OddError(_NOT_SET) from None
 
 
-def _tried(step: Callable[[Any], object], engine: Any) -> Iterator[Observation]:
+def _observe(step: Callable[[Any], object], engine: Any) -> Iterator[Observation]:
     if not engine.has_nodes:
         raise NotThereError
-    with _lacking():
+    with _not_there():
         step(engine)
     yield from ()
 
@@ -113,10 +113,10 @@ for _text, _step, _needs in (
     (_PASS, _pass, (_PLUS, _TIMES)), (_GRAD, _grad, (_PASS,)),
 ):  # fmt: skip
     _look = "what the engine has"
-    INTERFACE.program(_text, "the interface", _look, partial(_tried, _step), *_needs)
+    INTERFACE.program(_text, "the interface", _look, partial(_observe, _step), *_needs)
 
 
-def lacking(came: Mapping[str, str]) -> list[str]:
+def missing_operations(came: Mapping[str, str]) -> list[str]:
     """Return what an engine lacks and has to have; one of + and * is enough.
 
     Args:
@@ -139,19 +139,19 @@ def obstacle(came: Mapping[str, str]) -> str:
     'a + b and a * b compute; backward() raises NotImplementedError: write it'
     """
     by_failure: dict[str, list[str]] = {}
-    failed = lacking(came)
+    failed = missing_operations(came)
     if failed and failed != [_LEAF]:
         computing = [NAMES[text] for text in (_PLUS, _TIMES) if text not in failed]
         by_failure |= {"computes": computing} if computing else {}
     for text in failed:
         by_failure.setdefault(came[text], []).append(NAMES[text])
-    parts = [_told(names, what) for what, names in by_failure.items()]
+    parts = [_listed(names, what) for what, names in by_failure.items()]
     signs = ("no attribute", "not a number", _NOT_SET)
     has_other_names = any(sign in what for what in by_failure for sign in signs)
     return "; ".join(parts + [OTHER_NAMES] * has_other_names)
 
 
-def _told(names: list[str], what: str) -> str:
+def _listed(names: list[str], what: str) -> str:
     if what == ENDLESS:
         what = "comes to no end in time"
     elif what.startswith("the process"):

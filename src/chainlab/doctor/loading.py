@@ -43,7 +43,7 @@ def _run(place: str) -> ModuleType:
     sys.modules[path.stem] = module
     exec(_compiled(path.read_bytes(), path), vars(module))
     new = set(sys.modules) - before
-    beside = _beside(new, path.parent) - before
+    beside = _modules_in(new, path.parent) - before
     for name in new:
         if name.partition(".")[0] in beside:
             del sys.modules[name]
@@ -56,7 +56,7 @@ def _compiled(source: bytes, path: Path) -> CodeType:
     return compile(source, path, "exec")
 
 
-def _beside(names: Iterable[str], folder: Path) -> set[str]:
+def _modules_in(names: Iterable[str], folder: Path) -> set[str]:
     """Return the first names of the modules and packages that lie in a folder."""
     roots = {name.partition(".")[0] for name in names}
     files = {root: Path(getattr(sys.modules.get(root), "__file__", None) or "") for root in roots}

@@ -125,7 +125,7 @@ class Probes(list[Probe]):
             f"whole numbers: {text} at {where}" if whole else f"{text} at {where}",
             bug,
             look,
-            lambda engine: engine.readings(function, words, at),
+            lambda engine: engine.observations(function, words, at),
             *needs,
             right=partial(slopes, function, names, at),
             **more,
@@ -140,7 +140,7 @@ def as_numbers(found: Any) -> NDArray[np.float64] | None:
         return None
 
 
-def brief(error: BaseException) -> str:
+def short_error(error: BaseException) -> str:
     """Return an error in one line, and cut it short where it is long."""
     return f"{type(error).__name__}: {error!s:.80}".removesuffix(": ")
 

@@ -17,7 +17,7 @@ MILESTONES = {
 }
 
 
-def chosen(milestone: int | None) -> list[Probe]:
+def probes_up_to(milestone: int | None) -> list[Probe]:
     """Return the probes up to a milestone; without one, all probes except the net's.
 
     Raises:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
-from chainlab.doctor.interface import NAMES, lacking, obstacle
+from chainlab.doctor.interface import NAMES, missing_operations, obstacle
 from chainlab.doctor.probe import Probe
 from chainlab.doctor.probes import MILESTONES, PROBES
 from chainlab.doctor.scalars import ROOTS
@@ -110,7 +110,7 @@ class Report:
         self.missing = _expressions(p.text for p in alone)
         self.lacking = _expressions(p.text for p in alone if milestone and p.required)
         if self.obstacle:
-            self.missing = [NAMES[text] for text in lacking(came)]
+            self.missing = [NAMES[text] for text in missing_operations(came)]
             self.lacking = self.missing if milestone else []
         elif {"a + b", "a * b"} <= set(self.missing):
             self.obstacle = "it differentiates neither a + b nor a * b"

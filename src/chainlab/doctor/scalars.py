@@ -70,7 +70,7 @@ def _read_twice(engine: Any) -> Iterator[Observation]:
             yield "the gradient, read again", second, float(first)
 
 
-def _all_silent(engine: Any) -> tuple[Any, bool]:
+def _root_gradient(engine: Any) -> tuple[Any, bool]:
     """Return the root's own gradient after a pass, and whether no leaf has a gradient."""
     y, leaves = _small_pass(engine, lambda a, b: a + b)
     _, others = _small_pass(engine, lambda a, b: a * b)
@@ -79,7 +79,7 @@ def _all_silent(engine: Any) -> tuple[Any, bool]:
 
 
 def _root(engine: Any) -> Iterator[Observation]:
-    seed, silent = _all_silent(engine)
+    seed, silent = _root_gradient(engine)
     if silent:
         yield "dy/dy", seed, 1.0
     elif seed is not None and seed != 0:
@@ -89,7 +89,7 @@ def _root(engine: Any) -> Iterator[Observation]:
 
 
 def _leaf(engine: Any) -> Iterator[Observation]:
-    if _all_silent(engine)[1]:
+    if _root_gradient(engine)[1]:
         yield "dy/da", 0.0, 1.0
 
 
@@ -223,10 +223,10 @@ def _deep(engine: Any) -> Iterator[Observation]:
         error.__traceback__ = None  # Its frames hold nodes, which would outlive the list of them.
         raise
     finally:
-        _let_go(nodes)
+        _free_graph(nodes)
 
 
-def _let_go(nodes: list[Any]) -> None:
+def _free_graph(nodes: list[Any]) -> None:
     """Free a long graph node by node: all at once takes more stack than a browser gives.
 
     The root goes first, while its operands are still in the list. But an engine that keeps nodes in
@@ -354,7 +354,7 @@ def _second_pass(engine: Any) -> Iterator[Observation]:
 
 def _set_to_zero(engine: Any) -> Iterator[Observation]:
     """Set gradients to 0.0 between passes, unless the adapter clears them in a way of its own."""
-    if engine.clears_as_asked:
+    if engine.clears_by_assignment:
         a, b, c = (engine.leaf(x) for x in (2.0, 3.0, 7.0))
         y = (a * b) * c
         engine.backward(y)

@@ -14,7 +14,7 @@ from chainlab.drills.recording import Recording
 from chainlab.drills.series import Series
 from chainlab.drills.tasks import Box, placed
 from chainview.draw.boxes import Direction
-from chainview.player.names import is_bare
+from chainview.player.names import is_plain_number
 from chainview.player.picture import Look, draw
 from chainview.read.words import describe
 
@@ -48,7 +48,7 @@ def entry(kind: str, level: int, number: int) -> Entry:
         "most": task.most or MOST[level - 1],
         "kinks": list(map(rec.place, kinks)),
         "shown": [
-            [item.id, rec.place(rec.value(item)), "" if is_bare(item) else "data "]
+            [item.id, rec.place(rec.value(item)), "" if is_plain_number(item) else "data "]
             for item in ([] if task.looks else rec.items)
         ],
         "given": [[node, slot, rec.placed(text)] for node, slot, text in given],
@@ -136,7 +136,11 @@ def _looks(task: Kind, rec: Recording) -> list[Look]:
     for item in rec.items:
         slots = asked.get(item.id, [])
         shown = ["data", *["grad"] * (item in with_grads and not slots)]
-        names = ("", "", "000") if is_bare(item) else (rec.names.whole(item), item.op, *ROOM)
+        names = (
+            ("", "", "000")
+            if is_plain_number(item)
+            else (rec.names.full_name(item), item.op, *ROOM)
+        )
         title, note, *widest = names
         found.append(look(item, title, note, room(shown, slots), *widest))
     return found

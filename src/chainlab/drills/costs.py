@@ -17,7 +17,7 @@ from chainlab.drills.looks import room, shape
 from chainlab.drills.mistakes import Slip
 from chainlab.drills.recording import Number, Recording, total
 from chainlab.drills.tasks import Box, Words
-from chainview.player.names import NodeNames, is_bare
+from chainview.player.names import NodeNames, is_plain_number
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read
@@ -314,7 +314,7 @@ def looks(text: str) -> list[Look]:
     for item in net.items:
         asked = [x.slot for x in net.asked if x.item is item]
         slots = room(["data"] * bool(item.node.ndim), asked)
-        title = f"{item.node.data:g}" if is_bare(item) else net.names.whole(item)
+        title = f"{item.node.data:g}" if is_plain_number(item) else net.names.full_name(item)
         is_spared = not item.node.requires_grad and item.node.ndim > 0
         color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
         note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)

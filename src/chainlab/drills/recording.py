@@ -9,7 +9,7 @@ from typing import Any
 from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded
 from chainlab.drills.forms import DOMAINS, Form
-from chainview.figures.program import Primitives, arranged, computed
+from chainview.figures.program import Primitives, assign_places, record_values
 from chainview.player.names import NodeNames
 from chainview.read.items import Item
 from chainview.read.reading import read
@@ -29,7 +29,7 @@ class Edge:
     @property
     def ends(self) -> tuple[str, str, int]:
         """The parent, the child, and which of their edges it is."""
-        return self.parent.id, self.child.id, self.child.which(self.position)
+        return self.parent.id, self.child.id, self.child.edge_number(self.position)
 
 
 class Recording:
@@ -46,7 +46,7 @@ class Recording:
         by_label = {item.label: item.node for item in self.items if item.is_leaf}
         self.inputs = [by_label[name] for name in leaves]
         nodes = [item.node for item in self.items]
-        self._value = computed(self.tape, nodes, self.inputs, CALLER)
+        self._value = record_values(self.tape, nodes, self.inputs, CALLER)
         self._told: list[Recorded] = []
 
     @cached_property
@@ -121,7 +121,7 @@ class Recording:
         """Return the program of the numbers that are wanted or were told."""
         given = [self._value[node] for node in self.inputs]
         numbers = [*map(self.tape.constant, wanted), *self._told]
-        constants, code, self._place = arranged(given, numbers)
+        constants, code, self._place = assign_places(given, numbers)
         return {"constants": constants, "code": code}
 
     def place(self, number: Number) -> int:

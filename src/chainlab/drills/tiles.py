@@ -22,7 +22,7 @@ from chainlab.drills.formulas import BAR, ENTRIES, REDUCED, Matrix, Sum, Term, f
 from chainlab.drills.lines import Line, Lines
 from chainlab.drills.looks import look
 from chainlab.drills.series import Series
-from chainview.player.names import NodeNames, is_bare
+from chainview.player.names import NodeNames, is_plain_number
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read as items_of
@@ -277,9 +277,13 @@ def looks(form: str) -> list[Look]:
 
 
 def _look(names: NodeNames, item: Item) -> Look:
-    title = names.whole(item) if item.label or item.op == "transpose" or is_bare(item) else ""
+    title = (
+        names.full_name(item)
+        if item.label or item.op == "transpose" or is_plain_number(item)
+        else ""
+    )
     note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
-    return look(item, title, note, (("data",),) * (not is_bare(item)), "(0, 0)")
+    return look(item, title, note, (("data",),) * (not is_plain_number(item)), "(0, 0)")
 
 
 def described(form: str) -> dict[str, Any]:

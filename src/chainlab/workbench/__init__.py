@@ -23,9 +23,9 @@ from chainview.player.passes import play
 
 VIEWS: dict[str, Callable[[Node], View]] = {
     "graph": views.graph,
-    "play": partial(views.moving, "play", play),
-    "nudge": partial(views.moving, "nudge", nudge),
-    "order": partial(views.moving, "order", views.clickable),
+    "play": partial(views.interactive_figure, "play", play),
+    "nudge": partial(views.interactive_figure, "nudge", nudge),
+    "order": partial(views.interactive_figure, "order", views.clickable),
     "written out": written,
     "costs": costs,
     "check": checked,

@@ -10,8 +10,8 @@ from chaingrad.backward import adjoints
 from chaingrad.node import Node
 from chainlab.workbench.replay import Replay
 from chainlab.workbench.tables import table
-from chainlab.workbench.views import View, single
-from chainview.player.names import amount, entry
+from chainlab.workbench.views import View, require_scalar
+from chainview.player.names import amount, index_text
 
 STEP = 1e-6  # times the size of an entry, where that is above 1
 RELATIVE, ABSOLUTE = 1e-5, 1e-7  # the two may differ by this much, as in check_gradients
@@ -44,7 +44,7 @@ class CheckedEntry:
         return bool(apart > KINK * max(1.0, abs(self.left), abs(self.right)))
 
     @property
-    def says(self) -> str:
+    def comparison(self) -> str:
         if self.is_kink:
             sides = f"{amount(self.left)} on the left, {amount(self.right)} on the right"
             return f"a kink: the slope is {sides}, and the engine takes {amount(self.gradient)}"
@@ -53,8 +53,8 @@ class CheckedEntry:
 
 def checked(root: Node) -> View:
     """Compare each gradient with central differences of the graph, replayed in float64."""
-    single(root, "check")
-    replay = Replay.of(root)
+    require_scalar(root, "check")
+    replay = Replay.read(root)
     count = sum(leaf.size for leaf in replay.leaves)
     if count > MOST:
         raise ValueError(
@@ -75,7 +75,7 @@ def checked(root: Node) -> View:
         )
     heads = ("by", "gradient", "difference", "")
     lines = [
-        (html.escape(r.name), amount(r.gradient), amount(r.difference), html.escape(r.says))
+        (html.escape(r.name), amount(r.gradient), amount(r.difference), html.escape(r.comparison))
         for r in rows[:SHOWN]
     ]
     more = f" The first {SHOWN} are shown." if count > SHOWN else ""
@@ -98,5 +98,5 @@ def _rows(replay: Replay) -> Iterator[CheckedEntry]:
             point[index] = at
             left, right = (here - sides[0]) / step, (sides[1] - here) / step
             yield CheckedEntry(
-                f"{leaf.label or 'a leaf'}{entry(index)}", float(gradient[index]), left, right
+                f"{leaf.label or 'a leaf'}{index_text(index)}", float(gradient[index]), left, right
             )

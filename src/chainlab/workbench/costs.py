@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from chaingrad.account import Ledger, Row
 from chaingrad.node import Node
 from chainlab.workbench.tables import table
-from chainlab.workbench.views import View, single
+from chainlab.workbench.views import View, require_scalar
 
 MOST = 300  # nodes
 
@@ -28,7 +28,7 @@ class Segment:
 
 def costs(root: Node) -> View:
     """Return the ledger of the graph."""
-    single(root, "costs")
+    require_scalar(root, "costs")
     count = len(root.sorted_graph())
     if count > MOST:
         raise ValueError(f"costs lists each node, and there are {count}, more than {MOST}")
@@ -57,7 +57,7 @@ def costs(root: Node) -> View:
 def _advice(ledger: Ledger) -> str:
     if not ledger.value_bytes:
         return "Plain numbers are not counted among the bytes, so no checkpoint saves any."
-    found = best(ledger)
+    found = best_segment(ledger)
     if found is None:
         return "No part of it could be left to a checkpoint with a gain."
     return (
@@ -66,7 +66,7 @@ def _advice(ledger: Ledger) -> str:
     )
 
 
-def best(ledger: Ledger) -> Segment | None:
+def best_segment(ledger: Ledger) -> Segment | None:
     """Return the segment that leaves the fewest bytes to keep at once, inside or outside it."""
     total = ledger.needed_bytes
     segments = [found for row in ledger.rows if (found := segment(ledger, row)).saves > 0]

@@ -17,7 +17,7 @@ INSTEAD = (
 Hint = tuple[int, str, str]  # line, message, hint
 
 
-def pasted(tree: ast.Module) -> list[Hint]:
+def foreign_code(tree: ast.Module) -> list[Hint]:
     """Return what a text takes from other libraries, in the order of its lines."""
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     others = OTHERS - own

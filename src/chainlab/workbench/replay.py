@@ -33,7 +33,7 @@ class Replay:
     made: dict[Node, Node] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, root: Node) -> "Replay":
+    def read(cls, root: Node) -> "Replay":
         """Read the graph of ``root``.
 
         Raises:
@@ -41,7 +41,7 @@ class Replay:
         """
         nodes = root.sorted_graph()[::-1]
         if any(isinstance(node.rule, _Recomputed) for node in nodes):
-            raise TypeError("what stands in a checkpoint is not in the graph: leave checkpoint out")
+            raise TypeError("a checkpoint hides what it computes: leave checkpoint out")
         leaves = leaves_of(root)
         plain = [node for node in nodes if not node.parents and not node.requires_grad]
         held = {node: node.data for node in plain if not node.label}

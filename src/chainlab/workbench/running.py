@@ -13,9 +13,9 @@ import numpy as np
 
 import chaingrad
 from chaingrad import losses, nn
-from chaingrad._messages import calling
+from chaingrad._messages import naming_nodes
 from chaingrad.node import Node
-from chainlab.workbench.hints import hint_for, pasted
+from chainlab.workbench.hints import foreign_code, hint_for
 
 FILE = "<workbench>"
 SHOWING = {"draw_graph", "draw_gradient_flow", "play", "nudge", "order", "export"}
@@ -33,7 +33,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
-class Ran:
+class RunResult:
     """The result of running a text; without a root where the text gives none."""
 
     root: Node | None
@@ -41,28 +41,28 @@ class Ran:
     problems: list[Diagnostic] = field(default_factory=list)
 
 
-def names_at_hand() -> dict[str, Any]:
+def initial_names() -> dict[str, Any]:
     """Return the names that a text can use without an import."""
     public = {name: getattr(chaingrad, name) for name in chaingrad.__all__}
     own = {"__builtins__": builtins, "__name__": "__main__"}
     return own | public | {"chaingrad": chaingrad, "np": np, "nn": nn, "losses": losses}
 
 
-def run(text: str) -> Ran:
+def run(text: str) -> RunResult:
     """Run a text, and label the nodes that its names stand for."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text, FILE)
     except SyntaxError as error:
-        return Ran(None, problems=[Diagnostic(error.lineno or 1, f"{error.msg}.")])
+        return RunResult(None, problems=[Diagnostic(error.lineno or 1, f"{error.msg}.")])
     except ValueError as error:  # a null byte
-        return Ran(None, problems=[Diagnostic(1, str(error))])
-    if elsewhere := [Diagnostic(*found) for found in pasted(tree)]:
-        return Ran(None, problems=elsewhere)
+        return RunResult(None, problems=[Diagnostic(1, str(error))])
+    if elsewhere := [Diagnostic(*found) for found in foreign_code(tree)]:
+        return RunResult(None, problems=elsewhere)
     if not tree.body:
-        return Ran(None)
-    names, printed = names_at_hand(), io.StringIO()
+        return RunResult(None)
+    names, printed = initial_names(), io.StringIO()
     with (
         warnings.catch_warnings(record=True) as warned,
         contextlib.redirect_stdout(printed),
@@ -70,7 +70,7 @@ def run(text: str) -> Ran:
     ):
         warnings.simplefilter("always")
         try:
-            with calling(names):
+            with naming_nodes(names):
                 value = _execute(tree, names)
             wrong = [] if isinstance(value, Node) else [_no_root(tree, names, value)]
         except BaseException as error:
@@ -84,7 +84,7 @@ def run(text: str) -> Ran:
     ]
     root = value if isinstance(value, Node) else None
     _label(names, root)
-    return Ran(root, printed.getvalue()[:LONGEST], [*wrong, *dict.fromkeys(notes)])
+    return RunResult(root, printed.getvalue()[:LONGEST], [*wrong, *dict.fromkeys(notes)])
 
 
 def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:

@@ -29,7 +29,7 @@ def leaves_of(root: Node) -> list[Node]:
     return [node for node in root.sorted_graph()[::-1] if not node.parents and node.requires_grad]
 
 
-def single(root: Node, what: str) -> None:
+def require_scalar(root: Node, what: str) -> None:
     """Refuse a root that is not a single number, or that depends on no leaf with a gradient."""
     if root.size != 1:
         raise ValueError(
@@ -64,9 +64,9 @@ def _grad(node: Node) -> Any:
     return node.grad.data if isinstance(node.grad, Node) else node.grad
 
 
-def moving(name: str, make: Callable[[Node], Piece], root: Node) -> View:
+def interactive_figure(name: str, make: Callable[[Node], Piece], root: Node) -> View:
     """Return a moving figure of the steps of a graph whose root is one number."""
-    single(root, name)
+    require_scalar(root, name)
     figure = make(root)
     return View(figure.html, figure.alt)
 

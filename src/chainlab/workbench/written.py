@@ -13,7 +13,7 @@ from chaingrad.node import Node
 from chaingrad.program.words import Trace, TracedLine
 from chainlab.workbench.replay import Replay
 from chainlab.workbench.tables import SHEETS
-from chainlab.workbench.views import MOST_DRAWN, View, single
+from chainlab.workbench.views import MOST_DRAWN, View, require_scalar
 from chainview import draw_graph
 from chainview.piece import piece
 from chainview.read.reading import read
@@ -31,8 +31,8 @@ def as_code(tex: str) -> str:
 
 def written(root: Node, typeset: Typeset = as_code) -> View:
     """Return the program of the gradients, line by line, beside the drawing."""
-    single(root, "written out")
-    replay = Replay.of(root)
+    require_scalar(root, "written out")
+    replay = Replay.read(root)
     count = len(root.sorted_graph())
     if count > MOST:
         raise ValueError(
@@ -54,7 +54,7 @@ def written(root: Node, typeset: Typeset = as_code) -> View:
     )
     alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
     view = piece("moving", alt, inside, None, SCRIPT, SHEETS, "written")
-    return View(view, alt, alone(trace, replay))
+    return View(view, alt, standalone_code(trace, replay))
 
 
 def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _ids(line: TracedLine, nodes: dict[Node, str]) -> list[str]:
     return list(dict.fromkeys(told))
 
 
-def alone(trace: Trace, replay: Replay) -> str:
+def standalone_code(trace: Trace, replay: Replay) -> str:
     """Return the program and a call of it: code that runs by itself."""
     given = [*replay.values, *trace.constants.values()]
     call = f"print(program({', '.join(map(_literal, given))}))"

@@ -39,13 +39,13 @@ def new_graph(direction: str) -> Digraph:
 
 
 def _colors(item: Item, name: str) -> tuple[str, str]:
-    """The fill, and the line around it: another where something was found wrong with a node."""
+    """Return the fill and border colours of a node; a faulty node has its own border."""
     return LIGHT[name], LIGHT["visited-line" if item.marks else f"{name}-line"]
 
 
 def draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
     for item in items:
-        rows = [(item.fact, item.value)] if values and item.value else []
+        rows = [(item.value_kind, item.value)] if values and item.value else []
         rows += [("grad", item.gradient)] if gradients and item.gradient else []
         graph.node(item.id, **box(item, rows))
         for parent in item.parents:
@@ -62,19 +62,23 @@ def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     for key, value in rows:
         lines = '<BR ALIGN="LEFT"/>'.join(map(escape, f"{key} {value}".split("\n")))
         body += row(
-            font(lines, LIGHT["ink" if key.strip("‖") in (item.fact, "shape") else "global"], 12)
+            font(
+                lines,
+                LIGHT["ink" if key.strip("‖") in (item.value_kind, "shape") else "global"],
+                12,
+            )
         )
     border = 3 if item.marks else 2 if item.kind == "parameter" else 1
     table = (
         f'<TABLE BORDER="{border}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4"'
         f' COLOR="{line}" BGCOLOR="{fill}"{"" if item.is_leaf else _ROUNDED}>'
-        f"{_marked(item)}{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
+        f"{_marked_label(item)}{row(note)}{'<HR/>' + body if body else ''}</TABLE>"
     )
     return {"shape": "plain", "label": Markup(table), **operand_order(item)}
 
 
-def _marked(item: Item) -> str:
-    """What was found wrong, on a ground of its own with a sign before it."""
+def _marked_label(item: Item) -> str:
+    """Write what was found wrong, with a sign before it and its own background."""
     words = escape(", ".join(item.marks))
     return row(font(f"<B>! {words}</B>", LIGHT["ink"], 12), LIGHT["visited"]) if words else ""
 

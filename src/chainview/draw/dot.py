@@ -39,11 +39,11 @@ def escape(text: str) -> str:
     'a&lt;b &amp; "c"'
     """
     escaped = html.escape(printable(text), quote=False)
-    return escaped.replace("\\", "\\\\")  # or else Graphviz puts the node's name for \N
+    return escaped.replace("\\", "\\\\")  # otherwise Graphviz replaces \N by the node's name
 
 
 def row(markup: str, ground: str = "") -> str:
-    """One row of a table, aligned to the left."""
+    """Return one table row, aligned to the left."""
     color = f' BGCOLOR="{ground}"' if ground else ""
     return f'<TR><TD ALIGN="LEFT" BALIGN="LEFT"{color}>{markup}</TD></TR>'
 
@@ -120,7 +120,7 @@ def layout(source: str, format: str) -> bytes:
     )
 
 
-# Graphviz keeps its state in global variables, and where to find fonts stands in the environment.
+# Graphviz keeps its state in global variables, and reads from the environment where fonts are.
 _one_at_a_time = threading.Lock()
 
 

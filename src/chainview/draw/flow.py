@@ -64,19 +64,19 @@ def draw_gradient_flow(
         sent = root.shares()
     graph = new_graph(direction)
     items = read(root, "draw_gradient_flow", max_nodes, parameters)
-    items = [replace(item, label=item.name) for item in items]  # the ∂ need a name for each
+    items = [replace(item, label=item.name) for item in items]  # each ∂ needs a name
     by_id = {item.id: item for item in items}
     top = items[-1].name
-    ran = items[-1].reached  # or else the gradients are those of another root
+    ran = items[-1].reached  # otherwise the gradients belong to another root
     for item in items:
         blue = [(f"∂{top}/∂{item.name} =", item.gradient)] if ran and item.gradient else []
-        graph.node(item.id, **box(item, [(item.fact, item.value), *blue]))
+        graph.node(item.id, **box(item, [(item.value_kind, item.value), *blue]))
     flows = []
     for item in items:
         for position, (parent, local) in enumerate(_local_gradients(item, local_gradient)):
             share = sent.get((id(item.node), position), "")
             flow = _Flow(item, by_id[parent], position, local, ran, share)
-            graph.edge(parent, item.id, **flow.look(BACK[direction]))
+            graph.edge(parent, item.id, **flow.edge_attributes(BACK[direction]))
             flows.append(flow)
     words = describe(
         "Gradient flow through a graph", items, True, ran, [flow.words for flow in flows]
@@ -85,7 +85,7 @@ def draw_gradient_flow(
 
 
 def _local_gradients(item: Item, given: LocalGradient | None) -> list[tuple[str, Any]]:
-    """Give ∂item/∂operand for each operand: a number, None for an array, or `_UNKNOWN`."""
+    """Return ∂item/∂operand for each operand: a number, None for an array, or `_UNKNOWN`."""
     if given is not None:
         found = [given(item.node, position) for position in range(len(item.parents))]
     elif isinstance(item.node, Node):
@@ -104,11 +104,11 @@ class _Flow:
     position: int
     local: Any
     ran: bool
-    share: str = ""  # what was sent, where that is all that is known
+    share: str = ""  # what was sent, if we know nothing else
 
     @property
     def _local(self) -> str:
-        """The local gradient in words; none where it is not known, or there is none."""
+        """The local gradient in words; empty where there is none or we don't know it."""
         if self.local is _UNKNOWN or not getattr(self.parent.node, "requires_grad", True):
             return ""
         symbol = f"∂{self.child.name}/∂{self.parent.name}"
@@ -128,8 +128,8 @@ class _Flow:
             return None
         return digits(above), digits(local), digits(above * local)
 
-    def look(self, arrow: str) -> dict[str, str]:
-        """Give the edge's label, as attributes: none if nothing is known to flow."""
+    def edge_attributes(self, arrow: str) -> dict[str, str]:
+        """Return the edge's label as attributes: none if we don't know that anything flows."""
         rows = row(f"{arrow} {escape(self.share)}") if self.share else ""
         if self._local and not self.share:
             rows = row(font(escape(self._local), LIGHT["local"]))
@@ -142,7 +142,7 @@ class _Flow:
 
     @property
     def words(self) -> str:
-        """Say the same for the alt text."""
+        """The same in words, for the alt text."""
         if self.share:
             return f"{self.child.name} sends {self.share} to {self.parent.name}"
         return self._local + (f", passes {self._passed[2]}" if self._local and self._passed else "")

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-# name: (light, dark). Text on its background has a contrast of 4.5 to 1 or more in both, and what
-# a plot draws on paper one of 3 to 1.
+# name: (light, dark). In both themes, text has a contrast of at least 4.5 to 1 to its background,
+# and what a plot draws on paper has at least 3 to 1.
 COLORS = {
     "paper": ("#ffffff", "#15181d"),
     "ink": ("#1f2328", "#e9ecf0"),
@@ -22,8 +22,8 @@ COLORS = {
     "excluded": ("#667079", "#929ca6"),
     "local": ("#b3261e", "#ffa69e"),
     "global": ("#0b57c4", "#8fc0ff"),
-    # Of plots: what stands behind, the two passes, and series and areas whose colours mean nothing
-    # by themselves, here or in a graph. They differ for those who see two kinds of colour, too.
+    # For plots: the background, the two passes, and series and areas whose colours mean nothing
+    # by themselves, here or in a graph. Colour-blind readers can tell them apart, too.
     "grid": ("#dfe3e8", "#30363e"),
     "forward": ("#dde3ea", "#3b444f"),
     "backward": ("#c3d9fb", "#1f4372"),
@@ -39,7 +39,7 @@ NAME = {light: name for name, light in LIGHT.items()}
 
 
 def color(name: str) -> str:
-    """Give a colour of the palette, to be drawn with; on the page it follows the theme.
+    """Return a colour of the palette to draw with; on a page it follows the theme.
 
     Raises:
         KeyError: the palette has no such colour.
@@ -53,12 +53,12 @@ def color(name: str) -> str:
 
 
 def themed(light: str) -> str:
-    """The custom property that stands for a light colour of the palette; others as they are."""
+    """Return the custom property for a light colour of the palette, or another colour unchanged."""
     return f"var(--cg-{NAME[light]},{light})" if light in NAME else light
 
 
 def style(names: Iterable[str] = COLORS) -> str:
-    """A style sheet that gives these colours of every inline SVG their dark values."""
+    """Return a style sheet that gives these colours of every inline SVG their dark values."""
     paper = COLORS["paper"][1]
     dark = "".join(f"--cg-{name}:{COLORS[name][1]};" for name in names if name != "paper")
     return (

@@ -10,7 +10,7 @@ from chainview.draw.palette import LIGHT
 from chainview.draw.svg import Drawing
 from chainview.read.items import Item
 from chainview.read.reading import read_sort
-from chainview.read.words import cut, listed
+from chainview.read.words import listed, truncate
 
 DASHED = {"style": "dashed", "color": LIGHT["excluded"]}
 
@@ -57,7 +57,7 @@ def draw_toposort(
     circles = all(len(item.name) <= 3 for item in items)
     picture.defaults("node", shape="circle" if circles else "box", width="0.62", margin="0.05")
     for item in items:
-        picture.node(item.id, **_sort_look(item, search, circles))
+        picture.node(item.id, **_node_attributes(item, search, circles))
     for item in items:
         for parent in item.parents:
             picture.edge(parent, item.id, **({} if item.id in search.visited else DASHED))
@@ -92,7 +92,7 @@ class Search:
         return len(self.events) == self.length
 
     def state(self, id: str) -> str:
-        """Say what the search knows of a node."""
+        """Say what the search knows about a node."""
         if id in self.place:
             return f"visited, number {self.place[id]} of the sorted list"
         if id in self.visited:
@@ -100,7 +100,7 @@ class Search:
         return "left out" if self.is_over else "not visited"
 
 
-def _sort_look(item: Item, search: Search, circles: bool) -> dict[str, str]:
+def _node_attributes(item: Item, search: Search, circles: bool) -> dict[str, str]:
     """Choose the shape, colours and label of a node of a sort."""
     shape = "" if circles else ",rounded"
     if item.id not in search.visited:
@@ -124,7 +124,7 @@ def _describe_sort(items: list[Item], search: Search) -> str:
         pushed = [name[id] for event, id in search.events if event == "push"]
         text += f", after {len(search.events)} of {search.length} steps."
         text += f" Visited: {listed(visited, 20)}." if visited else ""
-        return cut(text + (f" Pushed: {listed(pushed, 20)}." if pushed else ""))
+        return truncate(text + (f" Pushed: {listed(pushed, 20)}." if pushed else ""))
     text += f": {listed([name[id] for id in search.order], 20)}."
     left_out = [item.name for item in items if item.id not in search.order]
-    return cut(text + (f" Left out: {listed(left_out, 20)}." if left_out else ""))
+    return truncate(text + (f" Left out: {listed(left_out, 20)}." if left_out else ""))

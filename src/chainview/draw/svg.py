@@ -21,8 +21,8 @@ from chainview.read.words import printable
 NAMESPACE = "http://www.w3.org/2000/svg"
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LEGIBLE = 11.0  # pixels: a wide drawing shrinks until its smallest type has this size
-_PHONE = 320.0  # pixels: what is no wider never needs to scroll
-_COLUMN = 780.0  # pixels: what is wider is cut in a window of 1280
+_PHONE = 320.0  # pixels: anything up to this width never needs to scroll
+_COLUMN = 780.0  # pixels: a window of 1280 cuts anything wider
 _CLOSER = re.compile(r'(?<=\branksep=")[\d.]+')
 
 
@@ -45,17 +45,17 @@ class Drawing:
 
     @cached_property
     def _laid_out(self) -> bytes:
-        """As Graphviz lays it out; with shorter arrows where it would not fit its column."""
+        """Graphviz's SVG, with shorter arrows if it wouldn't fit its column otherwise."""
         svg = layout(self.source, "svg")
         return svg if _fits(svg) else layout(_CLOSER.sub("0.16", self.source, 1), "svg")
 
     @property
     def fits(self) -> bool:
-        """Whether a page shows all of it beside its contents, in a window of 1280 pixels."""
+        """Whether a page 1280 pixels wide shows the whole drawing beside its contents."""
         return _fits(self._laid_out)
 
     def svg(self, theme: bool = True) -> str:
-        """Give the drawing as SVG.
+        """Return the drawing as SVG.
 
         With ``theme``, for a page: an ``<svg>`` element whose colours follow the page's theme and
         whose nodes carry ``data-node="n0"``, ``"n1"``, …. Without, a file of its own.
@@ -73,10 +73,10 @@ class Drawing:
             ValueError: the file's suffix is another one.
         """
         path = Path(path)
-        path.write_bytes(self._as(path.suffix.removeprefix(".")))
+        path.write_bytes(self._render(path.suffix.removeprefix(".")))
         return path
 
-    def _as(self, format: str) -> bytes:
+    def _render(self, format: str) -> bytes:
         if format == "svg":
             return self.svg(theme=False).encode()
         if format == "dot":
@@ -96,7 +96,7 @@ class Drawing:
             "text/plain": self.alt,
         }
         if include is not None and "application/pdf" in include:
-            bundle["application/pdf"] = self._as("pdf")
+            bundle["application/pdf"] = self._render("pdf")
         return bundle
 
 
@@ -117,7 +117,7 @@ def inline(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
 
 
 def _smallest_width(root: ET.Element) -> int:
-    """The width, in pixels, below which the drawing's smallest type could not be read."""
+    """Return the width in pixels below which nobody could read the drawing's smallest type."""
     sizes = [float(text.attrib["font-size"]) for text in root.iter("text")]
     return math.ceil(float(root.attrib["width"]) * _LEGIBLE / min(sizes, default=_LEGIBLE))
 
@@ -144,7 +144,7 @@ def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
 
 
 def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
-    """Drop what a page does not need, and say in ``data-`` attributes what each group draws."""
+    """Drop what a page doesn't need, and say in ``data-`` attributes what each group draws."""
     root = ET.fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -170,7 +170,7 @@ def _clean(svg: bytes, alt: str, titles: Mapping[str, str]) -> ET.Element:
 
 
 def frame(root: ET.Element) -> dict[str, str]:
-    """The attributes of a picture by Graphviz or matplotlib, a point of which is a pixel here."""
+    """Return the attributes of a Graphviz or matplotlib picture, with one pixel for each point."""
     *_, width, height = map(float, root.attrib["viewBox"].split())
     return {
         "width": f"{width:.0f}",
@@ -199,7 +199,7 @@ def _name(group: ET.Element, titles: Mapping[str, str]) -> None:
 
 
 def _centre(group: ET.Element) -> None:
-    """Put the lines in the middle of the one shape around them, however wide they are shown."""
+    """Centre the lines in the one shape around them, however wide they are shown."""
     shapes = [element for element in group if element.tag in ("polygon", "path", "ellipse")]
     texts = group.findall("text")
     if len(shapes) != 1 or len({text.get("y") for text in texts}) < len(texts):
@@ -213,10 +213,10 @@ def _centre(group: ET.Element) -> None:
 
 
 def as_file(root: ET.Element) -> str:
-    """A picture as the text of a file of its own."""
+    """Write a picture as the text of a separate file."""
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + write(root) + "\n"
 
 
 def write(root: ET.Element) -> str:
-    """An element as text, without what Graphviz or matplotlib indented."""
+    """Write an element as text, without the indentation that Graphviz or matplotlib added."""
     return re.sub(r">\s+<", "><", ET.tostring(root, encoding="unicode"))

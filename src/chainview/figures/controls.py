@@ -29,7 +29,7 @@ def vary(
     """Plot numbers that depend on a few settings, with a control for each of these.
 
     All of them are computed now, for each combination of settings, and rounded to three digits;
-    whoever moves a control looks them up.
+    a moved control looks them up.
 
     Args:
         compute: called with a value of each control, in their order. It gives the numbers, which
@@ -62,7 +62,7 @@ def vary(
         raise ValueError("vary: controls needs names, and for each the values that it can take")
     first = settings[0] if start is None else tuple(start)
     if first not in settings:
-        raise ValueError(f"vary: start={first} is none of the settings; they go from "
+        raise ValueError(f"vary: start={first} is not one of the settings, which go from "
                          f"{settings[0]} to {settings[-1]}")  # fmt: skip
     rows = [_row(compute, setting, log) for setting in settings]
     count = sum(len(line) for line, _ in rows)
@@ -98,13 +98,13 @@ def _row(compute: Callable[..., tuple[Any, str]], setting: Sequence[Any], log: b
     wrong = [v for v in line if not math.isfinite(v) or (log and v <= 0)]
     if wrong or not line:
         kind = "positive, finite numbers" if log else "finite numbers"
-        raise ValueError(f"vary: the setting {tuple(setting)} has to give {kind}, and gave "
+        raise ValueError(f"vary: the setting {tuple(setting)} must give {kind}; it gave "
                          f"{wrong[0] if line else 'none'}")  # fmt: skip
     return line, words
 
 
 def _control(name: str, values: Sequence[float | str], at: int) -> str:
-    """A slider for numbers, and a list for all else."""
+    """Write a slider for numbers, and a list for anything else."""
     title = f"{escaped(name)} "
     if any(isinstance(value, str) for value in values):
         options = "".join(
@@ -127,12 +127,12 @@ def _picture(
     ylim: tuple[float, float] | None,
     alt: str,
 ) -> tuple[str, list[float]]:
-    """The axes with the line of one row, and where the script finds them.
+    """Draw the axes with the line of one row, and say where the script finds them.
 
-    The places: of x = 1, from one x to the next, the right end, of y = 0 (or its logarithm), and
-    how far up one goes.
+    The places: x = 1, the distance from one x to the next, the right end, y = 0 (or its logarithm),
+    and the height of one unit.
     """
-    from chainview import plots  # which needs matplotlib; the player does not
+    from chainview import plots  # imported here: the player works without matplotlib
 
     longest = max(len(line) for line, _ in rows)
     numbers = [value for line, _ in rows for value in line]
@@ -144,7 +144,7 @@ def _picture(
     lowest, highest = (min(numbers) / 2, 2 * max(numbers)) if log else (0, 1.15 * max(numbers))
     ax.set_ylim(ylim or (min(lowest, *numbers), highest))
     plot.alt = alt
-    root = ET.fromstring(plot.html())  # which lays the axes out, too
+    root = ET.fromstring(plot.html())  # html() also lays the axes out
     panel = next(root.iter("svg"))
     bottom = float(panel.attrib["height"])
     points = [(1, 1), (2, 10)] if log else [(1, 0), (2, 1)]
@@ -160,7 +160,7 @@ def _picture(
 
 
 def _marks(line: Sequence[float], axes: Sequence[float], dots: bool) -> Iterator[ET.Element]:
-    """What the script draws anew for each setting."""
+    """Yield what the script draws again for each setting."""
     left, step, right, zero, up, log = axes
     heights = [zero - up * (math.log10(value) if log else value) for value in line]
     points = [f"{left + step * i:.1f} {height:.1f}" for i, height in enumerate(heights)]

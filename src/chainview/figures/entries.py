@@ -40,8 +40,8 @@ class EntryWriter:
         self._tape = tape
         self._known: dict[Recorded, RecordedArray] = {}
 
-    def of(self, x: Recorded) -> RecordedArray:
-        """The entries of ``x``, in its shape.
+    def entries(self, x: Recorded) -> RecordedArray:
+        """Return the entries of ``x``, in its shape.
 
         Raises:
             TracingError: an operation cannot be written out, or the tape refuses one.
@@ -53,8 +53,8 @@ class EntryWriter:
         return self._known[x]
 
     def size(self, x: Recorded) -> Recorded:
-        """A number itself, and of an array the norm."""
-        entries = self.of(x).ravel()
+        """Return a number itself, or the norm of an array."""
+        entries = self.entries(x).ravel()
         if not x.shape:
             return entries[0]  # type: ignore[no-any-return]
         squares = self._each("multiply")(entries, entries)
@@ -124,5 +124,5 @@ class EntryWriter:
     def _index(self, x: Recorded) -> Any:
         parts: Iterable[Recorded] = x.args[1:]
         if not all(part.is_constant or part.op == "broadcast_to" for part in parts):
-            raise TracingError("an index that follows a leaf; choose by where or maximum")
+            raise TracingError("an index that depends on a leaf: use where or maximum")
         return filled(x.option("index"), [part.example for part in parts])

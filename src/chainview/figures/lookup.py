@@ -29,5 +29,5 @@ def number(value: float) -> str:
 
 
 def escaped(text: Any) -> str:
-    """Text for HTML."""
+    """Escape text for HTML."""
     return html.escape(str(text))

@@ -16,9 +16,9 @@ from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure
 from chainview.figures.numbers import NumberGraph, size
 from chainview.figures.program import PageProgram, follow, record
-from chainview.player.names import amount, entry
+from chainview.player.names import amount, index_text
 from chainview.read.items import Item
-from chainview.read.words import cut, listed
+from chainview.read.words import listed, truncate
 
 MOST_NODES = 60
 MOST_LEAVES = 12  # sliders
@@ -89,22 +89,22 @@ def nudge(
                 f"nudge: {leaf!r:.60} is not a leaf of the graph that requires a gradient"
             )
     if reach is not None and not 0 < reach < math.inf:
-        raise ValueError(f"nudge: reach must be positive and finite, and was {reach!r}")
+        raise ValueError(f"nudge: reach must be positive and finite; got {reach!r}")
     movable = [graph.names.item(leaf) for leaf in leaves] or movable
     count = sum(np.size(item.node.data) for item in movable)
     if count > MOST_LEAVES:
         raise ValueError(
-            f"nudge: the leaves hold {count:,} numbers, more than {MOST_LEAVES} sliders: say "
-            "leaves=[…], or make nodes with requires_grad=False of the others"
+            f"nudge: the leaves hold {count:,} numbers, more than {MOST_LEAVES} sliders: name "
+            "some of them in leaves=[…], or give the others requires_grad=False"
         )
     drag = _Drag(graph, movable, reach, program)
     drag.check()
     controls = drag.controls()
-    return Figure(drag.alt(), drag.data(), "nudge", drag.still(direction), controls)
+    return Figure(drag.alt(), drag.data(), "nudge", drag.static_html(direction), controls)
 
 
 def _called(f: Callable[..., Node], values: Sequence[float]) -> Callable[[], Node]:
-    """The function, to be called with leaves that have the names of its arguments."""
+    """Return the function with its leaves filled in, named after its arguments."""
     try:
         inspect.signature(f).bind(*values)
     except TypeError as error:
@@ -125,7 +125,7 @@ class _MovableNumber:
     index: tuple[int, ...]
 
     @property
-    def at(self) -> float:
+    def value(self) -> float:
         return float(np.asarray(self.item.node.data)[self.index])
 
 
@@ -150,8 +150,8 @@ class _Drag:
         self.entries = dict(zip(ids, self.program.entries, strict=True))
 
     def check(self) -> None:
-        """Hold the program to the values of the graph."""
-        values = self.program.run([leaf.at for leaf in self.leaves])
+        """Check that the program gives the values of the graph."""
+        values = self.program.run([leaf.value for leaf in self.leaves])
         for item in self.graph.items:
             data, grad = ([values[place] for place in places] for places in self.entries[item.id])
             _check(item, data, item.node.data)
@@ -160,11 +160,11 @@ class _Drag:
 
     def alt(self) -> str:
         start = f"{self.names.text(self.graph.top)} = {amount(self.graph.top.node.data)}"
-        values = [f"{self._named(leaf)['text']} = {amount(leaf.at)}" for leaf in self.leaves]
-        return cut(f"Graph of {start} with leaves to move: {listed(values, 6)}.")
+        values = [f"{self._named(leaf)['text']} = {amount(leaf.value)}" for leaf in self.leaves]
+        return truncate(f"Graph of {start} with leaves to move: {listed(values, 6)}.")
 
     def data(self) -> dict[str, Any]:
-        """What the script reads."""
+        """Return what the script reads."""
         program = self.program
         return {
             "program": {
@@ -184,24 +184,26 @@ class _Drag:
         }
 
     def _leaf(self, leaf: _MovableNumber) -> dict[str, Any]:
-        reach = self.reach or max(1.0, 1.5 * abs(leaf.at))
+        reach = self.reach or max(1.0, 1.5 * abs(leaf.value))
         _, grads = self.entries[leaf.item.id]
         grad = grads[np.ravel_multi_index(leaf.index, leaf.item.node.shape) if leaf.index else 0]
-        place = {"at": leaf.at, "reach": reach, "grad": grad}
+        place = {"at": leaf.value, "reach": reach, "grad": grad}
         return {"id": leaf.item.id} | self._named(leaf) | place
 
     def _named(self, leaf: _MovableNumber) -> dict[str, str]:
-        behind = entry(leaf.index)
+        behind = index_text(leaf.index)
         return {name: getattr(self.names, name)(leaf.item) + behind for name in ("html", "text")}
 
-    def still(self, direction: Direction | None) -> str:
-        """The graph, and its gradients in words."""
-        gradients = listed(self.graph.told((leaf.item, leaf.index) for leaf in self.leaves), 12)
+    def static_html(self, direction: Direction | None) -> str:
+        """Draw the graph, and write its gradients in words."""
+        gradients = listed(
+            self.graph.gradients_html((leaf.item, leaf.index) for leaf in self.leaves), 12
+        )
         top = f"{self.names.top} = <b>{amount(self.graph.top.node.data)}</b>"
-        return f"{self.graph.drawn(direction, ROOM)}<p>{top} and the gradients {gradients}.</p>"
+        return f"{self.graph.draw(direction, ROOM)}<p>{top} and the gradients {gradients}.</p>"
 
     def controls(self) -> str:
-        """A plot to be filled, and a slider for each leaf."""
+        """Write an empty plot, and a slider for each leaf."""
         sliders = "".join(
             f'<label class="cg-row"><span>{self._named(leaf)["html"]}</span>'
             f'<input type="range" min="{-STEPS}" max="{STEPS}"><output aria-hidden="true"></output>'
@@ -233,14 +235,14 @@ def _check(item: Item, got: Sequence[Any], known: Any) -> None:
     came = np.reshape(np.asarray(got, float), np.shape(known))
     if not np.allclose(came, known, rtol=1e-5, atol=1e-12, equal_nan=True):
         raise ValueError(
-            f"nudge: from the leaves {item.name} comes to {size(came):.6g}, and the graph has "
+            f"nudge: computed from the leaves, {item.name} is {size(came):.6g}, but the graph has "
             f"{size(known):.6g}: was a leaf changed after the graph was computed, or does a rule "
             "look at more than its operands?"
         )
 
 
 def _json(x: float) -> float | str:
-    """A number that JSON has, or what JavaScript calls it."""
+    """Return a number that JSON can hold, or else JavaScript's name for it."""
     if math.isfinite(x):
         return x
     return "NaN" if math.isnan(x) else "Infinity" if x > 0 else "-Infinity"

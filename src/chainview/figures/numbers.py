@@ -70,18 +70,18 @@ class NumberGraph:
         return self.items[-1]
 
     def leaves(self) -> list[Item]:
-        """Those that require a gradient."""
+        """Return the leaves that require a gradient."""
         return [item for item in self.items if item.is_leaf and item.node.requires_grad]
 
-    def told(self, items: Iterable[tuple[Item, tuple[int, ...]]]) -> list[str]:
-        """The gradients of numbers and of entries, by their indices, as HTML."""
+    def gradients_html(self, items: Iterable[tuple[Item, tuple[int, ...]]]) -> list[str]:
+        """Write the gradients of numbers and of entries, by their indices, as HTML."""
         of = [
             (x, index, np.asarray(self.grads[x.node])) for x, index in items if x.node in self.grads
         ]
         return [f"{self.names.derivative(x, index)} = {amount(g[index])}" for x, index, g in of]
 
-    def drawn(self, direction: Direction | None, room: str, shares: Shares | None = None) -> str:
-        """Draw the graph, as HTML; each text that can be written anew says what in ``data-slot``.
+    def draw(self, direction: Direction | None, room: str, shares: Shares | None = None) -> str:
+        """Draw the graph as HTML; each text that can change says what it is in ``data-slot``.
 
         Args:
             direction: which way the data flows; by default to the right, and downwards where the
@@ -89,23 +89,23 @@ class NumberGraph:
             room: the widest text of a number that is written anew.
             shares: what each edge passes back, to be written anew instead of the values.
         """
-        wide = self._drawn(direction or "LR", room, shares or {})
+        wide = self._draw(direction or "LR", room, shares or {})
         if direction or "tabindex" not in wide:  # no place is too narrow
             return f'<div class="cg-graph">{wide}</div>'
-        both = {"wide": wide, "tall": self._drawn("TB", room, shares or {})}
+        both = {"wide": wide, "tall": self._draw("TB", room, shares or {})}
         inside = "".join(f'<div class="cg-{name}">{html}</div>' for name, html in both.items())
         return f'<div class="cg-graph">{inside}</div>'
 
-    def _drawn(self, direction: Direction, room: str, shares: Shares) -> str:
+    def _draw(self, direction: Direction, room: str, shares: Shares) -> str:
         root = ET.fromstring(self._drawing(direction, room, shares).svg())
         edges = defaultdict[tuple[str | None, str | None], list[ET.Element]](list)
         for group in root.iter("g"):
             edges[group.get("data-from"), group.get("data-to")].append(group)
             if id := group.get("data-node"):
-                self._fill_in(group, self.names.by_id(id).node)
+                self._fill_in(group, self.names.item_by_id(id).node)
         for (id, position), share in shares.items():
-            child = self.names.by_id(id)
-            edge = edges[child.parents[position], id][child.which(position)]
+            child = self.names.item_by_id(id)
+            edge = edges[child.parents[position], id][child.edge_number(position)]
             next(edge.iter("text")).text = amount(share).removesuffix(".0")
         return scrolling(ET.tostring(root, encoding="unicode"))
 
@@ -116,8 +116,8 @@ class NumberGraph:
             moves = item.kind != "constant" and not shares
             data = item.node.data
             rows = [("shape", amount(data))] if np.ndim(data) else []
-            rows += [(_word("data", data), room if moves else amount(size(data)))]
-            rows += [(_word("grad", data), room)] if item.node in self.grads else []
+            rows += [(_slot_text("data", data), room if moves else amount(size(data)))]
+            rows += [(_slot_text("grad", data), room)] if item.node in self.grads else []
             label = self.names.text(item) if item.label or item.kind != "constant" else ""
             graph.node(item.id, **box(replace(item, label=label), rows))
             for position, parent in enumerate(item.parents):
@@ -137,9 +137,9 @@ class NumberGraph:
 
 
 def size(value: Any) -> Any:
-    """A number itself, and of an array the norm."""
+    """Return a number itself, or the norm of an array."""
     return np.linalg.norm(value) if np.ndim(value) else value
 
 
-def _word(slot: str, value: Any) -> str:
+def _slot_text(slot: str, value: Any) -> str:
     return f"‖{slot}‖" if np.ndim(value) else slot

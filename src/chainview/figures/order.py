@@ -10,7 +10,7 @@ from chainview.figures.figure import Figure
 from chainview.figures.numbers import NumberGraph
 from chainview.player.names import amount
 from chainview.read.items import Item
-from chainview.read.words import cut, listed
+from chainview.read.words import listed, truncate
 
 MOST_NODES = 40
 
@@ -41,7 +41,9 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
     """
     clicks = _Clicks(NumberGraph.read(root, "order", max_nodes))
-    return Figure(clicks.alt(), clicks.data(), "order", clicks.still(direction), clicks.controls())
+    return Figure(
+        clicks.alt(), clicks.data(), "order", clicks.static_html(direction), clicks.controls()
+    )
 
 
 class _Clicks:
@@ -56,13 +58,13 @@ class _Clicks:
     def alt(self) -> str:
         senders = [self.names.text(item) for item in reversed(self.shown) if not item.is_leaf]
         leaves = [self.names.text(item) for item in self.leaves]
-        return cut(
+        return truncate(
             f"Backward pass from {self.names.text(self.graph.top)} to click through: "
             f"{listed(senders, 8)}; the gradients to find: {listed(leaves, 8)}."
         )
 
     def data(self) -> list[dict[str, Any]]:
-        """What the script reads."""
+        """Return what the script reads."""
         waits = Counter(send["to"] for sent in self.sends.values() for send in sent.values())
         return [
             {
@@ -76,8 +78,8 @@ class _Clicks:
             for item in self.shown
         ]
 
-    def still(self, direction: Direction | None) -> str:
-        """The graph with what each edge passes back, and the gradients in words."""
+    def static_html(self, direction: Direction | None) -> str:
+        """Draw the graph with what each edge passes back, and write the gradients in words."""
         grads = self.graph.grads
         shares = {
             (item.id, position): float(grads[item.node]) * send["local"]
@@ -85,8 +87,8 @@ class _Clicks:
             for position, send in self.sends[item.id].items()
         }
         widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
-        drawn = self.graph.drawn(direction, f"{widest}0", shares)
-        right = listed(self.graph.told((item, ()) for item in self.leaves), 12)
+        drawn = self.graph.draw(direction, f"{widest}0", shares)
+        right = listed(self.graph.gradients_html((item, ()) for item in self.leaves), 12)
         return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
 
     def controls(self) -> str:
@@ -99,9 +101,13 @@ class _Clicks:
 
 
 def _sends(item: Item) -> dict[int, dict[str, Any]]:
-    """What a node passes on by each click: to which operand, along which of their edges."""
+    """Return what each click makes a node pass on: to which operand, along which of their edges."""
     return {
-        position: {"to": item.parents[position], "which": item.which(position), "local": local}
+        position: {
+            "to": item.parents[position],
+            "which": item.edge_number(position),
+            "local": local,
+        }
         for position, (_, local) in enumerate(local_gradients(item.node))
         if local is not None
     }

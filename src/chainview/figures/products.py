@@ -55,8 +55,8 @@ def transposes(product: Node) -> Lookup:
     return _figure(
         [left, top, right],
         [
-            _gradient(right, of_right, left.turned(), top),
-            _gradient(left, of_left, top, right.turned()),
+            _gradient(right, of_right, left.transposed(), top),
+            _gradient(left, of_left, top, right.transposed()),
         ],
     )
 
@@ -70,7 +70,7 @@ class _Factor:
     matrix: Any
     flipped: bool = False
 
-    def turned(self) -> "_Factor":
+    def transposed(self) -> "_Factor":
         return replace(self, flipped=not self.flipped)
 
     @property
@@ -102,8 +102,8 @@ class _Gradient:
         comma = "," * (max(self.matrix.shape) > 9)
         return f"{escaped(self.name)}<sub>{row + 1}{comma}{column + 1}</sub>"
 
-    def words(self, row: int, column: int) -> str:
-        """What an entry is made of, in HTML."""
+    def description(self, row: int, column: int) -> str:
+        """Write what an entry is made of, in HTML."""
         first = self.left.line(row, down=self.left.flipped)
         second = self.right.line(column, down=not self.right.flipped)
         pairs = zip(self.left.array[row], self.right.array[:, column], strict=True)
@@ -112,15 +112,15 @@ class _Gradient:
         sums = " ".join(f'<span style="--n:{i}">{part}</span>' for i, part in enumerate(parts))
         return f"{self.entry(row, column)} takes {first} and {second}: {sums}"
 
-    def lit(self, row: int, column: int) -> Iterator[tuple[int, int, int, int]]:
-        """The cells that make an entry: which term, which matrix, row and column."""
+    def contributing_cells(self, row: int, column: int) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the cells that make an entry: which term, which matrix, row and column."""
         for i in range(self.left.array.shape[1]):
             yield i, self.left.place, *((i, row) if self.left.flipped else (row, i))
             yield i, self.right.place, *((column, i) if self.right.flipped else (i, column))
 
 
 def _factor(operand: Node, place: int, name: str) -> _Factor:
-    """An operand of the product, and the matrix that it is the transpose of, if it is of one."""
+    """Return an operand of the product, with the matrix that it transposes, if it's a transpose."""
     if operand.op == "transpose" and np.array_equal(operand.data, operand.parents[0].data.T):
         (matrix,) = operand.parents
         return _Factor(matrix.label or name, place, matrix.data, flipped=True)
@@ -128,9 +128,9 @@ def _factor(operand: Node, place: int, name: str) -> _Factor:
 
 
 def _gradient(of: _Factor, matrix: Any, left: _Factor, right: _Factor) -> _Gradient:
-    """The gradient of a factor; if that stands transposed, by (A B)ᵀ = Bᵀ Aᵀ."""
+    """Return the gradient of a factor; if the factor is a transpose, by (A B)ᵀ = Bᵀ Aᵀ."""
     if of.flipped:
-        left, right = right.turned(), left.turned()
+        left, right = right.transposed(), left.transposed()
     return _Gradient(f"d{of.name}", matrix, left, right)
 
 
@@ -140,12 +140,12 @@ def _bracketed(value: float) -> str:
 
 def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Lookup:
     start = found[0]
-    lit = {tuple(cell): i for i, *cell in start.lit(0, 0)}
-    tables = [_given(factor, lit) for factor in given]
-    tables += [_found(gradient, gradient is start) for gradient in found]
+    lit = {tuple(cell): i for i, *cell in start.contributing_cells(0, 0)}
+    tables = [_matrix_table(factor, lit) for factor in given]
+    tables += [_button_table(gradient, gradient is start) for gradient in found]
     body = (
         f'<div class="cg-matrices">{"".join(tables)}</div>'
-        f'<p class="cg-words" aria-live="polite">{start.words(0, 0)}</p>'
+        f'<p class="cg-words" aria-live="polite">{start.description(0, 0)}</p>'
     )
     data = [
         [
@@ -153,12 +153,12 @@ def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Lookup:
             gradient.left.array.shape[1],
             [gradient.left.place, int(gradient.left.flipped)],
             [gradient.right.place, int(not gradient.right.flipped)],
-            [[gradient.words(*entry) for entry in row] for row in _entries(gradient)],
+            [[gradient.description(*entry) for entry in row] for row in _entries(gradient)],
         ]
         for i, gradient in enumerate(found)
     ]
     formulas = ", ".join(gradient.text for gradient in found)
-    return Lookup(f"{formulas}. {plain(start.words(0, 0))}", data, "transposes", body)
+    return Lookup(f"{formulas}. {plain(start.description(0, 0))}", data, "transposes", body)
 
 
 def _entries(gradient: _Gradient) -> list[list[tuple[int, int]]]:
@@ -166,8 +166,8 @@ def _entries(gradient: _Gradient) -> list[list[tuple[int, int]]]:
     return [[(row, column) for column in range(columns)] for row in range(rows)]
 
 
-def _given(factor: _Factor, lit: Mapping[tuple[int, ...], int]) -> str:
-    """A matrix as a table, with the cells that are lit."""
+def _matrix_table(factor: _Factor, lit: Mapping[tuple[int, ...], int]) -> str:
+    """Write a matrix as a table, with the lit cells marked."""
 
     def cell(row: int, column: int) -> str:
         term = lit.get((factor.place, row, column))
@@ -177,8 +177,8 @@ def _given(factor: _Factor, lit: Mapping[tuple[int, ...], int]) -> str:
     return _table(factor.name, factor.matrix, cell, gradient=factor.place == 1)
 
 
-def _found(gradient: _Gradient, chosen: bool) -> str:
-    """A matrix as a table of buttons, the first of which the tabulator key reaches."""
+def _button_table(gradient: _Gradient, chosen: bool) -> str:
+    """Write a matrix as a table of buttons; the Tab key reaches the first of them."""
 
     def cell(row: int, column: int) -> str:
         first = (row, column) == (0, 0)

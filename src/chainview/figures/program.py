@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._shares import added, fitted
+from chaingrad._shares import added, match_parent
 from chaingrad.program.identities import simpler
 from chaingrad.program.source import reached
 from chaingrad.program.tape import Recorded, Tape
@@ -62,7 +62,7 @@ class PageProgram:
         constants: they stand behind the inputs.
         code: the name of each operation and the places of its operands; its result has the next
             place.
-        data: the places of the nodes' values; of an array, that of its norm.
+        data: the places of the nodes' values; for an array, the place of its norm.
         forward: how many operations these take; the gradients' follow.
         grads: the places of the gradients of the root, of those nodes that have one, likewise.
         entries: of each node the places of the entries of its value, and of its gradient.
@@ -76,7 +76,7 @@ class PageProgram:
     entries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
 
     def run(self, inputs: Sequence[float]) -> list[Any]:
-        """The value at each place: the inputs, the constants, and the result of each operation."""
+        """Compute the value at each place: the inputs, the constants, then each operation."""
         values: list[Any] = [*map(np.float64, inputs), *map(np.float64, self.constants)]
         with np.errstate(all="ignore"):
             for name, *places in self.code:
@@ -96,16 +96,16 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> PageProg
         TypeError: an operation cannot be written in those that a page runs.
     """
     tape = Tape(simpler)
-    value = computed(tape, nodes, inputs, caller)
+    value = record_values(tape, nodes, inputs, caller)
     return _RecordedGraph(tape, value, _adjoints(nodes, value, caller), caller).program(
         nodes, inputs
     )
 
 
-def computed(
+def record_values(
     tape: Tape, nodes: Sequence[Any], inputs: Sequence[Any], caller: str
 ) -> dict[Any, Any]:
-    """The recorded values of the nodes, parents before children; see `record`."""
+    """Return the recorded values of the nodes, parents before children; see `record`."""
     value: dict[Any, Any] = {node: tape.input(_plain(node.data)) for node in inputs}
     for node in nodes:
         if node.parents:
@@ -116,7 +116,7 @@ def computed(
     return value
 
 
-def arranged(
+def assign_places(
     given: Sequence[Recorded], wanted: Sequence[Recorded], first: Sequence[Recorded] = ()
 ) -> tuple[tuple[float, ...], tuple[tuple[Any, ...], ...], dict[Recorded, int]]:
     """Give everything a place: the inputs, the constants, and each result in its turn.
@@ -171,7 +171,7 @@ class _RecordedGraph:
 
     def program(self, nodes: Sequence[Any], inputs: Sequence[Any]) -> PageProgram:
         entries = EntryWriter(Primitives(simpler))
-        given = [x for node in inputs for x in entries.of(self.value[node]).flat]
+        given = [x for node in inputs for x in entries.entries(self.value[node]).flat]
         data, grads = (
             [self._numbers(entries, node, of) for node in nodes]
             for of in (self.value, self.adjoint)
@@ -179,7 +179,7 @@ class _RecordedGraph:
         values, adjoints = (
             [x for shown, parts in of for x in (*shown, *parts)] for of in (data, grads)
         )
-        constants, code, place = arranged(given, adjoints, values)
+        constants, code, place = assign_places(given, adjoints, values)
         return PageProgram(
             constants,
             code,
@@ -195,16 +195,16 @@ class _RecordedGraph:
     def _numbers(
         self, entries: EntryWriter, node: Any, of: Mapping[Any, Any]
     ) -> tuple[list[Recorded], list[Recorded]]:
-        """What a box shows of a node's value or gradient, and its entries, if it has one."""
+        """Return what a box shows of a node's value or gradient, and its entries, if it has one."""
         if node not in of:
             return [], []
         x = self.tape.constant(of[node])
         with _naming(self.caller, node):
-            return [entries.size(x)], list(entries.of(x).flat)
+            return [entries.size(x)], list(entries.entries(x).flat)
 
 
 def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> dict[Any, Any]:
-    """The adjoints of all nodes that have one, of the last of them."""
+    """Compute the gradient of the last node with respect to each node that has one."""
     adjoint: dict[Any, Any] = {nodes[-1]: 1.0}
     for node in reversed(nodes):
         if node.parents and node in adjoint:
@@ -236,13 +236,13 @@ def _send(node: Any, value: Mapping[Any, Any], adjoint: dict[Any, Any]) -> None:
     pulled = node.rule.pull(adjoint[node], value[node], operands, needed)
     for parent, share in zip(node.parents, pulled, strict=True):
         if parent.requires_grad:
-            share = fitted(share, parent, node)
+            share = match_parent(share, parent, node)
             adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
 
 
 @contextmanager
 def _naming(caller: str, node: Any) -> Iterator[None]:
-    """Have an error name the operation that cannot be written down."""
+    """Name the operation in an error when it can't be written down."""
     try:
         yield
     except (TypeError, ValueError, AttributeError) as error:

@@ -39,7 +39,7 @@ MOST = 256 * 1024 * 1024
 def watch_torch(
     f: Callable[..., Any], *inputs: Any, model: Any = None, most: int = MOST
 ) -> Watched:
-    """Run ``f(*inputs)`` and its backward pass in PyTorch once, and note all that happens.
+    """Run ``f(*inputs)`` and its backward pass in PyTorch once, and record everything that happens.
 
     The shares are those that PyTorch sent, in its order. They add up to the gradient to the last
     bit for each leaf, and for each tensor between that is neither changed in place nor a view of
@@ -49,15 +49,16 @@ def watch_torch(
 
     Afterwards the tensors that were there before the run, their ``.grad``, the buffers and modes of
     modules, and the generators of PyTorch, NumPy and ``random`` are as they were, also where ``f``
-    fails. Modules are those of ``model``, those that ``f`` refers to, and those it calls. What else
-    ``f`` does, to lists or files or counters, is done once. Tensors as they are at the time of an
-    operation are noted, whatever is changed in place later.
+    fails. This covers the modules of ``model``, the modules that ``f`` refers to, and the modules
+    it calls. Anything else that ``f`` does, to lists or files or counters, happens once. A tensor
+    is recorded as it is at the time of an operation, whatever changes it in place later.
 
     Args:
         f: a function of ``inputs`` that gives a loss, one number.
         inputs: tensors, or anything else that ``f`` takes.
         model: the module that is trained: its parameters are named, and missed where no gradient
-            reaches them; those of others, such as a target network, are not. By default all are.
+            reaches them. Parameters of other modules, such as a target network, are not. By
+            default all are.
         most: bytes of arrays to keep. Where there would be more, shapes, norms and largest entries
             are kept of all.
 
@@ -93,18 +94,19 @@ def watch_jax(
 
     JAX sends no messages: it transposes a whole program at once. Here each equation of the jaxpr is
     run, and then, from the last to the first, pulled back by ``jax.vjp`` of its primitive. The
-    rules are JAX's, the order and the sums are ours. They agree with ``jax.grad`` but for rounding,
-    as a sum may be taken in another order.
+    rules are JAX's, the order and the sums are ours. They agree with ``jax.grad`` up to rounding,
+    because we may take a sum in another order.
 
-    The functions under ``jit`` and ``jax.checkpoint`` are looked into, a ``scan`` of up to 50 steps
-    is unrolled, and what has a derivative of its own (``custom_vjp``, ``custom_jvp``), a longer
-    ``scan``, a ``cond`` and a checkpoint with a policy are one box each. Names are those of
-    arguments, functions and ``jax.named_scope``. The function is traced once, and compiled never.
+    We look into the functions under ``jit`` and ``jax.checkpoint``, and unroll a ``scan`` of up to
+    50 steps. Anything with a derivative of its own (``custom_vjp``, ``custom_jvp``), a longer
+    ``scan``, a ``cond`` and a checkpoint with a policy are one box each. Names come from
+    arguments, functions and ``jax.named_scope``. The function is traced once, and never compiled.
 
-    The bytes that an equation keeps are those of the arrays that its pullback holds, as
-    ``jax.vjp`` hands them over, each at the first that holds it: of a checkpoint what it is given,
-    and of an unrolled ``scan`` what the same steps keep when they are written out (the ``scan``
-    copies its carry besides, and no rows). A compiler that is given both passes may keep others.
+    The bytes that an equation keeps are the bytes of the arrays that its pullback holds, as
+    ``jax.vjp`` returns it; each array counts at the first equation that holds it. A checkpoint
+    keeps what it is given. An unrolled ``scan`` keeps what the same steps keep when they are
+    written out (the ``scan`` also copies its carry, and no rows). A compiler that sees both passes
+    may keep other arrays.
 
     Args:
         f: a function of ``inputs`` that gives a loss, one number.

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 STEPS = (1e-6, 1e-7)  # of an entry, or of 1 where the entry is smaller
-COARSE = 1e-4  # a loss that is rounded somewhere moves by it, and not by the smaller steps
+COARSE = 1e-4  # moves a loss that is rounded somewhere; smaller steps don't
 NOISE = 1e-9  # of a loss of 1: a few units in its last place, by the first step
 NEARBY = 1e-4  # how far a point nearby lies, as a part of each leaf's size
-REPEATED = 1e-10  # how far two runs at one point may differ, as sums may be taken in another order
+REPEATED = 1e-10  # how far two runs at one point may differ: sums may change order
 
 Moved = Mapping[int, Any]  # arrays in the place of leaves, by the leaves' numbers
 
@@ -26,7 +26,7 @@ class NotComparedError(Exception):
     """Why gradients can't be compared with differences."""
 
 
-class Again:
+class Rerun:
     """A watched function that runs again in double precision, at points near its own.
 
     Complex leaves are given as pairs of real numbers, along a last axis.
@@ -37,15 +37,15 @@ class Again:
     is_complex: Sequence[bool]
 
     def values(self) -> list[Any]:
-        """The leaves."""
+        """Return the leaves."""
         raise NotImplementedError
 
     def loss(self, moved: Moved) -> float:
-        """The loss, with some leaves moved."""
+        """Compute the loss, with some leaves moved."""
         raise NotImplementedError
 
     def gradients(self, moved: Moved) -> tuple[float, list[Any]]:
-        """The loss, and the framework's gradient for each leaf."""
+        """Compute the loss, and the framework's gradient for each leaf."""
         raise NotImplementedError
 
     def __call__(self, samples: int, has_time: Callable[[], bool]) -> "Compared | str":
@@ -61,7 +61,7 @@ class Again:
 
 
 def reals(array: Any) -> Any:
-    """Give complex numbers as pairs, and real ones as they are."""
+    """Return complex numbers as pairs, and real ones unchanged."""
     if not np.iscomplexobj(array):
         return array
     return np.stack([array.real, array.imag], axis=-1)
@@ -109,14 +109,14 @@ class _TimeIsUpError(Exception):
 class _Point:
     """Values of all leaves, the loss and its gradients there, and differences from there."""
 
-    again: Again
+    rerun: Rerun
     values: Sequence[Any]
     has_time: Callable[[], bool]
     moved: Moved = field(default_factory=dict)
 
     @cached_property
     def _found(self) -> tuple[float, list[Any]]:
-        return self.again.gradients(self.moved)
+        return self.rerun.gradients(self.moved)
 
     @property
     def loss(self) -> float:
@@ -130,17 +130,17 @@ class _Point:
     def _largest(self) -> float:
         return max(float(np.abs(grad).max()) for grad in self.gradients)
 
-    def again_there(self) -> float:
-        """The loss of another run."""
+    def rerun_loss(self) -> float:
+        """Compute the loss in another run."""
         return self._run(self.moved)
 
     def _run(self, moved: Moved) -> float:
         if not self.has_time():
             raise _TimeIsUpError
-        return self.again.loss(moved)
+        return self.rerun.loss(moved)
 
     def nearby(self) -> "_Point":
-        """A point where no two numbers are equal by chance, and none is 0."""
+        """Return a point where no two numbers are equal by chance, and none is 0."""
         generator = np.random.default_rng(1)
         moved = {}
         for number, value in enumerate(self.values):
@@ -149,10 +149,10 @@ class _Point:
             moved[number] = value + NEARBY * size * way
         if not self.has_time():
             raise _TimeIsUpError
-        return _Point(self.again, list(moved.values()), self.has_time, moved)
+        return _Point(self.rerun, list(moved.values()), self.has_time, moved)
 
-    def sides(self, number: int, flat: int, step: float) -> tuple[float, float]:
-        """The one-sided differences, from below and from above."""
+    def one_sided(self, number: int, flat: int, step: float) -> tuple[float, float]:
+        """Compute the one-sided differences, from below and from above."""
         value = self.values[number]
         here = float(value.flat[flat])
         found = []
@@ -166,11 +166,11 @@ class _Point:
     def examine(self, number: int, flat: int) -> EntryCheck:
         """Compare one entry."""
         gradient = float(self.gradients[number].flat[flat])
-        is_complex = self.again.is_complex[number]
-        where = self.again.names[number], _place(self.values[number].shape, flat, is_complex)
+        is_complex = self.rerun.is_complex[number]
+        where = self.rerun.names[number], _place(self.values[number].shape, flat, is_complex)
         pairs = []
         for step in STEPS:
-            pairs.append(self.sides(number, flat, step))
+            pairs.append(self.one_sided(number, flat, step))
             away = self._disagreement(gradient, sum(pairs[-1]) / 2)
             if away <= NOISE * max(1.0, abs(self.loss)):
                 return EntryCheck(*where, "rough" if away > 0 else "right", gradient, pairs[-1])
@@ -182,14 +182,14 @@ class _Point:
             (low, high), (low_too, high_too) = pairs
             is_kink = max(abs(low - low_too), abs(high - high_too)) < 0.1 * abs(high - low)
             return EntryCheck(*where, "kink" if is_kink else "rough", gradient, pairs[0])
-        coarse = self.sides(number, flat, COARSE)
+        coarse = self.one_sided(number, flat, COARSE)
         if not abs(sum(coarse) / 2 - all_sides.mean()) <= beyond:
             return EntryCheck(*where, "rough", gradient, coarse)
         is_flat = not np.any(all_sides) and not any(coarse)
         return EntryCheck(*where, "flat" if is_flat else "wrong", gradient, pairs[0])
 
     def _disagreement(self, gradient: float, difference: float) -> float:
-        """How far a difference is from the gradient, beyond what counts as the same."""
+        """Return how far a difference is from the gradient, beyond what counts as equal."""
         size = max(abs(gradient), abs(difference))
         return abs(gradient - difference) - 1e-3 * size - 1e-5 * self._largest
 
@@ -199,18 +199,18 @@ def _place(shape: tuple[int, ...], flat: int, is_complex: bool) -> str:
     return f"{entry[:-1]}, {('real', 'imaginary')[entry[-1]]} part," if is_complex else str(entry)
 
 
-def compare(again: Again, samples: int, has_time: Callable[[], bool]) -> Compared:
+def compare(rerun: Rerun, samples: int, has_time: Callable[[], bool]) -> Compared:
     """Compare entries of gradients with differences, spread over the leaves.
 
     Args:
-        again: the function.
+        rerun: the function.
         samples: how many entries: of each leaf the largest, and others at random.
         has_time: whether there is time for another run; one that has begun isn't interrupted.
 
     Raises:
         NotComparedError: the loss isn't finite, or differs from run to run.
     """
-    here = _Point(again, again.values(), has_time)
+    here = _Point(rerun, rerun.values(), has_time)
     entries = _entries(here.gradients, samples)
     verdicts: list[EntryCheck] = []
     try:
@@ -226,12 +226,12 @@ def compare(again: Again, samples: int, has_time: Callable[[], bool]) -> Compare
             _check_repeated(here)
     except _TimeIsUpError:
         pass
-    return Compared(verdicts, len(entries), len(again.names))
+    return Compared(verdicts, len(entries), len(rerun.names))
 
 
 def _check_repeated(point: _Point) -> None:
     """Check that one more run gives the same loss."""
-    loss, again = point.loss, point.again_there()
+    loss, again = point.loss, point.rerun_loss()
     if not np.isfinite(loss):
         raise NotComparedError("in double precision the loss isn't finite")
     if not abs(loss - again) <= REPEATED * max(1.0, abs(loss)):
@@ -242,18 +242,18 @@ def _check_repeated(point: _Point) -> None:
 
 
 def _confirmed(verdict: EntryCheck, beside: EntryCheck) -> EntryCheck:
-    """Take what is wrong at a point, and right beside it, for a kink."""
+    """Call an entry a kink if it's wrong at a point, and right beside it."""
     if beside.kind in ("wrong", "flat"):
-        return verdict if beside.kind == verdict.kind else _as(verdict, "wrong")
-    return _as(verdict, "kink" if beside.kind == "right" else "rough")
+        return verdict if beside.kind == verdict.kind else _with_kind(verdict, "wrong")
+    return _with_kind(verdict, "kink" if beside.kind == "right" else "rough")
 
 
-def _as(verdict: EntryCheck, kind: Literal["wrong", "kink", "rough"]) -> EntryCheck:
+def _with_kind(verdict: EntryCheck, kind: Literal["wrong", "kink", "rough"]) -> EntryCheck:
     return EntryCheck(verdict.name, verdict.place, kind, verdict.gradient, verdict.sides)
 
 
 def _entries(gradients: Sequence[Any], samples: int) -> list[tuple[int, int]]:
-    """Leaves and entries of them: first each leaf's largest, then others at random."""
+    """Choose leaves and entries of them: first each leaf's largest, then others at random."""
     generator = np.random.default_rng(0)
     each = max(1, samples // max(len(gradients), 1))
     chosen = sorted(map(int, generator.permutation(len(gradients))[:samples]))

@@ -14,7 +14,7 @@ Noted = TypeVar("Noted", bound=Run)
 
 
 def fold(watched: Noted, within: str, most: int) -> Noted:
-    """The run, or one call in it, in at most that many boxes."""
+    """Fold the run, or one call in it, into at most that many boxes."""
     top = _call(watched, within)
     inside = {v for v in watched.values if v.parents and top in v.call.chain}
     read = {parent for value in inside for parent in value.parents}
@@ -39,7 +39,7 @@ def _call(watched: Run, within: str) -> ModuleCall:
 def _groups(
     values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
 ) -> Groups:
-    """Open calls level by level while there is room; where there is none, put rows together."""
+    """Open calls level by level while there is room; if even the first doesn't fit, share boxes."""
     opened = {top}
     groups = _by_call(values, inside, top, opened)
     if len(set(groups.values())) > most:
@@ -68,7 +68,7 @@ def _by_call(
 
 
 def _with_leaves(values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups) -> Groups:
-    """A leaf that one box alone reads is in it, but for inputs, which stand for themselves."""
+    """Put each leaf that only one box reads into that box; inputs keep a box of their own."""
     readers: dict[WatchedNode, set[Hashable]] = defaultdict(set)
     for value in inside:
         for parent in value.parents:
@@ -85,7 +85,7 @@ def _with_leaves(values: Sequence[WatchedNode], inside: set[WatchedNode], groups
 def _in_rows(
     values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups, most: int
 ) -> Groups:
-    """Put neighbours in an order together, as many as it takes."""
+    """Put consecutive values together, as many as it takes."""
     order = _sorted(values, {value: groups[value] for value in inside})
     place = {group: i for i, group in enumerate(order)}
     size = 2
@@ -98,7 +98,7 @@ def _in_rows(
 
 
 def _sorted(values: Sequence[WatchedNode], groups: Groups) -> list[Hashable]:
-    """The groups, what is read before what reads it."""
+    """Sort the groups so that each comes after those it reads."""
     parents: dict[Hashable, dict[Hashable, None]] = {group: {} for group in groups.values()}
     for value in values:
         for parent in value.parents if value in groups else ():
@@ -108,7 +108,7 @@ def _sorted(values: Sequence[WatchedNode], groups: Groups) -> list[Hashable]:
     parents[root] = dict.fromkeys(groups.values())
     try:
         return toposort(root, parents)[:0:-1]
-    except CycleError:  # a view that PyTorch made anew: then each value for itself
+    except CycleError:  # PyTorch made a view again: each value is its own group
         groups.update({value: value for value in groups})
         return [value for value in values if value in groups]
 
@@ -165,7 +165,7 @@ class _Boxes(Generic[Noted]):
         return box
 
     def _parents(self, box: WatchedNode) -> list[WatchedNode]:
-        """An arrow for each share that comes in; where none does, one for what is only read."""
+        """Return a parent for each share that comes in, then one for each box that is only read."""
         parents: list[WatchedNode] = []
         read: dict[WatchedNode, None] = {}
         for child in box.inside:
@@ -179,7 +179,7 @@ class _Boxes(Generic[Noted]):
         return parents + [source for source in read if source not in parents]
 
     def watched(self) -> Noted:
-        """The run, in boxes."""
+        """Return the run, in boxes."""
         results = [v for v in self._watched.values if v in self._outside and v in self._inside]
         found = {
             key: (thing, self._boxes[value])
@@ -196,7 +196,7 @@ class _Boxes(Generic[Noted]):
         )
 
     def _marks(self) -> dict[WatchedNode, Sequence[str]]:
-        """Of each box what is marked in it."""
+        """Map each box to what is marked in it."""
         marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
         for value, words in self._watched.marks.items():
             if value in self._boxes:

@@ -13,14 +13,14 @@ import numpy as np
 from chaingrad.graph import toposort
 from chainview.frameworks import _widening
 from chainview.frameworks._differences import (
-    Again,
     Compared,
     Moved,
     NotComparedError,
+    Rerun,
     complexes,
     reals,
 )
-from chainview.frameworks.run import BY_DESIGN, ModuleCall, WatchedNode, summary, told_of
+from chainview.frameworks.run import BY_DESIGN, ModuleCall, WatchedNode, resolve_event, summary
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read import jaxpr
@@ -36,11 +36,11 @@ def watch(
     chosen = {argnums} if isinstance(argnums, int) else set(argnums)
     for number in chosen:
         if not 0 <= number < len(inputs):
-            raise ValueError(f"watch_jax: argnums has {number}, of {len(inputs)} arguments")
+            raise ValueError(f"watch_jax: argnums names argument {number}; there are {len(inputs)}")
     closed = jax.make_jaxpr(f)(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
-    run = _Run(record.outputs[0], _Numbers(most))
+    run = _Run(record.outputs[0], _ArrayStore(most))
     given = [
         (x, i in chosen) for i, argument in enumerate(inputs) for x in jax.tree.leaves(argument)
     ]
@@ -54,11 +54,11 @@ def watch(
         if is_chosen and _is_real(x) and np.size(x)
     ]
     is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
-    again = _Again(f, inputs, leaves, is_low)
-    return replace(seen, again=again)
+    rerun = _JaxRerun(f, inputs, leaves, is_low)
+    return replace(seen, rerun=rerun)
 
 
-class _Again(Again):
+class _JaxRerun(Rerun):
     def __init__(
         self,
         f: Callable[..., Any],
@@ -81,7 +81,7 @@ class _Again(Again):
 
     @cached_property
     def _function(self) -> Callable[..., Any]:
-        """The loss, of the leaves' values, in double precision from end to end."""
+        """The loss as a function of the leaves' values, in double precision from end to end."""
         shape = jax.tree.structure(list(self._inputs))
         closed = jax.make_jaxpr(lambda *flat: self._f(*jax.tree.unflatten(shape, flat)))(
             *self._given
@@ -140,23 +140,23 @@ def _check(outputs: Sequence[Any]) -> None:
 
 
 @dataclass(eq=False)
-class _Entry:
+class _StoredArray:
     value: Any
 
 
-class _Numbers:
+class _ArrayStore:
     """Arrays, until they are more than ``most`` bytes; from then on summaries, of all."""
 
     def __init__(self, most: int) -> None:
         self._most, self._bytes = most, 0
-        self._entries: list[_Entry] = []
+        self._entries: list[_StoredArray] = []
         self.is_full = False
 
-    def enter(self, array: Any) -> _Entry:
-        """Note an array."""
+    def store(self, array: Any) -> _StoredArray:
+        """Record an array."""
         if jnp.issubdtype(jnp.result_type(array), jax.dtypes.prng_key):
             array = jax.random.key_data(array)
-        entry = _Entry(np.asarray(array))
+        entry = _StoredArray(np.asarray(array))
         self._bytes += entry.value.nbytes
         self._entries.append(entry)
         if self.is_full or self._bytes > self._most:
@@ -171,20 +171,20 @@ class _Numbers:
 class _Run:
     """The values of all that the output needs, and what is sent back."""
 
-    def __init__(self, output: jaxpr.Use, numbers: _Numbers) -> None:
+    def __init__(self, output: jaxpr.Use, numbers: _ArrayStore) -> None:
         self._output = output
         self._order = toposort(output[0], lambda node: node.parents)[::-1]
         self._numbers = numbers
         self._results: dict[jaxpr.JaxprNode, Sequence[Any]] = {}
         self._values: dict[jaxpr.JaxprNode, WatchedNode] = {}
-        self._sums: dict[jaxpr.Use, tuple[Any, _Entry]] = {}  # of what was sent so far
+        self._sums: dict[jaxpr.Use, tuple[Any, _StoredArray]] = {}  # of what was sent so far
         # The operands that want a gradient, and what takes it there.
         self._pulls: dict[jaxpr.JaxprNode, tuple[Sequence[int], Callable[..., Any]]] = {}
         self._pulled: set[jaxpr.JaxprNode] = set()
         self.events: list[Event] = []
 
     def forward(self, given: dict[jaxpr.JaxprNode, tuple[Any, bool]]) -> None:
-        """Compute each equation from those before it."""
+        """Compute each equation from the results before it."""
         calls = _Calls()
         for node in self._order:
             if node in given:
@@ -193,13 +193,13 @@ class _Run:
             else:
                 results, needed = self._computed(node)
             self._results[node] = results
-            self._values[node] = self._value(node, results[0], needed, calls.of(node.scopes))
+            self._values[node] = self._value(node, results[0], needed, calls.find(node.scopes))
 
     def _operands(self, node: jaxpr.JaxprNode) -> list[Any]:
         return [self._results[value][i] for value, i in node.operands]
 
     def _computed(self, node: jaxpr.JaxprNode) -> tuple[Sequence[Any], bool]:
-        """The results of an equation, and whether a gradient goes back through it."""
+        """Compute the results of an equation, and whether a gradient goes back through it."""
         run = node.compute
         assert run is not None
         wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
@@ -226,7 +226,7 @@ class _Run:
             node.op,
             label,
             tuple(self._values[parent] for parent in node.parents),
-            self._numbers.enter(result),
+            self._numbers.store(result),
             requires_grad=needed,
             is_input=node.kind == "input",
             call=call,
@@ -243,11 +243,11 @@ class _Run:
         """Send shares back, from the last equation to the first."""
         if not self._is_needed(self._output):
             raise ValueError(
-                "watch_jax: the loss does not depend on what argnums names by anything that has a "
-                "gradient: look for stop_gradient and for whole numbers"
+                "watch_jax: no gradient leads from the loss to the arguments in argnums: look for "
+                "stop_gradient, and for integers on the way"
             )
         seed = jnp.ones_like(self._results[self._output[0]][self._output[1]])
-        entry = self._numbers.enter(seed)
+        entry = self._numbers.store(seed)
         self._sums[self._output] = seed, entry
         self.events.append(Written(self._values[self._output[0]], entry))
         for node in reversed(self._order):
@@ -255,10 +255,12 @@ class _Run:
                 self._pull(node)
         for (node, _), (_, entry) in reversed(self._sums.items()):
             self._values[node].grad = entry
-        kept = _Kept()
+        kept = _SavedBytes()
         for node in self._order:
             back = self._pulls[node][1] if node in self._pulled else None
-            self._values[node].kept = kept.by(node, self._operands(node), self._results[node], back)
+            self._values[node].kept = kept.of_equation(
+                node, self._operands(node), self._results[node], back
+            )
 
     def _pull(self, node: jaxpr.JaxprNode) -> None:
         uses = [(node, i) for i in range(len(self._results[node]))]
@@ -282,53 +284,53 @@ class _Run:
             return np.zeros(jnp.shape(result), jax.dtypes.float0)
         return self._sums[node, i][0] if (node, i) in self._sums else jnp.zeros_like(result)
 
-    def _send(self, node: jaxpr.JaxprNode, position: int, above: _Entry, share: Any) -> None:
+    def _send(self, node: jaxpr.JaxprNode, position: int, above: _StoredArray, share: Any) -> None:
         use = node.operands[position]
         before, known = self._sums.get(use, (None, None))
         total = share if known is None else before + share
-        entry = self._numbers.enter(share)
-        now = entry if known is None else self._numbers.enter(total)
+        entry = self._numbers.store(share)
+        now = entry if known is None else self._numbers.store(total)
         child, parent = self._values[node], self._values[use[0]]
         self.events.append(Message(child, parent, position, above, None, entry, known, now))
         self._sums[use] = total, now
 
     def result(self) -> Watched:
-        """All that was seen, with arrays in place of entries."""
+        """Return everything that was seen, with arrays in place of entries."""
         for value in self._values.values():
             value.data, value.grad = _number(value.data), _number(value.grad)
         return Watched(
             "JAX",
             self._values[self._output[0]],
             list(self._values.values()),
-            [told_of(event, _number) for event in self.events],
+            [resolve_event(event, _number) for event in self.events],
             complete=not self._numbers.is_full,
         )
 
 
 def _note(op: str) -> str:
-    if op == "random_gamma":  # whose gradient is that of the distribution
+    if op == "random_gamma":  # its gradient is the distribution's gradient
         return BY_DESIGN
     return "one function, with a rule of its own" if "custom_" in op else ""
 
 
 def _number(x: Any) -> Any:
-    return x.value if isinstance(x, _Entry) else x
+    return x.value if isinstance(x, _StoredArray) else x
 
 
-class _Kept:
+class _SavedBytes:
     """The bytes that pullbacks hold, each array once, at the first equation that does.
 
-    Arguments and constants count for nothing, as they exist anyway; nor does what a checkpoint
-    computes, of which what it is given is kept.
+    Arguments and constants don't count, because they exist anyway. Of a checkpoint we count what
+    it is given, because it keeps that, and not what it computes.
     """
 
     def __init__(self) -> None:
-        self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
+        self._counted: dict[int, Any] = {}  # kept alive, so that no id is reused
 
-    def by(
+    def of_equation(
         self, node: jaxpr.JaxprNode, given: Sequence[Any], results: Sequence[Any], back: Any
     ) -> int:
-        """What an equation keeps that nothing before it does."""
+        """Count the bytes that an equation keeps and nothing before it does."""
         if not node.operands:
             self._counted.update({id(x): x for x in results})
         held = jax.tree.leaves(back)
@@ -345,7 +347,7 @@ class _Kept:
 
 
 def _array(x: Any) -> Any:
-    """An array that stays itself where JAX keeps it."""
+    """Return an array that remains the same object where JAX keeps it."""
     return jnp.asarray(x) if isinstance(x, np.ndarray) else x
 
 
@@ -354,15 +356,15 @@ def _is_real(x: Any) -> bool:
 
 
 class _Calls:
-    """Calls of functions and named scopes, from those of each equation, in order."""
+    """Calls of functions and named scopes, from each equation's scopes, in order."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[jaxpr.Scope, ...], ModuleCall] = {(): ModuleCall()}
 
-    def of(self, scopes: tuple[jaxpr.Scope, ...]) -> ModuleCall:
-        """The call in which an equation with these scopes stands."""
+    def find(self, scopes: tuple[jaxpr.Scope, ...]) -> ModuleCall:
+        """Return the call that contains an equation with these scopes."""
         if scopes not in self._known:
-            outer = self.of(scopes[:-1])
+            outer = self.find(scopes[:-1])
             name, _ = scopes[-1]
             path = f"{outer.path}.{name}" if outer.path else name
             same = [call for call in self._known.values() if call.path == path]

@@ -17,7 +17,7 @@ from chainview.frameworks._restoring import Restoring
 
 
 class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Hands each operation, with its arguments, to what is to run it."""
+    """Hands each operation, with its arguments, to a function that runs it."""
 
     def __init__(self, run: Callable[[Any, Any, Any], Any]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -30,7 +30,7 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class Refusals(TorchFunctionMode):
-    """Refuses derivatives within the function, whose graph is gone before a pass could start."""
+    """Refuses derivatives inside the function: their graph is gone before a pass can start."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -45,10 +45,10 @@ class Refusals(TorchFunctionMode):
 
 
 def guarded(restoring: Restoring, function: Any, args: Any, kwargs: Any) -> Any:
-    """Run an operation, and note what it changes and makes."""
+    """Run an operation, and record what it changes and makes."""
     for tensor in written(function, args, kwargs):
         if isinstance(tensor, torch.Tensor):
-            restoring.changes(tensor)
+            restoring.note_change(tensor)
     for generator in [*args, *kwargs.values()]:
         if isinstance(generator, torch.Generator):
             restoring.generator(generator)
@@ -56,7 +56,7 @@ def guarded(restoring: Restoring, function: Any, args: Any, kwargs: Any) -> Any:
     known = {storage_key(tensor) for tensor in tensors_in([args, kwargs])}
     for tensor in tensors_in(result):
         if storage_key(tensor) not in known:
-            restoring.made(tensor)
+            restoring.note_made(tensor)
     return result
 
 

@@ -1,4 +1,4 @@
-"""What a run of PyTorch changes, put back: tensors, gradients, modules, modes and generators."""
+"""Put back what a PyTorch run changes: tensors, gradients, modules, modes and generators."""
 
 import inspect
 import random
@@ -24,18 +24,18 @@ class Restoring:
     def __init__(self, f: Callable[..., Any], model: Any) -> None:
         self._made: dict[int, Any] = {}
         self._changed: dict[int, tuple[Any, Any]] = {}  # memory, and what it held
-        # A pass that waits elsewhere refuses tensors that count as changed since.
+        # Another backward pass, not yet run, refuses tensors that count as changed since.
         self._versions = ExitStack()
-        self._counted: dict[int, Any] = {}  # and held, so that no identity is used again
-        self._leaves: dict[int, tuple[Any, Any, Any]] = {}  # with what they showed and their .grad
+        self._counted: dict[int, Any] = {}  # kept alive, so that no id is reused
+        self._leaves: dict[int, tuple[Any, Any, Any]] = {}  # each with its data and its .grad
         self._generators: dict[int, tuple[Any, Any]] = {}
         self._modules: dict[int, tuple[Any, ...]] = {}
         for root in roots(f, model):
             self.module(root)
 
     @contextmanager
-    def all(self) -> Iterator[None]:
-        """Put all back in the end."""
+    def restoring(self) -> Iterator[None]:
+        """Restore everything at the end."""
         on_gpu = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         devices = range(torch.cuda.device_count()) if on_gpu else []
         numpys, pythons = np.random.get_state(), random.getstate()  # noqa: NPY002
@@ -46,23 +46,23 @@ class Restoring:
             stack.callback(random.setstate, pythons)
             stack.callback(torch.set_default_dtype, dtype)
             stack.callback(torch.set_grad_enabled, grad)
-            stack.callback(self._put_back)
+            stack.callback(self._restore)
             yield
 
-    # --- what is told of a run ------------------------------------------------------------------
+    # --- what a run reports ---------------------------------------------------------------------
 
-    def made(self, tensor: Any) -> None:
-        """A tensor of the run's own."""
+    def note_made(self, tensor: Any) -> None:
+        """Note a tensor that the run itself made."""
         key = storage_key(tensor)
         if key not in self._made and tensor.layout == torch.strided:
             self._made[key] = StorageWeakRef(tensor.untyped_storage())  # type: ignore[no-untyped-call]
 
     def is_made(self, tensor: Any) -> bool:
-        """Whether a tensor's memory is the run's own."""
+        """Return whether the run itself made a tensor's memory."""
         return storage_key(tensor) in self._made
 
-    def changes(self, tensor: Any) -> None:
-        """A tensor is about to be changed in place."""
+    def note_change(self, tensor: Any) -> None:
+        """Save a tensor's memory before it changes in place."""
         key = storage_key(tensor)
         if key in self._made or tensor.layout != torch.strided:
             return
@@ -74,17 +74,17 @@ class Restoring:
             self._versions.enter_context(preserved_version(tensor))
 
     def leaf(self, tensor: Any) -> None:
-        """A leaf, whose gradient may change."""
+        """Save a leaf, whose gradient may change."""
         if id(tensor) not in self._leaves:
             self._leaves[id(tensor)] = tensor, tensor.detach(), tensor.grad
 
     def generator(self, generator: Any) -> None:
-        """A generator that is about to be used."""
+        """Save the state of a generator before its use."""
         if id(generator) not in self._generators:
             self._generators[id(generator)] = generator, generator.get_state()
 
     def module(self, root: Any) -> None:
-        """A module, with all within it."""
+        """Save a module, with everything in it."""
         for module in root.modules():
             if id(module) not in self._modules:
                 held = own_tensors(module)
@@ -96,13 +96,13 @@ class Restoring:
                 self._modules[id(module)] = module, module.training, tensors, flags
 
     def forget_gradients(self) -> None:
-        """Take the gradients off the leaves, for a backward pass that starts from none."""
+        """Clear the gradients of the leaves, for a backward pass that starts from none."""
         for leaf, *_ in self._leaves.values():
             leaf.grad = None
 
     # --- putting it back ------------------------------------------------------------------------
 
-    def _put_back(self) -> None:
+    def _restore(self) -> None:
         with torch.no_grad():
             for module, training, tensors, flags in self._modules.values():
                 module.training = training
@@ -124,7 +124,7 @@ class Restoring:
     def _entries(self, now: dict[str, Any], before: dict[str, Any]) -> None:
         """Put a module's own tensors back where the run made others.
 
-        What it did not make is another's business, such as that of ``functional_call``.
+        Anything the run did not make belongs to someone else, such as ``functional_call``.
         """
         for name in list(now.keys()):  # a scripted module's own kind of dictionary
             if now[name] is not before.get(name) and (now[name] is None or self.is_made(now[name])):
@@ -135,9 +135,9 @@ class Restoring:
 
 
 def roots(f: Callable[..., Any], model: Any) -> list[Any]:
-    """The modules that are known before a run: the model, and those to which ``f`` refers.
+    """Return the modules that we know before a run: the model, and those to which ``f`` refers.
 
-    Those of many parameters come first, a loss after them.
+    Modules with many parameters come first, a loss after them.
     """
     held = [x for x in referred(f) if isinstance(x, torch.nn.Module)]
     held.sort(key=lambda module: -sum(1 for _ in module.parameters()))
@@ -146,7 +146,7 @@ def roots(f: Callable[..., Any], model: Any) -> list[Any]:
 
 
 def referred(f: Callable[..., Any]) -> list[Any]:
-    """What a function is, belongs to, and refers to by name."""
+    """Return what a function is, belongs to, and refers to by name."""
     functions = [f]
     while hasattr(functions[-1], "func"):  # functools.partial
         functions.append(functions[-1].func)

@@ -14,8 +14,6 @@ from torch.autograd.function import BackwardCFunction
 
 from chaingrad._tree import is_container
 from chaingrad.graph import toposort
-from chainview.frameworks._again import TorchAgain
-from chainview.frameworks._book import StoredTensor, TensorStore, same
 from chainview.frameworks._modes import Operations, Refusals, guarded, tensors_in
 from chainview.frameworks._private import (
     has_post_accumulate_hooks,
@@ -30,33 +28,35 @@ from chainview.frameworks._private import (
     without_modes,
     written,
 )
+from chainview.frameworks._rerun import TorchRerun
 from chainview.frameworks._restoring import Restoring, roots
-from chainview.frameworks.run import BY_DESIGN, Missed, ModuleCall, WatchedNode, told_of
+from chainview.frameworks._tensors import StoredTensor, TensorStore, same
+from chainview.frameworks.run import BY_DESIGN, Missed, ModuleCall, WatchedNode, resolve_event
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read.tensors import edges, operation
 
-# Rounding that lets gradients through, and samples whose gradient is that of their distribution.
+# Rounding that lets gradients through, and samples with their distribution's gradient.
 NO_DERIVATIVE = ("FakeQuantize", "FusedMovingAvg", "StandardGamma", "_Dirichlet")
 BLANK = ("empty", "new_empty")  # operations whose results hold what was there before
 
 
 def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> Watched:
-    """Run ``f`` and its backward pass, and note what happens."""
+    """Run ``f`` and its backward pass, and record what happens."""
     if not callable(f):
         raise TypeError(
             f"watch_torch: expected a function that computes the loss, and got {type(f).__name__}; "
-            "what is computed already cannot be watched: give lambda: criterion(model(x), y)"
+            "a result that already exists cannot be watched: give lambda: criterion(model(x), y)"
         )
     run = _Forward(f, inputs, model, most)
-    with run.restoring.all():
+    with run.restoring.restoring():
         loss = _loss(run, f, inputs)
         graph = _Graph(run, loss)
         events = _Backward(run, graph, loss).events
         grads = {leaf: leaf.tensor.grad for leaf in run.leaves.values()}
         for leaf, grad in grads.items():
             if leaf in graph.values and grad is not None:
-                graph.values[leaf].grad = run.book.enter(grad)
+                graph.values[leaf].grad = run.tensors.store(grad)
         seen = graph.result(events, list(_missed(run, graph, grads)))
     leaves = [
         (value.label, leaf.tensor)
@@ -66,8 +66,8 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         and leaf.tensor.numel()
         and value.grad is not None
     ]
-    again = TorchAgain(f, inputs, model, leaves, run.book.is_low)
-    return replace(seen, again=again)
+    rerun = TorchRerun(f, inputs, model, leaves, run.tensors.is_low)
+    return replace(seen, rerun=rerun)
 
 
 # --- forward ------------------------------------------------------------------------------------
@@ -97,14 +97,14 @@ class _Operation:
     results: dict[int, StoredTensor] = field(default_factory=dict)
 
 
-_Thing = _Leaf | _Operation
+_Source = _Leaf | _Operation
 
 
 class _Forward:
     """The forward pass: what each operation took and gave, and the module that it was in."""
 
     def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
-        self.book = TensorStore(most)
+        self.tensors = TensorStore(most)
         self.restoring = Restoring(f, model)
         self.leaves: dict[int, _Leaf] = {}
         self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
@@ -115,7 +115,7 @@ class _Forward:
         self.call = ModuleCall()
         self._calls: Counter[str] = Counter()
         self._all_calls: list[ModuleCall] = []
-        self._plain: dict[tuple[Any, ...], _Thing] = {}  # tensors without a gradient
+        self._plain: dict[tuple[Any, ...], _Source] = {}  # tensors without a gradient
         self._settling: list[tuple[_Operation, Sequence[Any]]] = []
         self._paths: dict[int, str] = {}
         self._trained = None if model is None else {id(p) for p in model.parameters()}
@@ -140,7 +140,7 @@ class _Forward:
         self._names.setdefault(id(tensor), (tensor, name))
 
     def is_trained(self, tensor: Any) -> bool:
-        """Whether a tensor is to be reached: of parameters the model's, where that is known."""
+        """Return whether a gradient should reach a tensor: a parameter only if the model has it."""
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         return self._trained is None or not is_parameter or id(tensor) in self._trained
 
@@ -148,7 +148,7 @@ class _Forward:
         with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self.operation):
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
-        self._settle()
+        self._resolve_results()
         for call in self._all_calls:
             call.turns = self._calls[call.path]
         return result
@@ -156,13 +156,13 @@ class _Forward:
     # --- operations ---------------------------------------------------------------------------
 
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Run an operation of the dispatch mode and note it."""
-        self._settle()
+        """Run an operation of the dispatch mode and record it."""
+        self._resolve_results()
         given = [] if self.going_back else tensors_in([args, kwargs])
-        operands = [self._thing(tensor) for tensor in given]
+        operands = [self._source(tensor) for tensor in given]
         for tensor in written(function, args, kwargs):
             if isinstance(tensor, torch.Tensor):
-                self.book.before_change(storage_key(tensor))
+                self.tensors.before_change(storage_key(tensor))
         result = guarded(self.restoring, function, args, kwargs)
         if not self.going_back:
             recorded = torch.is_grad_enabled()
@@ -170,7 +170,7 @@ class _Forward:
             self._settling.append((made, tensors_in(result)))
         return result
 
-    def _settle(self) -> None:
+    def _resolve_results(self) -> None:
         """Look at the last results, which have their ``grad_fn`` by now."""
         for made, results in self._settling:
             for tensor in results:
@@ -182,13 +182,13 @@ class _Forward:
         self._settling = []
 
     def _without_gradient(self, tensor: Any, made: _Operation) -> _Operation:
-        """A result on which no gradient was recorded, of an operation that may have others."""
+        """Return the operation for a result without a gradient; its other results may have one."""
         if made.function is not None or made.results:
             made = _Operation(made.name, [made], made.call, recorded=made.recorded)
         if made.name.startswith(BLANK):
             made.operands = ()
         else:
-            made.results[0] = self.book.enter(tensor)
+            made.results[0] = self.tensors.store(tensor)
         made.floating = tensor.is_floating_point() or tensor.is_complex()
         return made
 
@@ -201,28 +201,28 @@ class _Forward:
             known.name, known.function = operation(function), function
             self.functions[id(function)] = known
         if tensor.output_nr not in known.results:
-            known.results[tensor.output_nr] = self.book.enter(tensor)
+            known.results[tensor.output_nr] = self.tensors.store(tensor)
         return known
 
-    def _thing(self, tensor: Any) -> _Thing:
-        """What stands for a tensor that an operation takes."""
+    def _source(self, tensor: Any) -> _Source:
+        """Return what stands for a tensor that an operation takes."""
         if made_by(tensor) is not None:
             return self._record(tensor)
         key = _view(tensor)
         known = self._plain.get(key)
-        if tensor.requires_grad and not (known and _is_silent(known)):
+        if tensor.requires_grad and not (known and _is_view_under_no_grad(known)):
             return self.leaf(tensor)
         if key not in self._plain:
             self._plain[key] = self._new_leaf(tensor)
         return self._plain[key]
 
     def is_renormalized(self, tensor: Any) -> bool:
-        """Whether an embedding with a ``max_norm`` scaled rows of its weights."""
+        """Return whether an embedding with a ``max_norm`` scaled rows of its weights."""
         known = self._plain.get(_view(tensor))
         return isinstance(known, _Operation) and known.name == "embedding_renorm_"
 
     def leaf(self, tensor: Any) -> _Leaf:
-        """What stands for a tensor that requires a gradient and was made by no operation."""
+        """Return what stands for a tensor that requires a gradient and that no operation made."""
         if id(tensor) not in self.leaves:
             self.restoring.leaf(tensor)
             self.leaves[id(tensor)] = self._new_leaf(tensor)
@@ -230,7 +230,7 @@ class _Forward:
 
     def _new_leaf(self, tensor: Any) -> _Leaf:
         _, name = self._names.get(id(tensor), (tensor, ""))
-        return _Leaf(tensor, self.book.enter(tensor), name, self.call)
+        return _Leaf(tensor, self.tensors.store(tensor), name, self.call)
 
     # --- modules --------------------------------------------------------------------------------
 
@@ -264,7 +264,7 @@ class _Forward:
             self.call = self.call.outer
 
     def _name_modules(self, root: Any) -> None:
-        """Name a module and all within it, the first root's without a prefix."""
+        """Name a module and everything in it; the names in the first root have no prefix."""
         prefix = "" if not self._paths else _unused(type(root).__name__.lower(), self._paths)
         for path, module in root.named_modules(prefix=prefix):
             self._paths.setdefault(id(module), path)
@@ -301,7 +301,7 @@ def _refuse(module: Any) -> None:
         if is_lazy(inner):
             raise RuntimeError(
                 f"watch_torch: {path or type(inner).__name__} is a lazy module, which gets its "
-                "parameters when it first runs; run the model once before"
+                "parameters when it first runs; run the model once first"
             )
     for path, parameter in module.named_parameters():
         if has_post_accumulate_hooks(parameter):
@@ -316,7 +316,7 @@ def _refuse_hook(name: str) -> None:
 
 
 def _view(tensor: Any) -> tuple[Any, ...]:
-    """What stands for a view of memory."""
+    """Return a key for a view of memory."""
     if tensor.layout != torch.strided:
         return (id(tensor),)
     place = tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
@@ -324,7 +324,7 @@ def _view(tensor: Any) -> tuple[Any, ...]:
 
 
 def _named(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """The tensors among the inputs, by the names of the function's arguments."""
+    """Yield the tensors among the inputs, by the names of the function's arguments."""
     try:
         names = list(inspect.signature(f).bind(*inputs).arguments)
     except (TypeError, ValueError):
@@ -358,43 +358,47 @@ class _Graph:
     def __init__(self, run: _Forward, loss: Any) -> None:
         self._run = run
         self.loss = run._record(loss)
-        self.sources: dict[_Thing, list[_Thing]] = {}
-        self.positions: dict[_Thing, dict[int, int]] = {}
-        loss_thing: _Thing = self.loss
+        self.sources: dict[_Source, list[_Source]] = {}
+        self.positions: dict[_Source, dict[int, int]] = {}
+        loss_thing: _Source = self.loss
         kept: set[int] = set()
-        self.values: dict[_Thing, WatchedNode] = {}
+        self.values: dict[_Source, WatchedNode] = {}
         for thing in reversed(toposort(loss_thing, self._sources)):
             self.values[thing] = self._value(thing, kept)
         self.values[self.loss].label = "loss"
 
-    def _sources(self, thing: _Thing) -> list[_Thing]:
+    def _sources(self, thing: _Source) -> list[_Source]:
         if thing not in self.sources:
             self.sources[thing], self.positions[thing] = self._read(thing)
         return self.sources[thing]
 
-    def _read(self, thing: _Thing) -> tuple[list[_Thing], dict[int, int]]:
-        """The operands, and at which of them each edge of the ``grad_fn`` ends."""
+    def _read(self, thing: _Source) -> tuple[list[_Source], dict[int, int]]:
+        """Return the operands, and the operand at which each edge of the ``grad_fn`` ends."""
         if isinstance(thing, _Leaf):
             return [], {}
         if thing.function is None:
-            return [operand for operand in thing.operands if not _is_blank(operand)], {}
+            return [operand for operand in thing.operands if not _is_uninitialized(operand)], {}
         sent = edges(thing.function)
         is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
-        operands: list[_Thing | None] = list(thing.operands) if is_whole else []
-        if len(operands) != len(sent):  # those to which nothing is sent come last
+        operands: list[_Source | None] = list(thing.operands) if is_whole else []
+        if len(operands) != len(sent):  # operands that are sent nothing come last
             operands = [None] * len(sent) + operands
         slots = zip_longest(range(len(sent)), sent, operands)
-        sources: list[_Thing] = []
+        sources: list[_Source] = []
         positions: dict[int, int] = {}
         for number, edge, operand in slots:
             if edge is not None:
                 positions[number] = len(sources)
                 sources.append(self._end(edge, thing))
-            elif operand is not None and not _has_gradient(operand) and not _is_blank(operand):
+            elif (
+                operand is not None
+                and not _has_gradient(operand)
+                and not _is_uninitialized(operand)
+            ):
                 sources.append(operand)
         return sources, positions
 
-    def _end(self, edge: tuple[Any, int], child: _Operation) -> _Thing:
+    def _end(self, edge: tuple[Any, int], child: _Operation) -> _Source:
         thing, _ = edge
         if isinstance(thing, torch.Tensor):
             return self._run.leaf(thing)
@@ -404,7 +408,7 @@ class _Graph:
             self._run.functions[id(thing)] = known
         return known
 
-    def _value(self, thing: _Thing, kept: set[int]) -> WatchedNode:
+    def _value(self, thing: _Source, kept: set[int]) -> WatchedNode:
         if isinstance(thing, _Leaf):
             tensor = thing.tensor
             changed = self._run.is_renormalized(tensor)
@@ -427,7 +431,7 @@ class _Graph:
         return value
 
     def _kept(self, function: Any, kept: set[int]) -> int:
-        """The bytes that a ``grad_fn`` keeps, of the run's own tensors, each memory once."""
+        """Count the bytes that a ``grad_fn`` keeps of the run's own tensors, each memory once."""
         total = 0
         for tensor in saved_tensors(function):
             if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
@@ -436,7 +440,7 @@ class _Graph:
         return total
 
     def result(self, events: Sequence[Event], missed: Sequence[Missed]) -> Watched:
-        """All that was seen, with arrays in place of tensors."""
+        """Return everything that was seen, with arrays in place of tensors."""
         numbers: dict[StoredTensor, Any] = {}
 
         def number(entry: Any) -> Any:
@@ -455,28 +459,28 @@ class _Graph:
             "PyTorch",
             self.values[self.loss],
             list(self.values.values()),
-            [told_of(event, number) for event in events],
+            [resolve_event(event, number) for event in events],
             missed,
-            not self._run.book.is_full,
+            not self._run.tensors.is_full,
             found,
         )
 
 
-def _has_gradient(thing: _Thing) -> bool:
+def _has_gradient(thing: _Source) -> bool:
     if isinstance(thing, _Leaf):
         return bool(thing.tensor.requires_grad)
     return thing.function is not None
 
 
-def _is_silent(thing: _Thing) -> bool:
-    """Whether it is a view under no_grad, which says that it requires a gradient, like its base."""
+def _is_view_under_no_grad(thing: _Source) -> bool:
+    """Return whether it's a no_grad view, which claims to require a gradient, like its base."""
     if isinstance(thing, _Leaf) or thing.recorded:
         return False
     return any(map(_has_gradient, thing.operands))
 
 
-def _is_blank(thing: _Thing) -> bool:
-    """Whether it is memory that nobody has written to yet."""
+def _is_uninitialized(thing: _Source) -> bool:
+    """Return whether it's memory that nobody has written to yet."""
     return isinstance(thing, _Operation) and thing.name.startswith(BLANK)
 
 
@@ -504,7 +508,7 @@ class _Backward:
         self._sums: dict[
             tuple[WatchedNode, int], tuple[Any, StoredTensor]
         ] = {}  # what was sent so far
-        self._seed = run.book.enter(
+        self._seed = run.tensors.store(
             torch.ones_like(loss, memory_format=torch.preserve_format).detach()
         )
         self.events: list[Event] = [Written(graph.values[graph.loss], self._seed)]
@@ -529,12 +533,12 @@ class _Backward:
         self._compare_leaves()
 
     def _compare_leaves(self) -> None:
-        """Note where a hook of a leaf made another gradient of what was sent."""
+        """Record where a hook of a leaf changed the gradient that was sent."""
         for leaf, value in self._graph.values.items():
             sent, known = self._sums.get((value, 0), (None, None))
             grad = leaf.tensor.grad if isinstance(leaf, _Leaf) else None
             if sent is not None and grad is not None and not same(sent, grad):
-                self.events.append(Written(value, self._run.book.enter(grad), known))
+                self.events.append(Written(value, self._run.tensors.store(grad), known))
 
     def _hooks(self) -> Iterator[Any]:
         for thing in list(self._graph.values):
@@ -546,11 +550,13 @@ class _Backward:
     def _hook(self, thing: _Operation) -> Callable[[Any, Any], None]:
         def ran(shares: Any, received: Any) -> None:
             with without_modes():
-                self._ran(thing, shares, received)
+                self._after_node(thing, shares, received)
 
         return ran
 
-    def _ran(self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
+    def _after_node(
+        self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]
+    ) -> None:
         child = self._graph.values[thing]
         above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
         first = next((entry for entry in above if entry is not None), None)
@@ -575,21 +581,21 @@ class _Backward:
         above: Any,
         share: Any,
     ) -> None:
-        entry = self._run.book.enter(share)
+        entry = self._run.tensors.store(share)
         known, before = self._sums.get((parent, slot), (None, None))
         total = share if known is None else known + share
-        now = entry if known is None else self._run.book.enter(total)
+        now = entry if known is None else self._run.tensors.store(total)
         self.events.append(Message(child, parent, position, above, None, entry, before, now))
         self._sums[parent, slot] = total, now
 
     def _received(self, value: WatchedNode, slot: int, grad: Any) -> StoredTensor | None:
-        """Compare what was sent with what came: a hook may have changed it between."""
+        """Compare what was sent with what arrived: a hook may have changed it on the way."""
         sent, known = self._sums.pop((value, slot), (None, None))
         if grad is None:
             return None
         if sent is not None and same(sent, grad):
             return known
-        entry = self._run.book.enter(grad)
+        entry = self._run.tensors.store(grad)
         if sent is not None:
             self.events.append(Written(value, entry, known))
         return entry
@@ -613,7 +619,7 @@ class _Backward:
                 self._graph.values = {leaf: self._graph._value(leaf, set()), **self._graph.values}
             parent = self._graph.values[leaf]
             child.parents = (*child.parents, parent)
-            enter = self._run.book.enter
+            enter = self._run.tensors.store
             share = enter(now if before is None else now - before)
             known = None if before is None else enter(before)
             position = len(child.parents) - 1
@@ -634,14 +640,14 @@ def _missed(run: _Forward, graph: _Graph, grads: dict[_Leaf, Any]) -> Iterator[M
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[leaf] is not None
         if name and tensor.requires_grad and not reached and run.is_trained(tensor):
-            why = ("read by no operation", "") if leaf is None else _why(leaf, uses)
+            why = ("read by no operation", "") if leaf is None else _explain_missed(leaf, uses)
             yield Missed(name, *why)
 
 
-def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
-    """For each thing that the loss was computed from in any way, one that was made of it."""
-    uses: dict[_Thing, _Thing] = {}
-    todo: list[_Thing] = [loss]
+def _uses(loss: _Operation, graph: _Graph) -> dict[_Source, _Source]:
+    """Map each thing that the loss was computed from in any way to one that was made from it."""
+    uses: dict[_Source, _Source] = {}
+    todo: list[_Source] = [loss]
     while todo:
         thing = todo.pop()
         operands = list(thing.operands) if isinstance(thing, _Operation) else []
@@ -652,9 +658,9 @@ def _uses(loss: _Operation, graph: _Graph) -> dict[_Thing, _Thing]:
     return uses
 
 
-def _why(leaf: _Leaf, uses: dict[_Thing, _Thing]) -> tuple[str, str]:
-    """Why no share reached a leaf, and where."""
-    thing: _Thing = leaf
+def _explain_missed(leaf: _Leaf, uses: dict[_Source, _Source]) -> tuple[str, str]:
+    """Say why no share reached a leaf, and where."""
+    thing: _Source = leaf
     if thing not in uses:
         return "read, but the loss does not depend on what came of it", ""
     while thing in uses:

@@ -15,7 +15,7 @@ FIXED = ("bitcast_convert_type", "pure_callback", "io_callback", "ffi_call")
 
 
 def narrows(jaxpr: Any) -> bool:
-    """Whether an equation makes less than double precision of double precision."""
+    """Return whether an equation turns double precision into less."""
     for equation in _open(jaxpr).eqns:
         given = any(_is_double(x.aval) for x in equation.invars)
         if given and any(_is_inexact(x.aval) and not _is_double(x.aval) for x in equation.outvars):
@@ -28,7 +28,7 @@ def narrows(jaxpr: Any) -> bool:
 
 
 def widened(closed: Any) -> Any:
-    """The same jaxpr with double precision for single precision everywhere."""
+    """Return the same jaxpr with double precision in place of single precision everywhere."""
     given = [_wide_type(variable.aval) for variable in _open(closed).invars]
     return jax.make_jaxpr(lambda *arrays: _run(closed, arrays))(*given)
 
@@ -66,7 +66,7 @@ def _equation(equation: Any, arrays: list[Any]) -> Sequence[Any]:
 
 
 def _with_its_rule(equation: Any, arrays: list[Any]) -> Sequence[Any]:
-    """Call a function that has a rule of its own, with the pullback of that rule."""
+    """Call a function that has its own derivative rule, with the pullback of that rule."""
     types = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in equation.invars]
     real = [i for i, each in enumerate(types) if jnp.issubdtype(each.dtype, jnp.inexact)]
 
@@ -107,7 +107,7 @@ def _open(jaxpr: Any) -> Any:
 
 
 def _jaxprs(x: Any) -> Iterator[Any]:
-    """The jaxprs among the parameters of an equation."""
+    """Yield the jaxprs among the parameters of an equation."""
     if isinstance(x, ClosedJaxpr | Jaxpr):
         yield x
     elif isinstance(x, dict | list | tuple):

@@ -17,7 +17,7 @@ from chainview.player.watch import Message, Written
 from chainview.read.words import digits, listed, size_text
 
 SECONDS = 60.0  # of processor time, for differences
-MODULE_HOOK = "BackwardHookFunction"  # which PyTorch puts around a module that has one
+MODULE_HOOK = "BackwardHookFunction"  # PyTorch wraps it around a module with such a hook
 
 SymptomKind = Literal[
     "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
@@ -28,8 +28,8 @@ SymptomKind = Literal[
 class Symptom:
     """One thing that is wrong: what, where it begins, what was seen, and where to look.
 
-    ``values`` are those of the run that it concerns; a parameter on which the loss does not depend
-    is none of them.
+    ``values`` are the run's values that it concerns, without parameters on which the loss does not
+    depend.
     """
 
     kind: SymptomKind
@@ -79,7 +79,7 @@ class Diagnosis:
         return not self.symptoms
 
     def table(self) -> str:
-        """The layers: bytes of parameters, bytes kept, and the gradient's root mean square."""
+        """Write a table of layers: bytes of parameters, bytes kept, and the gradient's RMS."""
         lines = [f"{'layer':32} {'parameters':>12} {'kept':>10} {'gradient':>10}"]
         for layer in self.layers:
             gradient = digits(layer.gradient) if layer.parameter_bytes else ""
@@ -113,17 +113,18 @@ def diagnose(
 ) -> Diagnosis:
     """Say what is wrong with a run, and where it begins.
 
-    Looks for the first result or share that is not finite; for layers whose gradient is zero, or
-    small or large beside that of the last layer; for repeated calls over which the gradient grows;
-    for parameters that no gradient reached, and why; for units that are 0 for the whole batch; and
-    for gradients that disagree with differences. Layers are modules of PyTorch: what the run has
-    besides isn't compared in size, nor arguments of JAX, and the result says so.
+    Look for the first result or share that is not finite; for layers whose gradient is zero, or
+    small or large beside the last layer's gradient; for repeated calls over which the gradient
+    grows; for parameters that no gradient reached, and why; for units that are 0 for the whole
+    batch; and for gradients that disagree with differences. Layers are modules of PyTorch: we
+    don't compare the size of other gradients in the run, or of arguments of JAX, and the result
+    says so.
 
-    For the differences the function is run again and again, in double precision, with its
-    generators reset and all put back as by the first run. A gradient is called wrong only where
-    one-sided differences of two steps agree with one another and not with it, there and at a point
-    nearby. What can't be decided is left out and named: kinks, losses that are computed in single
-    precision, functions with a state, gradients that a hook changed.
+    For the differences we run the function again and again, in double precision, with its
+    generators reset, and put everything back as the first run does. A gradient is called wrong
+    only where one-sided differences of two steps agree with one another and not with it, there and
+    at a point nearby. The result leaves out and names what we can't decide: kinks, losses computed
+    in single precision, functions with a state, gradients that a hook changed.
 
     Args:
         watched: a run.
@@ -166,7 +167,7 @@ def diagnose(
 
 
 def _unexamined(watched: Watched) -> str:
-    """What nothing here looks at: sizes that are no parameters', and in JAX what is missed."""
+    """Name what we don't examine: sizes of anything but parameters, and in JAX what is missed."""
     others = [leaf for leaf in watched.leaves if not leaf.is_parameter]
     names = [leaf.label for leaf in others if leaf.label]
     names += ["leaves without a name"] * (len(others) > len(names))
@@ -193,10 +194,10 @@ def _is_finite(x: Any) -> bool:
 
 
 def _not_finite(watched: Watched) -> Iterator[Symptom]:
-    """The first that is no number, or else the first that is infinite, where it does harm.
+    """Yield the first value that is NaN, or else the first infinite one, where it does harm.
 
-    Infinite entries that a softmax makes zeros, as a mask has them, do none, nor do shares that the
-    derivative of a mask takes away, so that no leaf's gradient has them.
+    Infinite entries do no harm where a softmax turns them into zeros, as in a mask, nor where the
+    derivative of a mask removes infinite shares, so that no leaf's gradient has them.
     """
     for is_fine in (_is_number, _is_finite):
         if is_fine(watched.loss.data):
@@ -245,7 +246,7 @@ def _place(value: WatchedNode) -> str:
 
 
 def _range(x: Any) -> str:
-    """Few entries, or the shape and the largest entry."""
+    """Write few entries, or the shape and the largest entry."""
     if x is None:
         return "something unknown"
     facts = summary(x)
@@ -258,7 +259,7 @@ def _range(x: Any) -> str:
 
 
 def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
-    """Compare weights' gradients with that of the last layer, from the last to the first."""
+    """Compare weights' gradients with the last layer's gradient, from the last to the first."""
     weights = [
         (leaf, summary(leaf.grad))
         for leaf in _in_order(watched)
@@ -301,7 +302,7 @@ def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Sy
 
 
 def _in_order(watched: Watched) -> list[WatchedNode]:
-    """The leaves in the order in which the forward pass first reads them."""
+    """Return the leaves in the order in which the forward pass first reads them."""
     read = (parent for value in watched.values for parent in value.parents)
     return [value for value in dict.fromkeys(read) if not value.parents]
 
@@ -334,7 +335,7 @@ def _over_calls(watched: Watched, exploding: float) -> Iterator[Symptom]:
 
 
 def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
-    """Layers most of whose units are 0 for the whole batch, in each call of the layer."""
+    """Yield layers most of whose units are 0 for the whole batch, in each call of the layer."""
     layers: dict[Any, list[WatchedNode]] = defaultdict(list)
     names: dict[Any, str] = {}
     for value in watched.values:
@@ -346,7 +347,7 @@ def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
             layer = f"{value.op} in {value.call.path or value.call.kind}"
             names[key] = layer if repeated else value.name
     for key, values in layers.items():
-        masks = [_silent(value.data) for value in values]
+        masks = [_dead_mask(value.data) for value in values]
         silent = np.logical_and.reduce(masks) if len({m.shape for m in masks}) == 1 else masks[0]
         if silent.sum() > dead * silent.size:
             yield Symptom(
@@ -358,8 +359,8 @@ def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
             )
 
 
-def _silent(data: Any) -> Any:
-    """Which units are 0 for the whole batch; of a summary, whether all are."""
+def _dead_mask(data: Any) -> Any:
+    """Return which units are 0 for the whole batch; for a summary, whether all are."""
     if isinstance(data, Summary):
         return np.array([not data.largest])
     axis = 1 if data.ndim > 3 else data.ndim - 1
@@ -370,13 +371,13 @@ def _silent(data: Any) -> Any:
 
 
 def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[Symptom], str]:
-    """The symptom, if there is one, and what was not compared, with the reason for each."""
-    if watched.again is None:
+    """Return the symptom, if there is one, and what was not compared, with the reasons."""
+    if watched.rerun is None:
         return [], "the function can't be run again"
     if not samples:
         return [], "all leaves (samples=0)"
     end = time.process_time() + seconds
-    compared = watched.again(samples, lambda: time.process_time() < end)
+    compared = watched.rerun(samples, lambda: time.process_time() < end)
     if isinstance(compared, str):
         return [], compared
     wrong: dict[str, EntryCheck] = {}
@@ -384,7 +385,7 @@ def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[S
         if verdict.kind in ("wrong", "flat"):
             wrong.setdefault(verdict.name, verdict)
     right = {v.name for v in compared.verdicts if v.kind == "right"} - set(wrong)
-    excuses = _excuses(watched, wrong)
+    excuses = _known_reasons(watched, wrong)
     guilty = {name: verdict for name, verdict in wrong.items() if name not in excuses}
     left_out = [*_left_out(watched, compared, samples, seconds), *_unclear(compared.verdicts)]
     for reason in dict.fromkeys(excuses.values()):
@@ -399,7 +400,7 @@ def _wrong_gradients(
     if not wrong:
         return []
     first = next(iter(wrong.values()))
-    own = _between(watched, set(wrong), right)
+    own = _suspect_functions(watched, set(wrong), right)
     functions = listed(sorted({value.op for value in own}), 3)
     return [
         Symptom(
@@ -417,7 +418,7 @@ def _wrong_gradients(
 
 
 def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float) -> Iterator[str]:
-    """What was not looked at."""
+    """Yield what was not examined."""
     done, planned, leaves = len(compared.verdicts), compared.planned, compared.leaves
     if done < planned:
         yield (
@@ -431,7 +432,7 @@ def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float
 
 
 def _unclear(verdicts: Sequence[EntryCheck]) -> Iterator[str]:
-    """Entries at which differences say nothing."""
+    """Yield the entries at which differences tell us nothing."""
     reasons = {
         "kink": "a kink here",
         "rough": "differences disagree: the loss is too rough here, or computed too roughly",
@@ -441,12 +442,12 @@ def _unclear(verdicts: Sequence[EntryCheck]) -> Iterator[str]:
             yield f"{listed(places, 3)} ({reason})"
 
 
-def _excuses(watched: Watched, wrong: Mapping[str, EntryCheck]) -> dict[str, str]:
-    """Why a leaf's gradient is meant to be another than the derivative, where that is known."""
-    cut, hooked = _cut(watched), _hooked(watched)
+def _known_reasons(watched: Watched, wrong: Mapping[str, EntryCheck]) -> dict[str, str]:
+    """Explain, where we know it, why a leaf's gradient isn't meant to be the derivative."""
+    cut, hooked = _detached_leaves(watched), _hooked(watched)
     by_design = {value for value in watched.values if value.note.startswith(BY_DESIGN)}
-    own = {value for value in watched.values if _is_own(value)}
-    through = _through(watched, hooked | by_design | own)
+    own = {value for value in watched.values if _is_custom_function(value)}
+    through = _came_through(watched, hooked | by_design | own)
     excuses = {}
     for leaf in watched.values:
         if leaf.parents or leaf.label not in wrong:
@@ -469,7 +470,7 @@ def _excuses(watched: Watched, wrong: Mapping[str, EntryCheck]) -> dict[str, str
 
 
 def _hooked(watched: Watched) -> set[WatchedNode]:
-    """The values whose gradient was changed by a hook, of a tensor or of a module."""
+    """Return the values whose gradient a hook changed, of a tensor or of a module."""
     hooked = {event.node for event in watched.events[1:] if isinstance(event, Written)}
     for message in _messages(watched):
         if message.child.op == MODULE_HOOK and not _same(message.share, message.above):
@@ -483,13 +484,13 @@ def _same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other, equal_nan=True)
 
 
-def _is_own(value: WatchedNode) -> bool:
-    """Whether a value is a function of the reader's own."""
+def _is_custom_function(value: WatchedNode) -> bool:
+    """Return whether a value is a function that the reader wrote."""
     return value.note.startswith("one function") and value.op != MODULE_HOOK
 
 
-def _cut(watched: Watched) -> set[str]:
-    """The leaves of which something is used that no gradient goes back from, but numbers do."""
+def _detached_leaves(watched: Watched) -> set[str]:
+    """Return the leaves that a number depends on without passing a gradient back."""
     behind: set[WatchedNode] = set()
     for value in reversed(watched.values):  # children before parents
         is_cut = not value.requires_grad and "float" in str(getattr(value.data, "dtype", ""))
@@ -498,7 +499,9 @@ def _cut(watched: Watched) -> set[str]:
     return {value.label for value in behind if value.label and not value.parents}
 
 
-def _through(watched: Watched, chosen: set[WatchedNode]) -> dict[WatchedNode, set[WatchedNode]]:
+def _came_through(
+    watched: Watched, chosen: set[WatchedNode]
+) -> dict[WatchedNode, set[WatchedNode]]:
     """Map each value to the chosen ones, other than itself, that its gradient comes through."""
     through: dict[WatchedNode, set[WatchedNode]] = defaultdict(set)
     for value in reversed(watched.values):  # children before parents
@@ -507,9 +510,9 @@ def _through(watched: Watched, chosen: set[WatchedNode]) -> dict[WatchedNode, se
     return through
 
 
-def _between(watched: Watched, wrong: set[str], right: set[str]) -> list[WatchedNode]:
-    """The functions of the reader's own that wrong gradients came through, and right ones not."""
-    through = _through(watched, set(filter(_is_own, watched.values)))
+def _suspect_functions(watched: Watched, wrong: set[str], right: set[str]) -> list[WatchedNode]:
+    """Return the reader's functions that wrong gradients came through, and right ones didn't."""
+    through = _came_through(watched, set(filter(_is_custom_function, watched.values)))
     suspects: set[WatchedNode] = set()
     cleared: set[WatchedNode] = set()
     for value in watched.values:
@@ -540,7 +543,7 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
 
 
 def _table(watched: Watched) -> list[LayerSummary]:
-    """The innermost modules, each with what its calls keep and what reached its parameters."""
+    """Return the innermost modules, each with what its calls keep and its parameters' gradient."""
     parameters: dict[str, list[WatchedNode]] = defaultdict(list)
     for value in watched.values:
         if value.is_parameter:

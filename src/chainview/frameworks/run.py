@@ -41,7 +41,7 @@ class Summary:
 
 
 def summary(value: Any) -> Summary:
-    """Sum up an array, or give a summary as it is.
+    """Sum up an array, or return a summary unchanged.
 
     >>> summary(np.array([3.0, -4.0]))
     Summary(shape=(2,), dtype='float64', norm=5.0, largest=4.0, is_finite=True)
@@ -60,10 +60,10 @@ def summary(value: Any) -> Summary:
     return Summary(array.shape, str(array.dtype), norm, largest, bool(np.isfinite(size).all()))
 
 
-def told(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Show few entries as they are, and of many the shape, the norm and the largest entry.
 
-    >>> print(told(np.ones((16, 4))))
+    >>> print(format_value(np.ones((16, 4))))
     (16, 4)
     norm 8.0, largest 1.0
     """
@@ -75,18 +75,18 @@ def told(value: Any) -> str:
     return f"{facts.shape}\nnorm {digits(facts.norm)}, largest {digits(facts.largest)}"
 
 
-def told_of(event: Event, number: Callable[[Any], Any]) -> Event:
-    """The event with numbers in place of what stood for them during the run."""
+def resolve_event(event: Event, number: Callable[[Any], Any]) -> Event:
+    """Return the event with numbers in place of what stood for them during the run."""
     names = (
         ["value", "known"] if isinstance(event, Written) else ["above", "share", "known", "total"]
     )
     return replace(event, **{name: number(getattr(event, name)) for name in names})
 
 
-def in_a_line(value: Any) -> str:
-    """A number, or the shape, the norm and the largest entry of an array."""
+def format_on_one_line(value: Any) -> str:
+    """Write a number, or the shape, the norm and the largest entry of an array."""
     facts = summary(value)
-    return told(value if facts.ndim == 0 else facts).replace("\n", " ")
+    return format_value(value if facts.ndim == 0 else facts).replace("\n", " ")
 
 
 @dataclass(eq=False)
@@ -149,12 +149,12 @@ class WatchedNode:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """What a drawing says of the value and of its gradient."""
+        """What a drawing says about the value and about its gradient."""
         kept = f"keeps {size_text(self.kept)}" if self.kept else ""
-        return "\n".join(filter(None, [told(self.data), kept])), told(self.grad)
+        return "\n".join(filter(None, [format_value(self.data), kept])), format_value(self.grad)
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {' '.join(told(self.data).split())}>"
+        return f"<{self.name}: {' '.join(format_value(self.data).split())}>"
 
 
 @dataclass(frozen=True)
@@ -177,5 +177,5 @@ class Run:
     missed: Sequence[Missed] = ()
     complete: bool = True
     found: dict[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
-    again: Callable[[int, Callable[[], bool]], Compared | str] | None = None
+    rerun: Callable[[int, Callable[[], bool]], Compared | str] | None = None
     marks: Mapping[WatchedNode, Sequence[str]] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainview.frameworks._folding import fold
-from chainview.frameworks.run import Run, WatchedNode, in_a_line, told
+from chainview.frameworks.run import Run, WatchedNode, format_on_one_line, format_value
 from chainview.player.watch import Message
 from chainview.read.words import listed, size_text
 
@@ -23,7 +23,7 @@ class Watched(Run):
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
-        again: compares that many entries of gradients with differences while there is time, or says
+        rerun: compares that many entries of gradients with differences while there is time, or says
             why it cannot.
         marks: what `diagnose` found at values, in words; drawings show it.
     """
@@ -39,7 +39,7 @@ class Watched(Run):
         return [v for v in self.values if not v.parents and v.requires_grad]
 
     def find(self, thing: Any) -> WatchedNode:
-        """The value that stands for a tensor.
+        """Return the value that stands for a tensor.
 
         Raises:
             KeyError: the loss does not depend on it.
@@ -50,14 +50,14 @@ class Watched(Run):
         raise KeyError(f"the loss does not depend on {thing!r:.60}, or not on this view of it")
 
     def folded(self, most: int = MOST_BOXES) -> "Watched":
-        """The run in at most that many boxes: modules are opened level by level while they fit.
+        """Fold the run into at most that many boxes, opening modules level by level while they fit.
 
         Where a module has too many parts, those that follow one another share a box.
         """
         return self if len(self.values) <= most else fold(self, "", most)
 
     def inside(self, within: str, most: int = MOST_BOXES) -> "Watched":
-        """One module or named scope, in at most that many boxes.
+        """Fold one module or named scope into at most that many boxes.
 
         Args:
             within: its path, such as ``"encoder.layers.0"``; of several calls ``"cell (call 3)"``.
@@ -69,12 +69,12 @@ class Watched(Run):
         return fold(self, within, most)
 
     def shares(self) -> dict[tuple[int, int], str]:
-        """What was sent along each edge: by the child's identity and the operand's position."""
+        """Return what each edge was sent: by the child's identity and the operand's position."""
         sent = [event for event in self.events if isinstance(event, Message)]
-        return {(id(m.child), m.position): in_a_line(m.share) for m in sent}
+        return {(id(m.child), m.position): format_on_one_line(m.share) for m in sent}
 
     def __getitem__(self, label: str) -> WatchedNode:
-        """The value with a label, such as the name of a parameter.
+        """Return the value with a label, such as the name of a parameter.
 
         Raises:
             KeyError: there is none.
@@ -93,6 +93,6 @@ class Watched(Run):
         kept = f", {size_text(self.kept)} kept for the backward pass" if self.kept else ""
         text = (
             f"{self.engine}: {len(self.values):,} values, {shares:,} shares{kept}; "
-            f"{self.loss.name} = {' '.join(told(self.loss.data).split())}"
+            f"{self.loss.name} = {' '.join(format_value(self.loss.data).split())}"
         )
         return text if self.complete else text + "; of arrays only shape, norm and largest entry"

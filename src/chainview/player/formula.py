@@ -15,7 +15,7 @@ from chainview.read.words import unwrapped
 
 
 def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
-    """The operation of a node as a formula in its operands."""
+    """Write the operation of a node as a formula in its operands."""
     options = getattr(getattr(item.node, "rule", None), "options", {})
     more = [
         f"{key} = {_option(x)}" for key, x in options.items() if x is not None and x is not False
@@ -37,12 +37,12 @@ class _Operand(str):
 
 
 def _base(text: str) -> str:
-    """What a power is taken of; W⁽¹⁾ and Xᵀ have something up there already."""
+    """Write the base of a power; W⁽¹⁾ and Xᵀ have something in the exponent's place already."""
     return f"({text})" if re.search("^−|[⁰-ⁿᵀ]$", text) else text
 
 
 def in_brackets(text: str) -> str:
-    """A number as a factor or a further term: in brackets if it is negative."""
+    """Write a number as a factor or a further term: in brackets if it is negative."""
     return f"({text})" if text.startswith("−") else text
 
 
@@ -52,7 +52,7 @@ def _option(value: Any) -> str:
 
 
 def share(message: Message, names: NodeNames) -> str:
-    """What a message sends: of numbers with its value, of arrays as its rule has it written."""
+    """Write what a message sends: for numbers with its value, for arrays as its rule writes it."""
     child, parent = names.item(message.child), names.item(message.parent)
     g = names.adjoint(child)
     if message.local is not None:
@@ -71,7 +71,7 @@ def share(message: Message, names: NodeNames) -> str:
 
 
 def _filled_in(written: str, message: Message, names: NodeNames) -> str:
-    """A share as a rule has it written, with the names of what it is made of."""
+    """Write a share as its rule does, with the names of what it is made of."""
     child = names.item(message.child)
     operands = [names.html(parent) for parent in names.parents(child)]
     copies = np.size(unwrapped(message.parent)) // np.size(unwrapped(message.child))
@@ -86,7 +86,7 @@ def _filled_in(written: str, message: Message, names: NodeNames) -> str:
 
 
 def _slope_of_power(child: Item, names: NodeNames) -> str:
-    """The derivative of a power with respect to its base: 2 x of x²."""
+    """Write the derivative of a power with respect to its base: 2 x of x²."""
     base, *exponents = names.parents(child)
     if not (exponents and exponents[0].kind == "constant" and is_number(exponents[0].node.data)):
         return names.local(child, base)

@@ -14,7 +14,7 @@ from chainview.player.names import (
     NodeNames,
     amount,
     is_number,
-    is_summed_up,
+    is_summary,
     named_entries,
     plain,
 )
@@ -30,19 +30,19 @@ MOST_LEAVES, MOST_WRONG = 12, 6  # gradients, in a sentence
 def backward_steps(
     events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any] | None = None
 ) -> list[Step]:
-    """The root's gradient, and then each message in the order in which it was sent.
+    """Return a step for the root's gradient, then one for each message in the order sent.
 
     Args:
         events: what happened.
         names: of the nodes.
         truth: of another engine or order, the right gradient of each leaf for a seed of 1, by id.
     """
-    mail = _Mail(events, names)
+    mail = _MessageSteps(events, names)
     steps = [mail.written(e) if isinstance(e, Written) else mail.sent(e) for e in events]
     return [*steps, _outcome(events, names, truth or {})]
 
 
-class _Mail:
+class _MessageSteps:
     """Which messages have come, of all that come along edges, and what they add up to."""
 
     def __init__(self, events: Sequence[Event], names: NodeNames) -> None:
@@ -122,7 +122,7 @@ class _Arrival:
         return self.known is not None and self.count == 1
 
 
-# --- what is said of a message ------------------------------------------------------------------
+# --- what we say of a message -------------------------------------------------------------------
 
 
 def _equation(it: _Arrival) -> str:
@@ -141,7 +141,7 @@ def _accumulation(it: _Arrival) -> str:
     return added + ", where the first was left by an earlier pass" * it.is_onto_old
 
 
-def _turn(it: _Arrival) -> str:
+def _message_count(it: _Arrival) -> str:
     name = it.names.html(it.parent)
     if it.count > it.uses:
         return f" <small>(message {it.count} to {name}, over {it.uses} edges)</small>"
@@ -162,14 +162,14 @@ def _message(it: _Arrival, terms: Sequence[str]) -> Step:
     carries = (amount(message.above), amount(message.local)) if known else ("", "")
     return Step(
         BACKWARD,
-        f"{_equation(it)}{_accumulation(it)}{_turn(it)}{_too_early(it)}",
+        f"{_equation(it)}{_accumulation(it)}{_message_count(it)}{_too_early(it)}",
         (parent.id, child.id),
-        (parent.id, child.id, child.which(message.position), *carries),
+        (parent.id, child.id, child.edge_number(message.position), *carries),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
         (
             (f"The sum at {it.names.html(parent)}", _sum(terms, it)),
             *_entries(it),
-            *it.names.in_full([child, parent]),
+            *it.names.full_labels([child, parent]),
         ),
         0 if it.known is None else 3 if it.is_onto_old else 2 if parent.is_leaf else 1,
     )
@@ -178,7 +178,7 @@ def _message(it: _Arrival, terms: Sequence[str]) -> Step:
 def _now(total: Any) -> str:
     if is_number(total):
         return f"<b>{amount(total)}</b>"
-    summed_up = is_summed_up(total)
+    summed_up = is_summary(total)
     norm = total.norm if summed_up else np.linalg.norm(np.asarray(unwrapped(total)))
     return f"<b>{amount(total)}</b> of norm {amount(float(norm))}"
 
@@ -208,7 +208,7 @@ def _add(terms: list[str], it: _Arrival) -> None:
 
 
 def _sum(terms: Sequence[str], it: _Arrival) -> str:
-    """What a node was sent, and what it will be: 2.0 × 3.0 + 1.0 × 4.0 = 10.0."""
+    """Write what a node was sent, and what it will be: 2.0 × 3.0 + 1.0 × 4.0 = 10.0."""
     shown = ["…"] * (len(terms) > LONGEST_SUM) + list(terms[-LONGEST_SUM:])
     missing = it.uses - it.count
     left = f", and {missing} more to come" if missing > 0 else ""
@@ -219,12 +219,14 @@ def _sum(terms: Sequence[str], it: _Arrival) -> str:
 
 
 def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]) -> Step:
-    """The gradients that the leaves end with, and those that they should have."""
+    """Compare the gradients that the leaves end with to the ones they should have."""
     ends = {id(event.node): (names.item(event.node), event.value) for event in events}
     found = [(item, value) for item, value in ends.values() if item.is_leaf]
-    due = _due(events, names, truth)
+    due = _expected_gradients(events, names, truth)
     ours = dict.fromkeys(due, 0.0) | {item.id: value for item, value in found}
-    wrong = [(names.by_id(id), x) for id, x in due.items() if not _close(ours[id], x)][:MOST_WRONG]
+    wrong = [(names.item_by_id(id), x) for id, x in due.items() if not _close(ours[id], x)][
+        :MOST_WRONG
+    ]
     told = [f"{names.adjoint(item)} = {_now(value)}" for item, value in found]
     right = [f"{names.derivative(item)} = {_now(value)}" for item, value in wrong]
     start = "The leaves end with" if names.foreign else "The leaves have their gradients:"
@@ -236,7 +238,7 @@ def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]
         entries=(
             *named_entries((names.adjoint(item), value) for item, value in found[:MOST_LEAVES]),
             *named_entries((f"{names.derivative(item)}, right", value) for item, value in wrong),
-            *names.in_full(item for item, _ in found),
+            *names.full_labels(item for item, _ in found),
         ),
     )
 
@@ -248,8 +250,10 @@ def _close(found: Any, right: Any) -> bool:
     )
 
 
-def _due(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]) -> dict[str, Any]:
-    """What each leaf should end with: its gradient, for each pass since it was last reset."""
+def _expected_gradients(
+    events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return each leaf's due: its gradient, once for each pass since it was last reset."""
     seeds = 0.0
     reset: dict[str, float] = {}
     for event in events:

@@ -18,7 +18,7 @@ EntryTable = tuple[str, str]  # what they are, in HTML, and the numbers
 
 
 def amount(value: Any) -> str:
-    """A number by four digits with a minus sign, an array by its shape."""
+    """Write a number by four digits with a minus sign, and an array by its shape."""
     value = unwrapped(value)
     if value is None:
         return "unknown"
@@ -30,17 +30,17 @@ def amount(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, and no array with axes."""
+    """Return whether a value is a number, and not an array with axes."""
     return np.ndim(unwrapped(value)) == 0
 
 
-def is_summed_up(value: Any) -> bool:
-    """Whether of an array its norm alone is known, as in a large run of a framework."""
+def is_summary(value: Any) -> bool:
+    """Return whether we know only an array's norm, as in a large run of a framework."""
     return hasattr(value, "norm")
 
 
 def entries_of(value: Any) -> str:
-    """The entries of an array, a row to a line, and dots for those beyond the first few."""
+    """Write the entries of an array, a row to a line, and dots for those beyond the first few."""
     array = np.asarray(unwrapped(value))
     rows = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
     shown = [
@@ -51,33 +51,33 @@ def entries_of(value: Any) -> str:
 
 
 def named_entries(named: Iterable[tuple[str, Any]]) -> tuple[EntryTable, ...]:
-    """The entries of those values that are arrays, under their names and shapes."""
+    """Return the entries of those values that are arrays, under their names and shapes."""
     return tuple(
         (f"{name} {amount(x)}", entries_of(x))
         for name, x in named
-        if not is_number(x) and not is_summed_up(x)
+        if not is_number(x) and not is_summary(x)
     )
 
 
 def data_text(item: Item) -> str:
-    """What the box of a node says of its value."""
+    """Write what the box of a node says about its value."""
     value = amount(item.node.data)
-    return value if is_bare(item) else f"data {value}"
+    return value if is_plain_number(item) else f"data {value}"
 
 
-def is_bare(item: Item) -> bool:
-    """Whether an item is a number that stands for itself."""
+def is_plain_number(item: Item) -> bool:
+    """Return whether an item is a number that stands for itself."""
     return item.kind == "constant" and not item.label and is_number(item.node.data)
 
 
 def plain(words: str) -> str:
-    """Words without their markup: a subscript as _1, a power as ^2."""
+    """Write words without their markup: a subscript as _1, a power as ^2."""
     words = re.sub(r"<su([bp])>(.*?)</su[bp]>", lambda m: "_^"[m[1] == "p"] + m[2], words)
     return html.unescape(re.sub(r"<[^>]*>", "", words))
 
 
-def entry(index: tuple[int, ...]) -> str:
-    """An index as it stands behind a name; nothing for that of a number."""
+def index_text(index: tuple[int, ...]) -> str:
+    """Write an index as it stands behind a name; for a number, nothing."""
     return f"[{', '.join(map(str, index))}]" if index else ""
 
 
@@ -91,27 +91,27 @@ class NodeNames:
         self.top = self.html(items[-1])
 
     def item(self, node: Any) -> Item:
-        """The item of a node."""
+        """Return the item of a node."""
         return self._by_node[id(node)]
 
     def parents(self, item: Item) -> list[Item]:
-        """The operands, in order."""
+        """Return the operands, in order."""
         return [self._items[parent] for parent in item.parents]
 
-    def whole(self, item: Item) -> str:
-        """The name as plain text on one line, however long."""
+    def full_name(self, item: Item) -> str:
+        """Return the name as plain text on one line, however long."""
         label = one_line(str(item.label))
         if not label and item.op == "transpose":
-            return self.whole(self.parents(item)[0]) + "ᵀ"
-        return amount(item.node.data) if is_bare(item) else label or "v" + item.id[1:]
+            return self.full_name(self.parents(item)[0]) + "ᵀ"
+        return amount(item.node.data) if is_plain_number(item) else label or "v" + item.id[1:]
 
     def text(self, item: Item) -> str:
-        """The name as plain text, short enough for a sentence."""
-        name = self.whole(item)
+        """Return the name as plain text, short enough for a sentence."""
+        name = self.full_name(item)
         return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
 
-    def in_full(self, items: Iterable[Item]) -> tuple[EntryTable, ...]:
-        """The labels of those items whose names do not show all of theirs."""
+    def full_labels(self, items: Iterable[Item]) -> tuple[EntryTable, ...]:
+        """Return the labels of those items whose short names leave something out."""
         labels = [(item, str(item.label or "")) for item in items]
         return tuple(
             (f"{self.html(item)} in full", "\n".join(map(printable, label.splitlines())))
@@ -120,29 +120,29 @@ class NodeNames:
         )
 
     def html(self, item: Item) -> str:
-        """The name as HTML, with a number at its end as a subscript."""
+        """Return the name as HTML, with a number at its end as a subscript."""
         base, number, rest = re.fullmatch(r"(.*?)(\d*)(ᵀ*)", self.text(item), re.S).groups()  # type: ignore[union-attr]
         if re.fullmatch(r"[^\W\d_]_?", base) and number:
             return f"<i>{html.escape(base.rstrip('_'))}</i><sub>{number}</sub>{rest}"
         text = html.escape(base + number)
         if any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in base):
-            text = f"<bdi>{text}</bdi>"  # or the formula around it would be read backwards
+            text = f"<bdi>{text}</bdi>"  # otherwise the formula around it would run backwards
         return (f"<i>{text}</i>" if re.fullmatch(r"[^\W\d_]", text) else text) + rest
 
-    def by_id(self, id: str) -> Item:
-        """The item with an id."""
+    def item_by_id(self, id: str) -> Item:
+        """Return the item with an id."""
         return self._items[id]
 
     def adjoint(self, item: Item) -> str:
-        """∂ℓ/∂x, or what another engine takes for it, in the colour of global gradients."""
+        """Write ∂ℓ/∂x, or what another engine takes for it, in the colour of global gradients."""
         if self.foreign:
             return f'<span class="g">{self.html(item)}.grad</span>'
         return self.derivative(item)
 
     def derivative(self, item: Item, index: tuple[int, ...] = ()) -> str:
-        """∂ℓ/∂x, or that by an entry of x, in the colour of global gradients."""
-        return f'<span class="g">∂{self.top}/∂{self.html(item)}{entry(index)}</span>'
+        """Write ∂ℓ/∂x, or the derivative by an entry of x, in the colour of global gradients."""
+        return f'<span class="g">∂{self.top}/∂{self.html(item)}{index_text(index)}</span>'
 
     def local(self, child: Item, parent: Item) -> str:
-        """∂z/∂x, in the colour of local gradients."""
+        """Write ∂z/∂x, in the colour of local gradients."""
         return f'<span class="l">∂{self.html(child)}/∂{self.html(parent)}</span>'

@@ -10,7 +10,7 @@ from chaingrad.graph import GraphNode
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.player.messages import backward_steps
-from chainview.player.names import NodeNames, amount, data_text, is_bare
+from chainview.player.names import NodeNames, amount, data_text, is_plain_number
 from chainview.player.picture import Look, draw, elided
 from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import BACKWARD, FORWARD, SlotChange, Step, forward_steps, sort_steps
@@ -18,7 +18,7 @@ from chainview.player.watch import Event, Message, backward_events, foreign_even
 from chainview.read.items import Item
 from chainview.read.reading import check_size, read
 from chainview.read.watches import is_watched
-from chainview.read.words import cut, describe, listed, one_line
+from chainview.read.words import describe, listed, one_line, truncate
 
 FITTING = 60  # nodes that some screen may show at once
 
@@ -69,27 +69,27 @@ def play(
     0.0
     """
     if is_watched(root):
-        passes = _watched(root, backward, local_gradient, max_nodes, parameters)
+        passes = _framework_passes(root, backward, local_gradient, max_nodes, parameters)
     else:
-        passes = _watch(_read(root, max_nodes, parameters), backward, local_gradient)
+        passes = _run_passes(_read(root, max_nodes, parameters), backward, local_gradient)
     steps = passes.steps()
     return Player(
         passes.alt(len(steps)),
         steps,
         lambda: passes.pictures(direction),
-        passes.start(),
+        passes.initial_changes(),
         _key_frames(steps),
     )
 
 
-def _watched(
+def _framework_passes(
     root: Any,
     backward: Callable[[], object] | None,
     local_gradient: Callable[[Any, int], Any] | None,
     max_nodes: int,
     parameters: Iterable[Any],
 ) -> "_Passes":
-    """A run of a framework: what was seen of it, by modules where it is large."""
+    """Read a framework's run, by modules if the run is large."""
     if backward or local_gradient:
         raise TypeError("play: backward= and local_gradient= are for nodes; a watched run has run")
     run = root.folded(min(max_nodes, FITTING))
@@ -108,18 +108,18 @@ def _read(root: Any, max_nodes: int, parameters: Iterable[Any]) -> list[Item]:
     return items
 
 
-def _watch(
+def _run_passes(
     items: Sequence[Item],
     backward: Callable[[], object] | None,
     local_gradient: Callable[[Any, int], Any] | None,
 ) -> "_Passes":
-    """Run what is to be run, and note what it does."""
+    """Run what is to be run, and record what it does."""
     root = items[-1].node
     if isinstance(root, Node):
         if local_gradient:
             raise TypeError(
-                "play: local_gradient= is for nodes of another engine; that of a chaingrad node "
-                "is known"
+                "play: local_gradient= is for nodes of another engine; chaingrad knows the local "
+                "gradients of its own nodes"
             )
         if backward is None:
             names = NodeNames(items)
@@ -128,17 +128,19 @@ def _watch(
         local_gradient = _local_gradient
     nodes = [item.node for item in items]
     events = foreign_events(nodes, backward or root.backward, local_gradient)
-    return _Passes(items, NodeNames(items, foreign=True), (), events, _truth(items, local_gradient))
+    return _Passes(
+        items, NodeNames(items, foreign=True), (), events, _true_gradients(items, local_gradient)
+    )
 
 
 def _local_gradient(node: Node, position: int) -> float | None:
     return local_gradients(node)[position][1]
 
 
-def _truth(
+def _true_gradients(
     items: Sequence[Item], local_gradient: Callable[[Any, int], Any] | None
 ) -> dict[str, Any]:
-    """The gradient of the last item with respect to each leaf; nothing where none is known."""
+    """Return the gradient of the last item with respect to each leaf we know it for."""
     root = items[-1].node
     leaves = [item for item in items if item.is_leaf and item.kind != "constant"]
     if isinstance(root, Node):
@@ -180,12 +182,12 @@ class _Passes:
             *backward_steps(self.events, self.names, self.truth),
         ]
 
-    def start(self) -> list[SlotChange]:
-        """What the picture says before the first step."""
+    def initial_changes(self) -> list[SlotChange]:
+        """Return what the picture says before the first step."""
         return [
             *((item.id, "state", "todo") for item in self.items if not item.is_leaf),
             *((item.id, "state", "") for item in self.items if item.is_leaf and item.is_root),
-            *((item.id, "data", "…" if is_bare(item) else "data …") for item in self.items),
+            *((item.id, "data", "…" if is_plain_number(item) else "data …") for item in self.items),
             *((item.id, "grad", "") for item in self.items),
             *((item.id, "number", "") for event, item in self.sorting if event == "visit"),
         ]
@@ -195,12 +197,12 @@ class _Passes:
         given = listed([self.names.text(leaf) for leaf in leaves], 6)
         top = self.items[-1]
         result = f"{self.names.text(top)} = {amount(top.node.data)}"
-        return cut(f"Step by step from {given} to {result} and back: {count} steps.")
+        return truncate(f"Step by step from {given} to {result} and back: {count} steps.")
 
     def pictures(self, direction: Direction) -> list[ET.Element]:
-        """The graph as it is where there is room for that; from the top down; and that, folded.
+        """Draw the graph in its own direction, then from the top down, then that folded.
 
-        What fits no screen in any of these has the first alone: laying it out takes seconds.
+        A graph that fits no screen has the first alone, because laying it out takes seconds.
         """
         alt = describe("Graph", self.items, True, False)
         whole, folded = (self._looks(fold) for fold in (False, True))
@@ -210,7 +212,7 @@ class _Passes:
         return [first, draw(whole, "TB", 20, alt), draw(folded, "TB", 20, alt)]
 
     def _room(self, direction: Direction) -> float:
-        """Between two ranks, for what an edge carries."""
+        """Return the room between two ranks, for what an edge carries."""
         if direction in ("TB", "BT"):
             return 34.0
         sent = [e for e in self.events if isinstance(e, Message) and e.local is not None]
@@ -218,7 +220,7 @@ class _Passes:
         return 28.0 + 7 * max(carried, default=2)
 
     def _looks(self, folded: bool) -> list[Look]:
-        """How the nodes look, with room for all that the player will write there.
+        """Return how the nodes look, with room for everything that the player will write there.
 
         Folded, a node is smaller: its value gives way to its gradient when that comes.
         """
@@ -234,8 +236,8 @@ class _Passes:
             slots = [("data", "grad")] if folded else [("data",), ("grad",)]
         return Look(
             item,
-            "" if item.kind == "constant" and not item.label else self.names.whole(item),
-            "" if is_bare(item) else elided(one_line(item.op) or item.kind, 80),
+            "" if item.kind == "constant" and not item.label else self.names.full_name(item),
+            "" if is_plain_number(item) else elided(one_line(item.op) or item.kind, 80),
             tuple(slots),
             (data_text(item), gradient),
             item.color,

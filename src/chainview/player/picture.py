@@ -69,7 +69,7 @@ def elided(text: str, most: float, size: float = TITLE) -> str:
 
 
 def _width(text: str, size: float, bold: bool = False) -> float:
-    """About the width of a text in a wide sans-serif typeface such as DejaVu Sans."""
+    """Estimate the width of a text in a wide sans-serif typeface such as DejaVu Sans."""
     return sum(map(_em, text)) * size * (1.12 if bold else 1.0)
 
 
@@ -107,7 +107,7 @@ def draw(
     """
     graph = new_graph(direction)
     spaces = {"ranksep": f"{gap / 72:.2f}", "nodesep": "0.13"}
-    graph.defaults("graph", **spaces, nslimit="1")  # or a node of 200 children takes minutes
+    graph.defaults("graph", **spaces, nslimit="1")  # otherwise a node of 200 children takes minutes
     graph.defaults("node", fixedsize="true", label="")
     for look in looks:
         item, (width, height) = look.item, look.size
@@ -186,7 +186,7 @@ def _sizes(**attributes: float) -> dict[str, str]:
 
 
 def _box_of(group: ET.Element) -> tuple[float, float, float, float]:
-    """The box around the one shape of a node."""
+    """Return the box around the one shape of a node."""
     ellipse, polygon = group.find("ellipse"), group.find("polygon")
     if ellipse is not None:
         cx, cy, rx, ry = (float(ellipse.attrib[name]) for name in ("cx", "cy", "rx", "ry"))

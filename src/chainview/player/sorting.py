@@ -13,7 +13,7 @@ from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import sort_steps
 from chainview.read.items import Item
 from chainview.read.reading import check_size, read_sort
-from chainview.read.words import cut
+from chainview.read.words import truncate
 
 
 def play_toposort(
@@ -43,12 +43,12 @@ def play_toposort(
     check_size(len(items), max_nodes, BEYOND)
     search = Search(items, start)
     names = NodeNames(items)
-    steps = sort_steps([(event, names.by_id(id)) for event, id in search.events], names)
-    name = names.by_id(start).name
+    steps = sort_steps([(event, names.item_by_id(id)) for event, id in search.events], names)
+    name = names.item_by_id(start).name
     alt = f"Topological sort from {name}, step by step: {len(steps)} visits and pushes."
     ways: list[Direction] = [direction, "TB"]  # the other for a narrow screen
     return Player(
-        cut(alt),
+        truncate(alt),
         steps,
         lambda: [_picture(items, names, search.visited, way) for way in ways],
         [(item.id, *begins) for item in items for begins in (("state", "todo"), ("number", ""))],
@@ -62,7 +62,7 @@ def _picture(
     looks = [
         Look(
             item,
-            names.whole(item),
+            names.full_name(item),
             slots=(("number",),),
             widest=(f"#{len(items)}",),
             color="leaf" if item.is_leaf else "visited",

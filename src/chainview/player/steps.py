@@ -1,4 +1,4 @@
-"""The steps of a player, and those of the forward pass and of the sort."""
+"""The steps of a player, and the steps of the forward pass and of the sort."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class Step:
 
 
 def forward_steps(items: Sequence[Item], names: NodeNames) -> list[Step]:
-    """The leaves at once, and then each operation in the order of creation."""
+    """Return a step for all the leaves, then one for each operation in the order of creation."""
     leaves = [item for item in items if item.is_leaf]
     told = [item for item in leaves if names.text(item) != amount(item.node.data)]
     values = [f"{names.html(item)} = {_shaped(item.node.data)}" for item in told]
@@ -50,7 +50,7 @@ def forward_steps(items: Sequence[Item], names: NodeNames) -> list[Step]:
         words if told else "Leaves have their values.",
         tuple(item.id for item in leaves),
         changes=tuple(_computed(item) for item in leaves),
-        entries=_entries(told[:MOST_LEAVES], names) + names.in_full(leaves),
+        entries=_entries(told[:MOST_LEAVES], names) + names.full_labels(leaves),
     )
     return [first, *(_forward(item, names) for item in items if not item.is_leaf)]
 
@@ -74,12 +74,12 @@ def _forward(item: Item, names: NodeNames) -> Step:
         _computation(item, names),
         (item.id,),
         changes=(_computed(item), (item.id, "state", "")),
-        entries=_entries(shown, names) + names.in_full(shown),
+        entries=_entries(shown, names) + names.full_labels(shown),
     )
 
 
 def _computation(item: Item, names: NodeNames) -> str:
-    """How a node is computed, in names and, of numbers, in numbers."""
+    """Write how a node is computed: in names and, for numbers, in numbers."""
     name, operands = names.html(item), names.parents(item)
     number, *numbers = (is_number(i.node.data) for i in [item, *operands])
     text = formula(item, [names.html(operand) for operand in operands], any(numbers))
@@ -92,7 +92,7 @@ def _computation(item: Item, names: NodeNames) -> str:
 
 
 def sort_steps(events: Sequence[tuple[str, Item]], names: NodeNames) -> list[Step]:
-    """The visits and pushes of a depth-first search; the list fills from its back."""
+    """Return the visits and pushes of a depth-first search; the list fills from its back."""
     search = _Search({item.id for event, item in events if event == "push"}, names)
     return [search.visit(item) if event == "visit" else search.push(item) for event, item in events]
 
@@ -135,5 +135,5 @@ class _Search:
             words,
             (item.id,),
             changes=((item.id, "state", state), (item.id, "number", number)),
-            entries=self._names.in_full([item]) + entries,
+            entries=self._names.full_labels([item]) + entries,
         )

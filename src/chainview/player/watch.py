@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._shares import fitted
+from chaingrad._shares import match_parent
 from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.rules import Rule
@@ -57,7 +57,7 @@ Event = Message | Written
 
 
 def sort_events(root: Any) -> list[tuple[str, Any]]:
-    """The visits and pushes of the engine's sort, which takes the last operand first.
+    """Return the visits and pushes of the engine's sort, which takes the last operand first.
 
     Only nodes with a rule take part: leaves send nothing, so the engine need not sort them.
     """
@@ -71,14 +71,14 @@ def sort_events(root: Any) -> list[tuple[str, Any]]:
 
 
 def backward_events(root: Any) -> tuple[list[Event], dict[Any, Any]]:
-    """Run the engine's backward pass from ``root``; its messages, and the gradients it found."""
+    """Run the engine's backward pass from ``root``; return its messages and gradients."""
     seed = root.seed()
     events: list[Event] = [Written(root, seed)]
     reached = {root: seed}
 
     def sent(child: Any, position: int, above: Any, share: Any, local: float | None) -> None:
         parent = child.parents[position]
-        share = fitted(share, parent, child)
+        share = match_parent(share, parent, child)
         known = reached.get(parent)
         total = reached[parent] = share if known is None else known + share
         events.append(Message(child, parent, position, above, local, share, known, total))
@@ -94,15 +94,15 @@ def _recorded(nodes: Sequence[Any], sent: Sent) -> Iterator[None]:
     rules = [node.rule for node in nodes]
     try:
         for node, rule in zip(nodes, rules, strict=True):
-            node.rule = _Recording(node, rule, sent)
+            node.rule = _RecordingRule(node, rule, sent)
         yield
     finally:
         for node, rule in zip(nodes, rules, strict=True):
             node.rule = rule
 
 
-class _Recording(Rule):
-    """A rule whose shares are those of the ``rule`` of ``node``, and are told to ``sent``."""
+class _RecordingRule(Rule):
+    """A rule that sends what the ``rule`` of ``node`` sends, and reports each share to ``sent``."""
 
     __slots__ = ("_node", "_sent", "rule")
 
@@ -135,18 +135,19 @@ def foreign_events(
     run: Callable[[], object],
     local_gradient: Callable[[Any, int], Any] | None = None,
 ) -> list[Event]:
-    """Run another engine's backward pass, from gradients of 0.0, and note how it fills ``grad``.
+    """Run another engine's backward pass, from gradients of 0.0, and record how it fills ``grad``.
 
     Who sent a share? The engine has just read the gradient of the sender, a child of the node that
     it writes to.
     """
-    watch = _Watch(nodes, local_gradient)
+    watch = _GradWatch(nodes, local_gradient)
     kinds = [type(node) for node in nodes]
     before = [node.grad for node in nodes]
-    watched = {kind: _watched(kind, watch) for kind in set(kinds)}
+    watched = {kind: _watching_class(kind, watch) for kind in set(kinds)}
     try:
         for node, kind in zip(nodes, kinds, strict=True):
             node.grad = 0.0
+            # The pass goes through these very nodes, which closures hold: no copy would be asked.
             node.__class__ = watched[kind]
         run()
     finally:
@@ -156,7 +157,7 @@ def foreign_events(
     return watch.events
 
 
-class _Watch:
+class _GradWatch:
     def __init__(
         self, nodes: Sequence[Any], local_gradient: Callable[[Any, int], Any] | None
     ) -> None:
@@ -202,8 +203,8 @@ class _Watch:
         self.events.append(Message(child, parent, position, above, local, share, known, total))
 
 
-def _watched(kind: type, watch: _Watch) -> type:
-    """A subclass that tells of each read and write of ``grad``."""
+def _watching_class(kind: type, watch: _GradWatch) -> type:
+    """Return a subclass that reports each read and write of ``grad``."""
     slot: Any = getattr(kind, "grad", None)  # a descriptor, if the class has __slots__
 
     def get(node: Any) -> Any:

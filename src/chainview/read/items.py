@@ -39,7 +39,7 @@ class Item:
 
     @property
     def color(self) -> str:
-        """What the palette calls its colour."""
+        """The palette's name for its colour."""
         return {"operation": "node", "constant": "constant"}.get(self.kind, "leaf")
 
     @property
@@ -47,11 +47,11 @@ class Item:
         """The label, or v3 for an unlabelled node n3."""
         return self.label or "v" + self.id[1:]
 
-    def which(self, position: int) -> int:
-        """Which of its edges from the operand at a position that is, if there are several."""
+    def edge_number(self, position: int) -> int:
+        """Count the earlier edges from the operand at a position: 0 for its first edge."""
         return self.parents[:position].count(self.parents[position])
 
     @property
-    def fact(self) -> str:
+    def value_kind(self) -> str:
         """What the value is."""
         return "type" if self.is_typed else "data"

@@ -34,7 +34,7 @@ class JaxprNode:
     operands: tuple["Use", ...] = ()
     kind: str = "operation"
     is_output: bool = False
-    compute: Compute | None = None  # the results from those of the operands
+    compute: Compute | None = None  # computes the results from the operands' results
     scopes: tuple[Scope, ...] = ()
     is_recomputed: bool = False  # inside a checkpoint
 
@@ -60,8 +60,8 @@ class Record:
 
 
 def is_jaxpr(thing: Any) -> bool:
-    """Tell a jaxpr, closed or not, without importing JAX."""
-    if "jax" not in sys.modules:  # whoever holds a jaxpr has imported it
+    """Return whether a thing is a jaxpr, closed or not, without importing JAX."""
+    if "jax" not in sys.modules:  # a jaxpr exists only once JAX is imported
         return False
     from jax.extend.core import ClosedJaxpr, Jaxpr
 
@@ -84,17 +84,17 @@ class Jaxprs(Nodes):
             for variable, (node, _) in record.variables.items()
         }
 
-    def reads(self, thing: Any) -> bool:
-        """Whether a thing is one of the jaxprs, or a variable or node of them."""
+    def can_read(self, thing: Any) -> bool:
+        """Return whether a thing is one of the jaxprs, or a variable or node of one."""
         known = (self._records, self._variables)
         return isinstance(thing, JaxprNode) or any(id(thing) in things for things in known)
 
     def source(self, thing: Any) -> Any:
-        """The node of a variable."""
+        """Return the node of a variable."""
         return self._variables.get(id(thing), thing)
 
-    def starts(self, thing: Any, caller: str) -> Sequence[JaxprNode]:
-        """All of a jaxpr, whether an output needs it or not."""
+    def roots(self, thing: Any, caller: str) -> Sequence[JaxprNode]:
+        """Return every node of a jaxpr, whether an output needs it or not."""
         return self._records[id(thing)].nodes
 
     def facts(self, thing: JaxprNode) -> NodeFacts:
@@ -106,8 +106,8 @@ def read_jaxpr(jaxpr: Any, inline: Set[str] = _CALLS, unroll: int = 0) -> Record
 
     Args:
         jaxpr: what ``jax.make_jaxpr`` returns, or the ``jaxpr`` in it.
-        inline: the names of equations that give way to those of the function that they call.
-        unroll: a ``scan`` of up to that many steps gives way to its steps.
+        inline: the names of equations to replace by the equations of the function that they call.
+        unroll: replace a ``scan`` of up to that many steps by its steps.
     """
     body, constants = _open(jaxpr)
     nodes = _constants(body, constants)
@@ -128,7 +128,7 @@ def read_jaxpr(jaxpr: Any, inline: Set[str] = _CALLS, unroll: int = 0) -> Record
 
 
 def _open(jaxpr: Any) -> tuple[Any, Any]:
-    """Give the jaxpr and the values of its constants, None where they are not known."""
+    """Return the jaxpr and the values of its constants, None for those we don't know."""
     if hasattr(jaxpr, "consts"):
         return jaxpr.jaxpr, jaxpr.consts
     return jaxpr, [None] * len(jaxpr.constvars)
@@ -151,7 +151,7 @@ def _constant(aval: Any, value: Any) -> JaxprNode:
 
 
 def _plain(value: Any) -> float | str:
-    """Give a float as it is, and an integer or a boolean as text, without a decimal point."""
+    """Return a float as it is, and an integer or a boolean as text, without a decimal point."""
     number = value.item() if hasattr(value, "item") else value
     is_integer = isinstance(number, int) and not isinstance(number, bool)
     return number if isinstance(number, float) else str(int(number) if is_integer else number)
@@ -221,7 +221,7 @@ class _Reading:
     def _steps(
         self, loop: Mapping[str, Any], operands: Sequence[Use], scopes: tuple[Scope, ...]
     ) -> tuple[list[JaxprNode], list[Use]]:
-        """The steps of a scan, one after the other: slices, the body, and the stacks of results."""
+        """Unroll a scan into its steps, in order: slices, the body, and the stacks of results."""
         fixed, carried = loop["num_consts"], loop["num_carry"]
         constants, carry = operands[:fixed], list(operands[fixed : fixed + carried])
         order = range(loop["length"])[:: -1 if loop["reverse"] else 1]
@@ -259,7 +259,7 @@ def _stacked(*rows: Any) -> list[Any]:
 
 
 def _called(equation: Any) -> Any:
-    """Give the jaxpr of the function that an equation calls, or None if it does more or less."""
+    """Return the jaxpr of the function that an equation calls, or None if it does more or less."""
     parameters = equation.params
     inner = parameters.get("call_jaxpr", parameters.get("jaxpr"))
     if equation.primitive.name not in _CALLS or not is_jaxpr(inner):

@@ -12,16 +12,16 @@ class Nodes:
     def __init__(self, parameters: Iterable[Any] = ()) -> None:
         self._trained = {id(thing) for thing in parameters}
 
-    def reads(self, thing: Any) -> bool:
-        """Whether a thing is of the kind that is read here."""
+    def can_read(self, thing: Any) -> bool:
+        """Return whether a thing is of the kind that is read here."""
         return True
 
     def source(self, thing: Any) -> Any:
-        """What stands for a thing in its graph."""
+        """Return what stands for a thing in its graph."""
         return thing
 
-    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
-        """Where the search for the graph of a thing begins.
+    def roots(self, thing: Any, caller: str) -> Sequence[Any]:
+        """Return where the search for the graph of a thing begins.
 
         Raises:
             TypeError: the thing has no graph.
@@ -36,11 +36,11 @@ class Nodes:
         )
 
     def parents(self, thing: Any) -> Sequence[Any]:
-        """What a thing was computed from."""
+        """Return what a thing was computed from."""
         return tuple(getattr(thing, "parents", ()))
 
     def facts(self, thing: Any) -> NodeFacts:
-        """What is known of a thing."""
+        """Return what we know about a thing."""
         is_leaf = not self.parents(thing)
         kind = self._kind_of_leaf(thing) if is_leaf else "operation"
         grad = None if kind == "constant" else getattr(thing, "grad", None)

@@ -9,7 +9,7 @@ from chainview.read.items import Item, NodeFacts
 from chainview.read.jaxpr import Jaxprs, Type, is_jaxpr
 from chainview.read.nodes import Nodes
 from chainview.read.tensors import Tensors, is_tensor
-from chainview.read.watches import Watches
+from chainview.read.watches import WatchedRuns
 from chainview.read.words import is_zero, show
 
 
@@ -24,10 +24,10 @@ def read(
     """Read the graph behind one root or several, parents before children."""
     roots = list(root) if isinstance(root, list | tuple) and root else [root]
     trained = list(parameters)
-    readers = [Watches(trained), Jaxprs(roots, inline), Tensors(trained), Nodes(trained)]
+    readers = [WatchedRuns(trained), Jaxprs(roots, inline), Tensors(trained), Nodes(trained)]
 
     def reader(thing: Any) -> Nodes:
-        return next(reader for reader in readers if reader.reads(thing))
+        return next(reader for reader in readers if reader.can_read(thing))
 
     known: dict[int, _Met] = {}
 
@@ -40,7 +40,7 @@ def read(
         return met.parents
 
     labels = {id(reader(thing).source(thing)): name for name, thing in (names or {}).items()}
-    starts = [met for thing in roots for met in meet(reader(thing).starts(thing, caller))]
+    starts = [met for thing in roots for met in meet(reader(thing).roots(thing, caller))]
     everything = _Met(None, starts)
     order = toposort(everything, parents)[:0:-1]
     check_size(len(order), max_nodes)
@@ -56,7 +56,7 @@ class _Met:
 
     @property
     def label(self) -> str:
-        """What an error message calls the thing."""
+        """The name that an error message uses for the thing."""
         return getattr(self.thing, "label", None) or type(self.thing).__name__
 
 
@@ -113,7 +113,7 @@ def _read_names(
     check_size(len(graph), max_nodes)
     ids = {name: f"n{i}" for i, name in enumerate(graph)}
     for name in [root, *(parent for parents in graph.values() for parent in parents)]:
-        parents_of(graph)(name)  # or else a KeyError that names it
+        parents_of(graph)(name)  # otherwise raises a KeyError that names it
     toposort(root, graph)  # names the nodes of a cycle
     items = [
         Item(

@@ -9,18 +9,18 @@ from chainview.read.nodes import Nodes
 
 
 def is_tensor(thing: Any) -> bool:
-    """Tell a PyTorch tensor without importing PyTorch."""
-    torch = sys.modules.get("torch")  # whoever holds a tensor has imported it
+    """Return whether a thing is a PyTorch tensor, without importing PyTorch."""
+    torch = sys.modules.get("torch")  # a tensor exists only once PyTorch is imported
     return torch is not None and isinstance(thing, torch.Tensor)
 
 
 def operation(function: Any) -> str:
-    """The name of the operation behind a ``grad_fn``: Tanh of TanhBackward0."""
+    """Return the name of the operation behind a ``grad_fn``: Tanh of TanhBackward0."""
     return type(function).__name__.rstrip("0123456789").removesuffix("Backward")
 
 
 def edges(function: Any) -> list[tuple[Any, int] | None]:
-    """Where a ``grad_fn`` sends its shares: to a leaf or to a ``grad_fn`` and which of its results.
+    """Return where a ``grad_fn`` sends its shares: a leaf, or a ``grad_fn`` and which result.
 
     None stands for an operand to which it sends none.
     """
@@ -37,17 +37,17 @@ class Tensors(Nodes):
         super().__init__(parameters)
         self._results: dict[int, Any] = {}
 
-    def reads(self, thing: Any) -> bool:
+    def can_read(self, thing: Any) -> bool:
         return is_tensor(thing) or hasattr(thing, "next_functions")
 
     def source(self, thing: Any) -> Any:
-        """A tensor's ``grad_fn``, which knows no value: that of the tensor is kept for it."""
+        """Return a tensor's ``grad_fn``, and keep the tensor for its value."""
         if thing.grad_fn is None:
             return thing
         self._results[id(thing.grad_fn)] = thing
         return thing.grad_fn
 
-    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+    def roots(self, thing: Any, caller: str) -> Sequence[Any]:
         if not thing.requires_grad:
             raise ValueError(
                 f"{caller}: nothing that this PyTorch tensor was computed from has requires_grad, "

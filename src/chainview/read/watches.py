@@ -8,21 +8,21 @@ from chainview.read.nodes import Nodes
 
 
 def is_watched(thing: Any) -> TypeGuard[Any]:
-    """Tell a watched run."""
+    """Return whether a thing is a watched run."""
     return hasattr(thing, "folded")
 
 
-class Watches(Nodes):
-    """Reads the values of a watched run, of which drawings show shapes and sizes."""
+class WatchedRuns(Nodes):
+    """Reads the values of a watched run; drawings show their shapes and sizes."""
 
     def __init__(self, parameters: Iterable[Any] = ()) -> None:
         super().__init__(parameters)
         self._marks: dict[Any, Sequence[str]] = {}
 
-    def reads(self, thing: Any) -> bool:
+    def can_read(self, thing: Any) -> bool:
         return is_watched(thing) or hasattr(thing, "texts")
 
-    def starts(self, thing: Any, caller: str) -> Sequence[Any]:
+    def roots(self, thing: Any, caller: str) -> Sequence[Any]:
         self._marks.update(thing.marks)
         return [thing.loss]
 

@@ -12,12 +12,12 @@ LONGEST = 600  # characters of alt text
 
 
 def printable(text: str) -> str:
-    """Make control characters, which no picture can show, spaces."""
+    """Replace control characters, which no picture can show, by spaces."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
 def unwrapped(value: Any) -> Any:
-    """What a value comes to that may be held by a node: a gradient can be a node, too."""
+    """Return a value, or the value that a node holds: a gradient can be a node, too."""
     while hasattr(value, "parents"):
         value = value.data
     return value
@@ -77,14 +77,14 @@ def size_text(count: int) -> str:
 
 
 def number(value: Any) -> float | None:
-    """Give a number or an array without axes as a float, and None for all else."""
+    """Return a number or an array without axes as a float, and None for anything else."""
     value = unwrapped(value)
     is_number = isinstance(value, int | float) or getattr(value, "shape", None) == ()
     return float(value) if is_number else None
 
 
 def is_zero(value: Any) -> bool:
-    """Tell whether a gradient is what it was before any backward pass: None or zero."""
+    """Return whether a gradient is what it was before any backward pass: None or zero."""
     value = unwrapped(value)
     zero: Any = value is None or value == 0
     return bool(zero.all() if hasattr(zero, "all") else zero)
@@ -93,7 +93,7 @@ def is_zero(value: Any) -> bool:
 def title(item: Item) -> str:
     """Sum a node up in a tooltip: ``c, mul: data 6.0, grad 2.0``."""
     who = ", ".join(filter(None, [item.label, item.op or item.kind]))
-    facts = [*item.marks, *([f"{item.fact} {item.value}"] if item.value else [])]
+    facts = [*item.marks, *([f"{item.value_kind} {item.value}"] if item.value else [])]
     facts += [f"grad {item.gradient}"] if item.gradient and item.reached else []
     return one_line(f"{who}: {', '.join(facts)}" if facts else who)
 
@@ -104,7 +104,7 @@ def describe(
     """Say in a few sentences what a drawing of a graph shows."""
 
     def told(chosen: Iterable[Item]) -> list[str]:
-        return [_told(item, values, gradients) for item in chosen]
+        return [_describe_item(item, values, gradients) for item in chosen]
 
     sentences = [
         f"{what} with {_counts(items)}",
@@ -113,10 +113,10 @@ def describe(
         _list("Leaf", "Leaves", told(i for i in items if i.is_leaf and i.kind != "constant"), 6),
         _list("Edges", "Edges", list(filter(None, flows)), 6),
     ]
-    return cut(". ".join(filter(None, sentences)) + ".")
+    return truncate(". ".join(filter(None, sentences)) + ".")
 
 
-def _told(item: Item, value: bool, gradient: bool) -> str:
+def _describe_item(item: Item, value: bool, gradient: bool) -> str:
     text = item.name
     if value and item.value:
         shaped = "type" if item.is_typed else "shape" if item.value.startswith("(") else ""
@@ -132,7 +132,7 @@ def _marked(item: Item) -> str:
 
 
 def _counts(items: Iterable[Item]) -> str:
-    """How many nodes there are of each kind: ``2 parameters, 1 input and 3 operations``."""
+    """Say how many nodes there are of each kind: ``2 parameters, 1 input and 3 operations``."""
     found = Counter(item.kind for item in items)
     kinds = [
         kind for kind in ("parameter", "input", "leaf", "constant", "operation") if found[kind]
@@ -153,7 +153,7 @@ def listed(words: Sequence[str], most: int) -> str:
     return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
 
 
-def cut(text: str) -> str:
+def truncate(text: str) -> str:
     """Keep alt text to a length that someone can listen to."""
     text = one_line(text)
     if len(text) <= LONGEST:
@@ -162,5 +162,5 @@ def cut(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """A text without line breaks, control characters and runs of spaces."""
+    """Return a text without line breaks, control characters and runs of spaces."""
     return " ".join(printable(text).split())

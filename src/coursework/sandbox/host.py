@@ -263,7 +263,7 @@ class Sandbox:
             raise IsolationError(answer.message)
 
     @functools.cached_property
-    def bare(self) -> "Sandbox":
+    def without_packages(self) -> "Sandbox":
         """Return a second sandbox, whose sessions see NumPy alone; it ends with this one."""
         opened = Sandbox(self.limits, isolate=self._isolate, alone=True)
         if self._closed:
@@ -273,8 +273,8 @@ class Sandbox:
     def close(self) -> None:
         """End the server and everything it has running."""
         self._closed = True
-        if "bare" in vars(self):
-            self.bare.close()
+        if "without_packages" in vars(self):
+            self.without_packages.close()
         with contextlib.suppress(OSError):  # it has hung up already
             self._control.shutdown(socket.SHUT_RDWR)
         self._lines.close()

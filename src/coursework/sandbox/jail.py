@@ -1,6 +1,6 @@
 """The Linux calls that shut a process in: namespaces, a root of its own, limits, a syscall filter.
 
-`wall_in` is called by a process that has just been forked, `lock_down` by its child, which then is
+`isolate` is called by a process that has just been forked, `lock_down` by its child, which then is
 process 1 of its own process namespace. What they promise is written in `coursework.sandbox`.
 """
 
@@ -258,7 +258,7 @@ def folders_of(package: ModuleType) -> list[str]:
     return [str(path) for path in (own, libraries) if path.is_dir()]
 
 
-def wall_in(
+def isolate(
     visible: Sequence[str], ready: int, mapped: int, covered: Sequence[str], shown: Sequence[str]
 ) -> None:
     """Leave every namespace of the machine for new ones; the new root has only `visible` paths.

@@ -164,7 +164,7 @@ def _build_array(items: list[Any], arrays: memoryview, used: int) -> tuple[Any, 
     code, *shape = items
     dtype = _ARRAYS[code]
     if len(shape) > 32 or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
-        raise WireError("a shape that is none")
+        raise WireError("not a shape")
     size = dtype.itemsize * math.prod(shape)
     if size > len(arrays) - used:
         raise WireError("an array longer than its bytes")

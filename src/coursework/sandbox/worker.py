@@ -44,7 +44,7 @@ NAME_CHARACTERS = 50
 
 
 @dataclass(frozen=True)
-class Walls:
+class Isolation:
     """What a session is shut in by."""
 
     isolate: bool  # shut in at all, beside limits
@@ -59,7 +59,7 @@ def serve(control: socket.socket, isolate: bool, alone: bool) -> None:
         importlib.import_module(name)
     visible = tuple(jail.visible_paths(() if alone else PACKAGES)) if isolate else ()
     covered = tuple(jail.package_folders(visible)) if alone else ()
-    walls = Walls(isolate, alone, visible, covered)
+    walls = Isolation(isolate, alone, visible, covered)
     if alone:
         _leave_packages_out()
     if sys.platform == "linux":
@@ -103,29 +103,29 @@ class _NoPackages(importlib.abc.MetaPathFinder):
             )
 
 
-def _start(control: socket.socket, channel: int, walls: Walls) -> int:
+def _start(control: socket.socket, channel: int, walls: Isolation) -> int:
     try:
-        pid = _fork_walled(channel, walls) if walls.isolate else os.fork()
+        pid = _fork_isolated(channel, walls) if walls.isolate else os.fork()
     except (jail.IsolationError, OSError) as error:
         _answer(control, refused=str(error))
         return 0
     if pid == 0:
-        _be_student(channel, walls)
+        _run_student(channel, walls)
     _answer(control, pid=pid)
     return pid
 
 
-def _fork_walled(channel: int, walls: Walls) -> int:
+def _fork_isolated(channel: int, walls: Isolation) -> int:
     """Fork a process into its own namespaces; a helper makes them, becomes its parent, and ends."""
     (from_helper, ready), (mapped, to_helper) = os.pipe(), os.pipe()
     helper = os.fork()
     if helper == 0:
         try:
             shown = jail.folders_of(np) if walls.alone else ()
-            jail.wall_in(walls.visible, ready, mapped, walls.covered, shown)
+            jail.isolate(walls.visible, ready, mapped, walls.covered, shown)
             child = os.fork()
             if child == 0:
-                _be_student(channel, walls)
+                _run_student(channel, walls)
             os.write(ready, str(child).encode())
         except (jail.IsolationError, OSError) as error:
             os.write(ready, f"!{error}".encode())
@@ -170,7 +170,7 @@ def _answer(control: socket.socket, **fields: Any) -> None:
     control.sendall(json.dumps(fields).encode() + b"\n")
 
 
-def _be_student(channel: int, walls: Walls) -> None:
+def _run_student(channel: int, walls: Isolation) -> None:
     """Serve the submission and never return: what runs from here on is the student's."""
     try:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -186,7 +186,7 @@ def _be_student(channel: int, walls: Walls) -> None:
 class _Student:
     """The process of one submission: a namespace, and the requests it answers one after another."""
 
-    def __init__(self, link: int, walls: Walls) -> None:
+    def __init__(self, link: int, walls: Isolation) -> None:
         self.link = link
         self.walls = walls
         self.module = types.ModuleType(MAIN)

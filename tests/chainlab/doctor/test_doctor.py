@@ -645,7 +645,7 @@ def test_a_deep_graph_is_freed_node_by_node(monkeypatch):
     nodes.append(Linked(nodes))
     for _ in range(20):
         nodes.append(Linked(nodes, nodes[-1]))
-    probes._let_go(nodes)
+    probes._free_graph(nodes)
     assert Linked.freed == [True] * 20
     assert probes._kept == []
 
@@ -656,7 +656,7 @@ def test_a_browser_keeps_the_deep_graph_that_it_could_not_free(platform, monkeyp
     monkeypatch.setattr(sys, "platform", platform)
     nodes = [museum()["Value"](1.0)]
     table = {nodes[0]: "an entry"}
-    probes._let_go(nodes)
+    probes._free_graph(nodes)
     assert nodes == []
     assert probes._kept == list(table) * (platform == "emscripten")
 
@@ -1110,7 +1110,7 @@ def test_on_the_command_line_a_halted_engine_is_sound():
 @pytest.mark.parametrize("engine", ["Computes", "Waits"])
 def test_on_the_command_line_compiled_code_is_ended(engine, monkeypatch):
     monkeypatch.setattr(doctor, "_IDLE", 5.0)
-    report = doctor.apart(f"mine.py:{engine}", seconds=0.2, total=30)
+    report = doctor.examine_apart(f"mine.py:{engine}", seconds=0.2, total=30)
     assert report.missing == ["a + b"]
     assert "a + b comes to no end in time" in report.obstacle
 
@@ -1118,11 +1118,11 @@ def test_on_the_command_line_compiled_code_is_ended(engine, monkeypatch):
 @pytest.mark.slow  # it waits for an engine that does not end
 @pytest.mark.usefixtures("mine")
 def test_on_the_command_line_all_probes_together_have_an_end():
-    report = doctor.apart("mine.py:Late", seconds=0.2, total=4)
+    report = doctor.examine_apart("mine.py:Late", seconds=0.2, total=4)
     assert report.left_out
     assert not report.is_sound
     assert report.findings == []
-    assert [x.probe for x in report.outcomes] == [probe.text for probe in doctor.chosen(None)]
+    assert [x.probe for x in report.outcomes] == [probe.text for probe in doctor.probes_up_to(None)]
 
 
 @pytest.mark.slow

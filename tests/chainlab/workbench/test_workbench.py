@@ -15,7 +15,7 @@ from chaingrad.backward import adjoints
 from chaingrad.rules import RULES, rule
 from chainlab.workbench import VIEWS, Answer, respond
 from chainlab.workbench.checked import checked
-from chainlab.workbench.costs import best
+from chainlab.workbench.costs import best_segment
 from chainlab.workbench.running import run
 from chainlab.workbench.views import leaves_of
 
@@ -227,7 +227,7 @@ def test_a_checkpoint_saves_what_is_said() -> None:
         middle.label = "m"
         return (middle.exp() * 2.0).sum()
 
-    found = best(Ledger(graph(False)))
+    found = best_segment(Ledger(graph(False)))
     assert found is not None
     assert found.top.name == "m"
     kept, wrapped = (Ledger(graph(wrap)).needed_bytes for wrap in (False, True))

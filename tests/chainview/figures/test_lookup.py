@@ -105,10 +105,10 @@ def test_errors_name_what_is_wrong():
         vary(line, {}, x="", y="")
     with pytest.raises(ValueError, match="controls needs names"):
         vary(line, {"depth": []}, x="", y="")
-    with pytest.raises(ValueError, match=r"start=\(2, 0.5, 'down'\) is none of the settings"):
+    with pytest.raises(ValueError, match=r"start=\(2, 0.5, 'down'\) is not one of the settings"):
         figure(start=(2, 0.5, "down"))
     for numbers, log in [([math.nan], False), ([1, math.inf], False), ([0.0], True), ([], False)]:
-        with pytest.raises(ValueError, match=r"setting \(7,\) has to give"):
+        with pytest.raises(ValueError, match=r"setting \(7,\) must give"):
             vary(lambda n, numbers=numbers: (numbers, ""), {"n": [7]}, x="", y="", log=log)
     with pytest.raises(ValueError, match=r"2 settings have 30,000 numbers, more than the 20,000"):
         vary(lambda n: (range(15_000), ""), {"n": [1, 2]}, x="", y="")

@@ -377,7 +377,7 @@ NOT_AT_ALL = [
 @pytest.mark.parametrize("name", [*IN_FULL, *IN_FULL_IN_JAX])
 def test_what_can_be_compared_is(name):
     run = watched(name)
-    compared = run.again(24, lambda: True)
+    compared = run.rerun(24, lambda: True)
     assert {verdict.kind for verdict in compared.verdicts} == {"right"}
     assert not diagnose(run).unchecked
 
@@ -386,7 +386,7 @@ def test_what_can_be_compared_is(name):
 @pytest.mark.parametrize("name", AT_KINKS)
 def test_a_kink_is_named_with_its_entry(name):
     run = watched(name)
-    verdicts = run.again(24, lambda: True).verdicts
+    verdicts = run.rerun(24, lambda: True).verdicts
     assert {verdict.kind for verdict in verdicts} <= {"right", "kink"}
     first = next(verdict for verdict in verdicts if verdict.kind == "kink")
     assert f"{first.place} of {first.name}" in diagnose(run).unchecked
@@ -396,7 +396,7 @@ def test_a_kink_is_named_with_its_entry(name):
 @pytest.mark.parametrize("name", NOT_AT_ALL)
 def test_what_cannot_be_compared_says_why(name):
     run = watched(name)
-    assert isinstance(run.again(24, lambda: True), str)
+    assert isinstance(run.rerun(24, lambda: True), str)
     found = diagnose(run)
     assert found.unchecked
     assert found.unchecked in str(found)

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainview.frameworks._differences import (
-    Again,
     NotComparedError,
+    Rerun,
     compare,
     complexes,
     reals,
 )
 
 
-class Known(Again):
+class Known(Rerun):
     """A function of some leaves, with what it gives for its gradients."""
 
     is_low = False

@@ -238,7 +238,7 @@ def test_losses_that_are_none_are_refused():
         watch_jax(lambda x: x * 2, jnp.ones(2))
     with pytest.raises(TypeError, match="gives 2 arrays"):
         watch_jax(lambda x: (x, x), 1.0)
-    with pytest.raises(ValueError, match="argnums has 2, of 1 arguments"):
+    with pytest.raises(ValueError, match="argnums names argument 2; there are 1"):
         watch_jax(lambda x: x, 1.0, argnums=2)
     with pytest.raises(ValueError, match="stop_gradient"):
         watch_jax(lambda x: jax.lax.stop_gradient(x) * 2.0, 1.0)

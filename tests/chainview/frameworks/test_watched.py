@@ -10,7 +10,7 @@ import pytest
 
 import chainview.frameworks
 from chainview.frameworks import ModuleCall, WatchedNode
-from chainview.frameworks.run import summary, told
+from chainview.frameworks.run import format_value, summary
 from tests.support import ROOT
 
 FRAMEWORKS = "src/chainview/frameworks"
@@ -61,7 +61,7 @@ def test_a_summary(array, facts):
     assert found.largest == pytest.approx(facts[2], rel=1e-6)
     assert found.is_finite == facts[3]
     assert summary(found) is found
-    assert told(found).startswith(str(found.shape))
+    assert format_value(found).startswith(str(found.shape))
 
 
 def test_names():

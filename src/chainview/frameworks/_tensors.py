@@ -20,7 +20,7 @@ class StoredTensor:
         self.summary: Summary | None = None
 
     def sum_up(self) -> None:
-        """Keep a summary in the place of the array, if it has more than a few entries."""
+        """Replace the array by a summary, if it has more than a few entries."""
         if self.held is not None and self.held.numel() <= FEW:
             self.held = self.held.clone()
         elif self.summary is None:
@@ -28,7 +28,7 @@ class StoredTensor:
             self.held = None
 
     def number(self) -> Any:
-        """The array, as NumPy's, or the summary."""
+        """Return the array, as a NumPy array, or the summary."""
         if self.summary is not None:
             return self.summary
         tensor = dense(self.held).resolve_conj().resolve_neg()
@@ -47,8 +47,8 @@ class TensorStore:
         self.is_full = False
         self.is_low = False  # whether there are numbers of 16 bits
 
-    def enter(self, tensor: Any) -> StoredTensor:
-        """Note what a tensor holds now."""
+    def store(self, tensor: Any) -> StoredTensor:
+        """Record what a tensor holds now."""
         self.is_low |= tensor.dtype in (torch.float16, torch.bfloat16)
         entry = StoredTensor(tensor)
         if self.is_full:
@@ -67,18 +67,18 @@ class TensorStore:
         return entry
 
     def before_change(self, key: int) -> None:
-        """Copy what shows some memory that is about to be changed."""
+        """Copy the tensors that show some memory, before it changes."""
         for entry in self._held.pop(key, ()):
             entry.held = entry.held.clone()
 
 
 def dense(tensor: Any) -> Any:
-    """A tensor with all of its entries."""
+    """Return a tensor with all its entries."""
     return tensor if tensor.layout == torch.strided else tensor.to_dense()
 
 
 def summed_up(tensor: Any) -> Summary:
-    """The summary of a tensor, computed where it lies."""
+    """Compute the summary of a tensor on its own device."""
     tensor = dense(tensor)
     shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
     if not tensor.numel():
@@ -88,16 +88,16 @@ def summed_up(tensor: Any) -> Summary:
     if not tensor.is_floating_point() or tensor.element_size() < 4:
         tensor = tensor.float()
     norm = torch.linalg.vector_norm(tensor).item()
-    if not 1e-15 < norm < 1e15:  # squares of single precision may be too small, or too large
+    if not 1e-15 < norm < 1e15:  # in single precision the squares may underflow or overflow
         norm = torch.linalg.vector_norm(tensor, dtype=torch.float64).item()
     low, high = (end.item() for end in torch.aminmax(tensor))
-    largest = high if high != high else max(-low, high)  # where one is not a number, both are nan
+    largest = high if high != high else max(-low, high)  # if one entry is NaN, both ends are
     is_finite = largest - largest == 0.0
     return Summary(shape, dtype, norm, largest, is_finite)
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two tensors are equal to the last bit, where both have one that is not a number."""
+    """Return whether two tensors are equal to the last bit; NaN equals NaN."""
     if one is other:
         return True
     one, other = dense(one), dense(other)

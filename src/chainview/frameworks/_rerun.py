@@ -7,9 +7,9 @@ from typing import Any
 import torch
 
 from chainview.frameworks._differences import (
-    Again,
     Moved,
     NotComparedError,
+    Rerun,
     complexes,
     reals,
 )
@@ -20,7 +20,7 @@ from chainview.frameworks._restoring import Restoring, referred, roots
 WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 
 
-class TorchAgain(Again):
+class TorchRerun(Rerun):
     def __init__(
         self,
         f: Callable[..., Any],
@@ -53,20 +53,20 @@ class TorchAgain(Again):
 
     @contextmanager
     def _doubled(self, moved: Moved) -> Iterator[Callable[[], Any]]:
-        """Have the leaves, the modules' tensors and the inputs in double precision meanwhile."""
+        """Put the leaves, the modules' tensors and the inputs in double precision for a while."""
         restoring = Restoring(self._f, self._model)
         modules = roots(self._f, self._model)
         tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
         tensors += [*self._leaves, *tensors_in(self._inputs)]
         tensors += [x for x in referred(self._f) if isinstance(x, torch.Tensor)]
-        with restoring.all():
+        with restoring.restoring():
             for tensor in {id(t): t for t in tensors}.values():
                 if tensor.is_floating_point() or tensor.is_complex():
                     restoring.leaf(tensor)
                     tensor.data = _in_double(tensor.data)
                     tensor.grad = None
                 else:
-                    restoring.changes(tensor)
+                    restoring.note_change(tensor)
             for number, array in moved.items():
                 leaf = self._leaves[number]
                 given = torch.from_numpy(complexes(array, self.is_complex[number]))
@@ -86,18 +86,18 @@ def _array(tensor: Any) -> Any:
 
 
 class _Widening:
-    """Runs operations in double precision where single precision is asked for, too."""
+    """Runs operations in double precision, even where they ask for single precision."""
 
     def __init__(self, restoring: Restoring) -> None:
         self._restoring = restoring
         self._narrowing = ""  # the first operation that made single precision of double
 
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
-        """Run an operation with double precision for what it takes and what it is asked for."""
+        """Run an operation in double precision, for its operands and for the dtype it asks for."""
         if not reinterprets(function):
             args, kwargs = _wide_arguments(function, args, kwargs)
         result = guarded(self._restoring, function, args, kwargs)
-        if name_of(function) == "lift_fresh":  # of torch.tensor, whose dtype no mode sees
+        if name_of(function) == "lift_fresh":  # torch.tensor calls it, and no mode sees its dtype
             return _wide(result)
         if any(map(_is_double, tensors_in([args, kwargs]))) and not self._narrowing:
             is_narrow = any(x.dtype in WIDE for x in tensors_in(result))
@@ -105,7 +105,7 @@ class _Widening:
         return result
 
     def checked(self, loss: Any) -> Any:
-        """Give the loss, if all on the way to it has double precision."""
+        """Return the loss, if every step on the way to it has double precision."""
         if self._narrowing or not _is_double(loss):
             by = f" in {self._narrowing}" if self._narrowing else ""
             raise NotComparedError(f"the function computes in single precision{by}")
@@ -113,7 +113,7 @@ class _Widening:
 
 
 def _wide_arguments(function: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """Widen tensors and dtypes among the arguments, but tensors whose memory is the result's."""
+    """Widen tensors and dtypes among the arguments, unless a result may share their memory."""
     shared = shares_memory(function)
     names = [name for name, _ in shared]
     is_shared = dict(shared)

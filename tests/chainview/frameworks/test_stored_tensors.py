@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from chainview.frameworks._book import TensorStore, same, summed_up
+from chainview.frameworks._tensors import TensorStore, same, summed_up
 from chainview.frameworks.run import Summary, summary
 
 TENSORS = {
@@ -38,7 +38,7 @@ def test_complex_numbers_by_their_absolute_values():
 
 def test_a_full_book_keeps_summaries_of_all_and_few_entries():
     book = TensorStore(100)
-    entries = [book.enter(torch.ones(n)) for n in (3, 20, 2, 30, 4)]
+    entries = [book.store(torch.ones(n)) for n in (3, 20, 2, 30, 4)]
     kinds = [type(entry.number()) for entry in entries]
     assert kinds == [np.ndarray, Summary, np.ndarray, Summary, np.ndarray]
     assert book.is_full
@@ -48,10 +48,10 @@ def test_what_shows_changed_memory_is_copied_before():
     from chainview.frameworks._private import storage_key
 
     book, x = TensorStore(10**6), torch.zeros(4)
-    entries = book.enter(x), book.enter(x[1:])
+    entries = book.store(x), book.store(x[1:])
     book.before_change(storage_key(x))
     x.add_(1.0)
-    assert [entry.number().sum() for entry in (*entries, book.enter(x))] == [0.0, 0.0, 4.0]
+    assert [entry.number().sum() for entry in (*entries, book.store(x))] == [0.0, 0.0, 4.0]
 
 
 def test_equal_to_the_bit_with_what_is_no_number():

@@ -88,14 +88,14 @@ def test_single_precision_that_is_asked_for_becomes_double(name):
     request = REQUESTS[name]
     x = torch.randn(4, 3, requires_grad=True)
     run = watch_torch(lambda x: request(x.sin()).square().sum(), x)
-    assert run.again is not None
-    found = run.again(24, lambda: True)
+    assert run.rerun is not None
+    found = run.rerun(24, lambda: True)
     assert not isinstance(found, str), found
     assert {verdict.kind for verdict in found.verdicts} == {"right"}
-    loss, (grad,) = run.again.gradients({})
+    loss, (grad,) = run.rerun.gradients({})
     moved = x.detach().double()
     moved[0, 0] += 1e-9  # which single precision does not tell from nothing
-    by = run.again.loss({0: moved.numpy()}) - loss
+    by = run.rerun.loss({0: moved.numpy()}) - loss
     assert by == pytest.approx(1e-9 * grad[0, 0], rel=1e-3, abs=1e-13)
 
 
@@ -103,15 +103,15 @@ def test_single_precision_that_stays_is_not_compared():
     f, inputs, model = corpus.HEALTHY["a workspace in single precision"]()
     run = watch_torch(f, *inputs, model=model)
     with pytest.raises(NotComparedError, match="single precision in copy_"):
-        run.again.gradients({})
+        run.rerun.gradients({})
     assert "single precision" in diagnose(run).unchecked
 
 
 def test_a_gradient_with_respect_to_complex_numbers():
     w = torch.randn(3, dtype=torch.complex64, requires_grad=True)
     run = watch_torch(lambda w: (w * w * (1 + 2j)).real.sum(), w)
-    assert run.again is not None
-    loss, (grad,) = run.again.gradients({})
+    assert run.rerun is not None
+    loss, (grad,) = run.rerun.gradients({})
     z = w.detach().to(torch.complex128).numpy()
     assert loss == pytest.approx((z * z * (1 + 2j)).real.sum(), rel=1e-12)
     right = np.conj(2 * z * (1 + 2j))
