@@ -20,14 +20,20 @@ LEGIBLE = 11  # pixels
 # How far anything reaches beyond the window, boxes that scroll by themselves left aside.
 OVERFLOW = """() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
     - document.documentElement.clientWidth"""
-# Formulas that are not drawn or drawn wrong, fonts that did not come.
+# Formulas that are not drawn or drawn wrong, fonts that did not come, icons of no font of icons.
 MISSING = """async () => {
     await document.fonts.ready;
     const undrawn = [...document.querySelectorAll('.math')].filter(
         (e) => !e.querySelector('.katex'));
     const wrong = [...document.querySelectorAll('.katex-error')];
     const faces = [...document.fonts];
+    const iconless = [...document.querySelectorAll('body *')].filter((e) =>
+        ['::before', '::after'].some((part) => {
+            const { content, fontFamily } = getComputedStyle(e, part);
+            return /[\ue000-\uf8ff]/.test(content) && !/Awesome/.test(fontFamily);
+        }));
     return [
+        ...iconless.map((e) => `icon beside ${e.textContent.trim().slice(0, 40)}`),
         ...undrawn.map((e) => `formula ${e.textContent}`),
         ...wrong.map((e) => `formula ${e.textContent}`),
         ...faces.filter((f) => f.status === 'error').map((f) => `font ${f.family}`),
