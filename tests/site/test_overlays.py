@@ -26,14 +26,14 @@ OPENERS = {
 }
 ENOUGH = 4.5  # WCAG's contrast of text
 SHOWN = 4  # pixels of a line whose ink is full: fewer are no letter
-# What is about to move does so in the next frame.
+# What is about to move does so in the next frame. (Chromium may never tell of an animation that it
+# ran out of sight that it has ended.)
 STILL = """async () => {
     const frames = () => new Promise((done) =>
         requestAnimationFrame(() => requestAnimationFrame(done)));
-    const moves = () => document.getAnimations().filter(({ playState, effect }) =>
-        playState === "running" && effect.getComputedTiming().endTime < Infinity);
     await frames();
-    await Promise.allSettled(moves().map(({ finished }) => finished));
+    for (const move of document.getAnimations())
+        if (move.effect.getComputedTiming().endTime < Infinity) move.finish();
     await frames();
 }"""
 # The box of an overlay without its round corners, and within it those of its lines of text.
