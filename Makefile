@@ -37,7 +37,7 @@ endif
 
 walk: $(READY) ## Look at every page in a browser, run its cells, hold them to what the book shows
 	@$(MAKE) --no-print-directory $(BROWSER) live
-	$(PYTEST) -m "walk and not full" tests/site
+	$(PYTEST) -m "walk and not full" tests
 	@$(BIN)/python -m tests.site.walk
 
 $(BROWSER): $(READY)

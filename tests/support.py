@@ -6,10 +6,10 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -55,6 +55,16 @@ def litter(file: Path) -> list[Path]:
     lock = file.with_name(f".#{file.name}")  # Emacs: it leads to no file
     lock.symlink_to("someone@somewhere.4711:1764100000")
     return [*left, lock]
+
+
+def sampled(values: Iterable[Any], *taken: Any) -> list[Any]:
+    """Parameters of which `make test` takes a few, and `make walk` the others."""
+    return [
+        value
+        if value in taken or hasattr(value, "marks")
+        else pytest.param(*(value if isinstance(value, tuple) else [value]), marks=pytest.mark.walk)
+        for value in values
+    ]
 
 
 def lacking(what: str) -> NoReturn:

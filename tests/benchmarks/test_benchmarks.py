@@ -122,6 +122,7 @@ def test_the_slope_is_the_exponent():
     assert slope(edges, [3 * e**1.5 for e in edges]) == pytest.approx(1.5)
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_the_step_is_timed_beside_its_products_at_each_width():
     found = widths(rounds=2, sizes=(4, 8))

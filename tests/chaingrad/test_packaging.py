@@ -105,6 +105,7 @@ def install(python: Path, archive: Path) -> None:
     run(Path(sys.executable), *pip, archive)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_an_archive_installs_beside_numpy_alone(archives, kind, tmp_path):
     builders = ("setuptools", "wheel") if kind == "sdist" else ()
@@ -113,6 +114,7 @@ def test_an_archive_installs_beside_numpy_alone(archives, kind, tmp_path):
     run(python, "-I", "-c", USE)
 
 
+@pytest.mark.walk
 def test_with_the_extra_for_figures_it_draws(archives, tmp_path):
     needed = closure(["numpy", "graphviz", "pygraphviz", "matplotlib"])
     python = empty_environment(tmp_path, *(found.name for found in needed))

@@ -114,6 +114,7 @@ def test_a_used_port_is_named() -> None:
             torchrun(2, "sum.py", meet=meet)
 
 
+@pytest.mark.walk
 def test_a_killed_process_is_the_cause() -> None:
     with pytest.raises(RuntimeError, match="rank 1: Signal 9"):
         torchrun(2, "unlucky.py", start=())
@@ -189,6 +190,7 @@ def test_a_missing_backend_is_named() -> None:
         torchrun(1, "sum.py", BACKEND="mpi")
 
 
+@pytest.mark.walk
 def test_silence_ends_with_the_timeout() -> None:
     with pytest.raises(TimeoutError, match=r"silent\.py did not finish within 4 s"):
         torchrun(2, "silent.py", timeout=4)

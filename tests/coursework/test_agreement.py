@@ -158,6 +158,7 @@ def graded(session: Session, part: Part, expected: Any, inputs: Any) -> str:
 PART = Part("ex-any", "all", 1.0, SOURCE + INPUTS, "", "def inputs(rng): pass", SOURCE)
 
 
+@pytest.mark.walk
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(
     EXPECTED,

@@ -135,6 +135,7 @@ def test_no_check_is_passed_by_what_a_notebook_shows(name: str) -> None:
             assert wire.encode(problem.expected(part, inputs)) not in known
 
 
+@pytest.mark.walk
 def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
     name, assignment = next(iter(assignments().items()))
     grading.write_class(tmp_path / "in", assignment, ROOT, 12)

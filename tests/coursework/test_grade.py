@@ -687,6 +687,7 @@ def test_a_second_run_grades_only_what_has_changed(folder: Path) -> None:
     assert table(folder)[0]["score"] == "0"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("what", ["secret", "problem", "limits", "broken"])
 def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
     run(folder)
@@ -759,6 +760,7 @@ def started(folder: Path, *options: str) -> "subprocess.Popen[bytes]":
     )
 
 
+@pytest.mark.walk
 def test_four_shards_at_once_of_which_one_dies(tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     for k, cells in enumerate([GOOD, (KINK, WRONG_LAYER), WRONG, GOOD] * 2):
@@ -800,6 +802,7 @@ def test_a_shard_that_is_none_is_refused(folder: Path, shard: str) -> None:
         run(folder, "--shard", shard)
 
 
+@pytest.mark.walk
 def test_it_goes_on_after_an_interrupt(tmp_path: Path) -> None:
     for name in ("ann", "bob", "cleo", "dan"):
         write(tmp_path, f"{name}/a1.ipynb", GOOD)

@@ -40,6 +40,7 @@ def hand_in(folder: Path, student: str, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
+@pytest.mark.walk
 @settings(max_examples=3, phases=[Phase.generate])  # each grades a class
 @given(SCRIPTS)
 def test_no_reply_changes_what_others_get(scripts: Scripts) -> None:

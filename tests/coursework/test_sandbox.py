@@ -166,6 +166,7 @@ def test_it_cannot_write(session: Session, path: str) -> None:
     assert not Path(path).exists() or Path(path).read_text() != "x"
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "source",
     [
@@ -323,6 +324,7 @@ def test_a_loop_is_ended(box: Sandbox) -> None:
         run(session, "while True:\n    try:\n        while True: pass\n    except BaseException: 0")
 
 
+@pytest.mark.walk
 @pytest.mark.usefixtures("isolated")
 def test_a_sleeper_is_ended() -> None:
     with (
@@ -333,6 +335,7 @@ def test_a_sleeper_is_ended() -> None:
         run(session, "import time; time.sleep(99)")
 
 
+@pytest.mark.walk
 @pytest.mark.usefixtures("isolated")
 def test_an_answer_in_drops_is_ended() -> None:
     drops = """

@@ -71,6 +71,7 @@ def failures(book: Path, setting: Setting) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("setting", ASKED, ids=lambda setting: str(setting.number))
 def test_a_page_sees_its_setting(tmp_path: Path, setting: Setting) -> None:
     book = make_book(tmp_path)

@@ -94,6 +94,7 @@ def ran(book: Path) -> str:
     return path.read_text() if path.exists() else ""
 
 
+@pytest.mark.walk
 def test_what_fails_the_build_fails_it_until_it_is_put_right(book: Path) -> None:
     """A cell that fails, and what a page says on stderr without meaning it."""
     says = "import warnings\nwarnings.warn('%s')"
@@ -126,6 +127,7 @@ def test_what_fails_the_build_fails_it_until_it_is_put_right(book: Path) -> None
     assert ran(book) == "other "
 
 
+@pytest.mark.walk
 def test_what_a_cell_prints_in_pieces_is_joined_to_the_letter(book: Path) -> None:
     code = """\
 import sys
@@ -180,6 +182,7 @@ def content(site: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
+@pytest.mark.walk
 def test_a_build_that_fails_leaves_the_site_as_it_was(book: Path) -> None:
     write(book, page=PAGE, more=PAGE)
     assert run(book).returncode == 0
@@ -279,6 +282,7 @@ def runs(process: psutil.Process) -> bool:
         return False
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full)]
 )

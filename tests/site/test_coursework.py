@@ -15,6 +15,8 @@ from tests.coursework.course import EXERCISES, exercises
 from tests.site.built import Site, parse, toc_documents
 from tests.support import ROOT
 
+pytestmark = pytest.mark.walk
+
 MARK = "PRIVATE7301"
 PAGE = """\
 ---

@@ -274,6 +274,7 @@ def test_problems_are_solved_right_and_wrong(with_python: Page, kind: str, count
 # --- lines that Python judges --------------------------------------------------------------------
 
 
+@pytest.mark.walk
 def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
     asked: list[str] = []
     page.context.on("request", lambda request: asked.append(request.url))
@@ -303,6 +304,7 @@ def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
     assert "#why-the-gradient" in (lesson.get_attribute("href") or "")
 
 
+@pytest.mark.walk
 def test_lines_are_typed_by_keyboard_alone(with_python: Page) -> None:
     page = with_python
     drawn = problem("equations", 1, 2)
@@ -342,6 +344,7 @@ def test_lines_stay_where_python_cannot_be_loaded_or_takes_too_long(with_python:
     assert page.evaluate(f"kept.read('{PAGE}').drills.equations.row") == 1
 
 
+@pytest.mark.walk
 def test_an_answer_of_python_is_for_the_problem_and_the_lines_it_was_asked_for(
     with_python: Page,
 ) -> None:

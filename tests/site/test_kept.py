@@ -109,6 +109,7 @@ def test_a_reset_is_undone_even_later(page: Page) -> None:
     expect(cell(page, "six").locator(".live-undo")).to_be_hidden()
 
 
+@pytest.mark.walk
 def test_an_answer_is_kept_with_its_verdict(returned: Page) -> None:
     expect(says(returned)).to_have_text("Right, when it was last checked.")
     place(returned).locator(".cm-content").click()
@@ -145,6 +146,7 @@ def test_a_text_for_code_that_has_changed_is_not_lost(page: Page) -> None:
     expect(page.locator(".work")).to_have_count(0)
 
 
+@pytest.mark.walk
 def test_an_answer_to_an_exercise_that_has_changed_says_so(returned: Page) -> None:
     changed_since(returned, "def twice(x, y):\n    raise NotImplementedError")
     note = place(returned).locator(".live-note")
@@ -153,6 +155,7 @@ def test_an_answer_to_an_exercise_that_has_changed_says_so(returned: Page) -> No
     expect(says(returned)).to_have_text("")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("script", "why"), [(FULL, "full"), (REFUSED, "allows no storage")])
 def test_a_browser_that_keeps_nothing_says_so(
     context: BrowserContext, page_address: str, script: str, why: str
@@ -265,6 +268,7 @@ def test_what_is_kept_is_saved_and_brought_back_elsewhere(progress: Page) -> Non
     assert list(progress.evaluate("kept.all()")) == ["chapters/page"]
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -111,6 +111,7 @@ def test_figures_move_and_arrows_are_their_own(browser: Browser, lab: Lab) -> No
         assert test_player.read_off(last) == test_player.expected()
 
 
+@pytest.mark.walk
 def test_a_double_click_opens_a_page_as_a_notebook_that_runs(browser: Browser, lab: Lab) -> None:
     page = window(browser, lab)
     page.goto(f"{lab.address}/lab?token={lab.token}&reset")

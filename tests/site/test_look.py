@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
+from tests.support import sampled
 
 LESSONS = [
     name for name in toc_documents() if name.split("/")[1] not in ("intro", "practice", "reference")
@@ -37,7 +38,7 @@ def test_a_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), sampled([(1280, 720), (390, 844)], (390, 844)))
 def test_the_first_screen_of_the_course_moves(
     browser: Browser, address: str, width: int, height: int, theme: Literal["light", "dark"]
 ) -> None:
@@ -76,6 +77,7 @@ def test_the_first_screen_of_the_course_moves(
     page.close()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("system", "mode", "shown"),
     [("dark", "", "dark"), ("light", "auto", "light"), ("light", "dark", "dark")],
@@ -93,6 +95,7 @@ def test_a_page_stands_in_its_theme_before_the_script_of_themes_has_come(
     page.close()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("_", range(3))  # the later of two imports often came first
 def test_what_is_chosen_before_the_editor_has_come_stays(
     browser: Browser, address: str, _: int

@@ -36,6 +36,7 @@ devices = pytest.mark.parametrize("scripts", ["many-devices"], indirect=True)
 pipelines = pytest.mark.parametrize("scripts", ["pipelines"], indirect=True)
 
 
+@pytest.mark.walk
 @devices
 def test_shares_are_unequal_and_whole(scripts: None) -> None:
     ranks = torchrun(3, "data_parallel.py")
@@ -53,6 +54,7 @@ def test_any_number_of_processes_gives_the_same_gradient(scripts: None) -> None:
         assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.walk
 @devices
 @pytest.mark.parametrize("processes", [2, 5])
 def test_pieces_of_the_optimizer_make_the_step_of_the_whole(scripts: None, processes: int) -> None:
@@ -63,12 +65,14 @@ def test_pieces_of_the_optimizer_make_the_step_of_the_whole(scripts: None, proce
         assert abs(processes * result["state"] - alone["state"]) < 16 * processes
 
 
+@pytest.mark.walk
 @pipelines
 def test_too_many_stages_are_refused(scripts: None) -> None:
     with pytest.raises(RuntimeError, match="2 layers are for 2 processes, not 1"):
         torchrun(1, "pipeline.py")
 
 
+@pytest.mark.walk
 @devices
 def test_two_hosts_meet_by_the_command_on_the_page(scripts: None) -> None:
     """Two agents stand for two hosts."""

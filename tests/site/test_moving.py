@@ -231,6 +231,7 @@ def node(page: Where, name: str) -> Locator:
     return page.get_by_role("button", name=re.compile(f"^{name} holds"))
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("key", ["", "Enter", " "])
 def test_two_additions_in_any_order(show: Show, key: str) -> None:
     page = show(order(additions()).html, '<p style="height: 3000px"></p>')
@@ -316,6 +317,7 @@ def test_any_graph_in_any_order(show: Show) -> None:
 # --- where they stand ---------------------------------------------------------------------------
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
 def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
     page = show(

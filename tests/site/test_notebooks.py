@@ -488,6 +488,7 @@ def downloaded(browser: Browser, address: str, tmp_path: Path) -> Path:
     return tmp_path / "intro.ipynb"
 
 
+@pytest.mark.walk
 def test_a_notebook_from_the_button_gets_the_engine_of_its_site(
     site: Site, address: str, downloaded: Path, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
@@ -501,6 +502,7 @@ def test_a_notebook_from_the_button_gets_the_engine_of_its_site(
     assert (packages(bare) / "chaingrad" / "node.py").exists()
 
 
+@pytest.mark.walk
 def test_a_notebook_of_an_earlier_build_gets_the_engine_that_the_site_has(
     downloaded: Path, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
@@ -510,6 +512,7 @@ def test_a_notebook_of_an_earlier_build_gets_the_engine_that_the_site_has(
     assert printed.count("Another chaingrad is here. The page was run with chaingrad-0.0.1") == 1
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("place", [".", ".."])
 def test_a_wheel_beside_the_notebook_needs_no_network(
     source: str, engine: Path, bare: Path, tmp_path: Path, place: str
@@ -528,6 +531,7 @@ def install_older(checkout: Path, python: Path, folder: Path) -> str:
     return version_of(older)
 
 
+@pytest.mark.walk
 def test_another_chaingrad_is_replaced_by_that_of_the_page(
     source: str, checkout: Path, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
@@ -563,6 +567,7 @@ def test_with_nothing_at_hand_the_cell_says_what_to_do(
     assert "put it beside this notebook, and run this cell again." in line
 
 
+@pytest.mark.walk
 def test_another_pytorch_is_told_and_kept(
     site: Site, engine: Path, bare: Path, tmp_path: Path
 ) -> None:
@@ -576,6 +581,7 @@ def test_another_pytorch_is_told_and_kept(
     assert "jax is" not in printed
 
 
+@pytest.mark.walk
 def test_in_jupyterlab_the_copy_of_the_course_stays(
     source: str, browser: Browser, lab: Lab
 ) -> None:
@@ -638,6 +644,7 @@ def test_what_notebooks_import_is_there(
         assert "\nengine " in f"\n{printed}", printed[-3000:]
 
 
+@pytest.mark.walk
 @pytest.mark.usefixtures("index")
 @pytest.mark.parametrize(
     "page",

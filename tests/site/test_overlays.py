@@ -161,6 +161,7 @@ def test_tips_can_be_read(page: Page, subtests: pytest.Subtests) -> None:
         expect(page.locator(TIP)).to_have_count(0)
 
 
+@pytest.mark.walk
 def test_search_stands_on_a_ground_in_forced_colours(page: Page) -> None:
     page.emulate_media(forced_colors="active")
     opened(page, SEARCH)

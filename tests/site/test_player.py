@@ -352,6 +352,7 @@ def wide():
     return play(total)
 
 
+@pytest.mark.walk
 def test_what_is_too_large_for_a_phone_scrolls_and_not_the_page(show: Show) -> None:
     page = show(wide().html, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     for stage in page.locator(".cg-live .cg-scroll").all():
@@ -416,6 +417,7 @@ def test_the_dot_runs_from_the_child_to_its_parent(show: Show) -> None:
     assert not dot.count()
 
 
+@pytest.mark.walk
 def test_two_hundred_nodes_play(show: Show) -> None:
     root = x = Node(1.0, "x")
     for _ in range(199):

@@ -23,6 +23,7 @@ STANDS = """async () => {
 }"""
 
 
+@pytest.mark.walk
 def test_the_longest_page_stands_soon(browser: Browser, address: str) -> None:
     """All of it: nothing is set or moved afterwards."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
@@ -206,6 +207,7 @@ def test_licences_of_all_that_is_carried(site: Site) -> None:
         assert site.document(document).select_one('footer a[href$="licences.html"]')
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [390, 1280])
 def test_controls_are_large_enough(browser: Browser, address: str, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900}, has_touch=width < 500)

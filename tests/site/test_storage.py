@@ -66,6 +66,7 @@ def test_search_and_the_choice_of_a_theme_work_without_storage(opened: Open) -> 
     search_and_switch(opened(LESSON))
 
 
+@pytest.mark.walk
 def test_they_work_in_a_frame_without_an_origin(browser: Browser, address: str) -> None:
     page = browser.new_page()
     page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
@@ -75,6 +76,7 @@ def test_they_work_in_a_frame_without_an_origin(browser: Browser, address: str) 
     page.close()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(
     ("opened", "why"), WHYS.items(), indirect=["opened"], ids=["denied", "full"]
 )

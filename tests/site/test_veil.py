@@ -70,6 +70,7 @@ def test_skipping_by_keyboard_is_kept_and_leads_on(opened: Open) -> None:
     expect(page.locator(".veil").first).not_to_have_class("veil veiled")
 
 
+@pytest.mark.walk
 def test_who_wants_no_veils_has_none_on_any_page(opened: Open, address: str) -> None:
     page = opened(GRAPHS)
     page.get_by_role("button", name="Never veil").first.click()
@@ -98,6 +99,7 @@ def test_veils_above_are_lifted_without_moving_what_is_read(opened: Open) -> Non
     assert abs(top(page, "#last") - before) <= 2
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_link_leads_to_its_place_in_a_veil(opened: Open, at_once: bool) -> None:
     inside = "equation-eq-exercises-bias"

@@ -6,14 +6,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.site.audit import IDLE
-from tests.site.built import SAMPLE, Site, toc_documents, toc_parts, with_code
+from tests.site.built import Site, toc_documents, with_code
 from tests.site.live import put_python
 from tests.site.walk import runnable, walk, walk_alone
 from tests.support import serve
 
-PAGES = [
-    pytest.param(name, marks=[] if name == SAMPLE[1] else pytest.mark.walk) for name in with_code()
-]
 CONTROLS = "button, summary, select, input"
 # Run and Check start what the other tests here wait for.
 PRESS = """([selector, i]) => {
@@ -45,11 +42,8 @@ def page(browser: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
-def test_each_part_has_a_quick_page() -> None:
-    assert not [part for part in toc_parts() if not set(SAMPLE).intersection(part)]
-
-
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.walk
+@pytest.mark.parametrize("name", with_code())
 def test_a_page_runs_and_shows_what_the_book_shows(page: Page, with_python: str, name: str) -> None:
     found = walk(page, with_python, name)
     assert not found, "\n".join(map(str, found))

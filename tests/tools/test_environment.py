@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, lacking
+from tests.support import ROOT, lacking, sampled
 from tools import environment
 from tools.console import Progress
 
@@ -102,6 +102,7 @@ def test_unknown_failures_are_left_to_speak_for_themselves(tmp_path):
     assert environment.explain("error: command 'cc' failed", [tmp_path]) is None
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_an_unreachable_index_is_explained(bare, tmp_path):
     shutil.copytree(bare, tmp_path / ".venv", symlinks=True)
@@ -112,6 +113,7 @@ def test_an_unreachable_index_is_explained(bare, tmp_path):
     assert "Traceback" not in result.stderr
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_a_full_disk_is_explained(tmp_path):
     """Set up on a disk of two megabytes, in a mount namespace of its own."""
@@ -133,6 +135,7 @@ def test_a_full_disk_is_explained(tmp_path):
     assert "GB free" in result.stderr
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_setting_up_twice_installs_once(tmp_path):
     wheel(tmp_path, "chaingrad", "0.1.0")
@@ -158,7 +161,10 @@ REAL_UV = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("uv", "by"), [(REAL_UV, "uv"), ("raise SystemExit('no')", "pip")])
+@pytest.mark.parametrize(
+    ("uv", "by"),
+    sampled([(REAL_UV, "uv"), ("raise SystemExit('no')", "pip")], (REAL_UV, "uv")),
+)
 def test_uv_installs_all_but_pytorch_and_pip_what_uv_cannot(bare, tmp_path, uv, by):
     shutil.copytree(bare, tmp_path / ".venv", symlinks=True)
     pins = {"chaingrad": "0.1.0", "pinned": "1.2", "torch": "9.8.7", "uv": "0.1"}
@@ -283,6 +289,7 @@ def test_a_cpu_build_at_hand_is_taken(no_gpu, index, tmp_path, monkeypatch):
     assert told
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["9.8.7", "9.9.0"])
 def test_without_the_cpu_build_pip_chooses(no_gpu, index, tmp_path, monkeypatch, version):
@@ -317,6 +324,7 @@ def test_a_gpu_another_system_or_no_index_leaves_pip_its_choice(no_gpu, tmp_path
     assert cpu_torch(tmp_path) == ([], "")
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_the_cpu_build_satisfies_the_pin(bare, index, tmp_path):
     """The whole way: PyTorch from its own index, the rest from pip's, in one environment."""

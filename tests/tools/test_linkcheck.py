@@ -80,6 +80,7 @@ def check(book: Path) -> tuple[subprocess.CompletedProcess[str], dict[str, str]]
     return run, {answer["uri"]: answer["status"] for answer in found}
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_each_kind_of_answer(tmp_path: Path, elsewhere: str) -> None:
     write(tmp_path, [elsewhere + path for path in EXPECTED])
@@ -104,6 +105,7 @@ def test_good_links_pass_and_links_within_the_site_are_not_asked(
     assert f'href="{PAGE}.html#orders-1-1"' in page
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_a_machine_without_a_network_is_told_so_once(tmp_path: Path) -> None:
     hosts = [f"http://127.0.0.1:{free_port()}", "https://nowhere.invalid"]

@@ -105,6 +105,7 @@ def test_page_reloads_after_a_change_and_recovers_from_a_bad_one(
     page.close()
 
 
+@pytest.mark.walk
 def test_a_page_is_there_while_the_site_is_built_again(served: Served) -> None:
     """Whatever comes or goes beside it, and whatever fails."""
     served.wait_for("The book is built")

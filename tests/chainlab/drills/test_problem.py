@@ -26,7 +26,7 @@ from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import exact
 from chainlab.drills.series import Series
 from chainview.read.reading import read
-from tests.support import LOGIC, ROOT
+from tests.support import LOGIC, ROOT, sampled
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("problems")]
 problem = functools.cache(problem)  # several tests look at the same
@@ -464,7 +464,7 @@ def right_lines(drawn):
     return [line["right"] for line in drawn.entry["typed"]]
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", sampled(LEVELS, 3))
 def test_lines_of_numpy_give_what_vjp_gives(level):
     """For leaves by `vjp`, and by differences of the forward lines, which are plain NumPy."""
     for seed in seeds("equations", level):
@@ -502,7 +502,7 @@ def test_mistakes_in_lines_differ_from_what_is_right_and_from_each_other(level):
             assert len({slip.text for slip in slips}) == len(slips)
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", sampled(LEVELS, 3))
 def test_mistakes_in_lines_are_named(level):
     for seed in range(1, len(KINDS["equations"].forms(level)) + 1):
         drawn, of, *_ = typed_problem(level, seed)

@@ -12,6 +12,7 @@ from chainview import draw_graph
 from chainview.frameworks import diagnose, watch_jax
 from chainview.frameworks.run import Summary, summary
 from chainview.player.watch import Message
+from tests.support import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -93,7 +94,12 @@ def made(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "wide"), [*((name, True) for name in CASES), ("mlp", False), ("attention", False)]
+    ("name", "wide"),
+    sampled(
+        [*((name, True) for name in CASES), ("mlp", False), ("attention", False)],
+        ("mlp", True),
+        ("attention", False),
+    ),
 )
 def test_shares_add_up_to_the_gradient_that_jax_finds(name, wide):
     with jax.enable_x64(True) if wide else contextlib.nullcontext():
@@ -126,7 +132,7 @@ KEPT = [name for name in CASES if name not in ("rnn", "backward scan")]
 
 
 @pytest.mark.parametrize("argnums", [0, pytest.param((0, 1), marks=pytest.mark.full)])
-@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("name", sampled(KEPT, "mlp"))
 def test_kept_bytes_are_those_of_the_pullback(name, argnums):
     f, p, x = made(name)
     watched = watch_jax(f, p, x, argnums=argnums)
@@ -167,6 +173,7 @@ def test_a_checkpoint_keeps_what_it_is_given():
     assert boxes.kept == saved_bytes(chosen, w, given=[x]) > watched.kept
 
 
+@pytest.mark.walk
 def test_functions_scopes_and_steps_are_calls():
     f, p, x = made("rnn")
     names = {value.call.name for value in watch_jax(f, p, x).values}
@@ -209,6 +216,7 @@ def test_keys_are_no_numbers_and_can_be_inputs():
     np.testing.assert_allclose(watched["w"].grad, jax.grad(noisy)(jnp.ones(3), key), rtol=1e-6)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("split", [False, True])
 def test_keys_of_the_closure_are_no_numbers_either(split):
     key = jax.random.key(1)

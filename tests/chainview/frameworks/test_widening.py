@@ -10,6 +10,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from chainview.frameworks._widening import narrows, widened
 from tests.chainview.frameworks import corpus
+from tests.support import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +62,9 @@ def rules(x: Any, dtype: Any) -> Any:
     return other(one(x.astype(dtype)), 3)[0]
 
 
-@pytest.mark.parametrize("f", [layers, loops, indices, algebra, checkpoints, rules])
+@pytest.mark.parametrize(
+    "f", sampled([layers, loops, indices, algebra, checkpoints, rules], layers, rules)
+)
 def test_what_asks_for_single_precision_is_what_asks_for_double(f):
     with jax.enable_x64(True):
         x = jnp.asarray(np.random.default_rng(0).standard_normal((3, 3)))
