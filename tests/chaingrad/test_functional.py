@@ -87,6 +87,7 @@ def test_a_cotangent_of_another_shape_is_refused(wrong):
             pull(wrong)
 
 
+@pytest.mark.slow
 def test_hvp_and_hessian():
     v = np.ones_like(W)
     their_hessian = jax.hessian(their_loss)(W, X)

@@ -50,6 +50,7 @@ def test_the_adjoints_are_the_engine_s(graphs: list[RandomGraph]) -> None:
         assert root.data == graph.values["z"]
 
 
+@pytest.mark.slow
 def test_all_graphs_are_equally_hard(graphs: list[RandomGraph]) -> None:
     shapes = set()
     for graph in graphs:

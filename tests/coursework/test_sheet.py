@@ -296,6 +296,7 @@ def test_a_sheet_is_a_page_of_a4_in_black_and_white(
     assert printed(key) >= 1
 
 
+@pytest.mark.slow
 def test_many_problems_are_several_pages_and_none_is_cut(
     tmp_path: Path, printed: Callable[[Path], int]
 ) -> None:

@@ -124,6 +124,7 @@ def sleeps_on() -> None:
     time.sleep(60)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_soon")
 def test_what_swallows_exceptions_ends_all_the_same() -> None:
     start = time.monotonic()

@@ -254,6 +254,7 @@ def lines_run(module, seen):
         sys.settrace(before)
 
 
+@pytest.mark.slow
 def test_identities_hold_for_all_ranks_sizes_and_dtypes():
     """And each of them is met: a new one needs an expression here."""
     seen = defaultdict(int)

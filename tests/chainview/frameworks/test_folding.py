@@ -123,6 +123,7 @@ def test_a_run_cannot_be_played_another_way():
         play(run_of("mlp"), backward=lambda: None)
 
 
+@pytest.mark.slow
 def test_names_are_those_of_scopes_and_functions():
     def f(w, x):
         with jax.named_scope("encoder"):
