@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -91,6 +91,10 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         self.send_header("Access-Control-Allow-Origin", "*")  # as hosts of static pages do
         super().end_headers()
+
+    def copyfile(self, source: Any, outputfile: Any) -> None:
+        with suppress(ConnectionError):  # a window that is closed takes no more
+            super().copyfile(source, outputfile)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
