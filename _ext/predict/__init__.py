@@ -16,10 +16,11 @@ What does `a.grad` hold if the nodes are handled in this order?
 The right result is never written down: it is what the page glues under the name in ``value``. The
 list gives the choices, and what is said of each; exactly one is right. With ``:number:`` the reader
 types a number, and the list, which may be missing, tells of usual wrong ones, and of the right one.
-Numbers agree within ``:tolerance:``, relative, 0.01 if nothing is said. ``predict.js`` asks;
-without scripts, and in notebooks, the box is a question whose answer unfolds: in the words of the
-right choice, if there is one. ``veil.js`` hides what follows a box, up to the next heading, until
-the reader has predicted or skipped.
+Numbers agree within half of the last shown digit, so whole numbers and fractions are exact; where a
+question asks for an estimate, ``:tolerance:`` says by what part of itself a number may be off.
+``predict.js`` asks; without scripts, and in notebooks, the box is a question whose answer unfolds:
+in the words of the right choice, if there is one. ``veil.js`` hides what follows a box, up to the
+next heading, until the reader has predicted or skipped.
 """
 
 import ast
@@ -64,11 +65,25 @@ def as_number(text: str) -> float | None:
         return None
 
 
-def agree(text: str, value: str, tolerance: float) -> bool:
-    """Return whether a choice is what the page computed."""
+def half_digit(text: str) -> float:
+    """Return half of what the last digit of a number counts; 0 for a whole number or a fraction.
+
+    >>> half_digit("5.351"), half_digit("1.20e-05"), half_digit("8"), half_digit("1/3")
+    (0.0005, 5e-08, 0.0, 0.0)
+    """
+    mantissa, _, power = text.strip().lower().partition("e")
+    places = len(mantissa.partition(".")[2])
+    return 0.5 * 10.0 ** (int(power or 0) - places) if places and "/" not in text else 0.0
+
+
+def agree(text: str, value: str, tolerance: float | None = None) -> bool:
+    """Return whether a choice is what the page computed, as far as the digits of both are shown."""
     number, wanted = as_number(text), as_number(value)
     if number is None or wanted is None:
         return text.strip() == value.strip()
+    least = 1e-9 * max(1.0, abs(wanted))  # rounding
+    if tolerance is None:
+        return abs(number - wanted) <= max(half_digit(text), half_digit(readable(value))) + least
     return abs(number - wanted) <= tolerance * (abs(wanted) or 1.0)
 
 
@@ -105,7 +120,7 @@ class Predict(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        name, tolerance = self.arguments[0], self.options.get("tolerance", 0.01)
+        name, tolerance = self.arguments[0], self.options.get("tolerance")
         value = plain(self.glued(self.options.get("value", name)))
         content = self.parse_content_to_nodes()
         known = [item for node in content for item in node.findall(nodes.definition_list_item)]
@@ -125,8 +140,13 @@ class Predict(SphinxDirective):
             "name": name,
             "asked": asks,
             "right": as_number(value) if asks_number else right[0],
-            "tolerance": tolerance,
         }
+        if asks_number:
+            box["data"]["within"] = (
+                half_digit(readable(value))
+                if tolerance is None
+                else tolerance * (abs(as_number(value) or 0.0) or 1.0)
+            )
         if not asks_number:
             box += choices(known)
         said = known[right[0]][0].deepcopy().children if right else [nodes.Text(readable(value))]

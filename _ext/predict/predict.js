@@ -1,6 +1,15 @@
 // Questions to answer before one looks: a choice or a number, compared with what the page computed.
 import { numbersIn } from "../../src/chainlab/drills/reading.js";
 
+// Half of what the last digit of a number counts: nothing in a whole number or a fraction.
+const halfDigit = (text) => {
+  const [, places, power] =
+    /^[^/]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().replace("−", "-")) ?? [];
+  return places ? 0.5 * 10 ** (Number(power ?? 0) - places.length) : 0;
+};
+const digitsOf = (text) => text.split(/e/i)[0].replace(/\D/g, "").replace(/^0+/, "").length;
+const ENOUGH = 3; // digits that a reader may round a number to
+
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
 
@@ -9,7 +18,7 @@ import { numbersIn } from "../../src/chainlab/drills/reading.js";
       this.box = box;
       this.name = box.dataset.name;
       this.right = Number(box.dataset.right);
-      this.tolerance = Number(box.dataset.tolerance);
+      this.within = Number(box.dataset.within);
       this.list = box.querySelector(":scope > .predict-choices");
       this.answer = box.querySelector(":scope > details");
       this.known = [...this.answer.querySelectorAll("dt")].map((term) => ({
@@ -64,8 +73,10 @@ import { numbersIn } from "../../src/chainlab/drills/reading.js";
       else this.radios.forEach((radio, i) => (radio.checked = this.known[i].text === text));
     }
 
-    agree(number, other) {
-      return Math.abs(number - other) <= this.tolerance * (Math.abs(other) || 1);
+    /** Whether a number of the list is the right one. */
+    isRight(text) {
+      const within = Math.max(this.within, halfDigit(text));
+      return Math.abs(numbersIn(text)[0] - this.right) <= within + 1e-9 * Math.abs(this.right);
     }
 
     /** Whether a guess is right, and what there is to say of it. */
@@ -75,12 +86,20 @@ import { numbersIn } from "../../src/chainlab/drills/reading.js";
         return { right: chosen === this.right, says: this.known[chosen]?.says };
       }
       const numbers = numbersIn(value);
-      const right = numbers.some((number) => this.agree(number, this.right));
+      const near = (other, within) =>
+        numbers.some((number) => Math.abs(number - other) <= within + 1e-9 * Math.abs(other));
+      const typed = halfDigit(value);
+      const isExact = digitsOf(value) >= ENOUGH;
+      const rounded = near(this.right, typed);
+      const right = near(this.right, this.within) || (rounded && isExact);
       const told = this.known.find(({ text }) =>
-        numbers.some((number) => this.agree(number, numbersIn(text)[0])),
+        near(numbersIn(text)[0], Math.max(halfDigit(text), isExact ? typed : 0)),
       );
-      const nearer = numbers[0] < this.right ? "It is larger." : "It is smaller.";
-      return { right, says: told?.says ?? (right ? "" : nearer) };
+      const why = right ? this.known.find(({ text }) => this.isRight(text)) : told;
+      if (why) return { right, says: why.says };
+      if (right) return { right, says: "" };
+      if (rounded) return { right, says: "So far it is right: write another digit." };
+      return { right, says: numbers[0] < this.right ? "It is larger." : "It is smaller." };
     }
 
     guess() {

@@ -22,14 +22,20 @@ def test_what_is_glued_says_its_value(shown: str, value: str) -> None:
     assert plain(shown).replace(",", "") == value
 
 
-def test_a_choice_is_the_value_within_the_tolerance() -> None:
-    assert agree("6", "6.0", 0.01)
-    assert agree("1/3", "0.333", 0.01)
-    assert agree("0", "0.0", 0.01)
-    assert not agree("0", "0.1", 0.01)
-    assert not agree("5", "6.0", 0.01)
-    assert agree("it grows", "it grows", 0.01)
-    assert not agree("grows", "6.0", 0.01)
+def test_a_choice_is_the_value_to_the_last_digit_that_is_shown() -> None:
+    assert agree("6", "6.0")
+    assert agree("1/3", "0.333")
+    assert agree("5.35", "5.3512")
+    assert not agree("5.301", "5.351")
+    assert not agree("6", "6.01")
+    assert not agree("0", "0.1")
+    assert agree("it grows", "it grows")
+    assert not agree("grows", "6.0")
+
+
+def test_an_estimate_may_be_off_by_a_part_of_itself() -> None:
+    assert agree("5.301", "5.351", 0.01)
+    assert not agree("5.2", "5.351", 0.01)
 
 
 @pytest.mark.parametrize(

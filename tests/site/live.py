@@ -76,7 +76,6 @@ What is twice $3$?
 
 ```{predict} third
 :number:
-:tolerance: 0.02
 What is the slope?
 
 1/3
@@ -90,6 +89,7 @@ Take half of 7.
 
 ```{predict} halved
 :number:
+:tolerance: 0.1
 What is left?
 
 3

@@ -11,7 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 import chaingrad
-from predict import agree
+from predict import as_number, half_digit
 from tests.site.built import Site, toc_documents
 from tools.build import code_cells
 from tools.execute import Page
@@ -125,8 +125,12 @@ def test_a_box_at_the_top_says_what_its_page_ran_with(
 def test_a_right_prediction_is_told_why(site: Site, document: str) -> None:
     for box in site.document(document).select(".predict"):
         if not box.select(".predict-choices"):  # each choice has its reason
-            right, tolerance = str(box["data-right"]), float(str(box["data-tolerance"]))
-            told = [agree(term.text, right, tolerance) for term in box.select("dl dt")]
+            right, within = (float(str(box[f"data-{name}"])) for name in ("right", "within"))
+            numbers = {term.text: as_number(term.text) for term in box.select("dl dt")}
+            told = [
+                number is not None and abs(number - right) <= max(within, half_digit(text), 1e-9)
+                for text, number in numbers.items()
+            ]
             assert any(told), (box["id"], right)
 
 

@@ -61,11 +61,12 @@ def test_a_choice_is_compared_with_what_the_page_computed(page: Page) -> None:
 NUMBERS = {
     "-1/3": "✓ Right.",
     "0.333": "✗ Not this. The slope is that of a falling line.",
-    "−0,33": "✓ Right.",
+    "−0,33": "✗ Not this. So far it is right: write another digit.",
     "-2": "✗ Not this. It is larger.",
-    "−0,334": "✓ Right.",
+    "−0,3333": "✓ Right.",
+    "−0,334": "✗ Not this. It is larger.",
     "-3": "✗ Not this. It is larger.",
-    "-.33": "✓ Right.",
+    "-3.33e-1": "✓ Right.",
     "2e0": "✗ Not this. It is smaller.",
     "a third": "Write a number",
     "-0.333": "✓ Right.",
@@ -73,11 +74,18 @@ NUMBERS = {
 }
 
 
-def test_a_number_is_right_within_the_tolerance(page: Page) -> None:
+def test_a_number_is_right_to_its_last_shown_digit(page: Page) -> None:
     for typed, says in NUMBERS.items():
         question(page, "third").get_by_role("textbox").fill(typed)
         page.keyboard.press("Enter")
         expect(told(page, "third")).to_contain_text(says)
+
+
+@pytest.mark.parametrize(("typed", "verdict"), [("3.2", "Right"), ("4", "Not this")])
+def test_an_estimate_is_right_within_its_tolerance(page: Page, typed: str, verdict: str) -> None:
+    question(page, "halved").get_by_role("textbox").fill(typed)
+    page.keyboard.press("Enter")
+    expect(told(page, "halved")).to_contain_text(verdict)
 
 
 def test_a_question_is_read_without_the_marks_of_its_formulas(page: Page) -> None:
