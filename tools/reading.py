@@ -1,4 +1,8 @@
-"""What each chapter takes to read, as the last build measured it by `_ext/about/reading_time.py`.
+"""Print a page's measures: words, visible and folded code, figures, predictions, minutes, screens.
+
+All but the screens are what the last build measured (`_ext/about/reading_time.py`): of a chapter's
+main line, but for the minutes of what is folded and of the exercises. Screens are counted in a
+browser, 1440 by 900 pixels, with the veils lifted, down to the exercises.
 
 Name pages, or parts of their names, to see those alone.
 """
@@ -7,17 +11,29 @@ import json
 import sys
 from pathlib import Path
 
+from playwright.sync_api import Page
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "_ext")]
 
 from about.reading_time import COURSE_MINUTES, Measures, Span  # noqa: E402
+from tools.browser import ADDRESS, opened  # noqa: E402
 
 MEASURED = ROOT / "_build" / ".doctrees" / "reading.json"
+SITE = ROOT / "_build" / "html"
 HEADS = (
-    "chapter", "words", "code", "fig.", "form.", "min", "deeper", "exerc.",
-    "below code", "bars",
+    "chapter", "words", "code", "folded", "cells", "visible", "fig.", "form.", "asks",
+    "screens", "min", "deeper", "exerc.",
 )  # fmt: skip
-ROW = "{:28} {:>5} {:>4} {:>4} {:>5} | {:>3} {:>6} {:>6} | {:>10} {:>4}"
+ROW = "{:30} {:>5} | {:>4} {:>6} {:>5} {:>7} | {:>4} {:>5} {:>4} | {:>7} {:>3} {:>6} {:>6}"
+SCREEN = {"width": 1440, "height": 900}
+# How far down the exercises begin; without them, how high the article is.
+HEIGHT = """() => {
+    const article = document.querySelector("article"), end = document.getElementById("exercises");
+    const top = article.getBoundingClientRect().top;
+    return (end?.getBoundingClientRect().top ?? article.getBoundingClientRect().bottom) - top;
+}"""
+UNVEILED = """localStorage["backpropagation-course/reading"] = '{"veil": {"off": true}}';"""
 
 
 def load(path: Path) -> dict[str, Measures]:
@@ -28,15 +44,22 @@ def load(path: Path) -> dict[str, Measures]:
     return {page: Measures(**measured) for page, measured in found.items()}
 
 
-def row(page: str, measures: Measures) -> str:
-    main, above = measures.main, measures.code_above_picture
-    parts = (main, measures.deeper, measures.exercises)
+def screens(page: str, window: Page) -> float:
+    window.goto(f"{ADDRESS}{page}.html")
+    window.evaluate("document.fonts.ready.then(() => 0)")
+    return float(window.evaluate(HEIGHT)) / SCREEN["height"]
+
+
+def row(page: str, measures: Measures, high: float) -> str:
+    main = measures.main
+    code = main.code + measures.folded_code
     return ROW.format(
         page.rpartition("/")[2],
-        main.words, main.code, main.figures, main.formulas,
-        *(f"{part.minutes:.0f}" for part in parts),
-        "no figure" if above is None else f"{above} lines",
-        measures.empty_bars or "",
+        main.words, main.code, measures.folded_code, measures.folded_cells,
+        f"{100 * main.code / code:.0f} %" if code else "",
+        main.figures, main.formulas, measures.predictions,
+        f"{high:.1f}",
+        *(f"{part.minutes:.0f}" for part in (main, measures.deeper, measures.exercises)),
     )  # fmt: skip
 
 
@@ -46,9 +69,11 @@ def main(names: list[str]) -> int:
         return 1
     pages = load(MEASURED)
     print(ROW.format(*HEADS))
-    for page, measures in pages.items():
-        if not names or any(name in page for name in names):
-            print(row(page, measures))
+    with opened(SITE, viewport=SCREEN) as window:
+        window.add_init_script(UNVEILED)
+        for page, measures in pages.items():
+            if not names or any(name in page for name in names):
+                print(row(page, measures, screens(page, window)), flush=True)
     whole = sum(measures.main.minutes for measures in pages.values())
     print(f"All main lines: {whole:.0f} minutes; the most is {COURSE_MINUTES}.")
     return 0

@@ -22,6 +22,7 @@ from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node,
 
 from common.cells import is_check, is_code, is_part
 from look.folds import is_folded
+from predict import predict
 
 LOG = logging.getLogger(__name__)
 
@@ -55,6 +56,9 @@ class Measures:
     deeper: Span = field(default_factory=Span)
     exercises: Span = field(default_factory=Span)
     levels: list[int] = field(default_factory=list)  # the stars of each exercise
+    folded_code: int = 0  # lines of the main line's cells that show only a bar
+    folded_cells: int = 0
+    predictions: int = 0  # before the exercises
     code_above_picture: int | None = None  # lines; None where there is no figure
     empty_bars: int = 0
 
@@ -66,6 +70,10 @@ def word_count(node: nodes.Node) -> int:
     if isinstance(node, nodes.Text):
         return len(node.split())
     return sum(map(word_count, node.children))
+
+
+def line_count(code: str) -> int:
+    return len(code.strip("\n").splitlines())
 
 
 def shows_nothing(code: str) -> bool:
@@ -83,6 +91,8 @@ class Reader:
     def read(self, node: nodes.Node) -> None:
         if isinstance(node, nodes.comment | nodes.raw | nodes.substitution_definition):
             return
+        if isinstance(node, predict) and self.span is self.measures.main:
+            self.measures.predictions += 1
         if any(is_kind(node) for is_kind in IS_EXERCISE):
             self.measures.levels.append(node.children[0].astext().count("★"))
         part = self.part_of(node)
@@ -125,7 +135,13 @@ class Reader:
             self.measures.code_above_picture = self.span.code
 
     def code(self, source: str) -> None:
-        self.span.code += len(source.strip("\n").splitlines())
+        self.span.code += line_count(source)
+
+    def folded(self, source: str) -> None:
+        self.measures.empty_bars += shows_nothing(source)
+        if self.span is self.measures.main:
+            self.measures.folded_code += line_count(source)
+            self.measures.folded_cells += 1
 
     def cell(self, cell: nodes.container) -> None:
         tags = {name.removeprefix("tag_") for name in cell["classes"]}
@@ -133,7 +149,7 @@ class Reader:
         for part in cell.children:
             if is_part(part, "cell_code_source"):
                 if hides_code:
-                    self.measures.empty_bars += shows_nothing(part.astext())
+                    self.folded(part.astext())
                 else:
                     self.code(part.astext())
             elif not hides_output and "hide-cell" not in tags and not is_check(cell):

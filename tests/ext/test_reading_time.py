@@ -16,6 +16,7 @@ from about.reading_time import (
     rounded,
     state_time,
 )
+from predict import predict
 
 DRAWING = (
     '<div class="chaingrad-drawing"><svg class="chaingrad" width="500" height="200"></svg></div>'
@@ -84,6 +85,13 @@ def test_folds_and_exercises_count_apart() -> None:
 def test_code_under_a_bar_takes_no_time_and_its_figure_does() -> None:
     measures = read(cell("plumbing()\n" * 9, drawing(), tag="hide-input"))
     assert measures.main == Span(figures=1)
+
+
+def test_what_is_folded_and_asked_in_the_main_line_is_counted() -> None:
+    plumbing = cell("one()\n\ntwo()", tag="hide-input")
+    exercises = nodes.section("", nodes.title("", "Exercises"), predict(), plumbing.deepcopy())
+    measures = read(cell("a = 1"), plumbing, predict(), folded(plumbing.deepcopy()), exercises)
+    assert (measures.folded_cells, measures.folded_code, measures.predictions) == (1, 3, 1)
 
 
 def test_what_a_cell_prints_takes_no_time_of_its_own() -> None:

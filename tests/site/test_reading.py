@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.site.audit import DESKTOP, IDLE, reading
 from tests.site.built import Site, numbered, toc_documents
+from tools import reading as measures
 
 LONGEST = "chapters/mlp/exercises"
 THROTTLE, SOON = 4, 6.0  # times slower; seconds
@@ -218,3 +219,15 @@ def test_controls_are_large_enough(browser: Browser, address: str, width: int) -
     least = 44 if width < 500 else 24
     assert min(button.bounding_box()["height"] for button in buttons) >= least - 0.5
     page.close()
+
+
+def test_a_command_prints_the_measures_of_a_page(site: Site, capsys: pytest.CaptureFixture) -> None:
+    assert measures.main(["foundations/computational"]) == 0
+    heads, line, _ = capsys.readouterr().out.splitlines()
+    names, (page, *numbers) = heads.replace("|", "").split(), re.findall(r"[\w.-]+", line)
+    found = dict(zip(names[1:], map(float, numbers), strict=True))
+    assert page == "computational-graph"
+    boxes = site.document(f"chapters/foundations/{page}").select("section > .predict")
+    assert found["asks"] == len([box for box in boxes if not box.find_parent(id="exercises")])
+    assert found["visible"] == round(100 * found["code"] / (found["code"] + found["folded"]))
+    assert 5 < found["screens"] < 40
