@@ -20,7 +20,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
 
-from common.cells import is_check, is_code, is_part
+from common.cells import TAG, is_check, is_code, is_part
 from look.folds import is_folded
 from predict import predict
 
@@ -30,7 +30,6 @@ STARS = {1: 5, 2: 15, 3: 30}  # minutes that an exercise takes
 MAIN_MINUTES, COURSE_MINUTES = 45, 600  # at most
 
 DRAWN = re.compile(r"<svg\b|<canvas|chaingrad-")
-TAG = re.compile(r"<[^>]*>")
 IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node)
 
 

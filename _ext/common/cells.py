@@ -1,8 +1,11 @@
 """Code cells, as MyST-NB puts them into the document tree of a page."""
 
+import re
 from typing import TypeGuard
 
 from docutils import nodes
+
+TAG = re.compile(r"<[^>]*>")
 
 
 def is_part(node: nodes.Node, kind: str) -> TypeGuard[nodes.container]:
@@ -25,3 +28,9 @@ def code_cells(document: nodes.document) -> list[nodes.container]:
 
 def source_of(cell: nodes.Element) -> str:
     return next(n for n in cell.findall() if is_part(n, "cell_code_source")).astext()
+
+
+def output_of(cell: nodes.Node) -> str:
+    """Return the text of all that a cell shows, that of drawings and tables included."""
+    shown = (part.astext() for part in cell.findall() if is_part(part, "cell_code_output"))
+    return TAG.sub(" ", "\n".join(shown))

@@ -13,9 +13,17 @@ What does `a.grad` hold if the nodes are handled in this order?
 ```
 ````
 
-The right result is never written down: it is what the page glues under the name in ``value``. The
-list gives the choices, and what is said of each; exactly one is right. With ``:number:`` the reader
-types a number, and the list, which may be missing, tells of usual wrong ones, and of the right one.
+The list gives the choices, and what is said of each; exactly one is right. It ends in a ✓, and the
+next cell has to show it, or the page isn't built:
+
+````md
+6 ✓
+: `b` passes its gradient on twice, the first time too early.
+````
+
+Without a ✓ the right one is what the page glues under the name in ``value``. With ``:number:`` the
+reader types a number, and the list, which may then be missing, tells of usual wrong ones, and of
+the right one.
 Numbers agree within half of the last shown digit, so whole numbers and fractions are exact; where a
 question asks for an estimate, ``:tolerance:`` says by what part of itself a number may be off.
 ``predict.js`` asks; without scripts, and in notebooks, the box is a question whose answer unfolds:
@@ -33,10 +41,12 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from myst_nb.ext.glue.utils import retrieve_glue_data
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
+from common.cells import is_code, output_of
 from common.files import serve
 from look.folds import depart_box, predict_answer, visit_box
 from search.sections import collapse_spaces
@@ -45,6 +55,9 @@ from search.sections import plain as in_words
 PARTS = Path(__file__).parent
 ANSWER = "Answer"
 COMPUTED = "What the page computes: "
+MARK = "✓"
+NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+LOG = logging.getLogger(__name__)
 
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
@@ -87,6 +100,24 @@ def agree(text: str, value: str, tolerance: float | None = None) -> bool:
     return abs(number - wanted) <= tolerance * (abs(wanted) or 1.0)
 
 
+def shows(output: str, claim: str) -> bool:
+    """Return whether an output has what a question calls right, a number to its last digit.
+
+    >>> shows("grad 5.50149", "5.501"), shows("grad 5.5", "5.501"), shows("It grows.", "grows")
+    (True, False, True)
+    """
+    number = as_number(claim)
+    if number is None:
+        return collapse_spaces(claim) in collapse_spaces(output)
+    least = 1e-9 * max(1.0, abs(number))
+    found = {text: as_number(text) for text in NUMBER.findall(output)}
+    return any(
+        value is not None
+        and abs(value - number) <= half_digit(text if "/" in claim else claim) + least
+        for text, value in found.items()
+    )
+
+
 def plain(shown: str) -> str:
     """Return the text of a glued object; a string comes without its quotes."""
     try:
@@ -121,11 +152,18 @@ class Predict(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         name, tolerance = self.arguments[0], self.options.get("tolerance")
-        value = plain(self.glued(self.options.get("value", name)))
         content = self.parse_content_to_nodes()
         known = [item for node in content for item in node.findall(nodes.definition_list_item)]
         asked = [node for node in content if not isinstance(node, nodes.definition_list)]
-        right = [i for i, item in enumerate(known) if agree(item[0].astext(), value, tolerance)]
+        right = [i for i, item in enumerate(known) if unmark(item.children[0])]
+        if len(right) > 1:
+            raise self.error(f"{name}: {len(right)} choices are marked {MARK}: one should be")
+        is_marked = bool(right)
+        if is_marked:
+            value = known[right[0]][0].astext()
+        else:
+            value = plain(self.glued(self.options.get("value", name)))
+            right = [i for i, item in enumerate(known) if agree(item[0].astext(), value, tolerance)]
         asks_number = "number" in self.options
         if asks_number and as_number(value) is None:
             raise self.error(f"{name}: asks for a number, but the page computes {value!r}")
@@ -135,6 +173,8 @@ class Predict(SphinxDirective):
             )
         box = predict("", *asked, ids=[f"predict-{name}"])
         self.set_source_info(box)
+        if is_marked:
+            box["claim"] = value
         asks = collapse_spaces(" ".join(map(in_words, asked)))
         box["data"] = {
             "name": name,
@@ -155,6 +195,26 @@ class Predict(SphinxDirective):
 
     def glued(self, key: str) -> str:
         return str(retrieve_glue_data(self.state.document, key).data["text/plain"])
+
+
+def unmark(term: nodes.Node) -> bool:
+    """Take the ✓ from the end of a choice; return whether there was one."""
+    last = term.children[-1]
+    if not isinstance(last, nodes.Text) or not last.rstrip().endswith(MARK):
+        return False
+    last.parent.replace(last, nodes.Text(last.rstrip().removesuffix(MARK).rstrip()))
+    return True
+
+
+def hold_to_cells(_: Sphinx, document: nodes.document) -> None:
+    """Warn if a result that a question marks as right is not what its next cell shows."""
+    for box in document.findall(predict):
+        if "claim" not in box:
+            continue
+        cell = box.next_node(is_code, siblings=True, ascend=True)
+        if cell is None or not shows(output_of(cell), box["claim"]):
+            name = box["data"]["name"]
+            LOG.warning("%s: the next cell doesn't show %s", name, box["claim"], location=box)
 
 
 def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
@@ -199,5 +259,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(predict_answer, html=(visit_box, depart_box))
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
+    app.connect("doctree-read", hold_to_cells)
     serve(app, PARTS / "predict.bundle.js", PARTS / "veil.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

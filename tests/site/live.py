@@ -82,6 +82,21 @@ What is the slope?
 : The slope is that of a *falling* line.
 ```
 
+```{predict} marked
+:number:
+What is one half?
+
+1/2 ✓
+: Half of *one*.
+
+2
+: That is twice one.
+```
+
+```{code-cell} ipython3
+1 / 2
+```
+
 ```{exercise-start} ★ Halve it
 :label: ex-page-halve
 ```

@@ -217,15 +217,16 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(returned: Page
         [
             "Predict: What is twice 3?",
             "Predict: What is the slope?",
+            "Predict: What is one half?",
             "Predict: What is left?",
             "Twice ✓ right",
         ]
     )
     expect(returned.locator(".progress-sum")).to_have_text(
-        "1 of 4 are right. Next: Predict: What is twice 3?"
+        "1 of 5 are right. Next: Predict: What is twice 3?"
     )
     fold = returned.locator("details.progress-page")
-    expect(fold.locator("summary")).to_contain_text("1 of 4")
+    expect(fold.locator("summary")).to_contain_text("1 of 5")
     expect(tried.first).to_be_hidden()
     fold.locator("summary").click()
     assert not severe(returned, within="main")
@@ -261,10 +262,10 @@ def test_what_is_kept_is_saved_and_brought_back_elsewhere(progress: Page) -> Non
     progress.evaluate("kept.put('chapters/page', 'code', 'cell 0 x', {now: 'y'})")
     said = bring(progress, saved)
     expect(said).to_contain_text("Brought back what mine.json has")
-    expect(progress.locator(".progress-sum")).to_contain_text("1 of 4 are right")
+    expect(progress.locator(".progress-sum")).to_contain_text("1 of 5 are right")
     assert progress.evaluate("kept.read('chapters/page').code['cell 0 x'].now") == "y"
     said.get_by_role("button", name="Undo").click()
-    expect(progress.locator(".progress-sum")).to_contain_text("0 of 4 are right")
+    expect(progress.locator(".progress-sum")).to_contain_text("0 of 5 are right")
     assert list(progress.evaluate("kept.all()")) == ["chapters/page"]
 
 

@@ -81,6 +81,14 @@ def test_a_number_is_right_to_its_last_shown_digit(page: Page) -> None:
         expect(told(page, "third")).to_contain_text(says)
 
 
+def test_an_answer_that_the_source_marks_is_right(page: Page) -> None:
+    box = question(page, "marked")
+    expect(box).not_to_contain_text("✓")
+    box.get_by_role("textbox").fill("0.5")
+    page.keyboard.press("Enter")
+    expect(told(page, "marked")).to_have_text("✓ Right. Half of one.")
+
+
 @pytest.mark.parametrize(("typed", "verdict"), [("3.2", "Right"), ("4", "Not this")])
 def test_an_estimate_is_right_within_its_tolerance(page: Page, typed: str, verdict: str) -> None:
     question(page, "halved").get_by_role("textbox").fill(typed)
