@@ -39,6 +39,7 @@ walk: $(READY) ## Look at every page in a browser, run its cells, hold them to w
 	@$(MAKE) --no-print-directory $(BROWSER) live
 	$(PYTEST) -m "walk and not full" tests
 	@$(BIN)/python -m tests.site.walk
+	@$(BIN)/python -m tests.golden problems programs figures
 
 $(BROWSER): $(READY)
 	@$(BIN)/python tools/browser.py
