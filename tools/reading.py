@@ -52,11 +52,10 @@ def screens(page: str, window: Page) -> float:
 
 def row(page: str, measures: Measures, high: float) -> str:
     main = measures.main
-    code = main.code + measures.folded_code
     return ROW.format(
         page.rpartition("/")[2],
         main.words, main.code, measures.folded_code, measures.folded_cells,
-        f"{100 * main.code / code:.0f} %" if code else "",
+        f"{measures.visible:.0f} %",
         main.figures, main.formulas, measures.predictions,
         f"{high:.1f}",
         *(f"{part.minutes:.0f}" for part in (main, measures.deeper, measures.exercises)),

@@ -12,7 +12,7 @@ Sphinx 8.2 and later fold an admonition that is `collapsible` in the same elemen
 of Jupyter Book 1, `sphinx~=7.0`, goes the need for it, but for titles that hold a link.
 """
 
-from typing import Any
+from typing import Any, TypeGuard
 
 from docutils import nodes
 from docutils.parsers.rst import directives
@@ -25,6 +25,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
+ABOUT_CHECKS = "How this page is checked"
 logger = logging.getLogger(__name__)
 
 
@@ -90,6 +91,11 @@ class FillDeeper(SphinxTransform):
 
 def is_folded(node: nodes.Node | None) -> bool:
     return isinstance(node, nodes.Element) and "dropdown" in node.get("classes", ())
+
+
+def is_about_checks(node: nodes.Node) -> TypeGuard[nodes.section]:
+    """Return whether a node is the section at a page's end that holds its checks."""
+    return isinstance(node, nodes.section) and node[0].astext() == ABOUT_CHECKS
 
 
 class FoldDropdowns(SphinxPostTransform):

@@ -6,17 +6,21 @@ from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
 from about.reading_time import (
+    UNTOLD,
     Measures,
     Reader,
     Span,
     emptiness,
     exercise_time,
     missed_bounds,
+    missed_picture,
+    missed_time,
     reading_time,
     rounded,
     state_time,
 )
 from predict import predict
+from tests.site.built import numbered
 
 DRAWING = (
     '<div class="chaingrad-drawing"><svg class="chaingrad" width="500" height="200"></svg></div>'
@@ -118,18 +122,64 @@ def test_a_bar_that_unfolds_to_nothing_is_told(nothing: nodes.Element) -> None:
     assert not list(emptiness(read(cell("a = 1", tag="hide-input"), folded(words(1)))))
 
 
-def test_each_bound_is_told_with_its_figure() -> None:
+def test_a_main_line_that_takes_too_long_is_told_with_its_minutes() -> None:
+    assert not list(missed_time(read(words(900))))
+    (long,) = missed_time(read(words(10_000)))
+    assert "50 minutes, the most is 45" in long
+
+
+def test_a_figure_below_code_is_told_with_the_lines_above_it() -> None:
     picture = cell("draw()", drawing(), tag="hide-input")
-    assert not list(missed_bounds(read(picture, words(900))))
-    long = list(missed_bounds(read(picture, words(10_000))))
-    assert len(long) == 1
-    assert "50 minutes, the most is 45" in long[0]
-    assert "5 lines of code" in next(missed_bounds(read(cell("a = 1\n" * 5), picture, words(900))))
-    assert "there is none" in next(missed_bounds(read(words(900))))
+    assert not list(missed_picture(read(picture, words(900))))
+    assert "5 lines of code" in next(missed_picture(read(cell("a = 1\n" * 5), picture)))
+    assert "there is none" in next(missed_picture(read(words(900))))
 
 
-def test_a_page_may_miss_several_bounds() -> None:
-    assert len(list(missed_bounds(read(cell("a = 1\n" * 2000), words(10_000))))) == 2
+def told(**different: int) -> Measures:
+    """A told page that keeps to the bounds, in all but what is named."""
+    count = {"words": 1700, "code": 60, "folded": 6, "asks": 3} | different
+    folds = [cell("f()\n" * (5 if i else 15), tag="hide-input") for i in range(count["folded"])]
+    asks = [predict() for _ in range(count["asks"])]
+    return read(words(count["words"]), cell("a = 1\n" * count["code"]), *folds, *asks)
+
+
+@pytest.mark.parametrize(
+    ("different", "said"),
+    [
+        ({}, ""),
+        ({"words": 1701}, "1,701 words, the most is 1,700"),
+        ({"code": 59}, "59 % of the main line's code is visible, the least is 60 %"),
+        ({"folded": 7, "code": 90}, "7 folded cells, the most is 6"),
+        ({"asks": 2}, "2 predictions stand before the exercises: 3 to 5 should"),
+        ({"asks": 6}, "6 predictions"),
+        ({"code": 0, "folded": 0}, ""),
+    ],
+)
+def test_a_bound_that_a_told_page_misses_is_told(different: dict[str, int], said: str) -> None:
+    missed = list(missed_bounds(told(**different)))
+    assert len(missed) == bool(said)
+    assert said in "".join(missed)
+
+
+def test_a_page_may_state_another_bound_with_its_reason() -> None:
+    measures = told(words=2000)
+    measures.stated = {"words": 2100, "because": "it walks through all numbers by hand"}
+    assert not list(missed_bounds(measures))
+    assert measures.bounds["screens"] == 10
+    for wrong in ({"words": 2100}, {"word": 2100, "because": "so"}):
+        measures.stated = wrong
+        assert "name some of words, visible" in next(missed_bounds(measures))
+
+
+def test_how_a_page_is_checked_counts_nowhere() -> None:
+    heading = nodes.title("", "How this page is checked")
+    checks = nodes.section("", heading, words(9), cell("assert 1", tag="hide-input"))
+    measures = read(words(7), checks)
+    assert measures == Measures(main=Span(words=7))
+
+
+def test_what_is_untold_is_a_chapter() -> None:
+    assert {*numbered()} >= UNTOLD
 
 
 def test_times_are_stated_to_five_minutes() -> None:

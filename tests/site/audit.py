@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, TimeoutError
 
+from about.reading_time import UNTOLD
 from tests.axe import severe, thin
 from tests.support import PATIENCE
 
@@ -161,7 +162,6 @@ PICTURE = """() => [...document.querySelectorAll(
         'article :is(svg.chaingrad, .chaingrad-player, .chaingrad-moving, .chaingrad-lookup)')]
     .find((e) => e.checkVisibility()).getBoundingClientRect().bottom + scrollY"""
 LOWEST = {DESKTOP: 700, PHONE: 2 * 844}
-LESSONS = ("/foundations/", "/mlp/", "/frameworks/", "/cost/")
 # Take back that a test reader has nothing veiled, once: what is kept later stays.
 VEILED = """try {
     if (!sessionStorage.veiled) localStorage.setItem("backpropagation-course/reading", "{}");
@@ -278,7 +278,7 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
     """
     page = reading.page
     wide = width(page) >= DESKTOP
-    if any(part in page.url for part in LESSONS):
+    if any(f"{lesson}.html" in page.url for lesson in UNTOLD):
         low = page.evaluate(PICTURE)
         yield "opens with its picture", [f"{low} px"] if low > LOWEST[width(page)] else []
     if not wide:

@@ -7,13 +7,11 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
+from about.reading_time import UNTOLD
 from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
 from tests.support import sampled
 
-LESSONS = [
-    name for name in toc_documents() if name.split("/")[1] not in ("intro", "practice", "reference")
-]
 # How far to the right the children of sections reach, boxes left aside.
 RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section > ${choice}`)]
     .filter((e) => e.checkVisibility() && !e.parentElement.closest('.admonition'))
@@ -29,8 +27,8 @@ WITHIN = """() => [...document.querySelectorAll("section > :is(.note, .predict, 
             - box.parentElement.getBoundingClientRect().left)))"""
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
+@pytest.mark.parametrize("lesson", sorted(UNTOLD))
+def test_an_untold_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
     _, _, page = source(root, lesson).partition("\n# ")
     _, question, then, *_ = page.split("\n\n")
     assert re.fullmatch(r"[A-Z][^.?!\n]{20,110}\?", question)
