@@ -29,6 +29,8 @@ CLOSING = re.compile(r"^[.,;:!?)\]}’”…'\"-]+[\w’]{0,2}(?=\s|$|[.,;:!?)\]
 OPENING = re.compile(r"[(\[{‘“]+$")
 # The names of the formulas' colours, and the figures' names for them.
 COLOURED = {"crimson": "local", "royalblue": "global"}
+# Beside a formula: the link to the cell that checks it.
+CHECK = '<a class="check" href="#{}" aria-label="How this formula is checked">✓</a>'
 logger = logging.getLogger(__name__)
 
 
@@ -98,6 +100,8 @@ def visit_display(self: HTML5Translator, node: nodes.math_block) -> None:
     self.body.append(self.starttag(node, "div", CLASS="math notranslate nohighlight"))
     if node["number"] and not node["nowrap"]:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
+        if "checked_by" in node:
+            self.body.append(CHECK.format(node["checked_by"]))
         self.add_permalink_ref(node, _("Link to this equation"))
         self.body.append("</span>")
     tex = node.astext() if node["nowrap"] else lines_of(node.astext())

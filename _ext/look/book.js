@@ -32,6 +32,23 @@ Object.assign(window, { make, makeButton });
     document.querySelector("article")?.append(make("p", { className: "answers" }, button));
 })();
 
+// A link unfolds what it leads into: browsers of 2024 do not all, and none unfolds the section or the
+// check that the link itself names.
+(() => {
+  const leadTo = (hash) => {
+    const place = document.getElementById(decodeURIComponent(hash.slice(1)));
+    let fold = place?.querySelector(":scope > details:is(.about-checks, .hide)") ?? place;
+    const folded = [];
+    for (; (fold = fold?.closest("details")); fold = fold.parentElement)
+      if (!fold.open) folded.push(fold);
+    folded.forEach((details) => (details.open = true));
+    if (folded.length) place.scrollIntoView();
+  };
+  addEventListener("hashchange", () => leadTo(location.hash));
+  addEventListener("click", ({ target }) => leadTo(target.closest?.("a[href^='#']")?.hash ?? ""));
+  leadTo(location.hash);
+})();
+
 // What is wider than its box scrolls by itself, by keyboard too: also what was folded at first. As
 // long as more of it is to come, its edge says so.
 (() => {

@@ -7,6 +7,9 @@ linked from within.
 ``{deeper-start} Title`` and ``{deeper-end}`` make such a box of what stands between them, cells
 included: what only some readers need. Both stand under the same heading.
 
+The section *How this page is checked* is folded, too: its heading unfolds it. `book.js` unfolds
+what a link leads into.
+
 What Sphinx and sphinx-exercise write of a box is overridden, since both leave folding to a script.
 Sphinx 8.2 and later fold an admonition that is `collapsible` in the same element: with the bound
 of Jupyter Book 1, `sphinx~=7.0`, goes the need for it, but for titles that hold a link.
@@ -26,11 +29,20 @@ from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import solution_node
 
 ABOUT_CHECKS = "How this page is checked"
+MARK = '<span class="fold-mark" aria-hidden="true"></span>'
 logger = logging.getLogger(__name__)
 
 
 class fold_title(nodes.title):  # noqa: N801
     """The title of a folded box, which is always shown."""
+
+
+class folded_section(nodes.section):  # noqa: N801
+    """A section that its heading unfolds."""
+
+
+class fold_heading(nodes.title):  # noqa: N801
+    """The heading that unfolds its section."""
 
 
 class deeper(nodes.Admonition, nodes.Element):  # noqa: N801
@@ -99,7 +111,7 @@ def is_about_checks(node: nodes.Node) -> TypeGuard[nodes.section]:
 
 
 class FoldDropdowns(SphinxPostTransform):
-    """Mark the titles of folded boxes."""
+    """Mark the titles of folded boxes, and the section that is folded."""
 
     default_priority = 950
     formats = ("html",)
@@ -113,6 +125,10 @@ class FoldDropdowns(SphinxPostTransform):
                 box.replace(title, fold_title("", "", *title.children))
             elif box.tagname in admonitionlabels:
                 box.insert(0, fold_title("", admonitionlabels[box.tagname]))
+        for section in list(filter(is_about_checks, self.document.findall(nodes.section))):
+            heading, *others = section.children
+            folded = folded_section("", fold_heading("", "", *heading.children), *others)
+            section.replace_self(folded)
 
 
 def visit_box(self: HTML5Translator, node: nodes.Element, name: str = "") -> None:
@@ -132,8 +148,7 @@ def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None
 def visit_title(self: HTML5Translator, node: fold_title) -> None:
     """Write the words that unfold the box; a link in them follows on a line of its own."""
     words = self.encode(node.astext())
-    mark = '<span class="fold-mark" aria-hidden="true"></span>'
-    self.body.append(f'<summary class="admonition-title">{words}{mark}</summary>\n')
+    self.body.append(f'<summary class="admonition-title">{words}{MARK}</summary>\n')
     for link in node.findall(nodes.reference):
         self.body.append('<p class="fold-origin">↑ ')
         link.walkabout(self)
@@ -141,8 +156,28 @@ def visit_title(self: HTML5Translator, node: fold_title) -> None:
     raise nodes.SkipNode
 
 
+def visit_section(self: HTML5Translator, node: folded_section) -> None:
+    HTML5Translator.visit_section(self, node)
+    self.body.append('<details class="about-checks">\n')
+
+
+def depart_section(self: HTML5Translator, node: folded_section) -> None:
+    self.body.append("</details>\n")
+    HTML5Translator.depart_section(self, node)
+
+
+def visit_heading(self: HTML5Translator, node: fold_heading) -> None:
+    self.body.append(f"<summary><h{self.section_level}>")
+
+
+def depart_heading(self: HTML5Translator, node: fold_heading) -> None:
+    self.body.append(f"</h{self.section_level}>{MARK}</summary>\n")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(fold_title, html=(visit_title, None))
+    app.add_node(folded_section, html=(visit_section, depart_section))
+    app.add_node(fold_heading, html=(visit_heading, depart_heading))
     app.add_node(deeper, html=(visit_box, depart_box))
     app.add_directive("deeper-start", DeeperStart)
     app.add_directive("deeper-end", DeeperEnd)

@@ -15,7 +15,9 @@ from look.folds import (
     deeper,
     deeper_end,
     depart_box,
+    fold_heading,
     fold_title,
+    folded_section,
     visit_box,
 )
 
@@ -43,6 +45,17 @@ def test_a_note_takes_its_kind_for_a_title() -> None:
 def test_other_boxes_keep_their_titles() -> None:
     box = nodes.admonition("", nodes.title("", "At a glance"), nodes.paragraph())
     assert not list(folded(box).findall(fold_title))
+
+
+def test_how_a_page_is_checked_unfolds_at_its_heading() -> None:
+    checks, other = (
+        nodes.section("", nodes.title("", words), nodes.paragraph("", "x"), ids=[words[:3]])
+        for words in ("How this page is checked", "Summary")
+    )
+    page = folded(checks, other)
+    assert [type(section) for section in page] == [folded_section, nodes.section]
+    assert page[0]["ids"] == ["How"]
+    assert [type(part) for part in page[0]] == [fold_heading, nodes.paragraph]
 
 
 def test_sphinx_opens_and_closes_other_boxes(monkeypatch: pytest.MonkeyPatch) -> None:

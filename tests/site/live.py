@@ -149,13 +149,18 @@ OPTIONS = {
 }
 
 
-def write_book(folder: Path) -> None:
+def copy_course(folder: Path) -> None:
+    """Copy what a book needs besides its pages."""
     for name in ("_config.yml", "references.bib"):
         shutil.copyfile(ROOT / name, folder / name)
     shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     for name in ("_ext", "img"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+
+
+def write_book(folder: Path) -> None:
+    copy_course(folder)
     (folder / "_toc.yml").write_text(TOC)
     cells = (
         f"\n```{{code-cell}} ipython3\n{OPTIONS.get(name, '')}{code}\n```\n"
@@ -170,13 +175,18 @@ def write_book(folder: Path) -> None:
 def build(book: Path) -> Path:
     """Write a book and build its site, with the runtime in it."""
     write_book(book)
+    site = build_site(book)
+    put_python(site)
+    return site
+
+
+def build_site(book: Path) -> Path:
     build = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "build.py"), str(book)],
         capture_output=True,
         text=True,
     )
     assert build.returncode == 0, build.stderr
-    put_python(book / "_build" / "html")
     return book / "_build" / "html"
 
 

@@ -1,0 +1,102 @@
+"""A told page: what leads to its checks."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.axe import severe
+from tests.site import live
+from tests.support import serve
+
+TOC = """\
+format: jb-book
+root: chapters/start
+parts:
+  - caption: A part
+    numbered: 1
+    chapters:
+      - file: chapters/told
+"""
+TOLD = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+bounds: {predictions: [0, 5], because: a page of a test}
+---
+# A told page
+
+What is the slope of $x^2$ at 3? We compute it, and then we check it.
+
+$$
+\\bar x = 2x
+$$ (eq-told-slope)
+
+```{code-cell} ipython3
+x = 3.0
+print(2 * x)
+```
+
+## Exercises
+
+None.
+
+## How this page is checked
+
+Each check compares with an independent source.
+
+```{code-cell} ipython3
+---
+tags: [hide-input]
+mystnb: {code_prompt_show: "Checked: the slope is what central differences give"}
+checks: eq-told-slope
+---
+assert abs(((x + 1e-4) ** 2 - (x - 1e-4) ** 2) / 2e-4 - 2 * x) < 1e-6
+```
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a site with one told page."""
+    book = tmp_path_factory.mktemp("book")
+    live.copy_course(book)
+    (book / "_toc.yml").write_text(TOC)
+    (book / "chapters").mkdir()
+    (book / "chapters" / "start.md").write_text("# Start\n\nHere the book starts.\n")
+    (book / "chapters" / "told.md").write_text(TOLD)
+    with serve(live.build_site(book)) as address:
+        yield f"{address}/chapters"
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
+    yield page
+    page.close()
+
+
+def test_a_formula_leads_to_its_check_which_unfolds(page: Page, address: str) -> None:
+    page.goto(f"{address}/told.html")
+    section = page.locator("#how-this-page-is-checked > details")
+    check = page.locator("#check-eq-told-slope > details")
+    assert not section.evaluate("fold => fold.open")
+    page.get_by_role("link", name="How this formula is checked").click()
+    expect(check.get_by_text("assert abs")).to_be_in_viewport()
+    page.get_by_role("link", name="(1.1)").click()
+    expect(page.locator("[id='equation-eq-told-slope']")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("place", ["how-this-page-is-checked", "check-eq-told-slope"])
+def test_an_address_unfolds_what_it_leads_to(page: Page, address: str, place: str) -> None:
+    page.goto(f"{address}/told.html#{place}")
+    expect(page.get_by_text("independent source")).to_be_visible()
+
+
+def test_the_contents_lead_to_the_checks(page: Page, address: str) -> None:
+    page.goto(f"{address}/told.html")
+    page.locator("#pst-secondary-sidebar").get_by_role("link", name="checked").click()
+    expect(page.get_by_role("heading", name="How this page is checked")).to_be_in_viewport()
+    expect(page.get_by_text("independent source")).to_be_visible()
+    assert severe(page) == []
