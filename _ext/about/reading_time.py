@@ -14,7 +14,6 @@ any code. What depends on the screen, `tests/site` measures in a browser.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx_exercise.nodes import is_exercise_enumerable_node, is_exercise_node, is_solution_node
 
-from common.cells import TAG, is_check, is_code, is_part
+from common.cells import TAG, is_check, is_code, is_figure, is_part, results
 from look.folds import is_about_checks, is_folded
 from predict import predict
 
@@ -68,7 +67,6 @@ BOUNDS: dict[str, Any] = {
     "screens": 10,
 }
 
-DRAWN = re.compile(r"<svg\b|<canvas|chaingrad-")
 IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node)
 
 
@@ -209,22 +207,13 @@ class Reader:
 
     def outputs(self, output: nodes.Node) -> None:
         """Read what a cell shows; printed text is read with the code and takes no extra time."""
-        for shown in output.children:
-            if is_part(shown, "mime_bundle"):
-                forms = (form for form in shown.findall(nodes.container) if "mime_type" in form)
-                self.bundle({form["mime_type"]: form.astext() for form in forms})
-            elif not isinstance(shown, nodes.literal_block):
-                self.outputs(shown)
-
-    def bundle(self, kinds: dict[str, str]) -> None:
-        """Count one result of a cell in the form that the site shows."""
-        html = kinds.get("text/html", "")
-        if DRAWN.search(html) or (not html and any(kind.startswith("image/") for kind in kinds)):
-            self.figure()
-        elif html:
-            self.span.words += len(TAG.sub(" ", html).split())
-        elif "text/latex" in kinds:
-            self.span.formulas += 1
+        for forms in results(output):
+            if is_figure(forms):
+                self.figure()
+            elif html := forms.get("text/html", ""):
+                self.span.words += len(TAG.sub(" ", html).split())
+            elif "text/latex" in forms:
+                self.span.formulas += 1
 
 
 def rounded(minutes: float) -> int:

@@ -1,11 +1,13 @@
 """Code cells, as MyST-NB puts them into the document tree of a page."""
 
 import re
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from docutils import nodes
 
 TAG = re.compile(r"<[^>]*>")
+DRAWN = re.compile(r"<svg\b|<canvas|chaingrad-")
 
 
 def is_part(node: nodes.Node, kind: str) -> TypeGuard[nodes.container]:
@@ -34,3 +36,21 @@ def output_of(cell: nodes.Node) -> str:
     """Return the text of all that a cell shows, that of drawings and tables included."""
     shown = (part.astext() for part in cell.findall() if is_part(part, "cell_code_output"))
     return TAG.sub(" ", "\n".join(shown))
+
+
+def results(shown: nodes.Node) -> Iterator[dict[str, str]]:
+    """Yield each result that a cell shows: its text in every form, as text/html or image/png."""
+    for bundle in shown.findall(nodes.container):
+        if is_part(bundle, "mime_bundle"):
+            forms = (form for form in bundle.findall(nodes.container) if "mime_type" in form)
+            yield {form["mime_type"]: form.astext() for form in forms}
+
+
+def is_figure(forms: dict[str, str]) -> bool:
+    html = forms.get("text/html", "")
+    is_image = not html and any(form.startswith("image/") for form in forms)
+    return is_image or bool(DRAWN.search(html))
+
+
+def shows_figure(cell: nodes.Element) -> bool:
+    return any(map(is_figure, results(cell)))

@@ -1,4 +1,4 @@
-"""A told page: what leads to its checks."""
+"""A told page: what leads to its checks, and what stands under its figures."""
 
 from collections.abc import Iterator
 
@@ -36,6 +36,14 @@ $$ (eq-told-slope)
 x = 3.0
 print(2 * x)
 ```
+
+```{code-cell} ipython3
+from chainview import draw_graph
+from chaingrad import Node
+draw_graph(Node(x) ** 2)
+```
+
+*The graph of $x^2$. Look at the *upper* arrow: along it $\\bar x$ comes back.*
 
 ## Exercises
 
@@ -100,3 +108,18 @@ def test_the_contents_lead_to_the_checks(page: Page, address: str) -> None:
     expect(page.get_by_role("heading", name="How this page is checked")).to_be_in_viewport()
     expect(page.get_by_text("independent source")).to_be_visible()
     assert severe(page) == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_caption_stands_under_its_figure(browser: Browser, address: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{address}/told.html")
+    caption, text = page.locator("article p.caption"), page.locator("section > p").first
+    under, beside = caption.bounding_box(), text.bounding_box()
+    drawn = page.locator("svg.chaingrad").bounding_box()
+    assert under["x"] == beside["x"]
+    assert 0 < under["y"] - drawn["y"] - drawn["height"] < 32
+    style = "e => [getComputedStyle(e).fontStyle, parseFloat(getComputedStyle(e).fontSize)]"
+    assert caption.locator("> em").evaluate(style) == ["normal", 14]
+    assert caption.locator("em em").evaluate(style)[0] == "italic"
+    page.close()
