@@ -1,6 +1,7 @@
 // Offers to run the cells of the page and to check answers. All that this takes is fetched when
 // somebody is about to run something: has rested on a button or in an editor, or ran something before.
 (() => {
+  const BESIDE = 44; // letters of a last line that leaves room for the buttons beside it
   const found = document.getElementById("live-cells");
   if (!found) return;
   const told = JSON.parse(found.textContent);
@@ -106,6 +107,8 @@
   boxes.forEach((box, i) => {
     const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number" }, `cell ${i + 1}`));
+    const last = kept.codeOf(box).textContent.trimEnd().split("\n").pop();
+    made.classList.toggle("live-beside", last.length <= BESIDE);
     box.querySelector(".cell_input").append(made);
     const line = made.querySelector(".live-status");
     const { why, idle, takes, opens } = told.cells[i];

@@ -18,7 +18,7 @@ BATCH = "mlp/matrix-equations"
 MLP = "mlp/forward-and-backward"
 TAUGHT = {  # a page and its section, and the mistakes that it is about
     f"{CHAIN}#many-variables": "forgotten, last, mean",
-    "foundations/computational-graph#the-order-matters": "early",
+    "foundations/computational-graph#a-program-that-talks-too-soon": "early",
     f"{CHAIN}#four-patterns": "swapped, sign, unchanged, zero",
     f"{CHAIN}#only-local-gradients-are-needed": "operand, result, upside down",
     f"{CHAIN}#one-variable": "value, local, added, scale",

@@ -111,7 +111,7 @@ class NumberGraph:
 
     def _drawing(self, direction: Direction, room: str, shares: Shares) -> Drawing:
         graph = new_graph(direction)
-        graph.defaults("graph", nslimit="1", **({"ranksep": "0.25"} if direction == "TB" else {}))
+        graph.defaults("graph", nslimit="1", ranksep="0.25" if direction == "TB" else "0.2")
         for item in self.items:
             moves = item.kind != "constant" and not shares
             data = item.node.data

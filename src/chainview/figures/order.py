@@ -87,14 +87,14 @@ class _Clicks:
             for position, send in self.sends[item.id].items()
         }
         widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
-        drawn = self.graph.draw(direction, f"{widest}0", shares)
+        drawn = self.graph.draw(direction, widest, shares)
         right = listed(self.graph.gradients_html((item, ()) for item in self.leaves), 12)
         return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
 
     def controls(self) -> str:
         return (
             f'<p class="cg-words" aria-live="polite" aria-atomic="true">{self.names.top} holds 1. '
-            "Click a node, and it passes on what it holds along the next of its arrows.</p>"
+            "Click a node, and it sends what it holds back along the next arrow that enters it.</p>"
             '<div class="cg-bar"><button type="button">Undo</button>'
             '<button type="button">Start again</button></div>'
         )
