@@ -133,6 +133,7 @@ class Reader:
         self.measures = Measures()
         self.span = self.measures.main
         self.uncounted = Span()
+        self.prose: list[nodes.Element] = []  # of the main line: its texts and displayed formulas
         self.read(document)
 
     def read(self, node: nodes.Node) -> None:
@@ -149,12 +150,14 @@ class Reader:
             self.cell(node)
         elif isinstance(node, nodes.math_block):
             self.span.formulas += 1
+            self.note(node)
         elif isinstance(node, nodes.image):
             self.figure()
         elif isinstance(node, nodes.literal_block):
             self.code(node.astext())
         elif isinstance(node, nodes.row | nodes.TextElement):
             self.span.words += word_count(node)
+            self.note(node)
         else:
             for child in node.children:
                 self.read(child)
@@ -177,6 +180,10 @@ class Reader:
         for child in node.children:
             self.read(child)
         self.span = outer
+
+    def note(self, node: nodes.Element) -> None:
+        if self.span is self.measures.main:
+            self.prose.append(node)
 
     def figure(self) -> None:
         self.span.figures += 1

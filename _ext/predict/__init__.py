@@ -48,6 +48,7 @@ from sphinx_exercise.nodes import exercise_node
 
 from common.cells import is_code, output_of
 from common.files import serve
+from common.numbers import as_number, half_digit, numbers_in
 from look.folds import depart_box, predict_answer, visit_box
 from search.sections import collapse_spaces
 from search.sections import plain as in_words
@@ -56,37 +57,11 @@ PARTS = Path(__file__).parent
 ANSWER = "Answer"
 COMPUTED = "What the page computes: "
 MARK = "✓"
-NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 LOG = logging.getLogger(__name__)
 
 
 class predict(nodes.Admonition, nodes.Element):  # noqa: N801
     """A question, its choices, and the box of its answer."""
-
-
-def as_number(text: str) -> float | None:
-    """Read a text as a number, written as in a page: −2, 1,000, 1/3. Return None if it isn't one.
-
-    >>> as_number("−1,000"), as_number("3/4"), as_number("e")
-    (-1000.0, 0.75, None)
-    """
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", text.strip().replace("−", "-"))
-    above, line, below = text.partition("/")
-    try:
-        return float(above) / float(below) if line else float(above)
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def half_digit(text: str) -> float:
-    """Return half of what the last digit of a number counts; 0 for a whole number or a fraction.
-
-    >>> half_digit("5.351"), half_digit("1.20e-05"), half_digit("8"), half_digit("1/3")
-    (0.0005, 5e-08, 0.0, 0.0)
-    """
-    mantissa, _, power = text.strip().lower().partition("e")
-    places = len(mantissa.partition(".")[2])
-    return 0.5 * 10.0 ** (int(power or 0) - places) if places and "/" not in text else 0.0
 
 
 def agree(text: str, value: str, tolerance: float | None = None) -> bool:
@@ -110,11 +85,9 @@ def shows(output: str, claim: str) -> bool:
     if number is None:
         return collapse_spaces(claim) in collapse_spaces(output)
     least = 1e-9 * max(1.0, abs(number))
-    found = {text: as_number(text) for text in NUMBER.findall(output)}
     return any(
-        value is not None
-        and abs(value - number) <= half_digit(text if "/" in claim else claim) + least
-        for text, value in found.items()
+        abs(value - number) <= half_digit(written if "/" in claim else claim) + least
+        for written, value in numbers_in(output).items()
     )
 
 

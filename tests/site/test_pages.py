@@ -11,7 +11,7 @@ import pytest
 from nbformat import NotebookNode
 
 import chaingrad
-from predict import as_number, half_digit
+from common.numbers import as_number, half_digit
 from tests.site.built import Site, toc_documents
 from tools.build import code_cells
 from tools.execute import Page
