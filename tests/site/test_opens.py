@@ -32,7 +32,7 @@ def handed(site: Site) -> list[tuple[str, int, str, str]]:
 
 def test_what_a_cell_hands_over_shows_its_view(site: Site) -> None:
     cells = handed(site)
-    assert {view for _, _, view, _ in cells} >= {"graph", "play"}
+    assert {view for _, _, view, _ in cells} >= {"graph", "nudge"}
     assert "intro" in {page for page, *_ in cells}
     for page, place, view, text in cells:
         answer = respond(text, view)
@@ -42,13 +42,13 @@ def test_what_a_cell_hands_over_shows_its_view(site: Site) -> None:
 def test_the_link_of_a_cell_opens_it(browser: Browser, site: Site, address: str) -> None:
     page = browser.new_page()
     page.goto(f"{address}/chapters/intro.html")
-    page.locator(".live-bar").get_by_role("link", name="Open in the workbench").nth(1).click()
+    page.locator(".live-bar").get_by_role("link", name="Open in the workbench").click()
     assert Path(page.url).stem == Path(workbench.HERE).name
-    expect(page.locator(".cm-content")).to_contain_text("play(loss)")
-    expect(page.get_by_role("button", name="play", pressed=True)).to_have_count(1)
+    expect(page.locator(".cm-content")).to_contain_text("nudge(loss)")
+    expect(page.get_by_role("button", name="nudge", pressed=True)).to_have_count(1)
     assert page.locator(".bench-from").is_hidden()
     page.reload()
-    expect(page.locator(".cm-content")).not_to_contain_text("play(loss)")
+    expect(page.locator(".cm-content")).not_to_contain_text("nudge(loss)")
     page.close()
 
 

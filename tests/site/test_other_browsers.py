@@ -185,11 +185,11 @@ def test_the_course_opens_with_a_leaf_that_moves(course: Reader) -> None:
     figure = "[data-kind=nudge]"
     course.click(f"{figure} input[type=range]")
     course.press(Keys.HOME)
-    course.reads(f"{figure} .cg-words", "w = −2.0: y = −0.9951, ∂y/∂w = 0.0148.")
+    course.reads(f"{figure} .cg-words", "WORDS")
 
 
 def test_the_player_plays(course: Reader) -> None:
-    course.open("chapters/foundations/computational-graph.html")
+    course.open("chapters/atlas/orders-and-sorts.html")
     player = ".chaingrad-player"
     count = int(course.text(f"{player} .cg-count").rpartition("/")[2])
     course.click(f"{player} [aria-label=Play]")

@@ -445,8 +445,7 @@ play(J)"""
 
 
 PLACES = {
-    "intro": 1,
-    "foundations/computational-graph": 2,
+    "atlas/orders-and-sorts": 1,
     "foundations/autograd-engine": 1,
     "foundations/bug-museum": 1,
     "mlp/forward-and-backward": 1,
