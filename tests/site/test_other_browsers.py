@@ -185,7 +185,7 @@ def test_the_course_opens_with_a_leaf_that_moves(course: Reader) -> None:
     figure = "[data-kind=nudge]"
     course.click(f"{figure} input[type=range]")
     course.press(Keys.HOME)
-    course.reads(f"{figure} .cg-words", "WORDS")
+    course.reads(f"{figure} .cg-words", "w = −0.5: loss = 3.027, ∂loss/∂w = −7.582.")
 
 
 def test_the_player_plays(course: Reader) -> None:
