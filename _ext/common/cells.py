@@ -8,6 +8,8 @@ from docutils import nodes
 
 TAG = re.compile(r"<[^>]*>")
 DRAWN = re.compile(r"<svg\b|<canvas|chaingrad-")
+STYLE = re.compile(r"<style\b.*?</style>", re.DOTALL)
+FOLDS_OUTPUT = {"all", "output", "input+output"}
 
 
 def is_part(node: nodes.Node, kind: str) -> TypeGuard[nodes.container]:
@@ -35,7 +37,7 @@ def source_of(cell: nodes.Element) -> str:
 def output_of(cell: nodes.Node) -> str:
     """Return the text of all that a cell shows, that of drawings and tables included."""
     shown = (part.astext() for part in cell.findall() if is_part(part, "cell_code_output"))
-    return TAG.sub(" ", "\n".join(shown))
+    return TAG.sub(" ", STYLE.sub(" ", "\n".join(shown)))
 
 
 def results(shown: nodes.Node) -> Iterator[dict[str, str]]:
@@ -54,3 +56,10 @@ def is_figure(forms: dict[str, str]) -> bool:
 
 def shows_figure(cell: nodes.Element) -> bool:
     return any(map(is_figure, results(cell)))
+
+
+def visible_output(cell: nodes.Element) -> nodes.container | None:
+    """Return the part of a cell that holds its output; None if it has none, or it is folded."""
+    if is_check(cell) or cell.get("hide_mode") in FOLDS_OUTPUT:
+        return None
+    return next((part for part in cell.children if is_part(part, "cell_code_output")), None)

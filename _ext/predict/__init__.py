@@ -27,13 +27,20 @@ the right one.
 Numbers agree within half of the last shown digit, so whole numbers and fractions are exact; where a
 question asks for an estimate, ``:tolerance:`` says by what part of itself a number may be off.
 ``predict.js`` asks; without scripts, and in notebooks, the box is a question whose answer unfolds:
-in the words of the right choice, if there is one. ``veil.js`` hides what follows a box, up to the
-next heading, until the reader has predicted or skipped.
+in the words of the right choice, if there is one.
+
+The output that answers a question of the main line is veiled until the reader has predicted or
+skipped, and so is a paragraph right behind that cell which quotes the answer; code, tables, boxes
+and whatever else follows stay visible. The build marks what is veiled, and ``veil.js`` hides it.
+With a ✓ it is the output of the next cell. Without one, it is the first output before the next
+question or heading that shows the answer, or the first of all if none of them does.
 """
 
 import ast
 import re
 from collections.abc import Iterable
+from itertools import dropwhile, takewhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +53,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 from sphinx_exercise.nodes import exercise_node
 
-from common.cells import is_code, output_of
+from common.cells import is_code, output_of, source_of, visible_output
 from common.files import serve
 from common.numbers import as_number, half_digit, numbers_in
 from look.folds import depart_box, predict_answer, visit_box
@@ -144,10 +151,10 @@ class Predict(SphinxDirective):
             raise self.error(
                 f"{name}: {len(right)} choices match what the page computes, {value}: one should"
             )
-        box = predict("", *asked, ids=[f"predict-{name}"])
+        said = known[right[0]][0].deepcopy().children if right else [nodes.Text(readable(value))]
+        claim = "".join(node.astext() for node in said)
+        box = predict("", *asked, ids=[f"predict-{name}"], claim=claim, held=is_marked)
         self.set_source_info(box)
-        if is_marked:
-            box["claim"] = value
         asks = collapse_spaces(" ".join(map(in_words, asked)))
         box["data"] = {
             "name": name,
@@ -162,7 +169,6 @@ class Predict(SphinxDirective):
             )
         if not asks_number:
             box += choices(known)
-        said = known[right[0]][0].deepcopy().children if right else [nodes.Text(readable(value))]
         box += answer(said, known)
         return [box]
 
@@ -181,13 +187,57 @@ def unmark(term: nodes.Node) -> bool:
 
 def hold_to_cells(_: Sphinx, document: nodes.document) -> None:
     """Warn if a result that a question marks as right is not what its next cell shows."""
-    for box in document.findall(predict):
-        if "claim" not in box:
-            continue
-        cell = box.next_node(is_code, siblings=True, ascend=True)
+    for box in filter(itemgetter("held"), document.findall(predict)):
+        cell = next_cell(box)
         if cell is None or not shows(output_of(cell), box["claim"]):
             name = box["data"]["name"]
             LOG.warning("%s: the next cell doesn't show %s", name, box["claim"], location=box)
+
+
+def next_cell(box: predict) -> nodes.container | None:
+    later = box.findall(include_self=False, siblings=True, ascend=True)
+    return next(filter(is_code, later), None)
+
+
+def answering_output(box: predict) -> nodes.container | None:
+    """Return the output that answers a question; None if none does, or it is folded."""
+    if box["held"]:
+        cell = next_cell(box)
+        return visible_output(cell) if cell else None
+    rest = box.findall(include_self=False, descend=False, siblings=True)
+    behind = dropwhile(lambda node: isinstance(node, predict), rest)
+    near = takewhile(lambda node: not isinstance(node, predict | nodes.section), behind)
+    cells = [cell for cell in near if is_code(cell) and "%%writefile" not in source_of(cell)]
+    outputs = filter(None, map(visible_output, cells))
+    return min(outputs, key=lambda output: not shows(output_of(output), box["claim"]), default=None)
+
+
+def is_on_main_line(box: predict) -> bool:
+    """Return whether only sections are around a question: no exercise, and nothing folded."""
+    around = box.parent
+    while isinstance(around, nodes.section):
+        around = around.parent
+    return isinstance(around, nodes.document)
+
+
+def mark_answers(_: Sphinx, document: nodes.document) -> None:
+    """Mark what is veiled until a question is answered; questions with one answer share a veil."""
+    asked: dict[nodes.container, list[predict]] = {}
+    for box in filter(is_on_main_line, document.findall(predict)):
+        if output := answering_output(box):
+            asked.setdefault(output, []).append(box)
+    for output, boxes in asked.items():
+        veiled: list[nodes.Element] = [output]
+        behind = output.parent.next_node(descend=False, siblings=True)
+        if isinstance(behind, nodes.paragraph):
+            text = behind.astext()
+            if any(shows(text, box["claim"]) for box in boxes):
+                veiled.append(behind)
+        name = boxes[0]["data"]["name"]
+        for part in veiled:
+            part["classes"].append(f"answers-{name}")
+        for box in boxes:
+            box["data"]["veil"] = name
 
 
 def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:
@@ -233,5 +283,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("predict", Predict)
     app.connect("doctree-read", list_predictions)
     app.connect("doctree-read", hold_to_cells)
+    app.connect("doctree-read", mark_answers)
     serve(app, PARTS / "predict.bundle.js", PARTS / "veil.js", PARTS / "predict.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

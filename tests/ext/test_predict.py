@@ -3,8 +3,27 @@
 import pytest
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx_exercise.nodes import exercise_node
 
-from predict import agree, answer, hold_to_cells, plain, predict, readable, unmark
+from predict import (
+    agree,
+    answer,
+    as_number,
+    hold_to_cells,
+    mark_answers,
+    plain,
+    predict,
+    readable,
+    unmark,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("6", 6.0), ("−0.5", -0.5), ("1,000,000", 1e6), ("1/4", 0.25), ("twice", None), ("1/0", None)],
+)
+def test_numbers_are_read_as_pages_write_them(text: str, number: float | None) -> None:
+    assert as_number(text) == number
 
 
 @pytest.mark.parametrize(
@@ -31,15 +50,24 @@ def test_an_estimate_may_be_off_by_a_part_of_itself() -> None:
     assert not agree("5.2", "5.351", 0.01)
 
 
-def marked(claim: str, *outputs: nodes.Node) -> nodes.document:
-    """A page with a question whose right answer is marked, and a cell after it."""
+def question(name: str, claim: str, held: bool = False) -> predict:
+    return predict("", claim=claim, held=held, data={"name": name})
+
+
+def said(text: str) -> nodes.paragraph:
+    return nodes.paragraph("", text)
+
+
+def cell(*outputs: str, source: str = "f(5.501)", **more: object) -> nodes.container:
+    parts = [nodes.container("", nodes.literal_block("", source), nb_element="cell_code_source")]
+    shown = [nodes.literal_block("", output) for output in outputs]
+    parts += [nodes.container("", *shown, nb_element="cell_code_output")] if outputs else []
+    return nodes.container("", *parts, nb_element="cell_code", **more)
+
+
+def page(*content: nodes.Node) -> nodes.document:
     document = new_document("page")
-    document += predict("", claim=claim, data={"name": "asked"})
-    text = nodes.paragraph("", "Let's see.")
-    cell = nodes.container("", nb_element="cell_code")
-    cell += nodes.container("", nodes.literal_block("", "f(5.501)"), nb_element="cell_code_source")
-    cell += nodes.container("", *outputs, nb_element="cell_code_output")
-    document += nodes.section("", text, cell)
+    document += nodes.section("", *content)
     return document
 
 
@@ -60,8 +88,68 @@ def marked(claim: str, *outputs: nodes.Node) -> nodes.document:
 def test_what_is_marked_as_right_is_held_to_the_next_cell(
     claim: str, output: str, is_held: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hold_to_cells(None, marked(claim, nodes.literal_block("", output)))
+    asks = question("asked", claim, held=True)
+    hold_to_cells(None, page(asks, nodes.section("", said("Let's see."), cell(output))))
     assert ("the next cell doesn't show" in caplog.text) == (not is_held)
+
+
+FIGURE = "<svg><style>text {size: 6}</style>drawn</svg>"
+# What a page has, and the texts of what is veiled for each question.
+VEILED = {
+    "the output behind a question, not what comes after it": (
+        [question("a", "6"), said("Look."), cell("says 6"), said("So."), said("It is 6.")],
+        {"a": ["says 6"]},
+    ),
+    "a paragraph that quotes the answer right behind the cell": (
+        [question("a", "6"), cell("says 6"), said("It is 6."), said("Yes, 6.")],
+        {"a": ["says 6", "It is 6."]},
+    ),
+    "the next cell, if the answer is held to it": (
+        [question("a", "6", held=True), cell("says 6.0"), cell("says 6")],
+        {"a": ["says 6.0"]},
+    ),
+    "the first output that shows the answer": (
+        [question("a", "6"), cell("5"), cell(FIGURE), cell(), cell("6"), cell("6 again")],
+        {"a": ["6"]},
+    ),
+    "the first output of all, if none shows the answer": (
+        [question("a", "it falls"), cell(), cell("Writing", source="%%writefile f.py"),
+         cell(FIGURE), cell("falling")],
+        {"a": [FIGURE]},
+    ),
+    "what two questions in a row ask": (
+        [question("a", "6"), question("b", "7"), cell("6, 7"), said("And 7.")],
+        {"a": ["6, 7", "And 7."]},
+    ),
+    "of a question no further than to the next one": (
+        [question("a", "6"), said("6"), question("b", "7"), cell("6, 7")],
+        {"b": ["6, 7"]},
+    ),
+    "nothing below a heading": ([question("a", "6"), nodes.section("", cell("6"))], {}),
+    "nothing that is folded": (
+        [question("a", "6"), cell("6", prompt_show="Checked: 6"), cell("6", hide_mode="all"),
+         nodes.admonition("", cell("6"))],
+        {},
+    ),
+    "nothing of an exercise": (
+        [exercise_node("", nodes.section("", question("a", "6"), cell("6")))],
+        {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", VEILED)
+def test_what_is_veiled(what: str) -> None:
+    content, expected = VEILED[what]
+    document = page(*(node.deepcopy() for node in content))
+    mark_answers(None, document)
+    veiled: dict[str, list[str]] = {}
+    for node in document.findall(nodes.Element):
+        for name in node["classes"]:
+            veiled.setdefault(name.removeprefix("answers-"), []).append(node.astext())
+    assert veiled == expected
+    veils = {box["data"].get("veil") for box in document.findall(predict)} - {None}
+    assert veils == expected.keys()
 
 
 def test_the_mark_is_taken_from_a_choice() -> None:
