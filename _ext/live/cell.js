@@ -70,6 +70,7 @@ export class Cell {
   }
 
   freshOutput() {
+    this.built?.dispatchEvent(new Event("reveal")); // who runs a cell wants to see what it shows
     this.output?.element.remove();
     this.output = new Output(this.name, this.built);
     this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output

@@ -1,21 +1,22 @@
-// What follows a question holds its answer: from the questions of a main line to the next heading it
-// is veiled, until the reader has predicted or skipped. A veil is one line, which unfolds in place.
+// The output that answers a question, and a paragraph that quotes it, are veiled until the reader has
+// predicted or skipped: a line stands in their place. The build has marked them.
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
   const EVERYWHERE = "reading"; // what is kept for all pages
-  const ENDS = "section, h1, h2, h3, h4, h5, h6, .predict";
+  const SAYS = "The answer comes next: predict first.";
 
   class Veil {
-    constructor(boxes, rest) {
+    constructor(boxes, covered) {
       this.boxes = boxes;
-      this.place = make("div", { className: "veil", tabIndex: -1 });
-      rest[0].before(this.place);
-      this.place.append(make("div", { className: "veil-rest" }, ...rest));
+      this.covered = covered;
       const skip = makeButton("Skip the question", () => this.skip());
       const never = makeButton("Never veil", () => this.never());
-      const says = make("p", {}, "The answer comes next: predict first. ", skip, never);
-      this.note = make("div", { className: "veil-note d-print-none" }, says);
-      this.place.addEventListener("reveal", () => this.lift());
+      const className = "veil-note d-print-none";
+      const says = make("p", {}, `${SAYS} `, skip, never);
+      this.note = make("div", { className, role: "group", "aria-label": SAYS }, says);
+      for (const part of covered)
+        for (const found of ["beforematch", "reveal"])
+          part.addEventListener(found, () => this.lift());
       addEventListener("kept", () => this.look());
       this.look();
     }
@@ -30,13 +31,16 @@
 
     look() {
       const veiled = !this.isLifted && !this.isSettled;
-      if (veiled === this.place.classList.contains("veiled")) return;
-      this.place.classList.toggle("veiled", veiled);
-      if (veiled) this.place.prepend(this.note);
+      if (veiled === this.note.isConnected) return;
+      if (veiled) this.covered[0].before(this.note);
       else this.note.remove();
+      for (const part of this.covered) {
+        if (veiled) part.setAttribute("hidden", "until-found");
+        else part.removeAttribute("hidden");
+      }
     }
 
-    /** Until the page is left: somebody was led into it. */
+    /** Until the page is left: somebody was led into it, or has run the cell. */
     lift() {
       this.isLifted = true;
       this.look();
@@ -44,31 +48,35 @@
 
     skip() {
       for (const { dataset } of this.boxes) kept.put(page, "skipped", dataset.name, dataset.asked);
-      this.place.focus({ preventScroll: true });
+      this.focus();
     }
 
     /** Lift all veils of the page, those above this one, too, which stays where the reader sees it. */
     never() {
-      const before = this.place.getBoundingClientRect().top;
+      const before = this.note.getBoundingClientRect().top;
       kept.put(EVERYWHERE, "veil", "off", true);
-      this.place.focus({ preventScroll: true });
-      scrollBy({ top: this.place.getBoundingClientRect().top - before, behavior: "instant" });
+      this.focus();
+      const now = this.covered[0].getBoundingClientRect().top;
+      scrollBy({ top: now - before, behavior: "instant" });
+    }
+
+    /** Hand the focus of a button that is gone to what it has revealed. */
+    focus() {
+      const [first] = this.covered;
+      first.tabIndex = -1;
+      first.focus({ preventScroll: true });
     }
   }
 
-  let asked = [];
-  for (const box of document.querySelectorAll("section > .predict")) {
-    if (box.closest(".exercise, details")) continue;
-    asked.push(box);
-    const rest = [];
-    for (let next = box; (next = next.nextElementSibling) && !next.matches(ENDS);) rest.push(next);
-    if (rest.length) new Veil(asked, rest);
-    if (rest.length || !box.nextElementSibling?.matches(".predict")) asked = [];
-  }
+  const asked = {};
+  for (const box of document.querySelectorAll("[data-veil]"))
+    (asked[box.dataset.veil] ??= []).push(box);
+  for (const [name, boxes] of Object.entries(asked))
+    new Veil(boxes, document.querySelectorAll(`.answers-${name}`));
 
   const leadTo = (hash) => {
     const place = document.getElementById(decodeURIComponent(hash.slice(1)));
-    const isVeiled = place?.closest(".veiled > .veil-rest");
+    const isVeiled = place?.closest("[hidden='until-found']");
     place?.dispatchEvent(new Event("reveal", { bubbles: true }));
     if (isVeiled) place.scrollIntoView();
   };

@@ -129,7 +129,12 @@
   acts.append(
     make("div", { className: "work-acts" }, saving, bringing, chosen),
     says,
-    make("label", {}, veil, " Veil what follows a question until I have predicted or skipped it"),
+    make(
+      "label",
+      {},
+      veil,
+      " Veil the output that answers a question until I have predicted or skipped it",
+    ),
   );
 
   addEventListener("storage", show);

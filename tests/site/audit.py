@@ -167,45 +167,40 @@ VEILED = """try {
     if (!sessionStorage.veiled) localStorage.setItem("backpropagation-course/reading", "{}");
     sessionStorage.veiled = 1;
 } catch {}  // in a frame without an origin"""
-ASKED = """[...document.querySelectorAll('section > .predict')]
-    .filter((box) => !box.closest('.exercise, details')).length"""
-# The texts that one sees between a question and the next heading, the questions left out.
-SEEN = """() => {
-    const around = document.querySelector("article");
-    const after = (one, other) => one.compareDocumentPosition(other) & 4;
-    const headings = [...around.querySelectorAll("h1, h2, h3, h4")];
-    return [...around.querySelectorAll(".predict")]
-        .filter((box) => !box.closest(".exercise, details"))
-        .flatMap((box) => {
-            const end = headings.find((heading) => after(box, heading));
-            const walker = document.createTreeWalker(around, NodeFilter.SHOW_TEXT);
-            const seen = [];
-            while (walker.nextNode()) {
-                const { currentNode: text, currentNode: { parentElement: place } } = walker;
-                if (!text.data.trim() || !after(box, text) || (end && !after(text, end))) continue;
-                if (place.closest(".predict, .veil-note, script, style, .work")) continue;
-                if (place.checkVisibility({ visibilityProperty: true })) seen.push(text.data);
-            }
-            return seen;
-        });
-}"""
-# The veils that are higher than half a screen.
-HIGH = """() => [...document.querySelectorAll(".veiled")]
-    .map((veil) => veil.getBoundingClientRect().height)
-    .filter((height) => height > innerHeight / 2)"""
+# What is seen of answers that should be veiled.
+SEEN = """() => [...document.querySelectorAll("[data-veil]")]
+    .map((box) => [...document.querySelectorAll(`.answers-${box.dataset.veil}`)])
+    .flatMap((parts) => parts.length ? parts : [document.createElement("nothing")])
+    .filter((part) => part.hidden !== "until-found" || part.getBoundingClientRect().height > 0
+        || [...part.children].some((e) => e.checkVisibility()))
+    .map((part) => part.outerHTML.slice(0, 120))"""
+# What is veiled and is neither output nor a paragraph.
+OTHERS = """() => [...document.querySelectorAll("[hidden='until-found']")]
+    .filter((part) => !part.matches("[class*='answers-']:is(.cell_output, p)"))
+    .map((part) => part.outerHTML.slice(0, 120))"""
+# The veils that are higher than half a screen of 900 px.
+HIGH = """() => [...document.querySelectorAll(".veil-note")]
+    .map((note) => note.getBoundingClientRect().height)
+    .filter((height) => height > 450)"""
+# What was veiled and isn't seen.
+UNSEEN = """() => [...document.querySelectorAll("[class*='answers-']")]
+    .filter((part) => part.hidden || !part.getBoundingClientRect().height)
+    .map((part) => part.outerHTML.slice(0, 120))"""
 # Skip all questions, one after the other; the veils that are left, and those that did not stay
 # where the reader saw them.
 SKIP = """() => {
     const moved = [];
-    for (;;) {
-        const skip = [...document.querySelectorAll("article .veil-note button")].find(
+    for (let note; (note = document.querySelector(".veil-note"));) {
+        const cell = note.parentElement, before = cell.getBoundingClientRect().top;
+        const skip = [...note.querySelectorAll("button")].find(
             (button) => button.textContent === "Skip the question" && button.checkVisibility());
-        if (!skip) return [document.querySelectorAll(".veiled").length, moved];
-        const veil = skip.closest(".veil"), before = veil.getBoundingClientRect().top;
+        if (!skip) return [["no button"], moved];
         skip.click();
-        const by = veil.getBoundingClientRect().top - before;
+        if (note.isConnected) return [["a veil"], moved];
+        const by = cell.getBoundingClientRect().top - before;
         if (Math.abs(by) > 1) moved.push(`${by} px`);
     }
+    return [[], moved];
 }"""
 PRESSES = 25  # between two looks at whether the walk has come round
 FOLLOWS = "theme => document.documentElement.dataset.theme === theme"
@@ -316,15 +311,13 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
 
 def veils(page: Page) -> Iterator[tuple[str, list[object]]]:
     """What is seen of answers before one has predicted or skipped; they unfold in place."""
-    asked, veiled = page.evaluate(ASKED), page.locator(".veil.veiled").count()
-    yield "answers are veiled", page.evaluate(SEEN) + ["no veil"] * bool(asked and not veiled)
-    if not veiled:
-        return
+    yield "answers are veiled", page.evaluate(SEEN)
+    yield "nothing else is veiled", page.evaluate(OTHERS)
     yield "veils are low", page.evaluate(HIGH)
     left, moved = page.evaluate(SKIP)
-    yield "questions can be skipped", ["a veil"] * left
+    yield "questions can be skipped", left
     yield "what is skipped stays in place", moved
-    yield "what was veiled is seen", [] if len(page.evaluate(SEEN)) > 10 else ["nothing"]
+    yield "what was veiled is seen", page.evaluate(UNSEEN)
 
 
 def layout(page: Page) -> Iterator[tuple[str, list[object]]]:

@@ -94,16 +94,16 @@ FAULTS = {
     "<script>fetch('http://elsewhere.example/').catch(() => 0)</script>": "asks the site alone",
     "<script>throw Error('of its own')</script>": "no error",
 }  # fmt: skip
-ASKS = """<section><h2>Asked</h2><div class="predict" data-name="x" data-asked="y"></div>
-    <p>The answer.</p>{}</section>"""
-REST = ".veiled > .veil-rest"
-SHOWS = f"{REST} {{ height: auto !important }} {REST} > p {{ visibility: visible !important }}"
-MOVES = "section:has(.veil:not(.veiled)) { padding-top: 9px }"
+ASKS = """<section><h2>Asked</h2><div class="predict" data-name="x" data-asked="y" data-veil="x">
+    </div><p class="answers-x"><b>The answer.</b></p>{}</section>"""
+SHOWS = "[hidden='until-found'] { content-visibility: visible !important }"
+MOVES = "section:not(:has(.veil-note)) { padding-top: 9px }"
 ON_A_PHONE = {
     WIDE: "fits the window",
     STUCK: "what scrolls takes the focus",
     ASKS.format(f"<style>{SHOWS}</style>"): "answers are veiled",
-    ASKS.format(f"<style>{REST} {{ height: 480px !important }}</style>"): "veils are low",
+    ASKS.format("<table hidden=until-found></table>"): "nothing else is veiled",
+    ASKS.format("<style>.veil-note { height: 480px }</style>"): "veils are low",
     ASKS.format(f"<style>{MOVES}</style>"): "what is skipped stays in place",
 }  # fmt: skip
 

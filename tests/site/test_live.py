@@ -116,6 +116,18 @@ def test_python_comes_to_who_rests_on_a_button_or_has_run_something(
     context.close()
 
 
+def test_running_a_cell_lifts_its_veil(page: Page) -> None:
+    veil = "off => kept.put('reading', 'veil', 'off', off || undefined)"
+    half = page.locator("div.cell:has(.cell_input)").nth(len(CELLS))  # which answers a prediction
+    page.evaluate(veil, False)
+    expect(half.locator(".veil-note")).to_be_visible()
+    half.locator(".live-run").click()
+    expect(half.locator(".live-output")).to_have_text("0.5", timeout=COLD)
+    expect(half.locator(".live-output pre")).to_be_visible()
+    expect(half.locator(".veil-note")).to_have_count(0)
+    page.evaluate(veil, True)
+
+
 def test_run_shows_output_in_place_of_the_built_one(page: Page) -> None:
     expect(run(page, "six")).to_have_text("6")
     expect(cell(page, "six").locator(".cell_output:not(.live-output)")).to_be_hidden()
