@@ -26,7 +26,8 @@ def handed(site: Site) -> list[tuple[str, int, str, str]]:
         for place, about in enumerate(json.loads(told.string)["cells"]):
             if "opens" in about:
                 text = "\n".join(sources[i] for i in about["opens"]["cells"])
-                found.append((path.relative_to(site.folder).as_posix(), place, about["opens"]["view"], text))
+                where = path.relative_to(site.folder).as_posix()
+                found.append((where, place, about["opens"]["view"], text))
     return found
 
 

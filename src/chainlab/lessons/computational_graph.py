@@ -53,7 +53,7 @@ def draw_layer() -> Drawing:
     x = [node(0.5, "x1"), node(-1.0, "x2")]
     weights = [[node(0.2, "w11"), node(-0.4, "w12")], [node(0.7, "w21"), node(0.1, "w22")]]
     biases = [node(0.3, "b1"), node(-0.2, "b2")]
-    units = []
+    units: list[chaingrad.Node] = []
     for row, bias in zip(weights, biases, strict=True):
         unit = (row[0] * x[0] + row[1] * x[1] + bias).tanh()
         unit.label = f"h{len(units) + 1}"
