@@ -2,7 +2,8 @@
 
 All but the screens are what the last build measured (`_ext/about/reading_time.py`): of a chapter's
 main line, but for the minutes of what is folded and of the exercises. Screens are counted in a
-browser, 1440 by 900 pixels, with the veils lifted, down to the exercises.
+browser, 1440 by 900 pixels, with the veils lifted, down to the exercises. `tests/site` counts them
+in the same way, for the bound that told pages keep.
 
 Name pages, or parts of their names, to see those alone.
 """
@@ -44,8 +45,9 @@ def load(path: Path) -> dict[str, Measures]:
     return {page: Measures(**measured) for page, measured in found.items()}
 
 
-def screens(page: str, window: Page) -> float:
-    window.goto(f"{ADDRESS}{page}.html")
+def screens(page: str, window: Page, address: str = ADDRESS) -> float:
+    """Count the screens of a page, in a window of the size of a screen."""
+    window.goto(f"{address}{page}.html")
     window.evaluate("document.fonts.ready.then(() => 0)")
     return float(window.evaluate(HEIGHT)) / SCREEN["height"]
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from about.reading_time import UNTOLD
 from tests.site.audit import DESKTOP, IDLE, reading
-from tests.site.built import Site, toc_documents
+from tests.site.built import Site, toc_documents, told
 from tools import reading as measures
 
 LONGEST = "chapters/mlp/exercises"
@@ -91,6 +91,15 @@ def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
     page.close()
     assert lies["code"] <= MOST_CODE * lies["height"], lies
     assert lies["figure"] <= SCREENS * 900, lies
+
+
+@pytest.mark.parametrize("name", told())
+def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str) -> None:
+    """In a window of one screen, with the veils lifted, down to the exercises."""
+    page = browser.new_page(viewport=measures.SCREEN)
+    count = measures.screens(name, page, f"{address}/")
+    page.close()
+    assert count <= measures.load(measures.MEASURED)[name].bounds["screens"]
 
 
 # A question, and the sections that a reader who asks it wants to see.
