@@ -74,8 +74,8 @@ def forget(folder: Path, current: str) -> None:
 
 def forget_pages(book: Path) -> None:
     """Make Sphinx read or write every page again after a change that it doesn't notice itself."""
-    build = book / "_build"
-    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in (".py", ".json")]
+    build, kinds = book / "_build", (".py", ".json", ".toml")
+    code = [path for path in files(book, ["_ext", *EXERCISES]) if path.suffix in kinds]
     if (build / "unfinished").exists():
         shutil.rmtree(build / ".doctrees", ignore_errors=True)
     forget(build / ".doctrees", fingerprint(book, [*code, *files(book, ["requirements.txt"])]))

@@ -157,6 +157,7 @@ def copy_course(folder: Path) -> None:
     for name in ("_ext", "img"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    (folder / "_ext" / "look" / "moved.toml").write_text("")  # of the course's pages
 
 
 def write_book(folder: Path) -> None:

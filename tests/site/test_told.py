@@ -1,4 +1,4 @@
-"""A told page: what leads to its checks, and what stands under its figures."""
+"""A told page: what leads to its checks, what stands under its figures, what has moved there."""
 
 from collections.abc import Iterator
 
@@ -62,6 +62,10 @@ checks: eq-told-slope
 assert abs(((x + 1e-4) ** 2 - (x - 1e-4) ** 2) / 2e-4 - 2 * x) < 1e-6
 ```
 """
+MOVED = """\
+"chapters/start#checks" = "chapters/told#how-this-page-is-checked"
+"chapters/start#slope" = "chapters/told#equation-eq-told-slope"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +77,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (book / "chapters").mkdir()
     (book / "chapters" / "start.md").write_text("# Start\n\nHere the book starts.\n")
     (book / "chapters" / "told.md").write_text(TOLD)
+    (book / "_ext" / "look" / "moved.toml").write_text(MOVED)
     with serve(live.build_site(book)) as address:
         yield f"{address}/chapters"
 
@@ -123,3 +128,21 @@ def test_a_caption_stands_under_its_figure(browser: Browser, address: str, width
     assert caption.locator("> em").evaluate(style) == ["normal", 14]
     assert caption.locator("em em").evaluate(style)[0] == "italic"
     page.close()
+
+
+@pytest.mark.parametrize("by", ["address", "click"])
+def test_a_link_to_what_has_moved_leads_to_its_new_place(page: Page, address: str, by: str) -> None:
+    page.goto(f"{address}/start.html{'#checks' if by == 'address' else ''}")
+    if by == "click":
+        page.evaluate("location.hash = 'checks'")
+    page.wait_for_url("**/told.html#how-this-page-is-checked")
+    expect(page.get_by_text("independent source")).to_be_visible()
+
+
+def test_other_anchors_stay(page: Page, address: str) -> None:
+    page.goto(f"{address}/start.html#start")
+    page.evaluate("location.hash = 'elsewhere'")
+    assert page.url.endswith("/start.html#elsewhere")
+    page.goto(f"{address}/told.html#slope")
+    assert page.locator("#moved-anchors").count() == 0
+    assert page.url.endswith("/told.html#slope")

@@ -1,0 +1,27 @@
+"""Where anchors are that have moved to another page."""
+
+import pytest
+
+from look.moved import MOVED, lost
+
+PAGES = {"old": {"old", "still-here"}, "new": {"new", "here-now"}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("old#gone", "new#here-now", ""),
+        ("old#still-here", "new#here-now", "the page still has it"),
+        ("old#gone", "new#nowhere", "there is no such place"),
+        ("old#gone", "newer#here-now", "there is no such place"),
+        ("older#gone", "new#here-now", "there is no such page"),
+    ],
+)
+def test_a_move_that_leads_nowhere_is_told(old: str, new: str, said: str) -> None:
+    wrong = list(lost({old: new}, lambda page: PAGES.get(page, set())))
+    assert len(wrong) == bool(said)
+    assert said in "".join(wrong)
+
+
+def test_moves_are_sorted() -> None:
+    assert [*MOVED] == sorted(MOVED)
