@@ -2,7 +2,7 @@
 
 All but the screens are what the last build measured (`_ext/about/reading_time.py`): of a chapter's
 main line, but for the minutes of what is folded and of the exercises. Screens are counted in a
-browser, 1440 by 900 pixels, with the veils lifted, down to the exercises. `tests/site` counts them
+browser, 1440 by 900 pixels, with the veils lifted, down to the summary. `tests/site` counts them
 in the same way, for the bound that told pages keep.
 
 Name pages, or parts of their names, to see those alone.
@@ -28,9 +28,9 @@ HEADS = (
 )  # fmt: skip
 ROW = "{:30} {:>5} | {:>4} {:>6} {:>5} {:>7} | {:>4} {:>5} {:>4} | {:>7} {:>3} {:>6} {:>6}"
 SCREEN = {"width": 1440, "height": 900}
-# How far down the exercises begin; without them, how high the article is.
+# How far down the summary begins; without one, how high the article is.
 HEIGHT = """() => {
-    const article = document.querySelector("article"), end = document.getElementById("exercises");
+    const article = document.querySelector("article"), end = document.getElementById("summary");
     const top = article.getBoundingClientRect().top;
     return (end?.getBoundingClientRect().top ?? article.getBoundingClientRect().bottom) - top;
 }"""

@@ -95,7 +95,7 @@ def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
 
 @pytest.mark.parametrize("name", told())
 def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str) -> None:
-    """In a window of one screen, with the veils lifted, down to the exercises."""
+    """In a window of one screen, with the veils lifted, down to the summary."""
     page = browser.new_page(viewport=measures.SCREEN)
     count = measures.screens(name, page, f"{address}/")
     page.close()
