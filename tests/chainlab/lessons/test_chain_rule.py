@@ -1,5 +1,7 @@
 """What *The chain rule* draws, held to PyTorch."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -41,7 +43,7 @@ def test_a_nudge_is_multiplied_by_the_slopes() -> None:
     moves = [move for _, _, move in nudged()]
     nodes = neuron()
     slopes = [nodes["x"].data, 1.0, 1 - nodes["h"].data ** 2]
-    for (last, move), slope in zip(zip(moves, moves[1:]), slopes, strict=True):
+    for (last, move), slope in zip(pairwise(moves), slopes, strict=True):
         assert move / last == pytest.approx(slope, rel=1e-3)
 
 
