@@ -458,7 +458,7 @@ def test_order_moves_on_its_page(browser: Browser, address: str) -> None:
 def test_nudge_moves_on_its_page(browser: Browser, address: str) -> None:
     """At the place that the text names, the tangent lies flat."""
     with reading(browser, address, DESKTOP, "light") as opened:
-        opened.open("chapters/foundations/chain-rule")
+        opened.open("chapters/atlas/forward-mode")
         figure = opened.page.locator("[data-kind=nudge]")
         figure.get_by_role("slider", name="x").fill("-40")
         text = words(figure)

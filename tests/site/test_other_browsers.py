@@ -201,7 +201,7 @@ def test_the_player_plays(course: Reader) -> None:
 
 
 def test_nudge_follows_the_keys_and_the_mouse(course: Reader) -> None:
-    course.open("chapters/foundations/chain-rule.html")
+    course.open("chapters/atlas/forward-mode.html")
     figure = "[data-kind=nudge]"
     course.click(f"{figure} input[type=range]")
     course.press(Keys.HOME, *[Keys.ARROW_RIGHT] * 60)

@@ -104,7 +104,7 @@ def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str)
 
 # A question, and the sections that a reader who asks it wants to see.
 QUESTIONS = {
-    "why transpose": {"chapters/foundations/chain-rule.html#where-the-transposes-come-from"},
+    "why transpose": {"chapters/atlas/jacobians-and-prod.html#where-the-transposes-come-from"},
     "softmax derivative": {
         "chapters/mlp/matrix-equations.html#the-gradient-of-softmax-and-cross-entropy-p-y",
         "chapters/mlp/matrix-equations.html#softmax-and-cross-entropy",

@@ -17,12 +17,12 @@ CHAIN = "foundations/chain-rule"
 BATCH = "mlp/matrix-equations"
 MLP = "mlp/forward-and-backward"
 TAUGHT = {  # a page and its section, and the mistakes that it is about
-    f"{CHAIN}#many-variables": "forgotten, last, mean",
+    f"{CHAIN}#two-routes-add-up": "forgotten, last, mean",
     "foundations/computational-graph#a-program-that-talks-too-soon": "early",
-    f"{CHAIN}#four-patterns": "swapped, sign, unchanged, zero",
-    f"{CHAIN}#only-local-gradients-are-needed": "operand, result, upside down",
-    f"{CHAIN}#one-variable": "value, local, added, scale",
-    f"{CHAIN}#sums-over-paths": "product",
+    f"{CHAIN}#four-slopes-and-nobody-nudges": "swapped, sign, unchanged, zero, operand, result, "
+    "upside down",
+    f"{CHAIN}#a-nudge-travels-through-three-steps": "value, local, added, scale",
+    f"{CHAIN}#backprop-is-factoring": "product",
     f"{BATCH}#guessed-by-shapes": "transposed, order",
     f"{BATCH}#derived-by-indices": "untransposed",
     f"{BATCH}#the-backward-pass-of-a-layer": "factor",

@@ -126,11 +126,11 @@ def neuron() -> dict[str, Any]:
     z = p + b
     h = z.tanh()
     out = z + h
-    d = out - target
-    loss = d**2
+    error = out - target
+    loss = error**2
     loss.backward()
     nodes = {"w": w, "x": x, "b": b, "p": p, "z": z, "h": h, "out": out, "target": target}
-    return nodes | {"d": d, "loss": loss}
+    return nodes | {"error": error, "loss": loss}
 
 
 def draw_neuron() -> Drawing:
