@@ -1,4 +1,4 @@
-// A link to what has moved to another page leads there.
+// A link to what has moved leads to its new place.
 (() => {
   const moved = JSON.parse(document.getElementById("moved-anchors").textContent);
 

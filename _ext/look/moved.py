@@ -1,4 +1,4 @@
-"""Anchors that have moved to another page: links to their old place lead to the new one.
+"""Anchors that have moved, mostly to another page: links to their old place lead to the new one.
 
 ``moved.toml`` says where each is now, as ``"page#anchor" = "page#anchor"``. An anchor that a page
 still has isn't led away from it. The build warns of it, and of a new place that doesn't exist.
@@ -55,7 +55,7 @@ def add_moves(app: Sphinx, page: str, context: dict[str, Any], document: nodes.d
         old_page, _, anchor = old.partition("#")
         new_page, mark, new_anchor = new.partition("#")
         if old_page == page:
-            here[anchor] = context["pathto"](new_page) + mark + new_anchor
+            here[anchor] = app.builder.get_relative_uri(page, new_page) + mark + new_anchor
     if here:
         data = json.dumps(here).replace("</", "<\\/")
         context["body"] += f'<script type="application/json" id="moved-anchors">{data}</script>'

@@ -64,6 +64,7 @@ assert abs(((x + 1e-4) ** 2 - (x - 1e-4) ** 2) / 2e-4 - 2 * x) < 1e-6
 """
 MOVED = """\
 "chapters/start#checks" = "chapters/told#how-this-page-is-checked"
+"chapters/start#older" = "chapters/start#start"
 "chapters/start#slope" = "chapters/told#equation-eq-told-slope"
 """
 
@@ -137,6 +138,11 @@ def test_a_link_to_what_has_moved_leads_to_its_new_place(page: Page, address: st
         page.evaluate("location.hash = 'checks'")
     page.wait_for_url("**/told.html#how-this-page-is-checked")
     expect(page.get_by_text("independent source")).to_be_visible()
+
+
+def test_what_has_moved_within_its_page_is_found_there(page: Page, address: str) -> None:
+    page.goto(f"{address}/start.html#older")
+    page.wait_for_url("**/start.html#start")
 
 
 def test_other_anchors_stay(page: Page, address: str) -> None:
