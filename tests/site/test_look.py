@@ -126,10 +126,10 @@ def test_plots_leave_the_colours_of_graphs_alone(site: Site) -> None:
 def test_text_and_boxes_have_one_width_each(browser: Browser, address: str) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(f"{address}/chapters/foundations/bug-museum.html")
-    assert page.evaluate(RIGHT, "p") == [544]
+    assert page.evaluate(RIGHT, "p") == [640]
     within = page.evaluate(WITHIN)
     assert within
-    assert all(544 <= right <= 546 for right in within), within  # a border and the rounding
+    assert all(640 <= right <= 642 for right in within), within  # a border and the rounding
     assert page.evaluate(RIGHT, ":is(.predict, .exercise)") == [704]
     assert min(page.evaluate(RIGHT, ".cell")) == 704
     page.close()
