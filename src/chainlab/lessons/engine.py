@@ -60,3 +60,14 @@ class Node:
 
 def as_node(number):
     return number if isinstance(number, Node) else Node(number)
+
+
+def slopes(f, values, nudge=1e-5):
+    """Return how fast `f`, a function of nodes, changes with each of the values, by differences."""
+    found = []
+    for i in range(len(values)):
+        up, down = list(values), list(values)
+        up[i] += nudge
+        down[i] -= nudge
+        found.append((f(*map(Node, up)).data - f(*map(Node, down)).data) / (2 * nudge))
+    return found

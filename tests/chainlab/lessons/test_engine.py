@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainlab.lessons.engine import Node
+from chainlab.lessons.engine import Node, slopes
 
 NUMBERS = st.floats(-2.0, 2.0)
 
@@ -44,3 +44,14 @@ def test_a_chain_may_be_longer_than_python_recurses() -> None:
         y = y + x
     y.backward()
     assert x.grad == 10_001.0
+
+
+@given(st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS))
+def test_differences_come_close_to_the_gradients(values: tuple[float, ...]) -> None:
+    def of(*nodes):
+        return neuron(*nodes, Node.tanh)
+
+    nodes = [Node(value) for value in values]
+    of(*nodes).backward()
+    for node, slope in zip(nodes, slopes(of, values), strict=True):
+        assert slope == pytest.approx(node.grad, rel=1e-6, abs=1e-5)
