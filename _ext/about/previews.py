@@ -49,21 +49,25 @@ def fitting(parts: list[str], joint: str) -> str:
 
 def description(document: nodes.document) -> str:
     """Return the first words of a page: sentences, or a sentence and the list after it."""
-    first = next((p for p in document.findall(nodes.paragraph) if is_prose(p)), None)
+    first = next((p for p in document.findall(nodes.paragraph) if sentences(p)), None)
     if first is None:
         return ""
-    text, after = collapse_spaces(plain(first)), first.next_node(siblings=True, descend=False)
+    told, after = sentences(first), first.next_node(siblings=True, descend=False)
     if not isinstance(after, nodes.bullet_list):
-        return fitting(SENTENCES.split(text), " ")
+        return fitting(told, " ")
     points = (item for item in after.children if isinstance(item, nodes.list_item))
     items = [collapse_spaces(plain(point[0])).rstrip(";.") for point in points]
-    return fitting([f"{text} {items[0]}", *items[1:]], "; ") + "."
+    return fitting([f"{' '.join(told)} {items[0]}", *items[1:]], "; ") + "."
 
 
-def is_prose(paragraph: nodes.paragraph) -> bool:
-    """Return whether a paragraph is outside of boxes and isn't a lesson's opening question."""
-    asks = paragraph.astext().rstrip().endswith("?")
-    return isinstance(paragraph.parent, nodes.section) and not asks
+def sentences(paragraph: nodes.paragraph) -> list[str]:
+    """Return the sentences of a paragraph, none if it's in a box, up to a question that ends it."""
+    if not isinstance(paragraph.parent, nodes.section):
+        return []
+    told = SENTENCES.split(collapse_spaces(plain(paragraph)))
+    while told and told[-1].endswith("?"):
+        told.pop()
+    return told
 
 
 def describe(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:

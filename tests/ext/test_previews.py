@@ -35,6 +35,9 @@ LONG = "do " + "so and " * 40 + "rest"
          "It’s one. It runs pip install . too."),
         ([nodes.paragraph("", f"One. Then {LONG}.")], "One."),
         ([nodes.paragraph("", f"They {LONG}. Two.")], f"They {LONG}."),
+        ([nodes.paragraph("", "How does it know?"), nodes.paragraph("", "We build it.")],
+         "We build it."),
+        ([nodes.paragraph("", "You called it. How does it know?")], "You called it."),
         ([], ""),
     ],
 )  # fmt: skip
