@@ -1,11 +1,8 @@
 """What *The chain rule* and its pages of the atlas say in general, tried on random cases."""
 
-import ast
 import itertools
 import math
 import random
-import re
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,26 +11,9 @@ import torch
 from torch.autograd.functional import jacobian
 
 from chainlab.lessons.engine import Node
-from tests.support import ROOT
-from tools.execute import Page
+from tests.claims.pages import defined
 
 SEEDS = range(40)
-
-
-def is_definition(part: ast.stmt) -> bool:
-    """Whether this defines a function, a class or a method of one."""
-    of_class = re.match(r"[A-Z]\w*\.__\w+__ = ", ast.unparse(part))
-    return isinstance(part, ast.FunctionDef | ast.ClassDef) or bool(of_class)
-
-
-@cache
-def defined(page: str) -> dict[str, Any]:
-    """Return what the cells of a page define, without running the rest of them."""
-    found: dict[str, Any] = {"Node": Node, "math": math, "np": np}
-    for cell in Page(ROOT, ROOT / "chapters" / f"{page}.md").code:
-        parts = [part for part in ast.parse(cell.source).body if is_definition(part)]
-        exec(compile(ast.Module(parts, []), page, "exec"), found)
-    return found
 
 
 def graph(seed: int, steps: int = 7) -> tuple[Any, list[Any]]:
