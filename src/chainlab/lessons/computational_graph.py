@@ -40,11 +40,11 @@ def click() -> Figure:
     return order(neuron())
 
 
-def draw_search(root: str, named: Mapping[str, Any]) -> Drawing:
-    """Draw what a depth-first search from one of the nodes finds among all that have a name."""
+def draw_search(root: Any, named: Mapping[str, Any]) -> Drawing:
+    """Draw what a depth-first search from a node finds among all nodes that have a name."""
     names = {node: name for name, node in named.items()}
     parents = {name: [names[parent] for parent in node.parents] for name, node in named.items()}
-    return draw_toposort(parents, root)
+    return draw_toposort(parents, names[root])
 
 
 def draw_layer() -> Drawing:
