@@ -47,7 +47,7 @@ class Drawing:
     def _laid_out(self) -> bytes:
         """Graphviz's SVG, with shorter arrows if it wouldn't fit its column otherwise."""
         svg = layout(self.source, "svg")
-        return svg if _fits(svg) else layout(_CLOSER.sub("0.16", self.source, 1), "svg")
+        return svg if _fits(svg) else layout(_CLOSER.sub("0.16", self.source), "svg")
 
     @property
     def fits(self) -> bool:

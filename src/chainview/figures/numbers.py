@@ -1,7 +1,7 @@
 """A graph, drawn so that its values and gradients can be written anew."""
 
 import xml.etree.ElementTree as ET
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -86,7 +86,8 @@ class NumberGraph:
         Args:
             direction: which way the data flows; by default to the right, and downwards where the
                 place is too narrow for that.
-            room: the widest text of a number that is written anew.
+            room: the widest text of a number that is written anew; with ``shares`` its digits, as
+                a gradient keeps its sign.
             shares: what each edge passes back, to be written anew instead of the values.
         """
         wide = self._draw(direction or "LR", room, shares or {})
@@ -112,18 +113,38 @@ class NumberGraph:
     def _drawing(self, direction: Direction, room: str, shares: Shares) -> Drawing:
         graph = new_graph(direction)
         graph.defaults("graph", nslimit="1", ranksep="0.25" if direction == "TB" else "0.2")
+        exponents = self._exponents()
         for item in self.items:
+            if item.id in exponents.values():
+                continue
             moves = item.kind != "constant" and not shares
             data = item.node.data
             rows = [("shape", amount(data))] if np.ndim(data) else []
             rows += [(_slot_text("data", data), room if moves else amount(size(data)))]
-            rows += [(_slot_text("grad", data), room)] if item.node in self.grads else []
+            if item.node in self.grads:
+                wide = _signed(room, self.grads[item.node]) if shares else room
+                rows.append((_slot_text("grad", data), wide))
             label = self.names.text(item) if item.label or item.kind != "constant" else ""
-            graph.node(item.id, **box(replace(item, label=label), rows))
+            op = f"** {self._power(exponents[item.id])}" if item.id in exponents else item.op
+            graph.node(item.id, **box(replace(item, label=label, op=op), rows))
             for position, parent in enumerate(item.parents):
-                passes = (item.id, position) in shares
-                graph.edge(parent, item.id, **({"label": room} if passes else {}))
+                if parent in exponents.values():
+                    continue
+                share = shares.get((item.id, position))
+                # Half a digit on either side has room in the gap that Graphviz leaves.
+                label = {} if share is None else {"label": _signed(room, share)[:-1]}
+                graph.edge(parent, item.id, **label)
         return Drawing(graph.source, describe("Graph", self.items, True, False))
+
+    def _exponents(self) -> dict[str, str]:
+        """Return the constant exponent of each power: it stands in the power's own box."""
+        uses = Counter(parent for item in self.items for parent in item.parents)
+        alone = {x.id for x in self.items if x.kind == "constant" and uses[x.id] == 1}
+        powers = [item for item in self.items if item.op == "pow"]
+        return {item.id: item.parents[1] for item in powers if item.parents[1] in alone}
+
+    def _power(self, exponent: str) -> str:
+        return amount(size(self.names.item_by_id(exponent).node.data)).removesuffix(".0")
 
     def _fill_in(self, group: ET.Element, node: Node) -> None:
         """Write the numbers of a node where the drawing has room for them."""
@@ -139,6 +160,11 @@ class NumberGraph:
 def size(value: Any) -> Any:
     """Return a number itself, or the norm of an array."""
     return np.linalg.norm(value) if np.ndim(value) else value
+
+
+def _signed(digits: str, value: Any) -> str:
+    """Write the widest text of a number that has the sign of this value."""
+    return f"−{digits}" if value < 0 else digits
 
 
 def _slot_text(slot: str, value: Any) -> str:

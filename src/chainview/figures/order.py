@@ -86,7 +86,7 @@ class _Clicks:
             for item in self.shown
             for position, send in self.sends[item.id].items()
         }
-        widest = max((amount(x) for x in [*shares.values(), *grads.values()]), key=len)
+        widest = max((amount(abs(x)) for x in [*shares.values(), *grads.values()]), key=len)
         drawn = self.graph.draw(direction, widest, shares)
         right = listed(self.graph.gradients_html((item, ()) for item in self.leaves), 12)
         return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
