@@ -229,7 +229,7 @@ def reading_time(measures: Measures) -> str:
     """Write the reading time in words, to five minutes: ``35 min, deeper parts 15``."""
     deeper = measures.deeper.minutes
     words = f"{rounded(measures.main.minutes)} min"
-    return f"{words}, deeper parts {rounded(deeper)}" if deeper >= 1 else words
+    return f"{words}, deeper parts {rounded(deeper)}" if deeper >= 2.5 else words
 
 
 def exercise_time(levels: list[int]) -> str:
