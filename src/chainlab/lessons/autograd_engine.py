@@ -1,0 +1,32 @@
+"""What *An autograd engine* draws: a backward pass of the reader's engine, still and in steps."""
+
+from collections.abc import Mapping
+
+from chainlab.lessons.chain_rule import Arrow, Box, digits, draw
+from chainlab.lessons.engine import Node
+from chainview import Drawing, Player, play
+
+
+def draw_pass(named: Mapping[str, Node]) -> Drawing:
+    """Draw what a backward pass has left in these nodes, and what came along each arrow.
+
+    Args:
+        named: the nodes by their names, each with ``data``, ``grad``, ``parents``, ``local_grads``.
+    """
+    names = {node: name for name, node in named.items()}
+    boxes, arrows, words = [], [], []
+    for node, name in names.items():
+        kind = "" if node.parents else "leaf"
+        boxes.append(Box(name, digits(node.data), digits(node.grad), kind))
+        for parent, local in zip(node.parents, node.local_grads, strict=True):
+            share = digits(node.grad * local)
+            arrows.append(Arrow(names[parent], name, digits(local), share))
+            words.append(f"{names[parent]} gets {share} from {name}")
+    return draw(boxes, arrows, f"A graph after its backward pass: {'; '.join(words)}.")
+
+
+def play_pass(root: Node, named: Mapping[str, Node]) -> Player:
+    """Play the backward pass of the reader's engine from a root, one write to a gradient a step."""
+    for name, node in named.items():
+        node.label = name
+    return play(root, local_gradient=lambda node, i: node.local_grads[i])
