@@ -15,11 +15,11 @@ def draw_two_examples(weight: float, xs: Sequence[float], ys: Sequence[float]) -
         xs: the inputs, one for each example.
         ys: what the model should answer.
     """
-    w = Node(weight)
+    (w,) = map(Node, (weight,))
     named = {"w": w}
     squares = []
     for i, (x, y) in enumerate(zip(xs, ys, strict=True), 1):
-        inputs, wanted = Node(x), Node(y)
+        inputs, wanted = map(Node, (x, y))
         product = w * inputs
         error = product - wanted
         square = error**2

@@ -1,0 +1,131 @@
+"""What *An autograd engine* and its pages of the atlas say in general, tried on random cases."""
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import chaingrad
+from chainlab.lessons.engine import Node, slopes
+from tests.claims.pages import defined
+
+SEEDS = range(40)
+
+
+def grown(leaves: list[Any], seed: int, steps: int = 8) -> list[Any]:
+    """Combine leaves by operations drawn at random; the nodes in the order they are made."""
+    chance, nodes = random.Random(seed), [*leaves]
+    for _ in range(steps):
+        a, b = chance.choices(nodes, k=2)
+        nodes.append(chance.choice([a + b, a - b, a * b, a * a, a**2, a.tanh(), 1 - a, 2 * a]))
+    return nodes
+
+
+def leaves_of(seed: int) -> list[Node]:
+    chance = random.Random(seed)
+    return [Node(chance.uniform(-1, 1)) for _ in range(3)]
+
+
+def gradients(root: Node, leaves: list[Node]) -> list[float]:
+    """What a pass from this root brings to each leaf, whatever they hold."""
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = 0.0
+    root.backward()
+    found = [leaf.grad for leaf in leaves]
+    for leaf, grad in zip(leaves, before, strict=True):
+        leaf.grad = grad
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_three_rules_of_grad(seed: int) -> None:
+    leaves = leaves_of(seed)
+    nodes = grown(leaves, seed)
+    roots = random.Random(seed).choices(nodes[3:], k=3)
+    alone = [gradients(root, leaves) for root in roots]
+    for node in nodes:
+        node.grad = 0.0
+    reached: dict[Node, float] = {}
+    for root in roots:
+        root.backward()
+        reached |= {node: node.grad for node in root.sorted_graph()}
+    for leaf, parts in zip(leaves, zip(*alone, strict=True), strict=True):
+        assert leaf.grad == pytest.approx(sum(parts))
+    for node in nodes[3:]:
+        assert node.grad == reached.get(node, 0.0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_losses_leave_the_gradient_of_their_sum(seed: int) -> None:
+    leaves = leaves_of(seed)
+    *_, one, two = grown(leaves, seed)
+    expected = gradients(one + two, leaves)
+    one.backward()
+    two.backward()
+    assert [leaf.grad for leaf in leaves] == pytest.approx(expected)
+
+
+def test_a_root_may_be_a_leaf() -> None:
+    alone = Node(5.0)
+    alone.backward()
+    alone.backward()
+    assert alone.grad == 2.0
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_children_come_before_parents(seed: int) -> None:
+    *_, root = grown(leaves_of(seed), seed)
+    for order in (root.sorted_graph(), defined("foundations/autograd-engine")["sorted_graph"](root)):
+        place = {node: i for i, node in enumerate(order)}
+        assert len(place) == len(order)
+        for node in order:
+            assert all(place[node] < place[parent] for parent in node.parents)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_share_that_is_cut_is_missing_and_the_value_is_right(seed: int) -> None:
+    chance = random.Random(seed)
+    w, x, b = (Node(chance.uniform(0.2, 1)) for _ in range(3))
+    z = w * x + b
+    z.tanh().backward()
+    through = b.grad
+    for bend, lost in ((z.tanh(), 0.0), (Node(math.tanh(z.data)), through)):
+        b.grad = 0.0
+        out = z + bend
+        out.backward()
+        assert out.data == z.data + math.tanh(z.data)
+        assert b.grad == pytest.approx(1 + through - lost)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_package_has_the_gradients_of_the_45_lines(seed: int) -> None:
+    ours = leaves_of(seed)
+    theirs = [chaingrad.Node(leaf.data) for leaf in ours]
+    grown(ours, seed)[-1].backward()
+    grown(theirs, seed)[-1].backward()
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.grad == pytest.approx(float(other.grad), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gradients_of_copies_add_up_to_that_of_the_shared_weight(seed: int) -> None:
+    def loss(*weights: Node) -> Any:
+        return grown([*weights], seed)[-1]
+
+    at = random.Random(seed).uniform(-1, 1)
+    copies, shared = [Node(at) for _ in range(3)], Node(at)
+    loss(*copies).backward()
+    loss(shared, shared, shared).backward()
+    assert sum(copy.grad for copy in copies) == pytest.approx(shared.grad)
+
+
+@pytest.mark.parametrize("x", [2.0, 0.5, -1.0])
+def test_a_central_difference_is_the_better_one_at_every_step_down_to_a_millionth(x: float) -> None:
+    page = defined("atlas/checking-a-gradient")
+    slope = slopes(lambda w: (w * 1.5 - 0.2 + (w * 1.5 - 0.2).tanh() - 0.05) ** 2, [x], 1e-4)[0]
+    for h in np.geomspace(1e-2, 1e-3, 5):
+        off = [abs(page[way](page["loss_of"], x, h) - slope) for way in ("one_sided", "central")]
+        assert off[1] < off[0]
