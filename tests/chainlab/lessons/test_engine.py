@@ -1,11 +1,17 @@
 """The reader's engine, held to PyTorch's."""
 
+import inspect
+from pathlib import Path
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chainlab.lessons import engine
 from chainlab.lessons.engine import Node, slopes
+from tests.support import ROOT
+from tools.execute import Page
 
 NUMBERS = st.floats(-2.0, 2.0)
 
@@ -55,3 +61,12 @@ def test_differences_come_close_to_the_gradients(values: tuple[float, ...]) -> N
     of(*nodes).backward()
     for node, slope in zip(nodes, slopes(of, values), strict=True):
         assert slope == pytest.approx(node.grad, rel=1e-6, abs=1e-5)
+
+
+def test_the_page_shows_it_line_for_line() -> None:
+    shown = Page(ROOT, ROOT / "chapters" / "foundations" / "autograd-engine.md").code
+    _, _, source = Path(inspect.getfile(engine)).read_text().partition('"""\n\n')
+    whole, slope, rest = source.partition("\n\n\ndef slopes")
+    sources = [cell.source for cell in shown]
+    assert whole in sources
+    assert any(source.startswith(f"{slope}{rest}".strip()) for source in sources)
