@@ -26,6 +26,7 @@ ENTRIES = (
     "src/chainview/player/players.js",
     "src/chainlab/drills/alone.js",
     "src/chainlab/drills/page.js",
+    "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/workbench/written.js",
     "_ext/look/book.js",
     "_ext/predict/predict.js",

@@ -7,8 +7,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import torch
 
-from chainlab.lessons.engine import Node
+from chainlab.lessons.engine import Node, slopes
 from tests.support import ROOT
 from tools.execute import Page
 
@@ -23,7 +24,7 @@ def is_definition(part: ast.stmt) -> bool:
 @cache
 def defined(page: str) -> dict[str, Any]:
     """Return what the cells of a page import and define, without running the rest of them."""
-    found: dict[str, Any] = {"Node": Node, "math": math, "np": np}
+    found: dict[str, Any] = {"Node": Node, "math": math, "np": np, "slopes": slopes, "torch": torch}
     for cell in Page(ROOT, ROOT / "chapters" / f"{page}.md").code:
         parts = [part for part in ast.parse(cell.source).body if is_definition(part)]
         exec(compile(ast.Module(parts, []), page, "exec"), found)

@@ -44,11 +44,11 @@ class Arrow:
 def digits(x: float) -> str:
     """Write a number with four digits, and a whole one without a point.
 
-    >>> digits(-0.2), digits(1.50019), digits(1.0), digits(0.55)
-    ('−0.2', '1.500', '1', '0.55')
+    >>> digits(-0.2), digits(1.50019), digits(1.0), digits(0.55), digits(19.0036)
+    ('−0.2', '1.500', '1', '0.55', '19.00')
     """
     exact = f"{x:.12g}"
-    return (exact if len(exact) < 5 else f"{x:.4g}".ljust(5, "0")).translate(MINUS)
+    return (exact if len(exact) < 5 else f"{x:#.4g}".rstrip(".")).translate(MINUS)
 
 
 def draw(

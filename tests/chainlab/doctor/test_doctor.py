@@ -36,7 +36,7 @@ from tests.chainlab.doctor import patients, sound
 from tests.coursework.course import exercises
 from tests.support import ROOT, sampled
 
-MUSEUM = ROOT / "chapters/foundations/bug-museum.md"
+MUSEUM = ROOT / "chapters/atlas/museum.md"
 RULE_OF_TANH = "a rule: tanh"
 PROBES_OF_1 = [probe for probe in PROBES if probe.milestone == 1]
 

@@ -1,0 +1,45 @@
+"use strict";
+(()=>{var make=(name,properties={},...inside)=>{const element=document.createElement(name);for(const[key,value]of Object.
+entries(properties)){if(key in element)element[key]=value;else element.setAttribute(key,value)}element.
+append(...inside);return element};var makeButton=(text,onclick,properties={})=>make("button",{type:"\
+button",onclick,...properties},text);var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{
+for(const root of document.querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";
+start(root,dataOf(root))}};var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.
+ctrlKey&&!event.metaKey)event.stopPropagation()});var rich=(name,html,properties={})=>make(name,{innerHTML:html,...properties});var listed=words=>words.
+length?words.join(", "):"none";var Question=class{constructor(asks,answers,judge,done){this.first=void 0;
+this.says=make("div",{className:"cg-says",role:"status"});this.buttons=answers.map(answer=>makeButton(
+answer.text,()=>this.choose(answer)));this.answers=answers;this.judge=judge;this.done=done;const legend=rich(
+"legend",asks);const bar=make("div",{className:"cg-bar"},...this.buttons);this.element=make("fieldse\
+t",{},legend,bar,this.says)}choose(answer){const button=this.buttons[this.answers.indexOf(answer)];this.
+first??=answer.right;for(const other of this.buttons)other.classList.toggle("cg-on",other===button);
+if(!button.dataset.mark){button.dataset.mark=answer.right?"✓":"✗";button.append(` ${button.dataset.
+mark}`)}this.says.innerHTML=this.judge(answer);if(answer.right&&!this.isDone){this.isDone=true;this.
+done()}}};var Game=class{constructor(root,{tests,changes}){this.tests=tests;this.changes=changes;this.
+rounds=new Map;this.words=make("p",{className:"cg-words",role:"status"});this.picks=changes.map((change,i)=>makeButton(
+`${i+1}. ${change.name}`,()=>this.pick(change),{ariaPressed:"false"}));const bar=make("div",{className:"\
+cg-picks",role:"group"},...this.picks);bar.ariaLabel="Changes";this.stage=make("div",{className:"cg-\
+stage"});const live=root.querySelector(".cg-live");live.append(this.words,bar,this.stage);live.hidden=
+false;keepKeys(live);this.count()}pick(change){const chosen=this.picks[this.changes.indexOf(change)];
+for(const button of this.picks)button.ariaPressed=String(button===chosen);if(!this.rounds.has(change))
+this.rounds.set(change,this.play(change));this.stage.replaceChildren(...this.rounds.get(change).parts)}play(change){
+const{method,old,asks,guesses,seen}=change;const line=(sign,said,text)=>make("span",{className:"cg-l\
+ine"},make("span",{ariaHidden:"true"},sign),make("span",{className:"cg-said"},said),text);const code=make(
+"pre",{tabIndex:0,ariaLabel:`The change, in ${method}`},make("code",{},line("  ","In ",method),line(
+"− ","Instead of: ",old),line("+ ","Now: ",change.new)));const number=new Question(asks,guesses,({
+text,says,right})=>right?`<b>Yes, ${text}.</b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.
+hidden=false);const options=this.tests.map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question(
+"Which of these tests would have seen it?",options,({text,looks,right})=>right?`<b>Yes.</b> “${text}\
+” fails with this engine.`:`<b>It passes</b>, so “${text}” would have seen nothing. It looks at \
+this: ${looks}`,()=>{end.hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.
+tests.filter((_,i)=>seen[i]===sees).map(({name})=>name);const end=make("div",{className:"cg-end",hidden:true},
+rich("p",`<b>${change.kind}.</b> ${change.why} ${change.met}`),rich("p",`Tests that see it: ${listed(
+names(true))}. Blind: ${listed(names(false))}.`),makeButton("Next change",()=>this.next(change)));return{
+parts:[code,number.element,test.element,end],number,test}}next(change){const{changes,rounds}=this;const at=changes.
+indexOf(change);const order=[...changes.slice(at+1),...changes.slice(0,at+1)];const following=order.
+find(each=>!rounds.get(each)?.test.isDone)??order[0];this.pick(following);this.picks[changes.indexOf(
+following)].focus()}count(){const done=[...this.rounds.values()].filter(({test})=>test.isDone);const firsts=part=>done.
+filter(round=>round[part].first).length;this.changes.forEach((change,i)=>{this.picks[i].classList.toggle(
+"cg-done",Boolean(this.rounds.get(change)?.test.isDone))});this.words.textContent=done.length?`${done.
+length} of ${this.changes.length} played. Your first guess was right for ${firsts("number")} of the \
+numbers and ${firsts("test")} of the tests.`:"Pick a change of one line. You'll see the line, and tw\
+o questions about it."}};startAll(".chaingrad-museum",(root,data)=>{if(data)new Game(root,data)});})();
