@@ -23,23 +23,23 @@ false;keepKeys(live);this.count()}pick(change){const chosen=this.picks[this.chan
 for(const button of this.picks)button.ariaPressed=String(button===chosen);if(!this.rounds.has(change))
 this.rounds.set(change,this.play(change));this.stage.replaceChildren(...this.rounds.get(change).parts)}play(change){
 const{method,old,asks,guesses,seen}=change;const line=(sign,said,text)=>make("span",{className:"cg-l\
-ine"},make("span",{ariaHidden:"true"},sign),make("span",{className:"cg-said"},said),text);const code=make(
-"pre",{tabIndex:0,ariaLabel:`The change, in ${method}`},make("code",{},line("  ","In ",method),line(
-"− ","Instead of: ",old),line("+ ","Now: ",change.new)));const number=new Question(asks,guesses,({
-text,says,right})=>right?`<b>Yes, ${text}.</b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.
-hidden=false);const options=this.tests.map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question(
-"Which of these tests would have seen it?",options,({text,looks,right})=>right?`<b>Yes.</b> “${text}\
-” fails with this engine.`:`<b>It passes</b>, so “${text}” would have seen nothing. It looks at \
-this: ${looks}`,()=>{end.hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.
-tests.filter((_,i)=>seen[i]===sees).map(({name})=>name);const end=make("div",{className:"cg-end",hidden:true},
-rich("p",`<b>${change.kind}.</b> ${change.why} ${change.met}`),rich("p",`Tests that see it: ${listed(
-names(true))}. Blind: ${listed(names(false))}.`),makeButton("Next change",()=>this.next(change)));return{
-parts:[code,number.element,test.element,end],number,test}}next(change){const{changes,rounds}=this;const at=changes.
-indexOf(change);const order=[...changes.slice(at+1),...changes.slice(0,at+1)];const following=order.
-find(each=>!rounds.get(each)?.test.isDone)??order[0];this.pick(following);this.picks[changes.indexOf(
-following)].focus()}count(){const done=[...this.rounds.values()].filter(({test})=>test.isDone);const firsts=part=>done.
-filter(round=>round[part].first).length;this.changes.forEach((change,i)=>{this.picks[i].classList.toggle(
-"cg-done",Boolean(this.rounds.get(change)?.test.isDone))});this.words.textContent=done.length?`${done.
-length} of ${this.changes.length} played. Your first guess was right for ${firsts("number")} of the \
-numbers and ${firsts("test")} of the tests.`:"Pick a change of one line. You'll see the line, and tw\
-o questions about it."}};startAll(".chaingrad-museum",(root,data)=>{if(data)new Game(root,data)});})();
+ine"},make("span",{ariaHidden:"true"},sign),make("span",{className:"cg-said"},said),make("span",{},text));
+const code=make("pre",{},line("  ","",`in ${method}`),line("− ","Instead of: ",old),line("+ ","Now\
+: ",change.new));const number=new Question(asks,guesses,({text,says,right})=>right?`<b>Yes, ${text}.\
+</b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.hidden=false);const options=this.tests.
+map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question("Which of these test\
+s would have seen it?",options,({text,looks,right})=>right?`<b>Yes.</b> “${text}” fails with this \
+engine.`:`<b>It passes</b>, so “${text}” would have seen nothing. It looks at this: ${looks}`,()=>{
+end.hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.tests.filter((_,i)=>seen[i]===
+sees).map(({name})=>name);const end=make("div",{className:"cg-end",hidden:true},rich("p",`<b>${change.
+kind}.</b> ${change.why} ${change.met}`),rich("p",`Tests that see it: ${listed(names(true))}. Blind:\
+ ${listed(names(false))}.`),makeButton("Next change",()=>this.next(change)));return{parts:[code,number.
+element,test.element,end],number,test}}next(change){const{changes,rounds}=this;const at=changes.indexOf(
+change);const order=[...changes.slice(at+1),...changes.slice(0,at+1)];const following=order.find(each=>!rounds.
+get(each)?.test.isDone)??order[0];this.pick(following);this.picks[changes.indexOf(following)].focus()}count(){
+const done=[...this.rounds.values()].filter(({test})=>test.isDone);const firsts=part=>done.filter(round=>round[part].
+first).length;this.changes.forEach((change,i)=>{this.picks[i].classList.toggle("cg-done",Boolean(this.
+rounds.get(change)?.test.isDone))});this.words.textContent=done.length?`${done.length} of ${this.changes.
+length} played. Your first guess was right for ${firsts("number")} of the numbers and ${firsts("test")}\
+ of the tests.`:"Pick a change of one line. You'll see the line, and two questions about it."}};startAll(
+".chaingrad-museum",(root,data)=>{if(data)new Game(root,data)});})();

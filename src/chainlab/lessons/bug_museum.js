@@ -70,18 +70,14 @@ class Game {
         { className: "cg-line" },
         make("span", { ariaHidden: "true" }, sign),
         make("span", { className: "cg-said" }, said),
-        text,
+        make("span", {}, text),
       );
     const code = make(
       "pre",
-      { tabIndex: 0, ariaLabel: `The change, in ${method}` },
-      make(
-        "code",
-        {},
-        line("  ", "In ", method),
-        line("− ", "Instead of: ", old),
-        line("+ ", "Now: ", change.new),
-      ),
+      {},
+      line("  ", "", `in ${method}`),
+      line("− ", "Instead of: ", old),
+      line("+ ", "Now: ", change.new),
     );
     const number = new Question(
       asks,
