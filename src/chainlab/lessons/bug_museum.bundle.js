@@ -28,9 +28,9 @@ const code=make("pre",{},line("  ","",`in ${method}`),line("− ","Instead of: "
 : ",change.new));const number=new Question(asks,guesses,({text,says,right})=>right?`<b>Yes, ${text}.\
 </b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.hidden=false);const options=this.tests.
 map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question("Which of these test\
-s would have seen it?",options,({text,looks,right})=>right?`<b>Yes.</b> “${text}” fails with this \
-engine.`:`<b>It passes</b>, so “${text}” would have seen nothing. It looks at this: ${looks}`,()=>{
-end.hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.tests.filter((_,i)=>seen[i]===
+s would have seen it?",options,({text,does,right})=>right?`<b>Yes.</b> “${text}” fails with this e\
+ngine.`:`<b>It passes</b>, so “${text}” would have seen nothing. What it does: ${does}`,()=>{end.
+hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.tests.filter((_,i)=>seen[i]===
 sees).map(({name})=>name);const end=make("div",{className:"cg-end",hidden:true},rich("p",`<b>${change.
 kind}.</b> ${change.why} ${change.met}`),rich("p",`Tests that see it: ${listed(names(true))}. Blind:\
  ${listed(names(false))}.`),makeButton("Next change",()=>this.next(change)));return{parts:[code,number.

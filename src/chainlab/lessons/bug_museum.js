@@ -90,10 +90,10 @@ class Game {
     const test = new Question(
       "Which of these tests would have seen it?",
       options,
-      ({ text, looks, right }) =>
+      ({ text, does, right }) =>
         right
           ? `<b>Yes.</b> “${text}” fails with this engine.`
-          : `<b>It passes</b>, so “${text}” would have seen nothing. It looks at this: ${looks}`,
+          : `<b>It passes</b>, so “${text}” would have seen nothing. What it does: ${does}`,
       () => {
         end.hidden = false;
         this.count();

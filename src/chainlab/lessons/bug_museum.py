@@ -455,11 +455,11 @@ def break_it(tests: Sequence[Test]) -> Exhibit:
 
     Args:
         tests: functions of an engine, true if it passes. Their first line of documentation says
-            what they look at.
+            what they do.
     """
     sees = seen(tests)
     data = {
-        "tests": [{"name": name(test), "looks": _looks(test)} for test in tests],
+        "tests": [{"name": name(test), "does": _does(test)} for test in tests],
         "changes": [_told(change) | {"seen": sees[change.name]} for change in CHANGES],
     }
     items = "".join(f"<li>{_in_short(change)}</li>" for change in CHANGES)
@@ -509,8 +509,9 @@ def name(test: Test) -> str:
     return test.__name__.replace("_", " ")
 
 
-def _looks(test: Test) -> str:
-    return _html((inspect.getdoc(test) or "").partition("\n")[0])
+def _does(test: Test) -> str:
+    line = (inspect.getdoc(test) or "").partition("\n")[0]
+    return _html(line[:1].lower() + line[1:])
 
 
 def _told(change: Change) -> dict[str, Any]:

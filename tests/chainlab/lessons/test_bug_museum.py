@@ -25,12 +25,12 @@ CHANGE = pytest.mark.parametrize("change", CHANGES, ids=[change.name for change 
 
 
 def passes(engine: Any) -> bool:
-    """everything."""
+    """Pass everything."""
     return engine is not None
 
 
 def of_sums(engine: Any) -> bool:
-    """a sum of `a` and itself."""
+    """Add `a` to itself."""
     a = engine(1.0)
     (a + a).backward()
     return a.grad == 2.0
@@ -100,8 +100,8 @@ def test_a_part_of_several_lines_is_refused() -> None:
 def test_the_game_says_which_tests_fail() -> None:
     data = break_it([passes, of_sums]).data
     assert data["tests"] == [
-        {"name": "passes", "looks": "everything."},
-        {"name": "of sums", "looks": "a sum of <code>a</code> and itself."},
+        {"name": "passes", "does": "pass everything."},
+        {"name": "of sums", "does": "add <code>a</code> to itself."},
     ]
     sees = {change["name"]: change["seen"] for change in data["changes"]}
     assert sees["= for +="] == [False, True]
