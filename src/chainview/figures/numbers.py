@@ -132,8 +132,8 @@ class NumberGraph:
                     continue
                 share = shares.get((item.id, position))
                 # Half a digit on either side has room in the gap that Graphviz leaves.
-                label = {} if share is None else {"label": _signed(room, share)[:-1]}
-                graph.edge(parent, item.id, **label)
+                passed = {} if share is None else {"label": _signed(room, share)[:-1]}
+                graph.edge(parent, item.id, **passed)
         return Drawing(graph.source, describe("Graph", self.items, True, False))
 
     def _exponents(self) -> dict[str, str]:
