@@ -63,7 +63,7 @@ def as_node(number):
 
 
 def slopes(f, values, nudge=1e-5):
-    """Return how fast `f`, a function of nodes, changes with each of the values, by differences."""
+    """Return how fast f, of nodes, changes with each value: differences."""
     found = []
     for i in range(len(values)):
         up, down = list(values), list(values)
