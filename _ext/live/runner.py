@@ -9,6 +9,7 @@ import base64
 import builtins
 import contextlib
 import importlib
+import importlib.util
 import io
 import json
 import linecache
@@ -248,8 +249,8 @@ PROVIDERS = {
 }
 # What each module or function, by its own name, needs to draw.
 NEEDS = {
-    "chainview": "graphviz", "chainlab": "graphviz", "plots": "matplotlib", "vary": "matplotlib",
-    "written": "katex",
+    "chainview": "graphviz", "chainlab": "graphviz", "plots": "matplotlib",
+    "replay": "matplotlib", "vary": "matplotlib", "written": "katex",
 }  # fmt: skip
 
 
@@ -264,9 +265,21 @@ def prepare(source: str) -> None:
 def needs(source: str) -> str:
     """Return, as JSON, what the worker loads for a cell in addition to the packages it imports."""
     nodes = parsed(source)
+    for name in imported(nodes):  # a lesson draws for its page, with what it imports
+        nodes += parsed(lesson(name))
     words = {word for name in imported(nodes) for word in name.split(".")}
     words |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return json.dumps(sorted({NEEDS[word] for word in words & NEEDS.keys()}))
+
+
+def lesson(name: str) -> str:
+    """Return the source of a module of `chainlab.lessons`, "" of anything else."""
+    package, _, module = name.partition(".lessons.")
+    found = importlib.util.find_spec("chainlab") if package == "chainlab" and module else None
+    if not found or not found.origin:
+        return ""
+    path = Path(found.origin).with_name("lessons") / f"{module.partition('.')[0]}.py"
+    return path.read_text("utf-8") if path.exists() else ""
 
 
 def parsed(source: str) -> list[ast.AST]:

@@ -15,6 +15,13 @@ NEEDS = {
     "import chainview.plots as p": ["graphviz", "matplotlib"],
     "import chainview\nchainview.vary(f, {'n': [1]})": ["graphviz", "matplotlib"],
     "%%writefile local.py\nfrom chainview import vary": ["graphviz", "matplotlib"],
+    "import chainview\nchainview.replay([0], lines, losses)": ["graphviz", "matplotlib"],
+    "from chainlab.lessons.engine import Node": ["graphviz"],
+    "from chainlab.lessons.net import MLP": ["graphviz"],
+    "from chainlab.lessons.computational_graph import draw": ["graphviz"],
+    "from chainlab.lessons.chain_rule import draw_nudge": ["graphviz", "matplotlib"],
+    "import chainlab.lessons.neural_network as page": ["graphviz", "matplotlib"],
+    "from chainlab.lessons.unwritten import draw": ["graphviz"],
     "plots = 'chaingrad'": [],
     "%%bash\nls": [],
 }
