@@ -23,6 +23,7 @@ ENTRIES = (
     "src/chainview/figures/lookup.js",
     "src/chainview/figures/nudge.js",
     "src/chainview/figures/order.js",
+    "src/chainview/figures/replay.js",
     "src/chainview/player/players.js",
     "src/chainlab/drills/alone.js",
     "src/chainlab/drills/page.js",

@@ -9,7 +9,7 @@ class OneLine:
         for step in tqdm(range(1000), file=OneLine(), ncols=72, ascii=False):
             ...
 
-    It needs IPython: a notebook, a page, or a live cell.
+    That takes a notebook, a page, or a live cell. In a plain Python session, it shows nothing.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class OneLine:
 
     def write(self, text: str) -> None:
         """Replace the last text with this one."""
-        if text.strip():
+        if text.strip() and self._output is not None:
             self._output.update({"text/plain": text.strip()}, raw=True)
 
     def flush(self) -> None:

@@ -21,8 +21,9 @@ the gradient takes the place of the value. What fits in none scrolls by itself.
 
 Figures that move are pieces of HTML of the same kind. `nudge` and `order` are for any graph of
 numbers: leaves to drag, a backward pass to click through. `vary` has controls for a line that was
-computed for each of their settings. `transposes` has the gradients of a matrix product, and says
-what each of their entries is made of. `export` writes a player or a figure as a file of its own.
+computed for each of their settings, and `replay` a slider over all the steps of a training run.
+`transposes` has the gradients of a matrix product, and says what each of their entries is made of.
+`export` writes a player or a figure as a file of its own.
 
 `chainview.frameworks` has ``watch_torch`` and ``watch_jax``, which watch one training step of a
 model of yours as a graph that all of these take, and ``diagnose``, which says in words what is
@@ -43,6 +44,7 @@ from chainview.figures.figure import Figure
 from chainview.figures.nudge import nudge
 from chainview.figures.order import order
 from chainview.figures.products import transposes
+from chainview.figures.replay import replay
 from chainview.frameworks import diagnose, watch_jax, watch_torch
 from chainview.frameworks.kept import draw_kept
 from chainview.player.passes import play
@@ -65,6 +67,7 @@ __all__ = [
     "order",
     "play",
     "play_toposort",
+    "replay",
     "transposes",
     "vary",
     "watch_jax",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainview.figures.lookup import Lookup, escaped
+from chainview.figures.lookup import Lookup, escaped, path
 
 MOST_NUMBERS = 20_000  # on one page: some 100 kB
 _DOTS_UP_TO = 60  # numbers of a line
@@ -166,17 +166,13 @@ def _marks(line: Sequence[float], axes: Sequence[float], dots: bool) -> Iterator
     points = [f"{left + step * i:.1f} {height:.1f}" for i, height in enumerate(heights)]
     through = "L".join(points)
     if not log:
-        yield _path("fill", f"M{left} {zero}L{through}V{zero}z")
-        yield _path("peak", f"M0 {min(heights):.1f}H{right}")
-    yield _path("line", f"M{through}")
+        yield path("fill", f"M{left} {zero}L{through}V{zero}z")
+        yield path("peak", f"M0 {min(heights):.1f}H{right}")
+    yield path("line", f"M{through}")
     if dots:
-        yield _path("dots", "".join(f"M{point}h0" for point in points))
+        yield path("dots", "".join(f"M{point}h0" for point in points))
     if not log:
         place = {"x": f"{right - 4:.1f}", "y": f"{min(heights) - 5:.1f}"}
         text = ET.Element("text", {"class": "cg-at-peak"} | place)
         text.text = f"peak {max(line):g}"
         yield text
-
-
-def _path(name: str, d: str) -> ET.Element:
-    return ET.Element("path", {"class": f"cg-{name}", "d": d})

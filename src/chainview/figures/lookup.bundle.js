@@ -26,6 +26,6 @@ c,i)]){lit.style.setProperty("--n",i);lit.classList.add("cg-lit")}}root.querySel
 words[r][c]};buttons.forEach((row,r)=>row.forEach((button,c)=>{for(const type of["pointerenter","foc\
 us","click"]){button.addEventListener(type,()=>choose(r,c))}button.addEventListener("keydown",event=>{
 if(!(event.key in moves))return;const[down,across]=moves[event.key];buttons[r+down]?.[c+across]?.focus();
-event.preventDefault()})}))}};var kinds={vary,transposes};startAll(".chaingrad-lookup",(root,data)=>{
-root.addEventListener("keydown",event=>{if(event.key.startsWith("Arrow"))event.stopPropagation()});kinds[root.
-dataset.kind](root,data)});})();
+event.preventDefault()})}))}};var kinds={vary,transposes};startAll(".chaingrad-lookup:not([data-kind\
+=replay])",(root,data)=>{root.addEventListener("keydown",event=>{if(event.key.startsWith("Arrow"))event.
+stopPropagation()});kinds[root.dataset.kind](root,data)});})();

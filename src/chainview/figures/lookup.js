@@ -79,7 +79,7 @@ const transposes = (root, gradients) => {
 };
 
 const kinds = { vary, transposes };
-startAll(".chaingrad-lookup", (root, data) => {
+startAll(".chaingrad-lookup:not([data-kind=replay])", (root, data) => {
   // A notebook has its own use for the arrows.
   root.addEventListener("keydown", (event) => {
     if (event.key.startsWith("Arrow")) event.stopPropagation();
