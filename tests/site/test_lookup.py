@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from chaingrad import Node, nn
 from chaingrad.losses import mse_loss
-from chainview import transposes, vary
+from chainview import replay, transposes, vary
 from tests.axe import severe
 from tests.site.audit import DESKTOP, PHONE, reading
 from tests.site.conftest import Show
@@ -205,6 +205,7 @@ def test_axe_finds_nothing_serious_and_a_phone_need_not_scroll(
         transposes(product()[2]).html,
         lines().html,
         lines(log=False).html,
+        run().html,
         head=f' data-theme="{theme}"',
         reduced_motion="reduce",
         viewport={"width": width, "height": 800},
@@ -257,10 +258,89 @@ def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:
     check_entry(first, "dW", 0, 0)
 
 
+# --- a run, played again ------------------------------------------------------------------------
+
+STEPS, WHERE = 20, np.linspace(-1, 1, 5)
+SLOPES = np.linspace(-1, 2, STEPS)
+
+
+def run():
+    loss = np.geomspace(1, 0.01, STEPS)
+    lines = {"whole": np.outer(SLOPES, WHERE), "part": np.outer(SLOPES**2, WHERE)}
+    table = {"slope": np.stack([SLOPES, -SLOPES], axis=1)}
+    return replay(WHERE, lines, {"loss": loss}, numbers=table, columns=["it", "its negative"])
+
+
+def check_step(page: Page | Locator, k: int) -> None:
+    """The figure shows step k in its words, table, curves, and with its mark."""
+    expect(page.locator(".cg-words")).to_contain_text(f"step {k} of {STEPS - 1}. loss: ")
+    texts = [f"{x:.2f}".replace("-", "−") for x in (SLOPES[k], -SLOPES[k])]
+    expect(page.locator("th ~ td")).to_have_text(texts)
+    tops = []
+    for name in ("whole", "part"):
+        d = page.locator(f".cg-curve-{['whole', 'part'].index(name)}").get_attribute("d") or ""
+        tops.append([float(y) for y in re.findall(r"[ML]\S+ (-?[\d.]+)", d)])
+    rises = [line[0] - line[-1] for line in tops]
+    assert rises[1] == pytest.approx(rises[0] * SLOPES[k], abs=1.5)
+    words = page.locator(".cg-words").text_content()
+    assert page.get_by_role("img").get_attribute("aria-label") == words
+
+
+def test_a_run_by_keyboard(show: Show) -> None:
+    page = show(run().html)
+    check_step(page, 0)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Play")).to_be_focused()
+    page.keyboard.press("Tab")
+    slider = page.get_by_role("slider", name="step")
+    expect(slider).to_be_focused()
+    for key, k in [("ArrowRight", 1), ("End", 19), ("ArrowLeft", 18), ("Home", 0), ("ArrowUp", 1)]:
+        page.keyboard.press(key)
+        check_step(page, k)
+        words = page.locator(".cg-words").text_content() or ""
+        expect(slider).to_have_attribute("aria-valuetext", words)
+
+
+def test_a_run_plays_to_its_end_and_stops_when_it_is_told_to(show: Show) -> None:
+    page = show(run().html)
+    page.clock.install()
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(4_100)
+    page.get_by_role("button", name="Pause").click()
+    at = int(page.get_by_role("slider").input_value())
+    assert 7 <= at <= 12
+    page.clock.run_for(2_000)
+    check_step(page, at)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(9_000)
+    check_step(page, STEPS - 1)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(50)
+    check_step(page, 0)
+
+
+def test_without_scripts_and_on_paper_the_end_of_a_run_stands(show: Show) -> None:
+    page = show(run().html, java_script_enabled=False)
+    assert not page.get_by_role("slider").count()
+    expect(page.locator(".cg-words")).to_have_text("step 19 of 19. loss: 0.01.")
+    page = show(run().html)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    check_step(page, STEPS - 1)
+    assert not page.get_by_role("slider").count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    check_step(page, 0)
+    page.get_by_role("slider").fill("7")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    check_step(page, 7)
+
+
 # --- on the site --------------------------------------------------------------------------------
 
 PLACES = {
-    "foundations/neural-network": ["vary"],
+    "foundations/neural-network": ["replay"],
+    "atlas/where-to-start": ["vary"],
     "mlp/matrix-equations": ["transposes"],
     "cost/memory-and-rematerialization": ["vary"],
 }
@@ -280,7 +360,7 @@ def test_the_figures_of_the_pages_move(browser: Browser, address: str, place: st
             for figure in figures.all():
                 said = figure.locator(".cg-words")
                 before = said.inner_text()
-                if figure.get_attribute("data-kind") == "vary":
+                if figure.get_attribute("data-kind") in ("vary", "replay"):
                     figure.get_by_role("slider").first.press(key)
                 else:
                     figure.get_by_role("button").nth(button).click()

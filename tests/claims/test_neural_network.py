@@ -1,0 +1,163 @@
+"""What *A neural network* and its pages of the atlas say in general, tried on many cases."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from chaingrad import Node as ArrayNode
+from chaingrad import nn, optim
+from chaingrad.losses import mse_loss
+from chainlab.lessons.engine import Node
+from chainlab.lessons.net import MLP
+from tests.claims.pages import defined
+
+SEEDS = range(20)
+PLACES = np.linspace(-3, 3, 61)
+
+
+def relu(a: Any) -> Any:
+    return Node(max(a.data, 0.0), (a,), (float(a.data > 0),), "relu")
+
+
+def descend(net: MLP, steps: int, rate: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        x = float(rng.uniform(-1, 1))
+        net.zero_grad()
+        ((net([Node(x)]) - (2 * x * x - 1)) ** 2).backward()
+        for p in net.parameters():
+            p.data -= rate * p.grad
+
+
+def test_one_bend_goes_one_way() -> None:
+    for w, b, v in np.random.default_rng(0).normal(scale=3, size=(500, 3)):
+        moves = np.diff(v * np.tanh(w * PLACES + b))
+        assert (moves >= 0).all() or (moves <= 0).all()
+
+
+@pytest.mark.parametrize("bend", [Node.tanh, relu], ids=["tanh", "relu"])
+@pytest.mark.parametrize("sizes", [[4, 1], [8, 4, 1], [2, 3, 2, 1]], ids=str)
+def test_equal_neurons_stay_equal(sizes: list[int], bend: Any) -> None:
+    for seed, start in itertools.product(range(3), (0.5, -0.2, 1.3)):
+        net = MLP(1, sizes, np.random.default_rng(seed), bend)
+        for p in net.parameters():
+            p.data = start
+        descend(net, 30, 0.05, seed)
+        for layer in net.layers:
+            kinds = {
+                (*(w.data for w in neuron.weights), neuron.bias.data) for neuron in layer.neurons
+            }
+            assert len(kinds) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_odd_weight_makes_two_kinds_in_its_two_layers(seed: int) -> None:
+    net = MLP(1, [8, 4, 1], np.random.default_rng(0))
+    rng = np.random.default_rng(seed)
+    start, odd = rng.uniform(0.2, 0.8), rng.uniform(0.05, 0.3)
+    for p in net.parameters():
+        p.data = start
+    net.layers[1].neurons[0].weights[0].data += odd
+    descend(net, 5, 0.05, seed)
+    first, second, last = net.layers
+    assert len({(n.weights[0].data, n.bias.data) for n in first.neurons}) == 2
+    assert len({(*(w.data for w in n.weights), n.bias.data) for n in second.neurons}) == 2
+    assert len(last.neurons) == 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_all_zeros_only_the_output_bias_moves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    net = MLP(1, [int(rng.integers(1, 6)), int(rng.integers(1, 6)), 1], rng)
+    for p in net.parameters():
+        p.data = 0.0
+    for _ in range(10):
+        x, y = rng.normal(size=2).tolist()
+        net.zero_grad()
+        ((net([Node(x)]) - y) ** 2).backward()
+        for p in net.parameters():
+            p.data -= 0.1 * p.grad
+        assert [p for p in net.parameters() if p.grad] == [net.parameters()[-1]]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_net_of_positive_weights_only_rises(seed: int) -> None:
+    net = MLP(1, [8, 4, 1], np.random.default_rng(seed))
+    for p in net.parameters():
+        p.data = 2 * abs(p.data)
+    assert (np.diff([net([Node(float(x))]).data for x in PLACES]) > 0).all()
+
+
+@pytest.mark.parametrize("eta_k", [0.1, 0.9, 1.5, 1.99, 2.01, 3.0])
+def test_a_step_on_a_parabola_is_too_long_beyond_two(eta_k: float) -> None:
+    k = 3.0
+    d = Node(1.0)
+    (d**2 * (k / 2)).backward()
+    after = d.data - eta_k / k * d.grad
+    assert after == pytest.approx(1 - eta_k)
+    assert (after < 0) == (eta_k > 1)
+    assert (abs(after) > 1) == (eta_k > 2)
+
+
+@pytest.mark.parametrize("hidden", [1, 2, 4, 7])
+def test_a_net_of_relus_has_a_corner_for_each_neuron_at_most(hidden: int) -> None:
+    places = np.linspace(-20, 20, 4001)
+    for seed in range(5):
+        net = MLP(1, [hidden, 1], np.random.default_rng(seed), relu)
+        bends = np.diff([net([Node(float(x))]).data for x in places], n=2)
+        corners = np.flatnonzero(abs(bends) > 1e-9)
+        assert sum(np.diff(corners, prepend=-9) > 1) <= hidden
+
+
+@pytest.mark.parametrize(("d", "sizes"), [(2, [16, 16, 1]), (1, [4, 1]), (3, [5, 2])], ids=str)
+def test_a_net_has_four_arrows_a_weight_and_one_a_bend(d: int, sizes: list[int]) -> None:
+    net = MLP(d, sizes, np.random.default_rng(0))
+    found = net([Node(0.1 * i) for i in range(d)])
+    graph: set[Any] = set()
+    for answer in found if isinstance(found, list) else [found]:
+        graph |= set(answer.sorted_graph())
+    weights = sum(len(n.weights) for layer in net.layers for n in layer.neurons)
+    biases, bends = sum(sizes), sum(sizes[:-1])
+    assert len(net.parameters()) == weights + biases
+    assert len(graph) == d + weights + biases + 2 * weights + bends
+    assert sum(len(node.parents) for node in graph) == 4 * weights + bends
+
+
+@pytest.mark.parametrize("width", [16, 64])
+def test_small_weights_shrink_adjoints_and_leave_weight_gradients_level(width: int) -> None:
+    norms = defined("atlas/where-to-start")
+    norms |= {"nn": nn, "Node": ArrayNode}
+    norms["activations"] = {"tanh": ArrayNode.tanh, "ReLU": ArrayNode.relu}
+    for seed, scale, activation in itertools.product(range(3), (0.35, 0.5), ("tanh", "ReLU")):
+        found = norms["norms_by_layer"](12, scale, activation, seed, width=width)
+        assert found["activations"][0] < 0.02 * found["activations"][-1]
+        assert found["biases"][0] < 0.1 * found["biases"][-1]
+        assert 0.1 < found["weights"][0] / found["weights"][-1] < 10
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_larger_batch_takes_fewer_updates_and_more_examples(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, 40)[:, None]
+    y = 2 * x**2 - 1 + 0.15 * rng.normal(size=x.shape)
+    target = 2 * np.mean((np.polyval(np.polyfit(x[:, 0], y[:, 0], 2), x) - y) ** 2)
+
+    def updates(batch: int, rate: float) -> float:
+        generator = np.random.default_rng(seed)
+        first, second = nn.Linear(1, 8, rng=generator), nn.Linear(8, 4, rng=generator)
+        model = nn.Sequential(first, nn.Tanh(), second, nn.Tanh(), nn.Linear(4, 1, rng=generator))
+        optimizer = optim.SGD(model.parameters(), rate)
+        for step in range(1500):
+            if np.mean((model(x).data - y) ** 2) < target:
+                return step
+            chosen = generator.choice(40, batch, replace=False)
+            optimizer.zero_grad()
+            mse_loss(model(x[chosen]), y[chosen]).backward()
+            optimizer.step()
+        return np.inf
+
+    one = min(updates(1, rate) for rate in (0.05, 0.1))
+    all_forty = min(updates(40, rate) for rate in (0.1, 0.2, 0.3))
+    assert all_forty < one < 40 * all_forty
