@@ -2,7 +2,7 @@
 
 import re
 
-NUMBER = re.compile(r"[-−]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"[-−]?\d(?:[\d,]*\d)?(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def as_number(text: str) -> float | None:
@@ -33,8 +33,8 @@ def half_digit(text: str) -> float:
 def numbers_in(text: str) -> dict[str, float]:
     """Return the numbers in a text, by how each is written.
 
-    >>> numbers_in("from 1,000 to −0.5, in 3 steps")
-    {'1,000': 1000.0, '−0.5': -0.5, '3': 3.0}
+    >>> numbers_in("from 1,000 to −0.5, in 3, or 4 steps")
+    {'1,000': 1000.0, '−0.5': -0.5, '3': 3.0, '4': 4.0}
     """
     read = {written: as_number(written) for written in NUMBER.findall(text)}
     return {written: value for written, value in read.items() if value is not None}
