@@ -1,13 +1,15 @@
 """What *Break it* and the museum say in general, tried on random cases."""
 
+import itertools
 import math
 import random
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from chainlab.lessons.bug_museum import CHANGES, engines, neuron
+from chainlab.lessons.bug_museum import CHANGES, broken, engines, neuron
 from chainlab.lessons.engine import Node, slopes
 from tests.claims.test_chain_rule import defined
 
@@ -119,3 +121,117 @@ def test_the_first_pass_of_an_engine_that_clears_nothing_is_right() -> None:
         for seed in SEEDS:
             _, leaves, true = passed(engines()[name], seed)
             assert [leaf.grad for leaf in leaves] == pytest.approx(true, rel=1e-5, abs=1e-6)
+
+
+def both(f: Any, w: float, b: float) -> tuple[Any, Any]:
+    """The gradients of the right engine, and of the one that overwrites."""
+    gradients = defined(PAGE)["gradients"]
+    found = [gradients(engine, f, w, b) for engine in (Node, engines()["= for +="])]
+    return np.array(found[0]), np.array(found[1])
+
+
+def test_what_overwrites_has_the_neurons_direction_and_is_shorter() -> None:
+    rng = np.random.default_rng(0)
+    for w, b in rng.uniform(-1, 1, (200, 2)):
+        right, wrong = both(neuron, w, b)
+        assert right[0] == pytest.approx(1.5 * right[1])
+        assert wrong == pytest.approx(wrong @ right / (right @ right) * right)
+        assert 0 < wrong @ right < right @ right
+
+
+def test_a_second_use_of_w_turns_its_gradient_by_27_degrees_and_the_loss_falls() -> None:
+    page = defined(PAGE)
+    right, wrong = both(page["with_square"], 0.5, -0.2)
+    assert wrong[0] == pytest.approx(2 * 0.5)
+    cosine = right @ wrong / np.linalg.norm(right) / np.linalg.norm(wrong)
+    assert round(math.degrees(math.acos(cosine))) == 27
+    losses = page["train"](engines()["= for +="], page["with_square"], steps=6)
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_differences_are_off_by_less_than_a_billionth_in_the_tests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page, off = defined(PAGE), []
+
+    def note(engine: Any, f: Any, *values: float) -> bool:
+        pairs = zip(page["gradients"](engine, f, *values), slopes(f, values), strict=True)
+        off.extend(abs(found - true) for found, true in pairs)
+        return True
+
+    tests = [page[name] for name in ("each_alone", "same_twice", "the_neuron", "turned_round")]
+    monkeypatch.setitem(tests[0].__globals__, "agrees", note)  # where the tests look it up
+    for engine in engines().values():
+        for test in tests:
+            test(engine)
+    assert len(off) == 11 * (8 + 1 + 2 + 2)
+    assert all(each < 1e-9 or each > 0.1 for each in off)
+
+
+def test_an_engine_that_does_not_wait_is_right_on_one_order_of_the_sum() -> None:
+    page, engine = defined(PAGE), engines()["listed too soon"]
+    assert page["the_neuron"](engine)
+    assert not page["turned_round"](engine)
+    orders = [
+        [node.op for node in f(Node(0.5), Node(-0.2)).sorted_graph()]
+        for f in (page["neuron"], page["turned"])
+    ]
+    assert orders[0] == orders[1]  # the right engine waits, so it makes no difference
+    orders = [
+        [node.op for node in f(engine(0.5), engine(-0.2)).sorted_graph() if node.op]
+        for f in (page["neuron"], page["turned"])
+    ]
+    assert orders[0] != orders[1]
+
+
+def steps_of(name: str, steps: int = 20) -> list[tuple[float, float, Any]]:
+    """`w` and `b` of each step of a training, and the gradient."""
+    found, (w, b) = [], (0.5, -0.2)
+    for _ in range(steps):
+        gradient = np.array(defined(PAGE)["gradients"](engines()[name], neuron, w, b))
+        found.append((w, b, gradient))
+        w, b = w - 0.05 * gradient[0], b - 0.05 * gradient[1]
+    return found
+
+
+def test_without_upstream_every_step_is_the_same_and_the_loss_falls_then_rises() -> None:
+    steps = steps_of("no upstream")
+    assert all(gradient == pytest.approx([1.5, 1]) for _, _, gradient in steps)
+    losses = defined(PAGE)["train"](engines()["no upstream"])
+    lowest = losses.index(min(losses))
+    assert 0 < lowest < 5
+    assert losses[: lowest + 1] == sorted(losses[: lowest + 1], reverse=True)
+    assert losses[lowest:] == sorted(losses[lowest:])
+
+
+def test_nodes_sent_twice_make_steps_twice_as_long_that_jump_over_the_bottom() -> None:
+    steps = steps_of("no visited")
+    for w, b, gradient in steps:
+        right = np.array(slopes(neuron, (w, b)))
+        assert 1.7 < np.linalg.norm(gradient) / np.linalg.norm(right) < 2.2
+    sides = [w * 1.5 + b + math.tanh(w * 1.5 + b) > 0.05 for w, b, _ in steps]
+    assert all(one != other for one, other in itertools.pairwise(sides))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "f", "right"),
+    [
+        ("= __add__, __mul__", "= __add__, __add__", lambda a: 2 * a, 2.0),
+        ("as_node(other) - self", "self - as_node(other)", lambda a: 1 - a, -1.0),
+    ],
+)
+def test_a_wrong_value_is_hidden_from_differences_through_the_same_engine(
+    old: str, new: str, f: Any, right: float
+) -> None:
+    engine, nudge = broken(old, new), 1e-5
+    own = (f(engine(0.7 + nudge)).data - f(engine(0.7 - nudge)).data) / (2 * nudge)
+    (found,) = defined(PAGE)["gradients"](engine, f, 0.7)
+    assert found == pytest.approx(own) == pytest.approx(1)
+    assert slopes(f, [0.7]) == pytest.approx([right])
+    assert f(engine(0.7)).data != f(0.7)
+
+
+def test_pytorch_gives_zero_today_for_the_power_of_zero() -> None:
+    x = torch.tensor(0.0, requires_grad=True)
+    (x**0).backward()
+    assert x.grad == 0

@@ -273,7 +273,7 @@ CHANGES = (
         "once more. The time grows with the number of paths, too.",
         f"A proposal to [do without the sort]({MICROGRAD}/pull/64) in micrograd does this, and "
         f"so does [another]({MICROGRAD}/issues/68).",
-        f"[micrograd]({MICROGRAD}/pull/64)",
+        f"[a proposed change to micrograd]({MICROGRAD}/pull/64)",
     ),
     Change(
         "nothing cleared",
@@ -282,8 +282,9 @@ CHANGES = (
         "pass",
         "bookkeeping",
         "again",
-        "Each node in between adds the new gradient to the old one and sends both on. So the "
-        "excess grows with every step back, and `b` gets more than five times what it should.",
+        "Each node in between adds the new gradient to the old one and sends both on. In the "
+        "second pass the loss holds 1 + 1 = 2, `error` 2.001 + 4.002 = 6.003, `out` 2.001 + 6.003 "
+        "= 8.004, and `z` 3.501 + 8.004 + 7.499 = 19.00, which it sends to `b`.",
         (
             Wrong("none", "`w` and `b` start from zero. Do the nodes between them and the loss?"),
             Wrong(
@@ -314,7 +315,7 @@ CHANGES = (
         "It cures the last change by clearing too much. Now gradients can't add up over several "
         "losses, as they do when a batch is too large for one pass.",
         f"It's the cure that somebody [proposed for micrograd]({MICROGRAD}/issues/53).",
-        f"[micrograd]({MICROGRAD}/issues/53)",
+        f"[a proposed change to micrograd]({MICROGRAD}/issues/53)",
     ),
     Change(
         "a minus lost",
@@ -400,7 +401,7 @@ CHANGES = (
         f"micrograd keeps parents in a set, and survives because each node also has a function "
         f"that knows its operands. A change without those functions "
         f"[had to make it a tuple]({MICROGRAD}/pull/115).",
-        f"[micrograd]({MICROGRAD}/pull/115)",
+        f"[a proposed change to micrograd]({MICROGRAD}/pull/115)",
     ),
 )
 
@@ -542,9 +543,11 @@ def _told(change: Change) -> dict[str, Any]:
 def _in_short(change: Change) -> str:
     old, new = map(html.escape, change.lines())
     gives, true = map(digits, found(change))
+    asks, _ = WITNESSES[change.on]
+    given, _, _ = asks.format(true).rpartition(". ")  # without the question at its end
     return (
         f"In <code>{change.method}</code>, <code>{old}</code> becomes <code>{new}</code>. "
-        f"A gradient that should be {true} comes out as {gives}."
+        f"{_html(given)}. It comes out as {gives}."
     )
 
 
