@@ -273,7 +273,7 @@ CHANGES = (
         "once more. The time grows with the number of paths, too.",
         f"A proposal to [do without the sort]({MICROGRAD}/pull/64) in micrograd does this, and "
         f"so does [another]({MICROGRAD}/issues/68).",
-        f"[a proposed change to micrograd]({MICROGRAD}/pull/64)",
+        f"[proposed for micrograd]({MICROGRAD}/pull/64)",
     ),
     Change(
         "nothing cleared",
@@ -315,7 +315,7 @@ CHANGES = (
         "It cures the last change by clearing too much. Now gradients can't add up over several "
         "losses, as they do when a batch is too large for one pass.",
         f"It's the cure that somebody [proposed for micrograd]({MICROGRAD}/issues/53).",
-        f"[a proposed change to micrograd]({MICROGRAD}/issues/53)",
+        f"[proposed for micrograd]({MICROGRAD}/issues/53)",
     ),
     Change(
         "a minus lost",
@@ -401,7 +401,7 @@ CHANGES = (
         f"micrograd keeps parents in a set, and survives because each node also has a function "
         f"that knows its operands. A change without those functions "
         f"[had to make it a tuple]({MICROGRAD}/pull/115).",
-        f"[a proposed change to micrograd]({MICROGRAD}/pull/115)",
+        f"[proposed for micrograd]({MICROGRAD}/pull/115)",
     ),
 )
 
