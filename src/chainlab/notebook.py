@@ -1,5 +1,6 @@
 """Progress bars that a page can print."""
 
+import sys
 from typing import Any
 
 
@@ -9,7 +10,8 @@ class OneLine:
         for step in tqdm(range(1000), file=OneLine(), ncols=72, ascii=False):
             ...
 
-    That takes a notebook, a page, or a live cell. In a plain Python session, it shows nothing.
+    That takes a notebook, a page, or a live cell. A script or a terminal has no output that could
+    be replaced, and shows nothing.
     """
 
     def __init__(self) -> None:
@@ -17,7 +19,9 @@ class OneLine:
         from IPython.display import display
 
         show: Any = display
-        self._output = show({"text/plain": ""}, raw=True, display_id=True)
+        self._output = None
+        if _has_outputs():
+            self._output = show({"text/plain": ""}, raw=True, display_id=True)
 
     def write(self, text: str) -> None:
         """Replace the last text with this one."""
@@ -26,3 +30,11 @@ class OneLine:
 
     def flush(self) -> None:
         """Do nothing, because every text is shown at once."""
+
+
+def _has_outputs() -> bool:
+    """Check that cells run here: in a kernel, or in a browser, where there is no kernel to ask."""
+    from IPython import get_ipython
+
+    ask: Any = get_ipython
+    return sys.platform == "emscripten" or hasattr(ask(), "kernel")
