@@ -31,17 +31,94 @@ def descend(net: MLP, steps: int, rate: float, seed: int) -> None:
             p.data -= rate * p.grad
 
 
-def test_one_bend_goes_one_way() -> None:
+def test_one_ramp_goes_one_way() -> None:
     for w, b, v in np.random.default_rng(0).normal(scale=3, size=(500, 3)):
         moves = np.diff(v * np.tanh(w * PLACES + b))
         assert (moves >= 0).all() or (moves <= 0).all()
 
 
-@pytest.mark.parametrize("bend", [Node.tanh, relu], ids=["tanh", "relu"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_fits_closer_than_the_truth_follows_noise(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, 40)
+    noise = 0.15 * rng.normal(size=40)
+    truth = 2 * x**2 - 1
+    many = np.linspace(-1, 1, 2001)
+    off = []  # without noise, the squared error aside is how far a curve is off
+    for degree in (2, 12):
+        fit = np.polyfit(x, truth + noise, degree)
+        missed = np.polyval(fit, x) - truth
+        assert np.mean((missed - noise) ** 2) < np.mean(noise**2)
+        assert np.mean(missed * noise) > 0
+        off.append(np.mean((np.polyval(fit, many) - (2 * many**2 - 1)) ** 2))
+    assert 0 < off[0] < off[1]
+
+
+def trained(seed: int, rate: float = 0.2) -> tuple[MLP, Any, Any, dict[str, Any]]:
+    """Return the page's net from some start, trained on its points by its own loop."""
+    page = defined("foundations/neural-network")
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(-1, 1, 40))
+    y = 2 * x**2 - 1 + 0.15 * rng.normal(size=40)
+    page |= {"x": x, "y": y}
+    net = MLP(1, [4, 1], np.random.default_rng(seed))
+    page["history"] = page["train"](net, rate)
+    return net, x, y, page
+
+
+def test_the_net_uses_all_four_neurons_and_two_would_do() -> None:
+    net, x, y, page = trained(0)
+    answers, parts = page["curves"](net, x)
+    loss = np.mean((answers - y) ** 2)
+    assert 4.5 < np.mean((answers - parts[2] - parts[3] - y) ** 2) / loss < 5.5
+    ramps = np.stack([parts[0], parts[1], np.ones(40)], axis=1)
+    fit = np.linalg.lstsq(ramps, y, rcond=None)[0]
+    assert np.mean((ramps @ fit - y) ** 2) < loss
+    straight = [np.ptp(part - np.polyval(np.polyfit(x, part, 1), x)) for part in parts]
+    assert max(straight[2:]) < 0.05 < 0.5 < min(straight[:2])
+
+
+def test_the_ramps_of_neurons_2_and_1_get_steeper_and_the_sum_sags() -> None:
+    net, _, _, page = trained(0)
+    history = np.array(page["history"])
+    sags = []
+    for values in history[[0, 30, 100]]:
+        for p, value in zip(net.parameters(), values, strict=True):
+            p.data = value
+        left, middle, right = page["curves"](net, [-1.0, 0.0, 1.0])[0]
+        sags.append((left + right) / 2 - middle)
+    assert abs(sags[0]) < 0.1 < sags[1] < 0.5 < 1 < sags[2]
+    second, first = history[:, 2], history[:, 0]
+    at = [0, 30, 100]
+    assert (np.diff(abs(second[at])) > 0).all()
+    assert (np.diff(abs(first[at])) > 0).all()
+    assert np.argmax(abs(second) > 1.5) < np.argmax(abs(first) > 1.5)
+    assert -history[100, 3] / second[100] < 0 < -history[100, 1] / first[100]  # left, right
+
+
+@pytest.mark.parametrize(("rate", "farther"), [(0.05, False), (0.1, True), (0.4, True)])
+def test_the_old_neuron_is_thrown_across_its_valley(rate: float, farther: bool) -> None:
+    w, b = Node(0.5), Node(-0.2)
+    bottom, places = 0.0250013, []
+    assert bottom + np.tanh(bottom) == pytest.approx(0.05, abs=1e-5)
+    for _ in range(4):
+        w.grad = b.grad = 0.0
+        z = w * 1.5 + b
+        places.append(z.data - bottom)
+        ((z + z.tanh() - 0.05) ** 2).backward()
+        for p in (w, b):
+            p.data -= rate * p.grad
+    assert places[1] < 0 < places[0]  # also the short step ends a little beyond the bottom
+    assert (abs(places[1]) > places[0]) == farther
+    if farther:
+        assert (np.diff(np.sign(places)) != 0).all()
+
+
+@pytest.mark.parametrize("activation", [Node.tanh, relu], ids=["tanh", "relu"])
 @pytest.mark.parametrize("sizes", [[4, 1], [8, 4, 1], [2, 3, 2, 1]], ids=str)
-def test_equal_neurons_stay_equal(sizes: list[int], bend: Any) -> None:
+def test_equal_neurons_stay_equal(sizes: list[int], activation: Any) -> None:
     for seed, start in itertools.product(range(3), (0.5, -0.2, 1.3)):
-        net = MLP(1, sizes, np.random.default_rng(seed), bend)
+        net = MLP(1, sizes, np.random.default_rng(seed), activation)
         for p in net.parameters():
             p.data = start
         descend(net, 30, 0.05, seed)
@@ -106,8 +183,8 @@ def test_a_net_of_relus_has_a_corner_for_each_neuron_at_most(hidden: int) -> Non
     places = np.linspace(-20, 20, 4001)
     for seed in range(5):
         net = MLP(1, [hidden, 1], np.random.default_rng(seed), relu)
-        bends = np.diff([net([Node(float(x))]).data for x in places], n=2)
-        corners = np.flatnonzero(abs(bends) > 1e-9)
+        turns = np.diff([net([Node(float(x))]).data for x in places], n=2)
+        corners = np.flatnonzero(abs(turns) > 1e-9)
         assert sum(np.diff(corners, prepend=-9) > 1) <= hidden
 
 
@@ -119,10 +196,10 @@ def test_a_net_has_four_arrows_a_weight_and_one_a_bend(d: int, sizes: list[int])
     for answer in found if isinstance(found, list) else [found]:
         graph |= set(answer.sorted_graph())
     weights = sum(len(n.weights) for layer in net.layers for n in layer.neurons)
-    biases, bends = sum(sizes), sum(sizes[:-1])
+    biases, hidden = sum(sizes), sum(sizes[:-1])
     assert len(net.parameters()) == weights + biases
-    assert len(graph) == d + weights + biases + 2 * weights + bends
-    assert sum(len(node.parents) for node in graph) == 4 * weights + bends
+    assert len(graph) == d + weights + biases + 2 * weights + hidden
+    assert sum(len(node.parents) for node in graph) == 4 * weights + hidden
 
 
 @pytest.mark.parametrize("width", [16, 64])

@@ -29,33 +29,33 @@ def find(thing):
 
 
 class Neuron(Module):
-    def __init__(self, n_in, rng, bend=Node.tanh):
+    def __init__(self, n_in, rng, activation=Node.tanh):
         bound = 1 / n_in**0.5
         *weights, bias = rng.uniform(-bound, bound, n_in + 1).tolist()
         self.weights = [Parameter(w) for w in weights]
-        self.bias, self.bend = Parameter(bias), bend
+        self.bias, self.activation = Parameter(bias), activation
 
     def __call__(self, x):
         total = self.bias
         for w, x_i in zip(self.weights, x):
             total = total + w * x_i
-        return self.bend(total) if self.bend else total
+        return self.activation(total) if self.activation else total
 
 
 class Layer(Module):
-    def __init__(self, n_in, n_out, rng, bend=Node.tanh):
-        self.neurons = [Neuron(n_in, rng, bend) for _ in range(n_out)]
+    def __init__(self, n_in, n_out, rng, activation=Node.tanh):
+        self.neurons = [Neuron(n_in, rng, activation) for _ in range(n_out)]
 
     def __call__(self, x):
         return [neuron(x) for neuron in self.neurons]
 
 
 class MLP(Module):
-    def __init__(self, n_in, sizes, rng, bend=Node.tanh):
+    def __init__(self, n_in, sizes, rng, activation=Node.tanh):
         self.layers = []
         for n_out in sizes:
             is_last = len(self.layers) == len(sizes) - 1
-            self.layers.append(Layer(n_in, n_out, rng, None if is_last else bend))
+            self.layers.append(Layer(n_in, n_out, rng, None if is_last else activation))
             n_in = n_out  # the next layer's inputs
 
     def __call__(self, x):
