@@ -60,9 +60,11 @@ def shown(page: Where) -> dict[str, list[float]]:
 def expected(root: Node) -> dict[str, list[float]]:
     items = read(root, "test", 100)
     grads = adjoints(root, root.seed(), [item.node for item in items])
+    exponents = {item.parents[1] for item in items if item.op == "pow"}  # in the power's own box
     return {
         item.id: [item.node.data, *([grads[item.node]] if item.node in grads else [])]
         for item in items
+        if item.kind != "constant" or item.id not in exponents
     }
 
 
