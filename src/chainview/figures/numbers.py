@@ -125,7 +125,7 @@ class NumberGraph:
                 wide = _signed(room, self.grads[item.node]) if shares else room
                 rows.append((_slot_text("grad", data), wide))
             label = self.names.text(item) if item.label or item.kind != "constant" else ""
-            op = f"** {self._power(exponents[item.id])}" if item.id in exponents else item.op
+            op = f"**{self._power(exponents[item.id])}" if item.id in exponents else item.op
             graph.node(item.id, **box(replace(item, label=label, op=op), rows))
             for position, parent in enumerate(item.parents):
                 if parent in exponents.values():
