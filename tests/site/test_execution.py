@@ -1,5 +1,6 @@
 """Every page shows its cells, and the errors that it means to show."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,8 @@ from jupyter_cache import get_cache
 
 from tests.site.built import Site, with_code
 from tools.build import code_cells
+
+COLOR = re.compile(r"\x1b\[[\d;]*m")  # which a page shows as colours
 
 
 def test_every_cell_shows_its_source(root: Path, site: Site, document: str) -> None:
@@ -27,7 +30,7 @@ def test_what_is_printed_stands_there_to_the_letter(root: Path, site: Site, name
     records = [r for r in cache.list_cache_records() if r.uri == str(root / f"{name}.md")]
     cells = cache.get_cache_bundle(records[0].pk).nb.cells
     printed = [
-        output.text
+        COLOR.sub("", output.text)
         for cell in cells
         for output in cell.get("outputs", ())
         if output.output_type == "stream"
