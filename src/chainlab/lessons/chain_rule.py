@@ -161,17 +161,17 @@ def draw_pull_and_push() -> Drawing:
         received = {"y": "γ + δ" if pulls else "γ so far", "c": "1", "d": "1", "ℓ": "1"}
         acting = "y" if pulls else "c"
         boxes += [
-            Box(name + end, "", received.get(name, ""), "leaf" * (name == "x"), name == acting)
-            for name in "xabycdℓ"
+            Box(name + end, "", received.get(name, ""), "leaf" * (name == "u"), name == acting)
+            for name in "uabycdℓ"
         ]
-        for parent, child, local in ("xaα", "xbβ", "ay1", "by1", "ycγ", "ydδ", "cℓ1", "dℓ1"):
+        for parent, child, local in ("uaα", "ubβ", "ay1", "by1", "ycγ", "ydδ", "cℓ1", "dℓ1"):
             used = parent == "y" and (pulls or child == "c")
             share = f"1 · {local}" if used else ""
             arrows.append(Arrow(parent + end, child + end, local, share, used))
     return draw(
         boxes,
         arrows,
-        "Two diamonds in a row, drawn twice: from x through a and b, with the local gradients α "
+        "Two diamonds in a row, drawn twice: from u through a and b, with the local gradients α "
         "and β, to y, and from y through c and d, with γ and δ, to ℓ. Above, y pulls: it collects "
         "γ from c and δ from d, and has γ + δ. Below, c pushes: it hands γ to y, which has γ so "
         "far and waits for d.",
