@@ -577,8 +577,10 @@ def test_nothing_moves_after_a_change_of_type(show: Show, later: str) -> None:
 def test_a_drawing_fills_its_place_and_no_more(show: Show) -> None:
     small, view = play(Node(2.0, "x") * Node(3.0, "w")), {"width": 1600, "height": 1200}
     drawing = show(small.html, viewport=view).locator(".cg-live svg.chaingrad")
-    wide, own = drawing.evaluate("svg => [svg.clientWidth, svg.viewBox.baseVal.width]")
-    assert wide == pytest.approx(1.5 * own, abs=2)  # both are rounded to whole pixels first
+    wide, own = drawing.evaluate(
+        "svg => [svg.getBoundingClientRect().width, svg.viewBox.baseVal.width]"
+    )
+    assert wide == pytest.approx(1.5 * own, abs=1)
     for width, height in [(1600, 450), (1600, 600), (1000, 900), (700, 900)]:
         page = show(scalar().html, viewport={"width": width, "height": height})
         for step in page.locator(".chaingrad-player").evaluate(STANDS):
