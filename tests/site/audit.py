@@ -339,7 +339,7 @@ def ragged(page: Page) -> list[object]:
     """The letters of a line in the middle, if they are too few or too many; a phone has few."""
     lines = sorted(page.evaluate(LINES))
     middle = lines[len(lines) // 2] if len(lines) >= 5 and width(page) > 700 else 75
-    return [] if 60 <= middle <= 85 else [f"{middle:.0f} letters"]
+    return [] if 60 <= middle <= 90 else [f"{middle:.0f} letters"]
 
 
 def heavy(page: Page) -> list[object]:
