@@ -264,22 +264,24 @@ def prepare(source: str) -> None:
 
 def needs(source: str) -> str:
     """Return, as JSON, what the worker loads for a cell in addition to the packages it imports."""
-    nodes = parsed(source)
-    for name in imported(nodes):  # a lesson draws for its page, with what it imports
-        nodes += parsed(lesson(name))
+    nodes, read = parsed(source), set[Path]()
+    # A lesson draws for its page, with what it imports, which may be other lessons.
+    while new := set(filter(None, map(lesson, imported(nodes)))) - read:
+        read |= new
+        nodes += [node for path in new for node in parsed(path.read_text("utf-8"))]
     words = {word for name in imported(nodes) for word in name.split(".")}
     words |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
     return json.dumps(sorted({NEEDS[word] for word in words & NEEDS.keys()}))
 
 
-def lesson(name: str) -> str:
-    """Return the source of a module of `chainlab.lessons`, "" of anything else."""
+def lesson(name: str) -> Path | None:
+    """Return the file of a module of `chainlab.lessons`, None of anything else."""
     package, _, module = name.partition(".lessons.")
     found = importlib.util.find_spec("chainlab") if package == "chainlab" and module else None
     if not found or not found.origin:
-        return ""
+        return None
     path = Path(found.origin).with_name("lessons") / f"{module.partition('.')[0]}.py"
-    return path.read_text("utf-8") if path.exists() else ""
+    return path if path.exists() else None
 
 
 def parsed(source: str) -> list[ast.AST]:

@@ -20,6 +20,7 @@ NEEDS = {
     "from chainlab.lessons.net import MLP": ["graphviz"],
     "from chainlab.lessons.computational_graph import draw": ["graphviz"],
     "from chainlab.lessons.chain_rule import draw_nudge": ["graphviz", "matplotlib"],
+    "from chainlab.lessons.sharing_weights import draw_two_examples": ["graphviz", "matplotlib"],
     "import chainlab.lessons.neural_network as page": ["graphviz", "matplotlib"],
     "from chainlab.lessons.unwritten import draw": ["graphviz"],
     "plots = 'chaingrad'": [],
