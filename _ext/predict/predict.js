@@ -10,6 +10,14 @@ const halfDigit = (text) => {
 const digitsOf = (text) => text.split(/e/i)[0].replace(/\D/g, "").replace(/^0+/, "").length;
 const ENOUGH = 3; // digits that a reader may round a number to
 
+/** What is said of a choice: of a formula, which has no name of its own, its TeX. */
+function spoken(text) {
+  const copy = text.cloneNode(true);
+  for (const formula of copy.querySelectorAll(".katex"))
+    formula.replaceWith(formula.querySelector("annotation").textContent);
+  return copy.textContent.trim();
+}
+
 (() => {
   const page = document.querySelector('meta[name="course-page"]')?.content;
 
@@ -53,6 +61,7 @@ const ENOUGH = 3; // digits that a reader may round a number to
       }
       const items = [...this.list.querySelectorAll("li > p")].map((text, i) => {
         const radio = make("input", { type: "radio", name: `predict-${this.name}`, value: i });
+        if (text.querySelector(".katex")) radio.ariaLabel = spoken(text);
         return make("label", {}, radio, make("span", {}, ...text.childNodes));
       });
       this.list.remove();
