@@ -72,13 +72,10 @@ SHOWN = [view for view in VIEWS if view != "written out"]  # in that one, the br
 
 
 class Workbench(SphinxDirective):
-    """Lines name the starting points that are offered; without any, it is the page of them all."""
-
-    has_content = True
+    """The place of the workbench, on the page whose cells are its starting points."""
 
     def run(self) -> list[nodes.Node]:
-        self.env.note_dependency(str(self.env.doc2path(HERE)))
-        return [nodes.raw("", BENCH, format="html", offers=[*self.content])]
+        return [nodes.raw("", BENCH, format="html")]
 
 
 def frame() -> str:
@@ -205,22 +202,18 @@ def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
 
 
 def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
-    place = next((node for node in document.findall(nodes.raw) if "offers" in node), None)
-    if place is None:
+    if page != HERE:
         return
-    known = {start["name"]: start for start in starting_points(app.env.get_doctree(HERE))}
     root = context["pathto"]("_live/", resource=True)
-    told = {
-        "page": page,
-        "root": root,
-        "built": context["pathto"](f"{BUILT}/", resource=True),
-        "starts": [known[name] for name in place["offers"] or known],
-    }
-    if page == HERE:
-        told["embed"] = context["pathto"](EMBED, resource=True)
-    else:
-        told["here"] = {"page": HERE, "address": context["pathto"](HERE)}
-    context["body"] += element(told)
+    context["body"] += element(
+        {
+            "page": page,
+            "root": root,
+            "built": context["pathto"](f"{BUILT}/", resource=True),
+            "starts": starting_points(app.env.get_doctree(HERE)),
+            "embed": context["pathto"](EMBED, resource=True),
+        }
+    )
     sheet = f'<link rel="stylesheet" href="{root}workbench.css?v={STAMP.hexdigest()[:8]}">'
     context["metatags"] = "\n".join([context.get("metatags", ""), POLICY, sheet])
 
@@ -229,7 +222,7 @@ def write_with_site(app: Sphinx, error: Exception | None) -> None:
     if error is None and app.builder.format == "html" and HERE in app.env.found_docs:
         found, site = starting_points(app.env.get_doctree(HERE)), Path(app.outdir)
         write(found, site / BUILT)
-        here = {"page": HERE, "address": f"../{app.builder.get_target_uri(HERE)}"}
+        here = f"../{app.builder.get_target_uri(HERE)}"
         told = {"root": "../_live/", "built": f"../{BUILT}/", "starts": found, "here": here}
         (site / EMBED).write_text(embed(told, ""), "utf-8")
 

@@ -1,6 +1,6 @@
-// The reader's own function: an editor, and what the engine makes of its text. On a page that has it
-// beside other things, `told.here` is where there is more of it; `told.isEmbedded` is said by the page
-// that others show in a frame, which keeps nothing.
+// The reader's own function: an editor, and what the engine makes of its text. `told.isEmbedded` is
+// said by the page that others show in a frame, which keeps nothing; `told.here` is then where the
+// workbench itself is.
 import { jailed } from "./jail.js";
 import { packed, unpacked } from "./link.js";
 import { mayComeEarly, Python, sources, UNREACHABLE } from "./python.js";
@@ -62,12 +62,11 @@ class Workbench {
       this.copy(this.code, "The program is copied."),
     );
     const run = button("▸ Run", "Run (Shift+Enter)", () => this.run());
-    const offers = told.isEmbedded ? [] : this.starts();
-    const acts = told.here ? [...offers, run, this.onward()] : [this.choice(), run];
+    const acts = told.isEmbedded ? [run, this.onward()] : [this.choice(), run];
     this.save = button("Save as file", "Save this view as a file that loads nothing", () =>
       this.download(),
     );
-    if (!told.here)
+    if (!told.isEmbedded)
       acts.push(
         button("Copy link", "Copy an address that holds this program and view", () => this.link()),
         button("Embed", "Show this program and view on a page of your own", () => this.offer()),
@@ -107,21 +106,10 @@ class Workbench {
     return choice;
   }
 
-  /** A button for each starting point. */
-  starts() {
-    return told.starts.map((start) =>
-      button(start.name, `Begin with this: ${start.name}`, () => this.begin(start)),
-    );
-  }
-
-  /** A link that takes the text along: by what this browser keeps, or from another site by itself. */
+  /** A link that takes the text along to the workbench. */
   onward() {
-    const link = make("a", { href: told.here.address }, "Open in the workbench");
-    if (told.isEmbedded) Object.assign(link, { target: "_blank", rel: "noopener" });
-    else
-      link.onclick = () =>
-        kept.put(told.here.page, "bench", "came", { text: this.editor.text(), view: this.view });
-    return (this.more = link);
+    const link = make("a", { href: told.here }, "Open in the workbench");
+    return (this.more = Object.assign(link, { target: "_blank", rel: "noopener" }));
   }
 
   /** What shows this program and view on a page of the reader's own: a line of HTML. */
@@ -400,7 +388,7 @@ class Workbench {
 
   async address() {
     const letters = await packed(this.editor.text(), this.view);
-    return new URL(`#f=${letters}`, new URL(told.here?.address ?? "", location.href)).href;
+    return new URL(`#f=${letters}`, new URL(told.here ?? "", location.href)).href;
   }
 
   async link() {

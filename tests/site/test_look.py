@@ -92,13 +92,13 @@ def test_what_is_chosen_before_the_editor_has_come_stays(
     held: list[Route] = []
     page.route("**/editor.js", lambda route: held.append(route))
     bench = page.locator("#workbench")
-    chosen = bench.get_by_role("button", name="A skip connection")
+    choice = bench.get_by_label("Starting points")
     with page.expect_request("**/editor.js"):
         page.goto(f"{address}/chapters/practice/workbench.html")
         bench.locator("..").scroll_into_view_if_needed()
-    chosen.wait_for()
+    choice.wait_for()
     held[0].continue_()
-    chosen.press("Enter")
+    choice.select_option("A skip connection")
     expect(bench.locator('iframe[title="graph"]:not(.bench-new)')).to_have_count(1)
     expect(bench.locator(".bench-stage:not([aria-busy])")).to_have_count(1)
     expect(bench.locator(".cm-content")).to_contain_text("y = x + h")

@@ -39,8 +39,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     starts = [workbench.describe(name, text) for name, text in STARTS.items()]
     workbench.write(starts, folder / "_bench")
     base = {"root": "_live/", "built": "_bench/", "starts": starts}
-    here = {"page": "workbench", "address": "index.html"}
-    (folder / "embed.html").write_text(workbench.embed(base | {"here": here}, ""))
+    (folder / "embed.html").write_text(workbench.embed(base | {"here": "index.html"}, ""))
     told = base | {"page": "workbench", "embed": "embed.html"}
     heads = "".join(f'<script defer src="{Path(name).name}"></script>' for name in SCRIPTS)
     heads += "".join(f'<link rel="stylesheet" href="{Path(name).name}">' for name in SHEETS)
