@@ -75,7 +75,7 @@ ON_PAPER = """() => {
             "details:not([open], .solution, .predict > *, .checked > *)").length,
         answers: seen(":is(.predict > details, .solution) > :not(summary)").length > 0,
         fading: document.getAnimations().length,
-        code: seen(".cell.tag_hide-input pre").length > 0,
+        code: seen(".cell:not(.checked) .cell_input pre").length > 0,
         controls: [
             ...seen(".predict :is(button, input)"), ...seen(".copybtn"),
             ...seen(".cell:not(.checked) > details.hide > summary"),

@@ -3,7 +3,8 @@
     python -m tests.site.walk        lists the cells whose output may be another, and why
 
 Printed text is the same if its words are and its numbers agree as far as both are shown; what
-is drawn, if it is described by the same words; what is raised, if it ends in the same line.
+is drawn, if it is described by the same words; what is raised, if it ends in the same line, but
+for the module of the error, which only Python itself names.
 """
 
 import json
@@ -37,7 +38,7 @@ SAID = """(output) => {
     for (const formula of copy.querySelectorAll("math, .katex, .math")) formula.replaceWith(" formula ");
     for (const cell of copy.querySelectorAll("td, th, p, li, button")) cell.append(" ");
     if (copy.matches(".traceback") || copy.querySelector(".traceback"))
-        return copy.textContent.trimEnd().split("\\n").at(-1);
+        return copy.textContent.trimEnd().split("\\n").at(-1).replace(/^(\\w+\\.)+(?=\\w+:)/, "");
     return copy.textContent;
 }"""  # noqa: E501
 READ = f"""(box) => [...box.querySelectorAll(".cell_output > *")]
