@@ -18,7 +18,7 @@ BATCH = "mlp/matrix-equations"
 MLP = "mlp/forward-and-backward"
 TAUGHT = {  # a page and its section, and the mistakes that it is about
     f"{CHAIN}#two-routes-add-up": "forgotten, last, mean",
-    "foundations/computational-graph#a-program-that-talks-too-soon": "early",
+    "foundations/computational-graph#a-program-that-sends-too-soon": "early",
     f"{CHAIN}#four-slopes-and-nobody-nudges": "swapped, sign, unchanged, zero, operand, result, "
     "upside down",
     f"{CHAIN}#a-nudge-travels-through-three-steps": "value, local, added, scale",

@@ -8,7 +8,7 @@ class Parameter(Node):
 
 
 class Module:
-    """Anything that has parameters, in its attributes or in lists there."""
+    """Anything that has parameters, in its attributes or in lists stored there."""
 
     def parameters(self):
         return list(dict.fromkeys(find(self)))  # each once
