@@ -3,7 +3,8 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from chaingrad import _elsewhere
+from chaingrad import _elsewhere, linalg  # noqa: F401 (NumPy's functions of nodes)
+from chaingrad.elementwise import erf, gelu, silu
 from chaingrad.functional import (
     check_gradients,
     grad,
@@ -16,7 +17,16 @@ from chaingrad.functional import (
 )
 from chaingrad.modes import AnomalyError, detect_anomaly, no_grad
 from chaingrad.node import Node
-from chaingrad.operations import concatenate, einsum, logaddexp, maximum, minimum, stack, where
+from chaingrad.operations import (
+    concatenate,
+    einsum,
+    logaddexp,
+    logsumexp,
+    maximum,
+    minimum,
+    stack,
+    where,
+)
 from chaingrad.program import program
 from chaingrad.remat import checkpoint
 
@@ -45,16 +55,20 @@ __all__ = [
     "concatenate",
     "detect_anomaly",
     "einsum",
+    "erf",
+    "gelu",
     "grad",
     "hessian",
     "hvp",
     "jacobian",
     "jvp",
     "logaddexp",
+    "logsumexp",
     "maximum",
     "minimum",
     "no_grad",
     "program",
+    "silu",
     "stack",
     "value_and_grad",
     "vjp",

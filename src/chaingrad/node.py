@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import _elsewhere, modes, operations, rules
+from chaingrad import _elsewhere, arrays, modes, operations, rules
 from chaingrad._messages import describe, explain_error, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
@@ -299,16 +299,16 @@ class Node(Traced):
         return False
 
     def __lt__(self, other: Any) -> Any:
-        return self.data < rules.value(other)
+        return _compared(self.data < rules.value(other))
 
     def __le__(self, other: Any) -> Any:
-        return self.data <= rules.value(other)
+        return _compared(self.data <= rules.value(other))
 
     def __gt__(self, other: Any) -> Any:
-        return self.data > rules.value(other)
+        return _compared(self.data > rules.value(other))
 
     def __ge__(self, other: Any) -> Any:
-        return self.data >= rules.value(other)
+        return _compared(self.data >= rules.value(other))
 
     # --- operations -----------------------------------------------------------------------------
 
@@ -412,7 +412,9 @@ class Node(Traced):
     cumsum, sort, clip = operations.cumsum, operations.sort, operations.clip
     softplus, logsigmoid = operations.softplus, operations.logsigmoid
     flatten, squeeze = operations.flatten, operations.squeeze
-    expand_dims = operations.expand_dims
+    expand_dims, ravel, dot = operations.expand_dims, operations.flatten, operations.dot
+    swapaxes, repeat, take = arrays.swapaxes, arrays.repeat, arrays.take
+    diagonal, trace, cumprod = arrays.diagonal, arrays.trace, arrays.cumprod
 
     log1p = _function(rules.log1p, "Compute log(1 + x) of each entry, precise near 0.")
     expm1 = _function(rules.expm1, "Compute exp(x) - 1 of each entry, precise near 0.")
@@ -440,6 +442,11 @@ class Node(Traced):
     def T(self) -> "Node":  # noqa: N802 (as in NumPy)
         """The array with its axes reversed."""
         return _transposed(self)
+
+    @property
+    def mT(self) -> "Node":  # noqa: N802 (as in NumPy)
+        """The array with its last two axes exchanged."""
+        return arrays.matrix_transpose(self)  # type: ignore[no-any-return]
 
     def broadcast_to(self, *shape: Any) -> "Node":
         """Repeat the entries to fill ``shape``, by NumPy's broadcasting rules."""
@@ -751,6 +758,11 @@ def _copied_index(index: Any) -> Any:
     if type(index) is tuple:
         return tuple(map(_copied_index, index))
     return copy.deepcopy(index) if isinstance(index, ndarray | list) else index
+
+
+def _compared(found: Any) -> Any:
+    """Return a truth of numbers as NumPy's, which ``~`` negates: of Python's it makes -2 or -1."""
+    return np.bool_(found) if type(found) is bool else found
 
 
 def _unpacked(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -29,6 +29,16 @@ def minimum(a: Any, b: Any) -> Any:
     return _first("minimum", a, b).apply(rules.minimum, (a, b), {})
 
 
+def _without_nan(choose: Any, a: Any, b: Any) -> Any:
+    """Choose one of two; the other where one is nan."""
+    for x, y in ((a, b), (b, a)):
+        broken = np.isnan(value(x))
+        if may_hold(broken):
+            chosen = rules.where(y, x, condition=broken)
+            a, b = (chosen, b) if x is a else (a, chosen)
+    return choose(a, b)
+
+
 def where(condition: Any, a: Any, b: Any) -> Any:
     """Take ``a`` where ``condition`` holds and ``b`` elsewhere.
 
@@ -55,7 +65,7 @@ def concatenate(arrays: Sequence[Any], axis: int | None = 0) -> Any:
     """
     first = _first("concatenate", *_several("concatenate", arrays, axis))
     if axis is None:
-        arrays, axis = [_reshaped(x, (-1,)) for x in arrays], 0
+        arrays, axis = [reshaped(x, (-1,)) for x in arrays], 0
     if any(np.ndim(value(x)) == 0 for x in arrays):
         raise ValueError("concatenate: a number has no axis to join along; use stack")
     return first.apply(rules.concatenate, tuple(arrays), {"axis": operator.index(axis)})
@@ -79,13 +89,18 @@ def stack(arrays: Sequence[Any], axis: int = 0) -> Any:
         )
     shape = list(shapes[0])
     shape.insert(axis % axes, 1)
-    slices = tuple(_reshaped(x, tuple(shape)) for x in arrays)
+    slices = tuple(reshaped(x, tuple(shape)) for x in arrays)
     return first.apply(rules.concatenate, slices, {"axis": axis})
 
 
 def logaddexp(a: Any, b: Any) -> Any:
     """Compute log(exp(a) + exp(b)), entry by entry, without overflow."""
     return _first("logaddexp", a, b).apply(rules.logaddexp, (a, b), {})
+
+
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Compute log(sum(exp(x))) along ``axis``, without overflow."""
+    return _first("logsumexp", x).apply(rules.logsumexp, (x,), {"axis": axis, "keepdims": keepdims})
 
 
 def einsum(subscripts: str, *operands: Any) -> Any:
@@ -122,7 +137,7 @@ def dot(a: Any, b: Any) -> Any:
 
 def outer(a: Any, b: Any) -> Any:
     """Multiply each entry of ``a`` (rows) by each entry of ``b`` (columns)."""
-    return _reshaped(a, (-1, 1)) * _reshaped(b, (1, -1))
+    return reshaped(a, (-1, 1)) * reshaped(b, (1, -1))
 
 
 def _first(what: str, *operands: Any) -> Any:
@@ -139,7 +154,8 @@ def _several(what: str, arrays: Any, axis: Any) -> Sequence[Any]:
     return arrays  # type: ignore[no-any-return]
 
 
-def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
+    """Give the entries of a node or an array another shape."""
     return rules.reshape(x if isinstance(x, Traced) else np.asarray(x), shape=shape)
 
 
@@ -207,6 +223,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
             f"norm: ord={ord!r} has no derivative here, only the root of the sum of squares has; "
             "for the sum of absolute values write np.abs(x).sum(axis=...), and name an axis, axis="
         )
+    return root_of_squares(x, axis, keepdims)
+
+
+def root_of_squares(x: Any, axis: Any, keepdims: bool) -> Any:
+    """Take the root of the sum of squares along ``axis``; the slope at 0 is taken as 0."""
     return _root(rules.sum_(x * x, axis=axis, keepdims=keepdims))
 
 
@@ -286,6 +307,19 @@ UFUNCS: dict[Any, Callable[..., Any]] = {
     np.positive: lambda x: x,
     np.square: lambda x: x * x,
     np.reciprocal: lambda x: 1.0 / x,
+    np.deg2rad: lambda x: x * (math.pi / 180),
+    np.radians: lambda x: x * (math.pi / 180),
+    np.rad2deg: lambda x: x * (180 / math.pi),
+    np.degrees: lambda x: x * (180 / math.pi),
+    np.fmax: lambda a, b: _without_nan(maximum, a, b),
+    np.fmin: lambda a, b: _without_nan(minimum, a, b),
+    np.vecdot: lambda a, b: (a * b).sum(axis=-1),
+}
+SCIPY: dict[
+    str, Callable[..., Any]
+] = {  # of scipy.special, by name, so that SciPy need not be there
+    "expit": rules.sigmoid,
+    "log_expit": lambda x: -rules.logaddexp(-x, 0.0),
 }
 # fmt: off
 _OF_VALUES = (  # these give booleans, or are flat: there is no gradient to lose
@@ -327,47 +361,6 @@ _WITHOUT = {  # NumPy's options that no rule has
     "out", "dtype", "where", "initial", "order", "casting", "kind", "stable", "copy", "subok",
     "mean", "correction", "optimize", "device",
 }
-# What to write for functions of NumPy and SciPy that have no rule of their own; tests compute each.
-RECIPES = {
-    "tan": "np.sin(x) / np.cos(x)",
-    "sinh": "(np.exp(x) - np.exp(-x)) / 2",
-    "cosh": "(np.exp(x) + np.exp(-x)) / 2",
-    "arctanh": "0.5 * (np.log1p(x) - np.log1p(-x))",
-    "log2": "np.log(x) / np.log(2)",
-    "log10": "np.log(x) / np.log(10)",
-    "exp2": "2.0**x",
-    "hypot": "np.sqrt(x * x + y * y)",
-    "fmax": "np.maximum(x, y)",
-    "fmin": "np.minimum(x, y)",
-    "expit": "x.sigmoid()",
-    "log_expit": "x.logsigmoid()",
-    "deg2rad": "x * (np.pi / 180)",
-    "radians": "x * (np.pi / 180)",
-    "diff": "x[1:] - x[:-1]",
-    "ptp": "x.max() - x.min()",
-    "median": "np.sort(x)[(x.size - 1) // 2 : x.size // 2 + 1].mean()",
-    "average": "np.sum(weights * x) / np.sum(weights)",
-    "full_like": "np.ones(x.shape) * fill",
-    "flip": "x[::-1]",
-    "roll": "np.concatenate([x[-k:], x[:-k]])",
-    "tile": "np.concatenate([x] * k)",
-    "repeat": "x[np.repeat(np.arange(x.size), k)]",
-    "pad": "np.concatenate([np.zeros(k), x, np.zeros(k)])",
-    "take": "x[k]",
-    "append": "np.concatenate([x, y])",
-    "hstack": "np.concatenate([x, y])",
-    "vstack": "np.stack([x, y])",
-    "column_stack": "np.stack([x, y], axis=1)",
-    "split": "x[:k], x[k:]",
-    "inner": "x @ y",
-    "vdot": "x @ y",
-    "tensordot": 'np.einsum("ij,jk->ik", m, m)',
-    "diag": "m[np.arange(len(m)), np.arange(len(m))]",
-    "diagonal": "m[np.arange(len(m)), np.arange(len(m))]",
-    "trace": "m[np.arange(len(m)), np.arange(len(m))].sum()",
-    "swapaxes": "m.transpose(1, 0)",
-    "moveaxis": "m.transpose(1, 0)",
-}
 # fmt: on
 
 
@@ -383,7 +376,8 @@ def ufunc(function: Any, method: str, inputs: Sequence[Any], options: dict[str, 
             "graph: write a = a + x instead of a += x, and drop out="
         )
     if method == "__call__" and not options:
-        operation = UFUNCS.get(function) or rules.RULES.get(function.__name__)
+        name = function.__name__
+        operation = UFUNCS.get(function) or rules.RULES.get(name) or SCIPY.get(name)
         if operation is not None:
             return operation(*inputs)
         if function in _OF_VALUES:
@@ -442,13 +436,8 @@ def _numpy_arguments(
 
 def _refusal(name: str, options: Iterable[str]) -> TypeError:
     with_options = f" with {', '.join(f'{key}=' for key in options)}" if options else ""
-    recipe = RECIPES.get(name.removeprefix("linalg.")) if not options else None
-    hint = (
-        f"Write {recipe}"
-        if recipe
-        else "Write it with the operations of Node, or as a rule of your own (chaingrad.rules.rule)"
-    )
     return TypeError(
-        f"np.{name} of a node{with_options} has no derivative here. {hint}; or give it x.data "
-        "where only the value is meant"
+        f"np.{name} of a node{with_options} has no derivative here. Write it with the operations "
+        "of Node, or as a rule of your own (chaingrad.rules.rule); or give it x.data where only "
+        "the value is meant"
     )

@@ -57,7 +57,8 @@ class Symbol(Traced):
 
     Rules compute with it as with an array. Beside what an array has, it tells whether it
     ``is_array`` or a plain number, and can be taken as ``floating``, ``settled`` as a node holds
-    it, told to ``demand`` that it be true, and to ``pick`` and ``scatter`` where it is an index.
+    it, told to ``demand`` that it be true, to ``pick`` and ``scatter`` where it is an index, and to
+    note an ``elementwise`` function that NumPy has not.
     """
 
     __slots__ = ()
@@ -390,7 +391,7 @@ neg: Rule = rule(
 # --- elementwise functions ----------------------------------------------------------------------
 
 
-def _elementwise(
+def elementwise(
     of_float: Callable[[float], float], of_array: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
     """Use the quick function of `math` for a float; NumPy's for arrays, and if `math` raises.
@@ -478,31 +479,31 @@ def _unless_beaten(beaten: Any, ties: Any) -> Any:
 
 
 exp: Rule = rule(
-    "exp", _elementwise(math.exp, np.exp), lambda g, out, a: g * out,
+    "exp", elementwise(math.exp, np.exp), lambda g, out, a: g * out,
     reads=((RESULT,),), formula="e<sup>{0}</sup>", shares=("{g} ⊙ {y}",),
 )  # fmt: skip
 log: Rule = rule(
-    "log", _elementwise(math.log, np.log), lambda g, out, a: _divide(g, a),
+    "log", elementwise(math.log, np.log), lambda g, out, a: _divide(g, a),
     reads=((INPUT,),), shares=("{g} / {a}",),
 )  # fmt: skip
 sqrt: Rule = rule(
-    "sqrt", _elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out),
+    "sqrt", elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out),
     reads=((RESULT,),), scratch=((1, 1),), formula="√{0:f}",
 )  # fmt: skip
 sin: Rule = rule(
-    "sin", _elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a),
+    "sin", elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a),
     reads=((INPUT,),), scratch=((1, 0),),
 )  # fmt: skip
 cos: Rule = rule(
-    "cos", _elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a),
+    "cos", elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a),
     reads=((INPUT,),), scratch=((2, 1),),
 )  # fmt: skip
 tanh: Rule = rule(
-    "tanh", _elementwise(math.tanh, np.tanh), _tanh_vjp,
+    "tanh", elementwise(math.tanh, np.tanh), _tanh_vjp,
     reads=((RESULT,),), shares=("{g} ⊙ (1 − {y}²)",),
 )  # fmt: skip
 sigmoid: Rule = rule(
-    "sigmoid", _elementwise(_float_sigmoid, _sigmoid), _sigmoid_vjp,
+    "sigmoid", elementwise(_float_sigmoid, _sigmoid), _sigmoid_vjp,
     reads=((RESULT,),),
     formula="σ({0})", shares=("{g} ⊙ {y} ⊙ (1 − {y})",),
 )  # fmt: skip
@@ -515,11 +516,11 @@ abs_: Rule = rule(
     reads=((INPUT,),), scratch=((1, 0),), flops=no_flops, formula="|{0}|",
 )  # fmt: skip
 log1p: Rule = rule(
-    "log1p", _elementwise(math.log1p, np.log1p), lambda g, out, a: _divide(g, 1.0 + a),
+    "log1p", elementwise(math.log1p, np.log1p), lambda g, out, a: _divide(g, 1.0 + a),
     reads=((INPUT,),), scratch=((1, 1),), formula="log(1 + {0})",
 )  # fmt: skip
 expm1: Rule = rule(
-    "expm1", _elementwise(math.expm1, np.expm1), lambda g, out, a: g * (out + 1.0),
+    "expm1", elementwise(math.expm1, np.expm1), lambda g, out, a: g * (out + 1.0),
     reads=((RESULT,),), scratch=((1, 1),), formula="e<sup>{0}</sup> − 1",
 )  # fmt: skip
 logaddexp: Rule = rule(
@@ -848,7 +849,7 @@ def _as_matrices(g: Value, a: Value, b: Value) -> tuple[Value, Value, Value]:
     return (g if shape == list(shape_of(g)) else reshape(g, shape=tuple(shape))), a, b
 
 
-def _swap(a: Value) -> Value:
+def swap_last(a: Value) -> Value:
     """Transpose the last two axes."""
     n = len(shape_of(a))
     return transpose(a) if n == 2 else transpose(a, axes=(*range(n - 2), n - 1, n - 2))
@@ -858,7 +859,7 @@ def _matmul_left(g: Value, out: Value, a: Value, b: Value) -> Value:
     if a.ndim == b.ndim == 2:
         return (b @ g.T).T if _by_columns(a) else g @ b.T
     g, _, b = _as_matrices(g, a, b)
-    return g @ _swap(b)
+    return g @ swap_last(b)
 
 
 def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
@@ -868,7 +869,7 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
         return a.T @ g
     was_vector = len(shape_of(b)) == 1
     g, a, _ = _as_matrices(g, a, b)
-    share = _swap(a) @ g
+    share = swap_last(a) @ g
     return reshape(share, shape=shape_of(share)[:-1]) if was_vector else share
 
 

@@ -337,8 +337,11 @@ def counted(name, shapes, options):
 
 
 sizes = st.integers(0, 4)
-A_FUNCTION = {"sigmoid", "logaddexp"}  # one operation an entry, whatever it is made of
-BY_FORMULA = {"matmul", "einsum", "logsumexp", "scatter"}  # below
+A_FUNCTION = {"sigmoid", "logaddexp", "erf", "hypot", "arctan2"}  # one operation an entry
+A_FUNCTION |= {"tan", "sinh", "cosh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh",
+               "log2", "log10", "exp2"}  # fmt: skip
+OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky"}
+BY_FORMULA = {"matmul", "einsum", "logsumexp", "scatter", *OF_MATRICES}  # below
 UNCOUNTED = {"alias", "cast", "where", "relu", "maximum", "minimum", "max", "min", "reshape",
              "broadcast_to", "transpose", "getitem", "concatenate", "abs"}  # fmt: skip
 
@@ -370,7 +373,19 @@ def test_moving_comparing_and_choosing_is_no_operation(name):
 @pytest.mark.parametrize("name", sorted(A_FUNCTION))
 def test_a_function_is_one_operation_an_entry(name):
     shapes = [(2, 3)] * len(RULES[name].vjps)
-    assert flops(made_by(name, shapes, {})) == 6
+    with np.errstate(invalid="ignore"):
+        assert flops(made_by(name, shapes, {})) == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),  # of a matrix of order 12, of a hundred: the leading terms
+    [("inv", 2 * 12**3), ("det", 12**3 * 2 // 3), ("logdet", 12**3 * 2 // 3),
+     ("cholesky", 12**3 // 3), ("solve", 12**3 * 2 // 3 + 2 * 12**2 * 5)],
+)  # fmt: skip
+def test_flops_of_matrices(name, count):
+    inputs = [np.tile(2.0 * np.eye(12), (100, 1, 1)), np.ones((12, 5))][: 1 + (name == "solve")]
+    node = RULES[name](*map(Node, inputs))
+    assert flops(node) == 100 * count
 
 
 @given(rows=st.integers(1, 4), columns=st.integers(1, 4))

@@ -154,12 +154,19 @@ def test_operands_that_are_not_numeric_get_pythons_own_error():
             operation(Node(1.0))
 
 
+@pytest.mark.parametrize("data", [1.0, np.array([1.0])])
+def test_a_comparison_can_be_negated(data):
+    x = Node(data)
+    for truth in (x > 0, x >= 0, x > 0, x < 2.0, x <= Node(2.0)):
+        assert truth
+        assert not ~truth
+
+
 def test_comparisons_give_plain_booleans_and_equality_is_identity():
     x, y = Node(np.array([1.0, 2.0])), Node(np.array([2.0, 2.0]))
     assert (x < y).tolist() == [True, False]
     assert (x >= 2).tolist() == [False, True]
-    assert (Node(1.0) <= Node(1.0)) is True
-    assert (Node(1.0) > 1) is False
+    assert [Node(1.0) <= Node(1.0), Node(1.0) > 1] == [True, False]
     assert x != Node(x.data)
     assert len({x, y, x}) == 2
     for compare in (

@@ -7,11 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.special
 
 import chaingrad
 from chaingrad import AnomalyError, Node, detect_anomaly, grad, no_grad
-from chaingrad.operations import RECIPES
 from chaingrad.rules import RULES, rule, value
 
 V = np.array([0.5, 1.5, 2.5])
@@ -82,7 +80,7 @@ def test_options_are_numpys(f):
         (lambda m: np.concatenate([m, m], dtype=float), "np.concatenate of a node with dtype="),
         (lambda m: chaingrad.concatenate(m, m), r"as a list, concatenate\(\[x, y\]\)"),
         (lambda m: chaingrad.stack(m[0, 0], m[0, 0]), r"as a list, stack\(\[x, y\]\)"),
-        (lambda m: np.full_like(m, m[0, 0]), r"Write np\.ones\(x\.shape\) \* fill"),
+        (lambda m: np.diff(m, prepend=0.0), "np.diff of a node: got an unexpected keyword"),
     ],
 )
 def test_an_option_without_a_derivative_is_refused(f, message):
@@ -95,48 +93,11 @@ def test_an_axis_is_named_once():
         Node(M).prod((0, 0))
 
 
-X, Y = np.array([0.5, -0.25, 0.75, 0.1]), np.array([0.3, 0.6, 0.2, 0.9])
-SQUARE = np.arange(9.0).reshape(3, 3) ** 1.5
-CALLS = {  # of functions as their recipes have them, where it is more than f(x)
-    **dict.fromkeys(
-        ["hypot", "fmax", "fmin", "inner", "vdot", "append"], lambda f, x, y, m: f(x, y)
-    ),
-    **dict.fromkeys(["roll", "tile", "repeat", "pad", "take"], lambda f, x, y, m: f(x, 2)),
-    **dict.fromkeys(["hstack", "vstack", "column_stack"], lambda f, x, y, m: f([x, y])),
-    **dict.fromkeys(["diag", "diagonal", "trace"], lambda f, x, y, m: f(m)),
-    **dict.fromkeys(["swapaxes", "moveaxis"], lambda f, x, y, m: f(m, 0, 1)),
-    "average": lambda f, x, y, m: f(x, weights=y),
-    "full_like": lambda f, x, y, m: f(x, y[0]),
-    "split": lambda f, x, y, m: f(x, [2]),
-    "tensordot": lambda f, x, y, m: f(m, m, 1),
-}
-
-
-@pytest.mark.parametrize("name", RECIPES)
-def test_a_recipe_is_what_it_stands_for(name):
-    function = getattr(np, name, None) or getattr(scipy.special, name)
-    call = CALLS.get(name, lambda f, x, y, m: f(x))
-    x, y, m = map(Node, (X if "log" not in name else Y, Y, SQUARE))
-    with pytest.raises(TypeError, match=re.escape(f"Write {RECIPES[name]}; or")):
-        call(function, x, y, m)
-    ours = eval(RECIPES[name], {
-        "np": np, "x": x, "y": y, "m": m, "k": 2, "weights": y, "fill": y[0],
-    })  # fmt: skip
-    wanted = call(function, x.data, Y, SQUARE)
-    for a, b in zip(*map(listed, (ours, wanted)), strict=True):
-        np.testing.assert_allclose(a.data, b, rtol=1e-13)
-
-
-@pytest.mark.parametrize("name", ["linalg.solve", "linalg.inv", "fft.fft", "tril"])
+@pytest.mark.parametrize("name", ["linalg.eigh", "linalg.qr", "fft.fft", "unwrap"])
 def test_a_function_without_a_derivative_has_its_full_name(name):
     function = functools.reduce(getattr, name.split("."), np)
-    operands = [Node(SQUARE)] * (2 if name == "linalg.solve" else 1)
     with pytest.raises(TypeError, match=re.escape(f"np.{name} of a node")):
-        function(*operands)
-
-
-def listed(x):
-    return list(x) if isinstance(x, tuple | list) else [x]
+        function(Node(np.eye(3)))
 
 
 UFUNCS = [name for name in RULES if isinstance(getattr(np, name, None), np.ufunc)]
@@ -145,7 +106,8 @@ UFUNCS = [name for name in RULES if isinstance(getattr(np, name, None), np.ufunc
 @pytest.mark.parametrize("name", UFUNCS)
 def test_a_rule_serves_numpys_function_of_its_name(name):
     function = getattr(np, name)
-    operands = [V if name != "matmul" else np.ones((3, 3))] * function.nin
+    at = {"matmul": np.ones((3, 3)), "arccosh": V + 2}
+    operands = [at.get(name, V / 4 if name.startswith("arc") else V)] * function.nin
     node = function(Node(operands[0]), *operands[1:])
     assert node.op == name
     np.testing.assert_allclose(node.data, function(*operands), rtol=1e-15)
@@ -153,10 +115,10 @@ def test_a_rule_serves_numpys_function_of_its_name(name):
 
 def test_so_does_a_rule_that_a_reader_makes(monkeypatch):
     with pytest.raises(TypeError, match=r"no derivative here\. Write it"):
-        np.arctan(Node(2.0))
+        np.cbrt(Node(2.0))
     monkeypatch.setattr("chaingrad.rules.RULES", RULES.copy())
-    rule("arctan", np.arctan, lambda g, out, a: g / (1.0 + a * a))
-    assert grad(np.arctan)(2.0) == pytest.approx(0.2)
+    rule("cbrt", np.cbrt, lambda g, out, a: g / (3.0 * out * out))
+    assert grad(np.cbrt)(8.0) == pytest.approx(1 / 12)
 
 
 TWINS = {
@@ -216,10 +178,9 @@ def test_questions_about_values_have_plain_answers():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda v: np.arctan(v), r"np\.arctan of a node has no derivative"),
+        (lambda v: np.cbrt(v), r"np\.cbrt of a node has no derivative"),
         (lambda v: np.round(v), r"no derivative here\. Write it.*rule of your own"),
-        (lambda v: np.sinh(v), r"Write \(np\.exp\(x\) - np\.exp\(-x\)\) / 2; or give it x\.data"),
-        (lambda v: np.median(v), r"np\.median of a node"),
+        (lambda v: np.quantile(v, 0.5), r"np\.quantile of a node"),
         (lambda v: np.add.reduce(v), r"np\.add\.reduce"),
         (lambda v: np.sum(v, dtype=np.float32), "dtype="),
         (lambda v: np.add(v, 1.0, out=np.zeros(3)), r"a = a \+ x"),

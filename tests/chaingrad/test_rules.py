@@ -16,11 +16,14 @@ from chaingrad import (
     check_gradients,
     concatenate,
     einsum,
+    erf,
+    gelu,
     grad,
     logaddexp,
     losses,
     maximum,
     minimum,
+    silu,
     stack,
     where,
 )
@@ -68,6 +71,23 @@ UNARY = {
     "softplus": Case(Node.softplus, torch.nn.functional.softplus),
     "logsigmoid": Case(Node.logsigmoid, torch.nn.functional.logsigmoid),
     "clip": Case(lambda a: a.clip(-1, 0.5) * a, lambda a: a.clamp(-1, 0.5) * a),
+    "tan": Case(np.tan, torch.tan, -1.2, 1.2),
+    "sinh": Case(np.sinh, torch.sinh),
+    "cosh": Case(np.cosh, torch.cosh),
+    "arcsin": Case(np.arcsin, torch.arcsin, -0.9, 0.9),
+    "arccos": Case(np.arccos, torch.arccos, -0.9, 0.9),
+    "arctan": Case(np.arctan, torch.arctan),
+    "arcsinh": Case(np.arcsinh, torch.arcsinh),
+    "arccosh": Case(np.arccosh, torch.arccosh, 1.2, 3.0),
+    "arctanh": Case(np.arctanh, torch.arctanh, -0.9, 0.9),
+    "log2": Case(np.log2, torch.log2, 0.1, 3.0),
+    "log10": Case(np.log10, torch.log10, 0.1, 3.0),
+    "exp2": Case(np.exp2, torch.exp2),
+    "erf": Case(erf, torch.erf),
+    "gelu": Case(gelu, torch.nn.functional.gelu),
+    "silu": Case(silu, torch.nn.functional.silu),
+    "deg2rad": Case(np.deg2rad, torch.deg2rad),
+    "degrees": Case(np.degrees, torch.rad2deg),
     "squared_norm": Case(Node.squared_norm, lambda a: (a**2).sum()),
 }
 BINARY = {
@@ -77,6 +97,10 @@ BINARY = {
     "div": Case(lambda a, b: a / b, lambda a, b: a / b, 0.3, 3.0),
     "pow": Case(lambda a, b: a**b, lambda a, b: a**b, 0.3, 2.0),
     "logaddexp": Case(logaddexp, torch.logaddexp),
+    "hypot": Case(np.hypot, torch.hypot),
+    "arctan2": Case(np.arctan2, torch.arctan2),
+    "fmax": Case(np.fmax, torch.fmax),
+    "fmin": Case(np.fmin, torch.fmin),
     "maximum": Case(maximum, torch.maximum),
     "minimum": Case(minimum, torch.minimum),
     "where": Case(lambda a, b: where(a > 0, a * b, b), lambda a, b: torch.where(a > 0, a * b, b)),
@@ -296,6 +320,7 @@ def test_every_rule_is_compared():
     covered |= {"pow", "matmul", "reshape", "transpose", "broadcast_to", "getitem", "scatter"}
     covered |= {"concatenate", "cast", "cumsum", "einsum"}  # cast: test_node.py, dtypes
     covered |= {"cross_entropy", "binary_cross_entropy"}  # test_losses.py
+    covered |= {"inv", "solve", "det", "logdet", "cholesky"}  # test_linalg.py
     assert set(RULES) == covered
 
 
@@ -532,14 +557,19 @@ OPERANDS = {  # of each rule: inputs and options
     "cross_entropy": ([(2, 3)], {"labels": np.array([2, 0])}),
     "binary_cross_entropy": ([(2, 3)], {"labels": np.full((2, 3), 0.3)}),
     "einsum": ([(2, 3), (3, 4)], {"subscripts": "ij,jk->ik"}),
+    **dict.fromkeys(["inv", "det", "logdet", "cholesky"], ([(2, 3, 3)], {})),
+    "solve": ([(2, 3, 3), (3, 2)], {}),
 }
 
 
 def operands(name):
-    of_two = {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "logaddexp"}
-    shapes, options = OPERANDS.get(name, ([(2, 3)] * (1 + (name in of_two)), {}))
+    shapes, options = OPERANDS.get(name, ([(2, 3)] * len(RULES[name].vjps), {}))
     random = np.random.default_rng(3)
-    inputs = [random.uniform(0.3, 2.0, shape) for shape in shapes]
+    case = UNARY.get(name, Case(abs, abs))
+    low, high = max(0.3, case.low), min(2.0, case.high)
+    inputs = [random.uniform(low, high, shape) for shape in shapes]
+    if name in ("inv", "det", "logdet", "cholesky", "solve"):
+        inputs[0] = inputs[0] @ np.swapaxes(inputs[0], 1, 2)
     if name == "pow":
         inputs[0][0, 0] = 0.0  # where the exponent's sign decides
     bound = RULES[name].bind(options, len(inputs))

@@ -34,7 +34,10 @@ class Reuser(Writer):
     def _last_reads(self) -> dict[Recorded, int]:
         """Find when the memory of each value is last read, by the order of the values."""
         last = {memory_of(y): i for i, x in enumerate(self.order) for y in x.args}
-        return last | {memory_of(x): len(self.order) for x in (*self.outputs, *self.inputs)}
+        # What a function of NumPy gave may show an operand, as long as anybody reads it.
+        called = {y for x in self.order if x.op == "call" for y in (x, *x.args)}
+        kept = (*self.outputs, *self.inputs, *called)
+        return last | {memory_of(x): len(self.order) for x in kept}
 
     def _reuse(self, x: Recorded) -> None:
         function = getattr(np, x.op, None)

@@ -42,6 +42,7 @@ _HELPERS = {
         "def logaddexp(a, b):\n"
         "    return a if a == b == -math.inf else max(a, b) + math.log1p(math.exp(-abs(a - b)))"
     ),
+    "erf": "def erf(x):\n    return np.frompyfunc(math.erf, 1, 1)(x).astype(x.dtype)",
 }
 
 
@@ -181,7 +182,7 @@ class Writer:
 
     @property
     def helpers(self) -> list[str]:
-        """The functions of plain numbers that `math` has not."""
+        """The functions that neither `math` nor NumPy has."""
         return [_HELPERS[name] for name in self._helpers]
 
     @property
@@ -352,6 +353,17 @@ class Writer:
     def _say_absolute(self, x: Recorded) -> tuple[str, int]:
         return f"abs({self.operand(x.args[0], CHOICE)})", ATOM
 
+    def _say_erf(self, x: Recorded) -> tuple[str, int]:
+        if not x.is_array:
+            return f"math.erf({self.operand(x.args[0], CHOICE)})", ATOM
+        self._helpers["erf"] = None
+        return f"erf({self.operand(x.args[0], CHOICE)})", ATOM
+
+    def _say_call(self, x: Recorded) -> tuple[str, int]:
+        text = x.option("call").text([self.operand(y, CHOICE) for y in x.args])
+        item = x.option("item")
+        return self._widened(x, text if item is None else f"{text}[{item}]"), ATOM
+
     def _say_power(self, x: Recorded) -> tuple[str, int]:
         base, exponent = x.args
         is_plain = not any(self._bare(y).is_array for y in x.args)
@@ -489,13 +501,14 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
 
     def given(x: Recorded) -> str:
         text = writer.operand(x, CHOICE)
-        if not x.is_array or not (x.shape or x.op in VIEWS):
+        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call")):
             return text
         if x.op == "broadcast_to" and x.args[0].is_constant:
             return text  # np.zeros and the like
         base = memory_of(x)
-        repeats = any(y.op == "broadcast_to" for y in _shown(x))  # one entry in many places
-        known = base.op in ("input", "constant") or base in taken or repeats
+        # One entry in many places; or what NumPy made, which may show an operand of its.
+        unsure = any(y.op in ("broadcast_to", "call") for y in _shown(x))
+        known = base.op in ("input", "constant") or base in taken or unsure
         taken.add(base)
         return f"{writer.operand(x, ATOM)}.copy()" if known else text
 

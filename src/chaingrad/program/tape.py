@@ -11,6 +11,7 @@ by it (``if x > 0``, ``float(x)``) is refused.
 
 import hashlib
 import inspect
+import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from chaingrad._tree import sequence_like
+from chaingrad.program import calls
 from chaingrad.rules import Rule, Symbol, Traced, TracingError, is_number
 
 ndarray = np.ndarray
@@ -134,7 +137,7 @@ class Recorded(Symbol):
         raise TracingError(
             f"program: cannot {how} a traced value of shape {self.shape}: it differs from call to "
             "call. Use chaingrad.where, maximum or clip, or pass the deciding value as an int, a "
-            "bool or a string"
+            "bool or a string. One-hot rows are (y[:, None] == np.arange(k)) * 1.0"
         )
 
     __bool__ = _refusing("branch on")
@@ -164,6 +167,8 @@ class Recorded(Symbol):
             return _REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
         if method == "__call__" and not options and ufunc in _SAME_AS and self.dtype.kind == "f":
             return _SAME_AS[ufunc](*inputs)
+        if method in ("accumulate", "outer", "reduceat"):
+            return self.tape.call(getattr(ufunc, method), inputs, options)
         if method != "__call__" or options:
             raise TracingError(
                 f"program: np.{ufunc.__name__} with {method} or options is not written down"
@@ -177,13 +182,20 @@ class Recorded(Symbol):
         if call is None and function in _FUNCTIONS:
             call = partial(_FUNCTIONS[function], self.tape)
         if call is None:
-            raise TracingError(f"program: np.{function.__name__} is not written down")
+            return self.tape.call(function, args, options)
         try:
             inspect.signature(call).bind(*args, **options)
-        except TypeError as error:
-            told = f"program: np.{function.__name__} is not written down with these arguments"
-            raise TracingError(f"{told}: {error}") from None
+        except TypeError:
+            return self.tape.call(function, args, options)
         return call(*args, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in calls.CHANGING:
+            self._refuse(f"call {name}() on")
+        function = {"flatten": np.ravel}.get(name) or getattr(np, name, None)
+        if name[0] == "_" or not callable(function) or not hasattr(ndarray, name):
+            raise AttributeError(f"a traced value has no {name!r}")
+        return function(self) if name in ("real", "imag") else partial(function, self)
 
     def __getitem__(self, index: Any) -> "Recorded":
         if type(index) is tuple and not index and not self.shape:
@@ -221,6 +233,9 @@ class Recorded(Symbol):
     def scatter(self, a: Any, index: Any, shape: tuple[int, ...]) -> "Recorded":
         parts, template, tape = _taken_apart(index, a)
         return tape.add("scatter", (a, *parts), index=template, shape=shape, dtype=_dtype(a))
+
+    def elementwise(self, name: str) -> "Recorded":
+        return self.tape.add(name, (self,))
 
     def demand(self, message: str) -> None:
         self.tape.demands.append((self.all(), message))
@@ -373,6 +388,15 @@ class Tape:
             self.uses.update(set(args))
         return found
 
+    def call(self, function: Callable[..., Any], args: Any, options: dict[str, Any]) -> Any:
+        """Write down a call of NumPy's function on data; one for each result, if it has several."""
+        call, operands = calls.opened(function, args, options)
+        found = call([example(x) for x in operands])
+        if isinstance(found, list | tuple):
+            each = [self.add("call", operands, call=call, item=i) for i in range(len(found))]
+            return sequence_like(found, each)
+        return self.add("call", operands, call=call, item=None)
+
     def _operand(self, op: str, x: Any) -> Recorded:
         if isinstance(x, list | tuple):
             x = np.asarray(x)
@@ -460,6 +484,12 @@ def _scatter(a: Any, *parts: Any, index: Any, shape: tuple[int, ...], dtype: Any
     return out
 
 
+def _erf(a: Any) -> Any:
+    if isinstance(a, ndarray | np.generic):
+        return np.asarray(np.frompyfunc(math.erf, 1, 1)(a), a.dtype)[()]
+    return math.erf(a)
+
+
 def _chosen(c: Any, a: Any, b: Any) -> Any:
     if any(isinstance(x, ndarray | np.generic) for x in (c, a, b)):
         return np.where(c, a, b)[()]
@@ -476,6 +506,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "stack": lambda *arrays, axis: np.stack(arrays, axis=axis),
     "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
     "where": _chosen,
+    "erf": _erf,
+    "call": lambda *operands, call, item: call(operands) if item is None else call(operands)[item],
 }
 
 

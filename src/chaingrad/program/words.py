@@ -247,9 +247,10 @@ def _module(
         lines.insert(writer.forward, "")
     body = "\n".join([*arguments.unpacking, *lines, f"return {returned}"])
     parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{_indented(body)}"]
-    library = "math" if writer.plain else "np"
-    if any(f"{library}." in part for part in parts):
-        parts.insert(0, "import math" if writer.plain else "import numpy as np")
+    used = {"math.": "import math", "np.": "import numpy as np"}
+    needed = [line for name, line in used.items() if any(name in part for part in parts)]
+    if needed:
+        parts.insert(0, "\n\n".join(needed))
     return "\n\n\n".join(parts) + "\n", name
 
 

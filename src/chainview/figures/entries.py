@@ -100,7 +100,8 @@ class EntryWriter:
             return _SAME[op](*args, **dict(x.options))
         said = getattr(self, f"_{op}", None)
         if said is None:
-            raise TracingError(f"a page has no {op} of arrays")
+            name = f"np.{x.option('call').name}" if op == "call" else f"{op} of arrays"
+            raise TracingError(f"a page has no {name}")
         return said(x, *args)
 
     def _float(self, x: Recorded, a: RecordedArray) -> RecordedArray:

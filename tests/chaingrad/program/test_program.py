@@ -340,9 +340,11 @@ def test_every_rule_is_met():
         "scatter": {"index": [1, 1], "shape": (3, 2)}, "concatenate": {"axis": 1},
         "einsum": {"subscripts": "ij,kj->ik"},
     }  # fmt: skip
-    positive = {"log", "sqrt", "pow", "log1p"}
+    positive = {"log", "log2", "log10", "sqrt", "pow", "log1p"}
+    at = {"arccosh": np.abs(x) + 1, "cholesky": x @ x.T, **dict.fromkeys(positive, np.abs(x))}
+    at |= dict.fromkeys(["arcsin", "arccos", "arctanh"], x / 4)
     for name, rule in table.items():
-        a = np.abs(x) if name in positive else x
+        a = at.get(name, x)
         arity = len(rule.vjps) or 2
         args = [a, y][:arity]
 
@@ -828,20 +830,6 @@ def test_the_place_of_an_extremum_follows_the_values(f):
         got, expected = step(np.array(w)), value_and_grad(lambda w: np.sum(f(w)))(np.array(w))
         for a, b in zip(got, expected, strict=True):
             np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.parametrize(
-    ("f", "name"),
-    [
-        (lambda w, x: w * np.sum(x, where=x > 0), "sum"),
-        (lambda w, x: w * np.where(x > 0)[0][0], "where"),
-        (lambda w, x: w * np.cumsum(x, dtype=int), "cumsum"),
-    ],
-)
-def test_arguments_that_are_not_written_down_are_named(f, name):
-    step = program(lambda w, x: np.sum(f(w, x)))
-    with pytest.raises(rules.TracingError, match=rf"np\.{name} is not written down with"):
-        step(np.ones(3), np.ones(3))
 
 
 def test_a_print_within_is_no_obstacle(capsys):

@@ -1,0 +1,242 @@
+"""NumPy's functions of nodes beside NumPy's own, and their derivatives beside PyTorch's."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+
+import chaingrad
+from chaingrad import Node, check_gradients, program, value_and_grad
+from chaingrad.arrays import _node
+from tests.chaingrad.test_rules import agree
+
+M = np.arange(24.0).reshape(2, 3, 4) ** 1.5 / 20
+A, V = M[0], M[0, 0]
+ORDER = np.argsort(-A, axis=1)
+
+# Each of a node and of an array of shape (2, 3, 4).
+CALLS = {
+    "swapaxes": lambda m: np.swapaxes(m, 0, -1),
+    "moveaxis": lambda m: np.moveaxis(m, (0, 1), (-1, 0)),
+    "matrix_transpose": lambda m: np.matrix_transpose(m),
+    "linalg.matrix_transpose": lambda m: np.linalg.matrix_transpose(m),
+    "atleast_1d": lambda m: np.atleast_1d(m[0, 0, 0]),
+    "atleast_2d": lambda m: np.atleast_2d(m[0, 0]),
+    "atleast_3d of a vector": lambda m: np.atleast_3d(m[0, 0]),
+    "atleast_3d of a matrix": lambda m: np.atleast_3d(m[0]),
+    "flip": lambda m: np.flip(m),
+    "flip along one": lambda m: np.flip(m, 1),
+    "flip along two": lambda m: np.flip(m, (0, -1)),
+    "fliplr": lambda m: np.fliplr(m),
+    "flipud": lambda m: np.flipud(m),
+    "roll": lambda m: np.roll(m, 5),
+    "roll back": lambda m: np.roll(m, -2, 1),
+    "roll along two": lambda m: np.roll(m, (1, 3), (0, 2)),
+    "roll both by one": lambda m: np.roll(m, 1, (0, 2)),
+    "take": lambda m: np.take(m, [3, 3, -1]),
+    "take along one": lambda m: np.take(m, np.array([[0, 2], [1, 1]]), axis=1),
+    "take one": lambda m: np.take(m, 1, axis=-1),
+    "take_along_axis": lambda m: np.take_along_axis(m[0], ORDER, 1),
+    "take_along_axis, flat": lambda m: np.take_along_axis(m, np.array([3, 3, 0]), None),
+    "repeat": lambda m: np.repeat(m, 3),
+    "repeat along one": lambda m: np.repeat(m, 2, axis=1),
+    "repeat unevenly": lambda m: np.repeat(m, [0, 2, 1], axis=-2),
+    "tile": lambda m: np.tile(m, 2),
+    "tile along two": lambda m: np.tile(m, (2, 3)),
+    "tile into more": lambda m: np.tile(m[0, 0], (2, 1, 2)),
+    "pad": lambda m: np.pad(m, 1),
+    "pad unevenly": lambda m: np.pad(m, ((0, 1), (2, 0), (1, 3))),
+    "pad with numbers": lambda m: np.pad(m[0], (1, 2), constant_values=(0.5, 2.0)),
+    "pad by axis": lambda m: np.pad(m, {1: (1, 2), -1: 1}),
+    "pad, edge": lambda m: np.pad(m, 2, "edge"),
+    "pad, reflect": lambda m: np.pad(m[0], ((1, 2), (2, 1)), mode="reflect"),
+    "pad, symmetric": lambda m: np.pad(m[0], 2, "symmetric"),
+    "pad, wrap": lambda m: np.pad(m[0], 2, "wrap"),
+    "append": lambda m: np.append(m, 1.0),
+    "append behind": lambda m: np.append(1.0, m),
+    "append along one": lambda m: np.append(m, M[:1], axis=0),
+    "hstack": lambda m: np.hstack([m, M[:, :1]]),
+    "hstack of vectors": lambda m: np.hstack([m[0, 0], 1.0, V]),
+    "vstack": lambda m: np.vstack([m[0], V]),
+    "dstack": lambda m: np.dstack([m[0], A]),
+    "column_stack": lambda m: np.column_stack([m[0], m[0, :, 0], A]),
+    "split": lambda m: np.split(m, 2, axis=2)[1],
+    "split at": lambda m: np.split(m, [1, 3, 7], -1)[1],
+    "array_split": lambda m: np.array_split(m, 3, 2)[0],
+    "hsplit": lambda m: np.hsplit(m, 3)[2],
+    "vsplit": lambda m: np.vsplit(m, [1])[1],
+    "diagonal": lambda m: np.diagonal(m, 1, 0, 2),
+    "diagonal below": lambda m: np.diagonal(m[0], -1),
+    "linalg.diagonal": lambda m: np.linalg.diagonal(m, offset=1),
+    "diag": lambda m: np.diag(m[0]),
+    "diag of a vector": lambda m: np.diag(m[0, 0], -2),
+    "trace": lambda m: np.trace(m),
+    "trace above": lambda m: np.trace(m, 1, 1, 2),
+    "linalg.trace": lambda m: np.linalg.trace(m),
+    "tril": lambda m: np.tril(m, -1),
+    "triu": lambda m: np.triu(m, 1),
+    "inner": lambda m: np.inner(m, A),
+    "inner on the right": lambda m: np.inner(A, m),
+    "inner of numbers": lambda m: np.inner(m, 2.0),
+    "vdot": lambda m: np.vdot(m[0], A),
+    "vecdot": lambda m: np.vecdot(m, A),
+    "dot": lambda m: np.dot(m[0], A.T),
+    "outer": lambda m: np.outer(m[0], V),
+    "linalg.outer": lambda m: np.linalg.outer(m[0, 0], V),
+    "linalg.matmul": lambda m: np.linalg.matmul(m, A.T),
+    "tensordot": lambda m: np.tensordot(m, M.transpose(1, 2, 0), 2),
+    "tensordot on axes": lambda m: np.tensordot(m, A, ([1, 2], [0, 1])),
+    "tensordot of one axis": lambda m: np.tensordot(A, m, (0, 1)),
+    "kron": lambda m: np.kron(m[0], A[:2]),
+    "kron of a vector": lambda m: np.kron(V, m[0]),
+    "diff": lambda m: np.diff(m),
+    "diff twice": lambda m: np.diff(m, 2, axis=1),
+    "diff never": lambda m: np.diff(m, 0),
+    "cumprod": lambda m: np.cumprod(m),
+    "cumprod along one": lambda m: np.cumprod(m, axis=-1),
+    "ptp": lambda m: np.ptp(m, axis=1),
+    "median": lambda m: np.median(m),
+    "median along one": lambda m: np.median(m, axis=1, keepdims=True),
+    "median along two": lambda m: np.median(m, axis=(0, 2)),
+    "average": lambda m: np.average(m, 1),
+    "average by weights": lambda m: np.average(m, axis=1, weights=[1.0, 2.0, 5.0]),
+    "average, weighted all": lambda m: np.average(m, weights=M + 1.0),
+    "average by a node": lambda m: np.average(A, weights=m[1]),
+    "full_like": lambda m: np.full_like(m, m[0, 0, 1]),
+    "linalg.vector_norm": lambda m: np.linalg.vector_norm(m, axis=1),
+    "linalg.vector_norm, 1": lambda m: np.linalg.vector_norm(m, ord=1),
+    "linalg.vector_norm, inf": lambda m: np.linalg.vector_norm(m, axis=2, ord=np.inf),
+    "linalg.matrix_norm": lambda m: np.linalg.matrix_norm(m, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_are_numpys(name):
+    wanted = CALLS[name](M)
+    found = CALLS[name](Node(M))
+    assert found.shape == np.shape(wanted)
+    np.testing.assert_allclose(found.data, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_derivatives_are_those_of_differences(name):
+    at = np.random.default_rng(1).permutation(M.ravel()).reshape(M.shape) + 0.5
+    check_gradients(CALLS[name], at, order=2)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_program_gives_the_same(name):
+    def loss(m):
+        found = CALLS[name](m)
+        return (found * found).sum()
+
+    value, gradient = program(loss)(M)
+    expected = value_and_grad(loss)(M)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-13)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("name", CALLS)
+def test_dtypes_stay(name, dtype):
+    m = Node((M / 4).astype(dtype))
+    found = CALLS[name](m)
+    wanted = CALLS[name](m.data).dtype
+    if wanted == dtype:  # else another operand is of float64
+        assert found.dtype == dtype
+    found.sum().backward()
+    assert m.grad.dtype == dtype
+
+
+TWINS = {
+    "flip": (lambda a: np.flip(a, 1), lambda a: a.flip(1)),
+    "roll": (lambda a: np.roll(a, 2, 1), lambda a: a.roll(2, 1)),
+    "repeat": (lambda a: np.repeat(a, 2, 1), lambda a: a.repeat_interleave(2, 1)),
+    "tile": (lambda a: np.tile(a, (2, 1)), lambda a: a.tile((2, 1))),
+    "pad": (lambda a: np.pad(a, 1), lambda a: torch.nn.functional.pad(a, (1, 1, 1, 1))),
+    "take": (lambda a: np.take(a, [2, 2, 0]), lambda a: a.take(torch.tensor([2, 2, 0]))),
+    "gather": (
+        lambda a: np.take_along_axis(a, ORDER, 1),
+        lambda a: a.gather(1, torch.tensor(ORDER)),
+    ),
+    "diagonal": (lambda a: np.diagonal(a, 1), lambda a: a.diagonal(1)),
+    "diag": (lambda a: np.diag(a[:, 0], 1), lambda a: torch.diag(a[:, 0], 1)),
+    "trace": (np.trace, lambda a: a[:, :3].trace()),
+    "tril": (np.tril, torch.tril),
+    "triu": (np.triu, torch.triu),
+    "hstack": (lambda a: np.hstack([a, a]), lambda a: torch.hstack([a, a])),
+    "column_stack": (
+        lambda a: np.column_stack([a[:, 0], a]), lambda a: torch.column_stack([a[:, 0], a])
+    ),
+    "split": (lambda a: np.split(a, 2, 1)[1], lambda a: a.split(2, 1)[1]),
+    "inner": (lambda a: np.inner(a, a), lambda a: torch.inner(a, a)),
+    "tensordot": (
+        lambda a: np.tensordot(a, a, ([0], [0])), lambda a: torch.tensordot(a, a, ([0], [0]))
+    ),
+    "kron": (lambda a: np.kron(a, a), lambda a: torch.kron(a, a)),
+    "diff": (np.diff, torch.diff),
+    "cumprod": (lambda a: np.cumprod(a, 1), lambda a: a.cumprod(1)),
+    "median": (lambda a: np.median(a, 0), lambda a: a.median(0).values),
+    "logsumexp": (lambda a: chaingrad.logsumexp(a, 1), lambda a: a.logsumexp(1)),
+    "vector_norm": (np.linalg.vector_norm, torch.linalg.vector_norm),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_derivatives_of_both_orders_are_pytorchs(name):
+    ours, theirs = TWINS[name]
+    at = np.random.default_rng(2).permutation(A.ravel()).reshape(A.shape) + 0.5
+    agree(lambda a: ours(a) ** 2, lambda a: theirs(a) ** 2, [at])
+
+
+@given(
+    array=arrays(float, array_shapes(max_dims=3, max_side=4), elements=st.sampled_from([0, 1, 2]))
+)
+def test_the_product_up_to_each_entry_has_its_gradient_where_factors_are_0(array):
+    x, t = Node(array), torch.tensor(array, requires_grad=True)
+    np.cumprod(x, axis=0).sum().backward()
+    t.cumprod(0).sum().backward()
+    np.testing.assert_allclose(x.grad, t.grad.numpy())
+
+
+def test_a_median_of_a_nan_is_one():
+    found = np.median(Node(np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]])), axis=1)
+    np.testing.assert_array_equal(found.data, [np.nan, 5.0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda m: np.swapaxes(m, 0, 3), ValueError, "axis 3"),
+        (lambda m: np.split(m, 3, 2), ValueError, "equal division"),
+        (lambda m: np.pad(m, 1, "mean"), TypeError, "'mean' has no derivative here; constant"),
+        (lambda m: np.matrix_transpose(m[0, 0]), ValueError, "needs two axes"),
+        (lambda m: np.moveaxis(m, 0, (1, 2)), ValueError, "equally many"),
+        (lambda m: np.vdot(m, V), ValueError, "24 and 4"),
+        (lambda m: np.tensordot(m, A, 1), ValueError, "do not fit"),
+        (lambda m: np.average(m, weights=np.zeros_like(M)), ZeroDivisionError, "add up to 0"),
+        (lambda m: np.linalg.vector_norm(m, ord=3), TypeError, "1, 2 and inf"),
+        (lambda m: np.linalg.matrix_norm(m, ord=2), TypeError, "only 'fro'"),
+        (lambda m: np.take(m, m), TypeError, "losing its graph"),
+    ],
+)
+def test_what_does_not_fit_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(Node(M))
+
+
+def test_nodes_have_numpys_methods():
+    m = Node(M)
+    for found, wanted in [
+        (m.swapaxes(0, 1), M.swapaxes(0, 1)), (m.repeat(2, 1), M.repeat(2, 1)),
+        (m.take([1, 1], 2), M.take([1, 1], 2)), (m.diagonal(), M.diagonal()),
+        (m.trace(), M.trace()), (m.cumprod(1), M.cumprod(1)), (m.ravel(), M.ravel()), (m.mT, M.mT),
+        (m[0].dot(A.T), A.dot(A.T)),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(found.data, wanted)
+
+
+def test_what_is_no_node_is_a_constant():
+    assert not _node(V).requires_grad

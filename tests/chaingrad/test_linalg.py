@@ -1,0 +1,119 @@
+"""Linear algebra of nodes beside NumPy's values and PyTorch's derivatives of both orders."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chaingrad import Node, check_gradients, program, value_and_grad
+from tests.chaingrad.test_rules import agree, seeds
+
+
+def matrices(seed, *shape):
+    return np.random.default_rng(seed).standard_normal(shape) + 3 * np.eye(*shape[-2:])
+
+
+OF_ONE = {
+    "inv": (np.linalg.inv, torch.linalg.inv),
+    "det": (np.linalg.det, torch.linalg.det),
+    "slogdet": (lambda a: np.linalg.slogdet(a)[1], lambda a: torch.linalg.slogdet(a)[1]),
+    "cholesky": (
+        lambda a: np.linalg.cholesky(a @ a.mT + np.eye(a.shape[-1])),
+        lambda a: torch.linalg.cholesky(a @ a.mT + torch.eye(a.shape[-1], dtype=a.dtype)),
+    ),
+}
+stacks = st.sampled_from([(), (1,), (2,), (2, 1)])
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+@given(order=st.integers(1, 3), before=stacks, seed=seeds)
+def test_of_one_matrix(name, order, before, seed):
+    agree(*OF_ONE[name], [matrices(seed, *before, order, order)], seed)
+
+
+def solved(a, b):
+    """What PyTorch solves; it takes a stack of columns for vectors where NumPy sees a matrix."""
+    stack = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    return torch.linalg.solve(a.expand(*stack, *a.shape[-2:]), b.expand(*stack, *b.shape[-2:]))
+
+
+@given(order=st.integers(1, 3), left=stacks, right=stacks, columns=st.integers(1, 2), seed=seeds)
+def test_solve_for_matrices(order, left, right, columns, seed):
+    a = matrices(seed, *left, order, order)
+    b = np.random.default_rng(seed + 1).standard_normal((*right, order, columns))
+    agree(np.linalg.solve, solved, [a, b], seed)
+
+
+@given(order=st.integers(1, 3), before=stacks, seed=seeds)
+def test_solve_for_a_vector(order, before, seed):
+    """NumPy takes a right-hand side for a vector if it has one axis, PyTorch by the shapes."""
+    a = matrices(seed, *before, order, order)
+    b = np.random.default_rng(seed + 1).standard_normal(order)
+    agree(np.linalg.solve, lambda a, b: solved(a, b[:, None])[..., 0], [a, b], seed)
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+def test_by_differences_to_second_order(name):
+    check_gradients(OF_ONE[name][0], matrices(1, 2, 3, 3), order=2)
+
+
+@pytest.mark.parametrize("name", [*OF_ONE, "solve"])
+def test_a_program_gives_the_same(name):
+    b = np.random.default_rng(2).standard_normal((3, 2))
+    f = OF_ONE[name][0] if name != "solve" else lambda a: np.linalg.solve(a, b)
+
+    def loss(a):
+        found = f(a)
+        return (found * found).sum()
+
+    a = matrices(3, 3, 3)
+    value, gradient = program(loss)(a)
+    expected = value_and_grad(loss)(a)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-11)
+
+
+def test_a_determinant_has_its_sign():
+    a = Node(np.array([[0.0, 2.0], [3.0, 0.0]]))
+    sign, logarithm = np.linalg.slogdet(a)
+    assert (sign, logarithm.item()) == (-1.0, pytest.approx(np.log(6.0)))
+    assert np.linalg.slogdet(a).logabsdet.requires_grad
+
+
+def test_floats_keep_their_dtype():
+    a = Node(matrices(4, 3, 3).astype(np.float32))
+    for f in (np.linalg.inv, np.linalg.det, lambda a: np.linalg.solve(a, np.ones(3))):
+        a.grad = 0.0
+        f(a).sum().backward()
+        assert a.grad.dtype == np.float32
+
+
+def test_a_singular_matrix_is_refused():
+    a = Node(np.ones((2, 2)))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        np.linalg.inv(a)
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        np.linalg.det(a).backward()  # its formula divides, though the slope exists
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        np.linalg.inv(Node(np.ones((2, 3))))
+
+
+def test_a_gaussian_process_learns_its_length():
+    """As Gaussians are fitted: by the gradient of the log-likelihood, as PyTorch has it."""
+    x, y = np.linspace(0, 1, 6), np.sin(6 * np.linspace(0, 1, 6))
+
+    def loss(library, length, eye):
+        apart = (library.as_tensor(x)[:, None] - library.as_tensor(x)) / length
+        k = library.exp(-0.5 * apart**2) + 0.1 * eye
+        return 0.5 * library.as_tensor(y) @ library.linalg.solve(k, library.as_tensor(y)) + (
+            0.5 * library.linalg.slogdet(k)[1]
+        )
+
+    class Numpy:
+        as_tensor, exp, linalg = staticmethod(np.asarray), staticmethod(np.exp), np.linalg
+
+    ours, theirs = Node(0.3), torch.tensor(0.3, dtype=torch.float64, requires_grad=True)
+    loss(Numpy, ours, np.eye(6)).backward()
+    loss(torch, theirs, torch.eye(6, dtype=torch.float64)).backward()
+    assert ours.grad == pytest.approx(theirs.grad.item(), rel=1e-9)
