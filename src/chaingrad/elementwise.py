@@ -16,7 +16,7 @@ _LOG2, _LOG10 = math.log(2.0), math.log(10.0)
 
 
 def _function(name: str, vjp: rules.Vjp, of_float: Any = None, **facts: Any) -> Rule:
-    """Make the rule of NumPy's function ``name``; a float is computed by `math`."""
+    """Make the rule of NumPy's function ``name``; a float is computed by ``math``."""
     of_float = of_float or getattr(math, name)
     return rule(name, rules.elementwise(of_float, getattr(np, name)), vjp, **facts)
 

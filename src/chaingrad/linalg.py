@@ -1,8 +1,8 @@
 """NumPy's linear algebra on nodes, for a matrix or a stack of them.
 
 Formulas :cite:`giles2008`: let S be the inverse of A. If A moves by dA, then S moves by -S dA S,
-the solution x = S b by -S dA x, and log |det A| by tr(S dA). With A = L Lᵀ, dL is L times the lower
-triangle of L⁻¹ dA L⁻ᵀ, with half of its diagonal. A VJP transposes these.
+the solution x = S b by -S dA x, and the logarithm of det A by tr(S dA). With A = L Lᵀ, dL is L
+times the lower triangle of L⁻¹ dA L⁻ᵀ, with half of its diagonal. A VJP transposes these.
 """
 
 import math

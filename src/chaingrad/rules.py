@@ -394,9 +394,9 @@ neg: Rule = rule(
 def elementwise(
     of_float: Callable[[float], float], of_array: Callable[[Any], Any]
 ) -> Callable[[Any], Any]:
-    """Use the quick function of `math` for a float; NumPy's for arrays, and if `math` raises.
+    """Use the quick function of ``math`` for a float; NumPy's for arrays, and if ``math`` raises.
 
-    At log(0) or exp(1000) `math` raises, NumPy gives -inf or inf with a RuntimeWarning.
+    At log(0) or exp(1000) ``math`` raises, NumPy gives -inf or inf with a RuntimeWarning.
     """
 
     def compute(a: Any) -> Any:

@@ -182,7 +182,7 @@ class Writer:
 
     @property
     def helpers(self) -> list[str]:
-        """The functions that neither `math` nor NumPy has."""
+        """The functions that neither ``math`` nor NumPy has."""
         return [_HELPERS[name] for name in self._helpers]
 
     @property

@@ -24,6 +24,8 @@ def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
     if written and not more and f"{{{len(names)}" not in written:
         text = written.format(*map(_Operand, names))
         return text.replace("⊙", "×") if scalars else text
+    if item.op.startswith("**") and len(names) == 1:
+        return f"{_base(names[0])}{html.escape(item.op)}"
     return f"{html.escape(item.op)}({', '.join([*names, *more])})"
 
 

@@ -9,6 +9,7 @@ from chaingrad import Node, rules
 from chaingrad.backward import local_gradients
 from chaingrad.graph import CycleError, toposort
 from chaingrad.modes import no_grad
+from chainlab.lessons import engine
 from chainview import play, play_toposort
 from chainview.player.names import entries_of, plain
 from chainview.player.player import SCRIPT
@@ -187,6 +188,13 @@ def test_the_words_of_a_neuron():
     assert told[-1] == (
         "The leaves have their gradients: ∂h/∂b = 0.74, ∂h/∂w = 1.48, ∂h/∂x = −0.37."
     )
+
+
+def test_a_power_of_the_readers_engine_is_told_as_one():
+    x = engine.Node(-3.0)
+    x.label = "x"
+    told = " ".join(step.words for step in play(x**2).steps)
+    assert "x**2 = (−3.0)**2 = 9.0" in re.sub(r"<[^>]+>", "", told)
 
 
 def test_matrix_products_are_told_as_formulas():
