@@ -70,7 +70,8 @@ NN = {
     "functional": "losses are in chaingrad.losses, activations are methods, as x.relu()",
     "utils": "say chaingrad.optim.clip_grad_norm",
     "init": 'say chaingrad.nn.Linear(2, 1, init="he")',
-    "Embedding": "a Parameter is one, indexed by rows, table[indices]",
+    "BatchNorm1d": "say chaingrad.nn.BatchNorm",
+    "BatchNorm2d": "say chaingrad.nn.BatchNorm",
     "ModuleList": "a list of modules in an attribute does",
     "ModuleDict": "a dictionary of modules in an attribute does",
 }
