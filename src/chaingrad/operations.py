@@ -189,9 +189,7 @@ def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any
     if any(isinstance(bound, Traced) and not is_symbol(bound) for bound in (low, high)):
         raise TypeError("clip: bounds are numbers or arrays; with nodes use maximum and minimum")
     low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
-    within = (x.data >= low) & (x.data <= high)
-    outside = rules.cast(np.clip(x.data, low, high), dtype=x.dtype)
-    return rules.where(x, outside, condition=within)
+    return rules.clip(x, low=low, high=high)
 
 
 def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:

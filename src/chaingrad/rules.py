@@ -474,8 +474,14 @@ def _where(a: Any, b: Any, condition: Any) -> Any:
     return chosen if chosen.ndim else chosen[()]  # of numbers a number
 
 
-def _unless_beaten(beaten: Any, ties: Any) -> Any:
-    return 1.0 - beaten - 0.5 * ties  # nan is beaten by nothing, and beats nothing
+def _winner_takes(g: Value, beaten: Any, ties: Any) -> Value:
+    """Give ``g`` to what is not beaten, half of it at a tie; nan is beaten by nothing."""
+    if np.ndim(beaten) == 0:
+        return g * (1.0 - beaten - 0.5 * ties)
+    if not may_hold(ties):
+        return g * ~beaten
+    half = float_dtype(value(g)).type(0.5)  # in their dtype, as booleans times 0.5 are not
+    return g * (~beaten - half * ties)
 
 
 exp: Rule = rule(
@@ -532,15 +538,15 @@ logaddexp: Rule = rule(
 )  # fmt: skip
 maximum: Rule = rule(
     "maximum", np.maximum,
-    lambda g, out, a, b: g * _unless_beaten(value(a) < value(b), value(a) == value(b)),
-    lambda g, out, a, b: g * _unless_beaten(value(b) < value(a), value(a) == value(b)),
+    lambda g, out, a, b: _winner_takes(g, value(a) < value(b), value(a) == value(b)),
+    lambda g, out, a, b: _winner_takes(g, value(b) < value(a), value(a) == value(b)),
     reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
     formula="max({0}, {1})",
 )  # fmt: skip
 minimum: Rule = rule(
     "minimum", np.minimum,
-    lambda g, out, a, b: g * _unless_beaten(value(a) > value(b), value(a) == value(b)),
-    lambda g, out, a, b: g * _unless_beaten(value(b) > value(a), value(a) == value(b)),
+    lambda g, out, a, b: _winner_takes(g, value(a) > value(b), value(a) == value(b)),
+    lambda g, out, a, b: _winner_takes(g, value(b) > value(a), value(a) == value(b)),
     reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
     formula="min({0}, {1})",
 )  # fmt: skip
@@ -549,6 +555,11 @@ where: Rule = rule(
     lambda g, out, a, b, condition: where(g, 0.0, condition=condition),
     lambda g, out, a, b, condition: where(0.0, g, condition=condition),
     reads=((), ()), flops=no_flops, **BROADCASTS,
+)  # fmt: skip
+clip: Rule = rule(
+    "clip", lambda a, low, high: cast(np.clip(a, low, high), dtype=float_dtype(a)),
+    lambda g, out, a, low, high: g * ((value(a) >= low) & (value(a) <= high)),
+    reads=((INPUT,),), flops=no_flops,
 )  # fmt: skip
 alias: Rule = rule(
     "alias", lambda a: a, None, reads=((),), passes_on=(INPUT,), flops=no_flops, formula="{0}"
@@ -585,8 +596,9 @@ def _undo_reduction(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
 def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
     def vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
         best = np.equal(value(a), _undo_reduction(value(out), value(a), axis, keepdims))
-        share = best / np.sum(best, axis=axis, keepdims=True)
-        return _undo_reduction(g, a, axis, keepdims) * share
+        best = best.astype(float_dtype(value(g)))
+        share = g / best.sum(axis=axis, keepdims=keepdims)
+        return _undo_reduction(share, a, axis, keepdims) * best
 
     def compute(a: Any, axis: Any, keepdims: bool) -> Any:
         return of_array(a, axis=axis, keepdims=keepdims)

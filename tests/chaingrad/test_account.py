@@ -342,8 +342,8 @@ A_FUNCTION |= {"tan", "sinh", "cosh", "arcsin", "arccos", "arctan", "arcsinh", "
                "log2", "log10", "exp2"}  # fmt: skip
 OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky"}
 BY_FORMULA = {"matmul", "einsum", "logsumexp", "scatter", *OF_MATRICES}  # below
-UNCOUNTED = {"alias", "cast", "where", "relu", "maximum", "minimum", "max", "min", "reshape",
-             "broadcast_to", "transpose", "getitem", "concatenate", "abs"}  # fmt: skip
+UNCOUNTED = {"alias", "cast", "clip", "where", "relu", "maximum", "minimum", "max", "min",
+             "reshape", "broadcast_to", "transpose", "getitem", "concatenate", "abs"}  # fmt: skip
 
 
 def options_of(name, shape, axis, keepdims, ones=np.ones):

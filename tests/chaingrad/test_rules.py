@@ -541,6 +541,7 @@ def test_a_gradient_held_in_bytes_is_not_taken_for_a_repeated_one():
 OPERANDS = {  # of each rule: inputs and options
     "where": ([(2, 3), (2, 3)], {"condition": np.array([True, False, True])}),
     "cast": ([(2, 3)], {"dtype": np.dtype(np.float64)}),
+    "clip": ([(2, 3)], {"low": 0.5, "high": 1.5}),
     "max": ([(2, 3)], {"axis": 1, "keepdims": False}),
     "min": ([(2, 3)], {"axis": 1, "keepdims": False}),
     "mean": ([(2, 3)], {"axis": 1, "keepdims": False}),
@@ -596,6 +597,22 @@ def test_a_vjp_reads_what_its_rule_says_and_nothing_else(name):
             reads = (*bound.facts.reads, *[()] * len(inputs))[position]
             same = np.array_equal(right[position], wrong[position])
             assert same == (poisoned not in reads), (name, position, poisoned)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("name", sorted(set(RULES) - {"cast", "binary_cross_entropy"}))
+def test_a_vjp_computes_in_the_dtype_of_its_gradient(name, dtype):
+    """Also at ties; LAPACK has no half precision, and cross-entropy gets its labels cast."""
+    bound, inputs, _ = operands(name)
+    if dtype == np.float16 and name in ("inv", "det", "logdet", "cholesky", "solve"):
+        return
+    inputs = [x.astype(dtype) for x in inputs]
+    for x in inputs[1:]:
+        if x.shape == inputs[0].shape:
+            x[..., 0] = inputs[0][..., 0]
+    out = bound.compute(*inputs)
+    for share in pulled(bound, np.ones_like(out), out, inputs):
+        assert share.dtype == dtype
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -78,7 +78,7 @@ class BatchNorm(Module):
     Attributes:
         weight, bias: parameters of shape (size,), 1 and 0 at the start.
         running_mean, running_var: arrays of shape (size,), 0 and 1 at the start; the variance is
-            that over n - 1. `state_dict` has them, too.
+            that over n - 1. `Module.state_dict` has them, too.
 
     Raises:
         ValueError: a size below 1; in a call, a number of features that is another, or while

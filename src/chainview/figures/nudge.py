@@ -45,9 +45,9 @@ def nudge(
     What is done with arrays is written out entry by entry; in the drawing they have their norms.
 
     Args:
-        root: a node that holds a number, or a function that gives one. In a function ``where`` and
-            ``clip`` choose anew as leaves move; of a graph that stands, what they chose is settled,
-            and they are refused.
+        root: a node that holds a number, or a function that gives one. In a function ``where``
+            chooses anew as leaves move; of a graph that stands, what it chose is settled, and it
+            is refused.
         values: what the function is called with, numbers or arrays: its leaves, which have the
             names of its arguments.
         leaves: those that can be moved, an array by each of its entries; by default all that

@@ -331,6 +331,7 @@ def test_every_rule_is_met():
     x, y = np.array([[0.3, -1.2], [2.0, 0.7]]), np.array([[1.1, 0.4], [-0.6, 2.5]])
     of_options = {
         "where": {"condition": x > 0.5}, "cast": {"dtype": np.dtype(np.float64)},
+        "clip": {"low": -1.0, "high": 1.0},
         "max": {"axis": 1, "keepdims": False}, "min": {"axis": 0, "keepdims": True},
         "mean": {"axis": None, "keepdims": False}, "sum": {"axis": 0, "keepdims": False},
         "logsumexp": {"axis": 1, "keepdims": False}, "cross_entropy": {"labels": np.array([1, 0])},

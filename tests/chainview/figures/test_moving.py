@@ -271,9 +271,9 @@ def test_an_operation_that_no_page_has_is_named(compute, reason):
 
 def test_a_branch_that_was_taken_is_not_followed():
     x = Node(2.0, "x")
-    for y in (x.clip(0.0, 1.0), where(True, x, 2.0 * x)):
-        with pytest.raises(TypeError, match=r"'where' cannot follow .*maximum, minimum and relu"):
-            nudge(y)
+    with pytest.raises(TypeError, match=r"'where' cannot follow .*maximum, minimum and relu"):
+        nudge(where(True, x, 2.0 * x))
+    nudge(x.clip(0.0, 1.0))
 
 
 @pytest.mark.parametrize("figure", [nudge, order])
