@@ -480,7 +480,8 @@ def _winner_takes(g: Value, beaten: Any, ties: Any) -> Value:
         return g * (1.0 - beaten - 0.5 * ties)
     if not may_hold(ties):
         return g * ~beaten
-    half = float_dtype(value(g)).type(0.5)  # in their dtype, as booleans times 0.5 are not
+    dtype = float_dtype(value(g))
+    half = 0.5 if dtype == _FLOAT64 else dtype.type(0.5)  # booleans times 0.5 are of float64
     return g * (~beaten - half * ties)
 
 

@@ -27,6 +27,7 @@ _SIGNS = {
 # Operations that enclose their operands in signs of their own.
 _FORMS = {
     "divide": (r"\frac{{{0}}}{{{1}}}", POWER), "exp": ("e^{{{0}}}", POWER),
+    "invert": (r"\neg\left({0}\right)", UNARY), "logical_not": (r"\neg\left({0}\right)", UNARY),
     "sqrt": (r"\sqrt{{{0}}}", ATOM), "absolute": (r"\left|{0}\right|", ATOM),
     "maximum": (r"\max\left({1}, {0}\right)", ATOM),
     "where": (r"\begin{{cases}} {1} & {0} \\ {2} & \text{{else}} \end{{cases}}", ATOM),
