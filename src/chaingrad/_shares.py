@@ -33,7 +33,13 @@ def match_parent(share: Any, parent: Any, child: Any) -> Any:
             raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
     if isinstance(share, Traced):
         return _of_dtype(share, data)
-    return float(share) if is_number(data) else np.asarray(share, float_dtype(data))
+    if is_number(data):
+        return float(share)
+    if np.iscomplexobj(share):
+        raise TypeError(
+            f"the VJP of {child.op} for {describe(parent)} gave complex numbers; take the real part"
+        )
+    return np.asarray(share, float_dtype(data))
 
 
 def _of_dtype(share: Any, data: Any) -> Any:

@@ -62,6 +62,8 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
             return NotImplemented  # type: ignore[no-any-return]
         return forward(_constant(other, self.data), self)
 
+    name = {"div": "truediv"}.get(rule.name, rule.name)
+    forward.__qualname__, reflected.__qualname__ = f"Node.__{name}__", f"Node.__r{name}__"
     return forward, reflected
 
 

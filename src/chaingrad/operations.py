@@ -117,6 +117,8 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     >>> einsum("i,i->", Node(np.array([1.0, 2.0])), np.array([3.0, 4.0])).data
     11.0
     """
+    if not isinstance(subscripts, str):
+        raise TypeError('einsum: say which indices first, as in einsum("ij,jk->ik", x, y)')
     first = _first("einsum", *operands)
     return first.apply(rules.einsum, operands, {"subscripts": subscripts})
 

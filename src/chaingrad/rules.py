@@ -871,6 +871,10 @@ def swap_last(a: Value) -> Value:
 def _matmul_left(g: Value, out: Value, a: Value, b: Value) -> Value:
     if a.ndim == b.ndim == 2:
         return (b @ g.T).T if _by_columns(a) else g @ b.T
+    if b.ndim == 1 and a.ndim < 3:
+        return reshape(g, shape=(-1, 1)) * b if a.ndim == 2 else g * b
+    if a.ndim == 1 and b.ndim == 2:
+        return b @ g
     g, _, b = _as_matrices(g, a, b)
     return g @ swap_last(b)
 
@@ -880,6 +884,8 @@ def _matmul_right(g: Value, out: Value, a: Value, b: Value) -> Value:
         return (g.T @ a).T if _by_columns(b) else a.T @ g
     if a.ndim == 2 and b.ndim == 1:
         return a.T @ g
+    if a.ndim == 1 and b.ndim < 3:
+        return reshape(a, shape=(-1, 1)) * g if b.ndim == 2 else g * a
     was_vector = len(shape_of(b)) == 1
     g, a, _ = _as_matrices(g, a, b)
     share = swap_last(a) @ g

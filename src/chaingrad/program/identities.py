@@ -100,6 +100,8 @@ def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) 
     for x, y in ((a, b), (b, a)):
         if _is(x, 1.0) and _same(y, example):
             return y
+        if x.ndim == 2 and x.shape[1] == 1 and y.ndim == 1 and (column := _flat(x)) is not None:
+            return tape.add("outer", (column, y))
     if np.result_type(example).kind != "f":
         return None
     for x, y in ((a, b), (b, a)):
@@ -232,6 +234,23 @@ def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     return None
 
 
+def _names_axes(index: Any) -> bool:
+    """Return whether an index picks nothing: all of each axis, and new axes."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(part is None or part is ... or part == slice(None) for part in parts)
+
+
+def _getitem(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    return args[0].reshape(np.shape(example)) if _names_axes(options["index"]) else None
+
+
+def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    a, shape = args[0], options["shape"]
+    if not _names_axes(options["index"]) or a.shape != np.empty(shape)[options["index"]].shape:
+        return None
+    return a.astype(options["dtype"]).reshape(shape)
+
+
 def _broadcast(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     x, shape = args[0], options["shape"]
     if x.shape == shape:
@@ -322,6 +341,8 @@ _IDENTITIES: dict[str, Identity] = {
     "power": _power,
     "transpose": _transpose,
     "reshape": _reshape,
+    "getitem": _getitem,
+    "scatter": _scatter,
     "broadcast_to": _broadcast,
     "matmul": _matmul,
     "float": _float,

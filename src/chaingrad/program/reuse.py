@@ -14,6 +14,10 @@ class Reuser(Writer):
     An operation on entries may write over its own operand; a matrix product may not.
     """
 
+    def find_twins(self) -> dict[Recorded, Recorded]:
+        """Find none: a view of an array would keep what is to be written over."""
+        return {}
+
     def _write(self, values: Sequence[Recorded]) -> None:
         if not self.lines:
             self._at = {x: i for i, x in enumerate(self.order)}

@@ -164,6 +164,8 @@ class Writer:
         self._uses = Counter(self.outputs)
         for x in self.values:
             self._uses.update(x.args)
+        self.twins = self.find_twins()
+        self._uses.update(self.twins.values())
         self._exact = {x.dtype for x in self.values if x.is_array and x.dtype.kind == "f"} <= {
             np.dtype(np.float64)
         }
@@ -179,6 +181,18 @@ class Writer:
         self._write(self.order[: len(first)])
         self.forward, self._is_back = len(self.lines), True
         self._write(self.order[len(first) :])
+
+    def find_twins(self) -> dict[Recorded, Recorded]:
+        """Map each reduction to an earlier one that differs in whether it keeps its axes."""
+        found: dict[Any, Recorded] = {}
+        twins = {}
+        for x in self.values:
+            if x.op in _METHODS and x.shape:
+                axis = x.option("axis")
+                first = found.setdefault((x.op, x.args, axis, x.region), x)
+                if first is not x and x.size == first.size:
+                    twins[x] = first
+        return twins
 
     @property
     def helpers(self) -> list[str]:
@@ -223,7 +237,14 @@ class Writer:
         cheap = (x.op == "transpose" and x.option("axes") is None) or (
             x.op == "getitem" and len(x.args) == 1 and isinstance(x.option("index"), int)
         )
+        before = self._reshaped(x)
+        if before is not None and _new_axis(before, x):
+            return before in self.name or self._is_trivial(before)
         return cheap and (x.args[0] in self.name or self._is_trivial(x.args[0]))
+
+    def _reshaped(self, x: Recorded) -> Recorded | None:
+        """Return what ``x`` is written as another shape of, if it is."""
+        return self.twins.get(x, x.args[0] if x.op == "reshape" else None)
 
     def _bare(self, x: Recorded) -> Recorded:
         while x.op == "float" and not self._needs_float(x):
@@ -307,9 +328,9 @@ class Writer:
         if has_sign and op in _UNARY:
             sign, binds = _UNARY[op]
             return f"{sign}{self.operand(args[0], binds)}", binds
-        said = getattr(self, f"_say_{op}", None)
+        said = self._say_reshape if x in self.twins else getattr(self, f"_say_{op}", None)
         if said:
-            return said(x)  # type: ignore[no-any-return]
+            return said(x)
         if op in _METHODS:
             words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
             words += ["keepdims=True"] if x.option("keepdims") else []
@@ -391,8 +412,12 @@ class Writer:
         return (f"{inner}.transpose{tuple(axes)}" if axes else f"{inner}.T"), ATOM
 
     def _say_reshape(self, x: Recorded) -> tuple[str, int]:
+        before = self.twins.get(x, x.args[0])
+        inner = self.operand(before, ATOM)
+        if index := _new_axis(before, x):
+            return f"{inner}[{index}]", ATOM
         shape = str(x.shape) if len(x.shape) > 1 else f"({x.shape[0] if x.shape else '()'})"
-        return f"{self.operand(x.args[0], ATOM)}.reshape{shape}", ATOM
+        return f"{inner}.reshape{shape}", ATOM
 
     def _say_astype(self, x: Recorded) -> tuple[str, int]:
         dtype = f"np.{x.option('dtype').name}" if x.dtype.kind != "b" else "bool"
@@ -447,7 +472,7 @@ class Writer:
         dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
         zeros = f"{name} = np.zeros({x.shape}{dtype})"
         index, what = self.index(x), self.operand(a, CHOICE)
-        if may_repeat([y.example for y in parts]):
+        if may_repeat([y.example for y in parts]) and not _are_distinct(parts):
             index = f"np.s_[{index}]" if ":" in index or "..." in index else index
             index = f"({index})" if "," in index and "np.s_" not in index else index
             return f"{zeros}\nnp.add.at({name}, {index}, {what})"
@@ -486,6 +511,21 @@ class Writer:
         return self.name[x]
 
 
+def _new_axis(x: Recorded, y: Recorded) -> str:
+    """Write the index that makes the column or row ``y`` of the vector ``x``, "" if it is none."""
+    if x.ndim != 1 or y.ndim != 2 or y.size != x.size or 1 not in y.shape:
+        return ""
+    return ":, None" if y.shape[1] == 1 else "None, :"
+
+
+def _are_distinct(parts: Sequence[Recorded]) -> bool:
+    """Return whether indices side by side cannot meet: one is a constant without repeats."""
+    if len({x.shape for x in parts}) != 1 or parts[0].ndim != 1:
+        return False
+    constants = (x.example for x in parts if x.is_constant)
+    return any(c.min(initial=0) >= 0 and len(np.unique(c)) == c.size for c in constants)
+
+
 def _is_written_bare(x: Recorded, beside: Recorded | None) -> bool:
     """Return whether a NumPy number can be a Python one: beside an array whose dtype stays."""
     if beside is None or not beside.is_array:
@@ -507,7 +547,7 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
             return text  # np.zeros and the like
         base = memory_of(x)
         # One entry in many places; or what NumPy made, which may show an operand of its.
-        unsure = any(y.op in ("broadcast_to", "call") for y in _shown(x))
+        unsure = any(y.op in ("broadcast_to", "call") for y in _shown(x)) or x in writer.twins
         known = base.op in ("input", "constant") or base in taken or unsure
         taken.add(base)
         return f"{writer.operand(x, ATOM)}.copy()" if known else text

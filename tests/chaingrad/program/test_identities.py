@@ -42,6 +42,17 @@ def number(a):
     return a.tape.add("float", (a,)) if isinstance(a, Recorded) else float(a)
 
 
+def scattered(a, index):
+    """Put an array with the axes of an index where these came from."""
+    a = a.reshape(-1)
+    if not isinstance(a, Recorded):
+        out = np.zeros(a.shape, a.dtype)
+        out[index] = a.reshape(out[index].shape)
+        return out
+    picked = a.reshape(np.empty(a.shape)[index].shape)
+    return picked.tape.add("scatter", (picked,), index=index, shape=a.shape, dtype=a.dtype)
+
+
 def shifted(a, axis):
     return a - a.max(axis=axis, keepdims=True)
 
@@ -67,6 +78,8 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: -a * b,
         lambda a, b, c, d, i, s, t: a * (c * b.sum()),
         lambda a, b, c, d, i, s, t: c * (d * (a * b)),
+        lambda a, b, c, d, i, s, t: column(vector(a)) * vector(b),
+        lambda a, b, c, d, i, s, t: vector(b) * column(vector(a)),
     ],
     "divide": [
         lambda a, b, c, d, i, s, t: a / c,
@@ -116,6 +129,18 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.sum(axis=i).reshape(a.sum(axis=i, keepdims=True).shape),
         lambda a, b, c, d, i, s, t: a.max(axis=i).reshape(a.max(axis=i, keepdims=True).shape),
         lambda a, b, c, d, i, s, t: a.mean(axis=i).reshape(a.mean(axis=i, keepdims=True).shape),
+    ],
+    "getitem": [
+        lambda a, b, c, d, i, s, t: a[None],
+        lambda a, b, c, d, i, s, t: a[..., None] * b,
+        lambda a, b, c, d, i, s, t: a.sum(axis=i)[..., None],
+        lambda a, b, c, d, i, s, t: a.reshape(-1)[:, None] + a.reshape(-1)[None, :],
+        lambda a, b, c, d, i, s, t: a[...],
+    ],
+    "scatter": [
+        lambda a, b, c, d, i, s, t: scattered(a, (..., None)),
+        lambda a, b, c, d, i, s, t: scattered(a, (None,)),
+        lambda a, b, c, d, i, s, t: scattered(a, (..., slice(None, None, -1))),
     ],
     "broadcast_to": [
         lambda a, b, c, d, i, s, t: np.broadcast_to(a, a.shape),
