@@ -40,11 +40,14 @@ def is_summary(value: Any) -> bool:
 
 
 def entries_of(value: Any) -> str:
-    """Write the entries of an array, a row to a line, and dots for those beyond the first few."""
+    """Write the entries of an array, a row to a line, and dots for those beyond the first few.
+
+    A zero has no sign there: which sign it gets depends on the order of multiplication.
+    """
     array = np.asarray(unwrapped(value))
     rows = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
     shown = [
-        "  ".join(f"{amount(x):>9}" for x in row[:MOST_ENTRIES]) + "  …" * (row.size > MOST_ENTRIES)
+        "  ".join(f"{amount(x + 0.0):>9}" for x in row[:MOST_ENTRIES]) + "  …" * (row.size > MOST_ENTRIES)
         for row in rows[:MOST_ENTRIES]
     ]
     return "\n".join(shown + ["        …"] * (len(rows) > MOST_ENTRIES))
