@@ -47,7 +47,8 @@ def entries_of(value: Any) -> str:
     array = np.asarray(unwrapped(value))
     rows = array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
     shown = [
-        "  ".join(f"{amount(x + 0.0):>9}" for x in row[:MOST_ENTRIES]) + "  …" * (row.size > MOST_ENTRIES)
+        "  ".join(f"{amount(x + 0.0):>9}" for x in row[:MOST_ENTRIES])
+        + "  …" * (row.size > MOST_ENTRIES)
         for row in rows[:MOST_ENTRIES]
     ]
     return "\n".join(shown + ["        …"] * (len(rows) > MOST_ENTRIES))
