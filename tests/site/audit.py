@@ -83,9 +83,13 @@ LINES = """() => [...document.querySelectorAll(".bd-article section > p")]
     .map((p) => {
         const range = document.createRange();
         range.selectNodeContents(p);
-        const lines = new Set([...range.getClientRects()].map((r) => Math.round(r.bottom)));
-        return [p.innerText.length, lines.size];
-    }).filter(([, lines]) => lines >= 4).map(([letters, lines]) => letters / (lines - 0.5))"""
+        const pieces = [...range.getClientRects()], { left, width } = p.getBoundingClientRect();
+        const lines = new Set(pieces.map((r) => Math.round(r.bottom)));
+        const last = pieces.filter((r) => Math.round(r.bottom) === Math.max(...lines));
+        const part = (Math.max(...last.map((r) => r.right)) - left) / width;
+        return [p.innerText.length, lines.size, part];
+    }).filter(([, lines]) => lines >= 4)
+    .map(([letters, lines, part]) => letters / (lines - 1 + part))"""
 # Punctuation that stands on a line below the formula that it follows.
 ALONE = """() => [...document.querySelectorAll("main .math")].flatMap((formula) => {
     const after = formula.nextSibling;
