@@ -274,9 +274,15 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """Return a diagonal of a matrix, or a matrix with a vector on its diagonal and zeros."""
-    if v.ndim != 1:
+    """Return a diagonal of a matrix, or a matrix with a vector on its diagonal and zeros.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if v.ndim == 2:
         return diagonal(v, k)
+    if v.ndim != 1:
+        raise ValueError(f"diag: a vector or a matrix is needed; got shape {v.shape}")
     places, count = np.arange(v.size), v.size + abs(k)
     index = (places + max(-k, 0), places + max(k, 0))
     return rules.scatter(v, index=index, shape=(count, count))
@@ -288,8 +294,8 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def _triangle(m: Any, k: int) -> Any:
-    rows, columns = m.shape[-2:]
-    return np.tri(rows, columns, k, dtype=bool)
+    shape = m.shape[-2:]
+    return np.tri(shape[0], shape[-1], k, dtype=bool)  # a vector is every row of a square
 
 
 def tril(m: Any, k: int = 0) -> Any:
@@ -352,7 +358,13 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """Subtract neighbours along an axis, ``n`` times."""
+    """Subtract neighbours along an axis, ``n`` times.
+
+    Raises:
+        ValueError: ``n`` is negative.
+    """
+    if n < 0:
+        raise ValueError(f"diff: n must be 0 or more; got {n}")
     axis = normalize_axis_index(axis, a.ndim)
     for _ in range(n):
         a = _at(a, axis, slice(1, None)) - _at(a, axis, slice(-1))
@@ -403,7 +415,12 @@ def average(a: Any, axis: int | None = None, weights: Any = None, keepdims: bool
     if weights is None:
         return _node(a).mean(axis=axis, keepdims=keepdims)
     a, weights = _node(a), _node(weights)
-    if weights.shape != a.shape and weights.ndim == 1 and axis is not None:
+    if weights.shape != a.shape:
+        if axis is None or weights.shape != (a.shape[axis],):
+            raise TypeError(
+                f"average: weights of shape {weights.shape} do not fit {a.shape}; give one for "
+                "each entry, or a vector of them along an axis that you name"
+            )
         shape = [1] * a.ndim
         shape[axis] = -1
         weights = operations.reshaped(weights, tuple(shape))

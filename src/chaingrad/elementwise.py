@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import rules
+from chaingrad._arguments import as_node
 from chaingrad.rules import BROADCASTS, INPUT, LEFT, RESULT, RIGHT, Rule, Value, rule
 
 _LOG2, _LOG10 = math.log(2.0), math.log(10.0)
@@ -94,22 +95,29 @@ def _erf(a: Any) -> Any:
         return math.erf(a)
     if rules.is_symbol(a):
         return a.elementwise("erf")
-    return np.asarray(_erf_of_array(a), np.result_type(a))
+    return np.asarray(_erf_of_array(a), rules.float_dtype(a))
 
 
 # Of the normal distribution: erf'(a) = 2 exp(-a²) / sqrt(pi)
-erf: Rule = rule(
+erf_: Rule = rule(
     "erf", _erf,
     lambda g, out, a: g * (2.0 / math.sqrt(math.pi) * rules.exp(-a * a)),
     reads=((INPUT,),), scratch=((1, 1),),
 )  # fmt: skip
 
 
+def erf(x: Any) -> Any:
+    """Compute the error function of each entry, 2/√π times the integral of exp(-t²) from 0."""
+    return erf_(as_node(x))
+
+
 def gelu(x: Any) -> Any:
     """Compute x Φ(x) of each entry, Φ the standard normal distribution's."""
-    return 0.5 * x * (1.0 + erf(x * math.sqrt(0.5)))
+    x = as_node(x)
+    return 0.5 * x * (1.0 + erf_(x * math.sqrt(0.5)))
 
 
 def silu(x: Any) -> Any:
     """Compute x σ(x) of each entry, σ the logistic function; also called swish."""
+    x = as_node(x)
     return x * rules.sigmoid(x)

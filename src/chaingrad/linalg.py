@@ -46,12 +46,12 @@ def _solve_right(g: Value, out: Value, a: Value, b: Value) -> Value:
 
 inv_: Rule = rule(
     "inv", lambda a: np.linalg.inv(a), lambda g, out, a: -(swap(out) @ g @ swap(out)),
-    reads=((RESULT,),), flops=_cubes(2), expects="square matrices",
+    reads=((RESULT,),), flops=_cubes(2), expects="square matrices that are not singular",
 )  # fmt: skip
 solve_: Rule = rule(
     "solve", lambda a, b: np.linalg.solve(a, b), _solve_left, _solve_right,
     reads=((LEFT, RESULT), (LEFT,)), flops=_solve_flops,
-    expects="square matrices, and on the right as many rows",
+    expects="square matrices that are not singular, and on the right as many rows",
 )  # fmt: skip
 
 
@@ -130,7 +130,13 @@ def matmul(x1: Any, x2: Any) -> Any:
 
 
 def outer(x1: Any, x2: Any) -> Any:
-    """Multiply each entry of one vector by each of another."""
+    """Multiply each entry of one vector by each of another.
+
+    Raises:
+        ValueError: one of them is no vector.
+    """
+    if np.ndim(value(x1)) != 1 or np.ndim(value(x2)) != 1:
+        raise ValueError("outer: two vectors are needed; np.outer takes arrays of other shapes")
     return operations.outer(x1, x2)
 
 

@@ -77,6 +77,7 @@ CALLS = {
     "linalg.trace": lambda m: np.linalg.trace(m),
     "tril": lambda m: np.tril(m, -1),
     "triu": lambda m: np.triu(m, 1),
+    "tril of a vector": lambda m: np.tril(m[0, 0]),
     "inner": lambda m: np.inner(m, A),
     "inner on the right": lambda m: np.inner(A, m),
     "inner of numbers": lambda m: np.inner(m, 2.0),
@@ -220,6 +221,11 @@ def test_a_median_of_a_nan_is_one():
         (lambda m: np.linalg.vector_norm(m, ord=3), TypeError, "1, 2 and inf"),
         (lambda m: np.linalg.matrix_norm(m, ord=2), TypeError, "only 'fro'"),
         (lambda m: np.take(m, m), TypeError, "losing its graph"),
+        (lambda m: np.diag(m), ValueError, r"got shape \(2, 3, 4\)"),
+        (lambda m: np.diff(m, -1), ValueError, "0 or more; got -1"),
+        (lambda m: np.average(m[0], weights=V), TypeError, "along an axis that you name"),
+        (lambda m: np.average(m, 1, weights=V), TypeError, r"\(4,\) do not fit \(2, 3, 4\)"),
+        (lambda m: np.linalg.outer(m[0], V), ValueError, "two vectors"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, error, message):

@@ -315,6 +315,12 @@ def test_the_slope_at_the_tip_of_a_norm_is_0(of):
     assert x.grad.tolist() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.parametrize("f", [erf, gelu, silu])
+def test_integers_are_taken_as_floats(f):
+    for plain in ([0, 1], 1, np.array([True, False])):
+        np.testing.assert_array_equal(f(np.array(plain)).data, f(Node(plain)).data)
+
+
 def test_every_rule_is_compared():
     covered = {"sum", "mean", "max", "min", "logsumexp"} | (set(UNARY) | set(BINARY)) & set(RULES)
     covered |= {"pow", "matmul", "reshape", "transpose", "broadcast_to", "getitem", "scatter"}

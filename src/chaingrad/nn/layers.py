@@ -20,7 +20,7 @@ class GELU(Module):
 
     def forward(self, x: Any) -> Node:
         """Map a node or an array of any shape."""
-        return elementwise.gelu(as_node(x))  # type: ignore[no-any-return]
+        return elementwise.gelu(x)  # type: ignore[no-any-return]
 
 
 class SiLU(Module):
@@ -28,7 +28,7 @@ class SiLU(Module):
 
     def forward(self, x: Any) -> Node:
         """Map a node or an array of any shape."""
-        return elementwise.silu(as_node(x))  # type: ignore[no-any-return]
+        return elementwise.silu(x)  # type: ignore[no-any-return]
 
 
 class LayerNorm(Module):
@@ -57,7 +57,7 @@ class LayerNorm(Module):
 
     def forward(self, x: Any) -> Node:
         """Map ``x`` of shape (..., size)."""
-        x = _of_shape(self, x, (self.weight.size,))
+        x = _rows(self, x, self.weight.size)
         away = x - x.mean(axis=-1, keepdims=True)
         spread = ((away * away).mean(axis=-1, keepdims=True) + self.eps).sqrt()
         return away / spread * self.weight + self.bias  # type: ignore[no-any-return]
@@ -146,7 +146,7 @@ class Embedding(Module):
 
     Raises:
         TypeError: indices that are no integers.
-        IndexError: an index that the table does not have.
+        IndexError: an index that the table does not have; negative ones count from no end.
 
     >>> Embedding(5, 3, rng=0)([[0, 4], [2, 2]]).shape
     (2, 2, 3)
@@ -159,9 +159,17 @@ class Embedding(Module):
 
     def forward(self, indices: Any) -> Node:
         """Pick the rows of integers of any shape; the result has one axis more."""
-        picked = indices if rules.is_symbol(indices) else np.asarray(indices)
+        picked: Any = indices if rules.is_symbol(indices) else np.asarray(indices)
         if picked.dtype.kind not in "iu":
             raise TypeError(f"Embedding expected integers; got {picked.dtype}")
+        known, message = (
+            (picked >= 0) & (picked < len(self.weight)),
+            (f"Embedding: indices must be from 0 to {len(self.weight) - 1}"),
+        )
+        if rules.is_symbol(picked):
+            known.demand(message)
+        elif not known.all():
+            raise IndexError(f"{message}; got {picked[~known].flat[0]}")
         return self.weight[picked]
 
 
@@ -291,7 +299,7 @@ class MultiheadAttention(Module):
         key = query if key is None else key
         size = self.out_proj.weight.shape[0]
         q, k, v = (
-            self._in_heads(_of_shape(self, x, (size,)), part * size)
+            self._in_heads(_rows(self, x, size), part * size)
             for part, x in enumerate((query, key, key if value is None else value))
         )
         scores = q @ k.mT / math.sqrt(q.shape[-1])
@@ -311,12 +319,11 @@ class MultiheadAttention(Module):
         return out.reshape(n, length, self.heads, size // self.heads).transpose(0, 2, 1, 3)
 
 
-def _of_shape(module: Module, x: Any, last: tuple[int, ...]) -> Any:
-    """Return ``x`` as a node; raise a ValueError if its last axes have another shape."""
+def _rows(module: Module, x: Any, size: int) -> Any:
+    """Return ``x`` as a node; raise a ValueError if its rows have another size."""
     x = as_node(x)
-    if x.shape[-len(last) :] != last:
-        wanted = ", ".join(map(str, last))
+    if x.shape[-1:] != (size,):
         raise ValueError(
-            f"{type(module).__name__} expected an input of shape (..., {wanted}); got {x.shape}"
+            f"{type(module).__name__} expected an input of shape (..., {size}); got {x.shape}"
         )
     return x

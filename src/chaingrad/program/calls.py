@@ -6,6 +6,7 @@ else is written out.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -19,6 +20,7 @@ _BY_VALUES = {  # the shape of the result depends on values, and the program is 
     "nonzero", "setdiff1d", "setxor1d", "trim_zeros", "union1d", "unique", "unique_all",
     "unique_counts", "unique_inverse", "unique_values", "where", "histogram_bin_edges",
 }  # fmt: skip
+_BY_OPERANDS = {"array_split", "pad", "repeat", "split", "tile"}  # so if these are traced
 _NO_VALUE = {  # they change an operand, or give what is no value of their operands
     "copyto", "empty_like", "fill_diagonal", "may_share_memory", "place", "put", "put_along_axis",
     "putmask", "save", "savetxt", "savez", "savez_compressed", "shares_memory",
@@ -26,8 +28,18 @@ _NO_VALUE = {  # they change an operand, or give what is no value of their opera
 CHANGING = {"byteswap", "fill", "partition", "put", "resize", "setflags", "sort"}  # methods
 
 
-class Operand(int):
-    """The place of an operand in a call, by its number."""
+@dataclass(frozen=True)
+class Slot:
+    """The place of an operand in a call or an index."""
+
+    number: int
+
+
+def filled(template: Any, operands: Sequence[Any]) -> Any:
+    """Fill the slots of a call's argument or of an index."""
+    if isinstance(template, list | tuple):
+        return type(template)(filled(x, operands) for x in template)
+    return operands[template.number] if isinstance(template, Slot) else template
 
 
 class Call:
@@ -46,8 +58,8 @@ class Call:
         return hash(self._key)
 
     def __call__(self, operands: Sequence[Any]) -> Any:
-        args = [_filled(x, operands) for x in self._args]
-        return self._function(*args, **{k: _filled(x, operands) for k, x in self._options.items()})
+        args = [filled(x, operands) for x in self._args]
+        return self._function(*args, **{k: filled(x, operands) for k, x in self._options.items()})
 
     def text(self, operands: Sequence[str]) -> str:
         """Write the call with these operands."""
@@ -67,7 +79,8 @@ def opened(
     name = _name(function)
     if not name or "out" in options or name in _NO_VALUE:
         raise TracingError(f"program: np.{function.__name__} is not written down")
-    if name in _BY_VALUES:
+    by_values = name in _BY_OPERANDS and any(map(is_symbol, [*args[1:], *options.values()]))
+    if name in _BY_VALUES or by_values:
         raise TracingError(
             f"program: the shape of what np.{name} gives depends on values, and a program is for "
             "one shape: call it outside, and pass the result as an argument"
@@ -77,7 +90,7 @@ def opened(
     def leave_open(x: Any) -> Any:
         if is_symbol(x) or isinstance(x, np.ndarray):
             operands.append(x)
-            return Operand(len(operands) - 1)
+            return Slot(len(operands) - 1)
         if isinstance(x, list | tuple):
             return type(x)(map(leave_open, x))
         if isinstance(x, np.generic):
@@ -108,15 +121,9 @@ def _name(function: Callable[..., Any]) -> str:
     return next((each for each in found if _of_numpy(each) is function), "")
 
 
-def _filled(x: Any, operands: Sequence[Any]) -> Any:
-    if isinstance(x, Operand):
-        return operands[x]
-    return type(x)(_filled(y, operands) for y in x) if isinstance(x, list | tuple) else x
-
-
 def _text(x: Any, operands: Sequence[str]) -> str:
-    if isinstance(x, Operand):
-        return operands[x]
+    if isinstance(x, Slot):
+        return operands[x.number]
     if isinstance(x, list | tuple):
         inside = ", ".join(_text(y, operands) for y in x)
         comma = "," if isinstance(x, tuple) and len(x) == 1 else ""

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.program.tape import BITS, VIEWS, Recorded, Slot, may_repeat
+from chaingrad.program.calls import Slot
+from chaingrad.program.tape import BITS, VIEWS, Recorded, may_repeat
 from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
@@ -189,7 +190,7 @@ class Writer:
         for x in self.values:
             if x.op in _METHODS and x.shape:
                 axis = x.option("axis")
-                first = found.setdefault((x.op, x.args, axis, x.region), x)
+                first = found.setdefault((x.op, x.args[0].place, axis, x.region), x)
                 if first is not x and x.size == first.size:
                     twins[x] = first
         return twins
@@ -522,7 +523,7 @@ def _are_distinct(parts: Sequence[Recorded]) -> bool:
     """Return whether indices side by side cannot meet: one is a constant without repeats."""
     if len({x.shape for x in parts}) != 1 or parts[0].ndim != 1:
         return False
-    constants = (x.example for x in parts if x.is_constant)
+    constants = (x.example for x in parts if x.is_constant and x.dtype.kind in "iu")
     return any(c.min(initial=0) >= 0 and len(np.unique(c)) == c.size for c in constants)
 
 

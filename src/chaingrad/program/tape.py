@@ -16,7 +16,6 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
@@ -24,6 +23,7 @@ import numpy as np
 
 from chaingrad._tree import sequence_like
 from chaingrad.program import calls
+from chaingrad.program.calls import Slot, filled
 from chaingrad.rules import Rule, Symbol, Traced, TracingError, is_number
 
 ndarray = np.ndarray
@@ -39,13 +39,6 @@ ELEMENTWISE = {
     if isinstance(found, np.ufunc) and name != "matmul"
 } | {"where"}
 BITS = {"bitwise_and": "logical_and", "bitwise_or": "logical_or", "invert": "logical_not"}
-
-
-@dataclass(frozen=True)
-class Slot:
-    """The place in an index of an operand that is recorded."""
-
-    number: int
 
 
 def _refusing(how: str) -> Callable[..., NoReturn]:
@@ -464,13 +457,6 @@ def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
     template = tuple(map(slot, index)) if isinstance(index, tuple) else slot(index)
     tape = next(x.tape for x in (*others, *parts) if isinstance(x, Recorded))
     return parts, template, tape
-
-
-def filled(template: Any, parts: Sequence[Any]) -> Any:
-    """Fill the slots of an index."""
-    if isinstance(template, tuple):
-        return tuple(filled(x, parts) for x in template)
-    return parts[template.number] if isinstance(template, Slot) else template
 
 
 def may_repeat(parts: Sequence[Any]) -> bool:

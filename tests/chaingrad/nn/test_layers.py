@@ -138,6 +138,18 @@ def test_an_embedding_adds_up_what_comes_back_to_a_row():
     assert ours.weight.grad[:, 0].tolist() == [3.0, 1.0, 0.0, 2.0]
 
 
+def test_a_program_of_an_embedding_looks_at_each_index():
+    table = nn.Embedding(4, 2, rng=0)
+    step = program(lambda w, i: (w * table(i)).sum())
+    for picked in ([0, 3], [2, 2]):
+        i = np.array(picked)
+        assert step(1.5, i) == pytest.approx(
+            value_and_grad(lambda w, i=i: (w * table(i)).sum())(1.5)
+        )
+    with pytest.raises(ValueError, match="from 0 to 3"):
+        step(1.5, np.array([0, 4]))
+
+
 def test_activations():
     for ours, theirs in [(nn.GELU(), torch.nn.GELU()), (nn.SiLU(), torch.nn.SiLU())]:
         assert_same(ours, theirs, RNG.standard_normal((3, 2)))
@@ -209,7 +221,8 @@ def test_float32_stays(name):
         (lambda: nn.MultiheadAttention(5, 2), ValueError, "multiple of heads; got 5 and 2"),
         (lambda: nn.MultiheadAttention(4, 2)(np.ones((1, 2, 3))), ValueError, r"\(\.\.\., 4\)"),
         (lambda: nn.Embedding(2, 2)([0.5]), TypeError, "expected integers; got float64"),
-        (lambda: nn.Embedding(2, 2)([2]), IndexError, "out of bounds"),
+        (lambda: nn.Embedding(2, 2)([2]), IndexError, "from 0 to 1; got 2"),
+        (lambda: nn.Embedding(2, 2)([0, -1]), IndexError, "from 0 to 1; got -1"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_named(call, error, message):

@@ -96,6 +96,7 @@ def test_a_function_with_several_results_is_called_for_each():
         (lambda X: np.unique(X), "the shape of what np.unique gives depends on values"),
         (lambda X: np.where(X > 0)[0], "the shape of what np.where gives depends on values"),
         (lambda X: np.nonzero(X)[0], "np.nonzero gives depends on values"),
+        (lambda X: np.repeat(X, np.argsort(X[0]), axis=1), "np.repeat gives depends on values"),
         (lambda X: np.empty_like(X), "np.empty_like is not written down"),
         (lambda X: np.shares_memory(X, X), "np.shares_memory is not written down"),
         (lambda X: X.sort(), r"cannot call sort\(\) on a traced value"),
