@@ -264,7 +264,8 @@ class MultiheadAttention(Module):
         out_proj: the `Linear` layer that mixes the heads.
 
     Raises:
-        ValueError: a size that the heads do not divide; in a call, rows of another size.
+        ValueError: a size that the heads do not divide; in a call, rows of another size, an input
+            without a batch, or keys and values of different lengths.
 
     >>> MultiheadAttention(6, 2, rng=0)(np.ones((5, 4, 6)), causal=True).shape
     (5, 4, 6)
@@ -298,10 +299,15 @@ class MultiheadAttention(Module):
         """
         key = query if key is None else key
         size = self.out_proj.weight.shape[0]
-        q, k, v = (
-            self._in_heads(_rows(self, x, size), part * size)
-            for part, x in enumerate((query, key, key if value is None else value))
-        )
+        value = key if value is None else value
+        inputs = [_rows(self, x, size) for x in (query, key, value)]
+        if {x.ndim for x in inputs} != {3} or inputs[1].shape != inputs[2].shape:
+            shapes = ", ".join(str(x.shape) for x in inputs)
+            raise ValueError(
+                "MultiheadAttention expected queries, keys and values of shape (n, length, size), "
+                f"as many keys as values; got {shapes}"
+            )
+        q, k, v = (self._in_heads(x, part * size) for part, x in enumerate(inputs))
         scores = q @ k.mT / math.sqrt(q.shape[-1])
         if causal:
             scores = rules.where(

@@ -194,7 +194,11 @@ def _checked_value(name: str, data: Data, value: Any) -> Data:
 
 
 def positive(name: str, size: int) -> int:
-    """Return a size; raise a ValueError with its name if it is below 1."""
-    if operator.index(size) < 1:
+    """Return a size; raise an error with its name if it is no whole number, or below 1."""
+    try:
+        number = operator.index(size)
+    except TypeError:
+        raise TypeError(f"{name} must be a whole number; got {size!r:.60}") from None
+    if number < 1:
         raise ValueError(f"{name} must be 1 or more; got {size}")
     return size
