@@ -198,7 +198,9 @@ def positive(name: str, size: int) -> int:
     try:
         number = operator.index(size)
     except TypeError:
-        raise TypeError(f"{name} must be a whole number; got {size!r:.60}") from None
+        raise TypeError(
+            f"{name} must be a whole number; got {type(size).__name__} {size!r:.60}"
+        ) from None
     if number < 1:
         raise ValueError(f"{name} must be 1 or more; got {size}")
     return size

@@ -223,7 +223,7 @@ def test_float32_stays(name):
         (lambda: nn.MultiheadAttention(4, 2)(np.ones((2, 4))), ValueError, "size.*as many keys"),
         (lambda: nn.MultiheadAttention(4, 2)(*map(np.ones, [(1, 2, 4), (1, 3, 4), (1, 2, 4)])),
          ValueError, r"as many keys as values; got \(1, 2, 4\), \(1, 3, 4\)"),
-        (lambda: nn.Conv2d(1, 1, (3, 3)), TypeError, r"size must be a whole number; got \(3, 3\)"),
+        (lambda: nn.Conv2d(1, 1, (3, 3)), TypeError, r"size must be a whole number; got tuple"),
         (lambda: nn.Embedding(2, 2)([0.5]), TypeError, "expected integers; got float64"),
         (lambda: nn.Embedding(2, 2)([2]), IndexError, "from 0 to 1; got 2"),
         (lambda: nn.Embedding(2, 2)([0, -1]), IndexError, "from 0 to 1; got -1"),
