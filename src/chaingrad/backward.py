@@ -94,6 +94,8 @@ def accumulate(
     Returns:
         The adjoints of leaves and of the kept nodes.
     """
+    if watch := modes.watch():
+        watch.starts(root)
     kept = set(kept)
     adjoint = {root: seed}
     for node in order:
@@ -120,7 +122,7 @@ def shares(
     for parent, share, takes in zip(parents, pulled, needed, strict=True):
         if takes:
             if watch:
-                watch.backward(node, parent, share, g)
+                share = watch.backward(node, parent, share, g)
             share = match_parent(share, parent, node)
             # a view tells the child's array from the parent's own
             yield parent, share.view() if share is g and type(g) is ndarray else share

@@ -176,7 +176,7 @@ def _loss(node: str, how: str) -> str:
 
 
 class Watch:
-    """What `watching` shows a computation to; by itself it looks away."""
+    """What `watching` shows a computation to; by itself it looks away and changes nothing."""
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
         """See the result that ``rule`` computed from ``inputs``."""
@@ -188,14 +188,18 @@ class Watch:
         """Enclose the second computation of a checkpoint."""
         return contextlib.nullcontext()
 
+    def starts(self, root: Any) -> None:
+        """See the root of a backward pass before it begins."""
+
     def unchanged(self, node: Any) -> None:
         """See a node before the backward pass uses its operands."""
 
     def lost(self, node: Any, how: str) -> None:
         """See that someone makes a plain number of a node that requires a gradient."""
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
-        """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
+        """See the share of its gradient ``g`` that ``node`` sends, and return what to send."""
+        return share
 
 
 class _Anomalies(Watch):
@@ -227,11 +231,12 @@ class _Anomalies(Watch):
                     "after backward, or compute again"
                 )
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
         if not _finite(value(share)) and _finite(value(g)):
             raise AnomalyError(
                 f"the backward pass of {node.op} gave {_first(value(share))} for {describe(parent)}"
             )
+        return share
 
 
 def _count(name: str, one: int) -> None:

@@ -105,6 +105,8 @@ class _Formulas:
         if op == "getitem":
             index = self.writer.index(x).replace("_", r"\_")
             return rf"{self._operand(args[0], ATOM)}\left[\texttt{{{index}}}\right]", ATOM
+        if op == "assemble":
+            return self._assembled(x)
         said = getattr(self, f"_say_{op}", None)
         if said:
             return said(*args)  # type: ignore[no-any-return]
@@ -148,6 +150,20 @@ class _Formulas:
 
     def _say_negative(self, a: Recorded) -> tuple[str, int]:
         return f"-{self._operand(a, TIMES)}", UNARY
+
+    def _assembled(self, x: Recorded) -> tuple[str, int]:
+        """Write the sum that it is, each part at its index."""
+        signs, pieces = x.option("base"), x.option("pieces")
+        rest = list(x.args[len(signs) :])
+        terms = [(sign, self._operand(y, PLUS)) for sign, y in zip(signs, x.args, strict=False)]
+        for piece in pieces:
+            a, *parts = rest[: 1 + piece.parts]
+            del rest[: 1 + piece.parts]
+            index = self.writer.filled_index(piece.index, parts).replace("_", r"\_")
+            said = rf"\operatorname{{scatter}}_{{\texttt{{{index}}}}}"
+            terms.append((piece.sign, rf"{said}\left({self._operand(a, CHOICE)}\right)"))
+        text = "".join(f" {'+' if sign > 0 else '-'} {said}" for sign, said in terms)
+        return text.removeprefix(" + ").removeprefix(" "), PLUS
 
     def _say_transpose(self, a: Recorded) -> tuple[str, int]:
         inner = self._operand(a, ATOM)

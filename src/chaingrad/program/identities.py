@@ -15,6 +15,7 @@ import numpy as np
 from chaingrad.program.tape import ELEMENTWISE, Recorded, Tape, computed
 
 Found = Recorded | None
+_REDUCTIONS = {"sum", "mean", "max", "min"}
 Identity = Callable[[Tape, Sequence[Recorded], dict[str, Any], Any], Found]
 
 
@@ -23,11 +24,13 @@ def simpler(
 ) -> Found:
     """Find something shorter, or already written, that equals the operation; or return None."""
     if op in ELEMENTWISE and len(args) > 1:
-        found = _without_repeats(tape, op, args, options, example)
-        if found is not None:
+        for of_shapes in (_with_plain_numbers, _without_repeats):
+            if (found := of_shapes(tape, op, args, options, example)) is not None:
+                return found
+    for identity in _IDENTITIES.get(op, ()):
+        if (found := identity(tape, args, options, example)) is not None:
             return found
-    identity = _IDENTITIES.get(op)
-    return identity(tape, args, options, example) if identity else None
+    return None
 
 
 def _without_repeats(
@@ -35,6 +38,10 @@ def _without_repeats(
 ) -> Found:
     """Drop broadcasts that NumPy does by itself, or that can come after the operation."""
     inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
+    longest = max(x.ndim for x in inner)
+    inner = [_without_new_axes(x) if x.ndim == longest else x for x in inner]
+    if max(x.ndim for x in inner) < longest:  # somebody's axes must be there
+        inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
     if all(x is y for x, y in zip(inner, args, strict=True)):
         return None
     smaller = computed(op, [x.example for x in inner], options)
@@ -44,6 +51,35 @@ def _without_repeats(
     if np.shape(smaller) == np.shape(example):
         return out
     return tape.add("broadcast_to", (out,), shape=np.shape(example))
+
+
+def _with_plain_numbers(
+    tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
+) -> Found:
+    """Write a number of NumPy's as a plain one where an array beside it has its dtype."""
+    dtypes = {x.dtype for x in args if x.shape}
+    if len(dtypes) != 1 or (dtype := dtypes.pop()).kind != "f" or op == "where":
+        return None
+    plain = [_plain(x) if x.dtype == dtype else x for x in args]
+    if all(x is y for x, y in zip(plain, args, strict=True)):
+        return None
+    return tape.add(op, plain, **options)
+
+
+def _plain(x: Recorded) -> Recorded:
+    is_number = x.is_constant and x.is_array and not x.shape
+    return x.tape.constant(float(x.example)) if is_number else x
+
+
+def _without_new_axes(x: Recorded) -> Recorded:
+    """Return the array of which ``x`` has only more axes in front, of size 1."""
+    if x.op in _REDUCTIONS and x.option("keepdims"):
+        less = np.shape(computed(x.op, [x.args[0].example], {"axis": x.option("axis")}))
+        if x.shape == (1,) * (x.ndim - len(less)) + less:
+            return x.tape.add(x.op, x.args, axis=x.option("axis"), keepdims=False)
+    if x.op != "reshape" or (more := x.ndim - x.args[0].ndim) <= 0:
+        return x
+    return x.args[0] if x.shape == (1,) * more + x.args[0].shape else x
 
 
 def _number(x: Recorded) -> float | None:
@@ -95,32 +131,75 @@ def _scale(tape: Tape, c: float, x: Recorded) -> Recorded:
     return tape.add("negative", (x,)) if c == -1.0 else tape.add("multiply", (c, x))
 
 
-def _multiply(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    a, b = args
-    for x, y in ((a, b), (b, a)):
+def _one_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """1 y = y."""
+    for x, y in _both_ways(args):
         if _is(x, 1.0) and _same(y, example):
             return y
+    return None
+
+
+def _column_times_row(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """x[:, None] y = outer(x, y) for vectors."""
+    for x, y in _both_ways(args):
         if x.ndim == 2 and x.shape[1] == 1 and y.ndim == 1 and (column := _flat(x)) is not None:
             return tape.add("outer", (column, y))
+    return None
+
+
+def _number_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """-1 y = -y; c (d y) = (c d) y; c where(a, d, y) = where(a, c d, c y)."""
+    for x, y in _both_ways(args):
+        c = None if x.is_array else _number(x)
+        if c is None or not _is_floating(y):
+            continue
+        if c == -1.0:
+            return tape.add("negative", (y,))
+        before = _scaled(y)
+        if before and _is_sound(c, y) and _is_sound(c * before[0], y):
+            return _scale(tape, c * before[0], before[1])
+        if y.op == "where" and _is_sound(c, y) and _settled(y.args[1], y.args[2]):
+            each = [tape.add("multiply", (c, z)) for z in y.args[1:]]
+            chosen = tape.add("where", (y.args[0], *each))
+            return chosen if _same(chosen, example) else None
+    return None
+
+
+def _number_to_smaller(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """c (x Y) = (c x) Y, where x has fewer entries and nobody else reads the product."""
+    for x, y in _both_ways(args):
+        if x.is_array or _number(x) is None or y.op != "multiply" or tape.uses[y]:
+            continue
+        small, large = sorted(y.args, key=lambda z: z.size)
+        if small.size < large.size and small.dtype == y.dtype and large.shape == y.shape:
+            return tape.add("multiply", (tape.add("multiply", (x, small)), large))
+    return None
+
+
+def _numbers_first(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """(c x) (d y) = (c d) (x y); (-x) y = -(x y)."""
     if np.result_type(example).kind != "f":
         return None
-    for x, y in ((a, b), (b, a)):
-        c = None if x.is_array else _number(x)
-        if c is not None:
-            if c == -1.0 and _is_floating(y):
-                return tape.add("negative", (y,))
-            before = _scaled(y)
-            if before and _is_sound(c, y) and _is_sound(c * before[0], y):
-                return _scale(tape, c * before[0], before[1])
-        elif (before := _scaled(x)) and before[1].shape == x.shape and _number(y) is None:
-            # numbers come first: (c x) y = c (x y)
-            more = _scaled(y)
-            if more and _is_sound(before[0] * more[0], x) and _is_sound(before[0] * more[0], y):
-                inner = tape.add("multiply", (before[1], more[1]))
-                return _scale(tape, before[0] * more[0], inner)
-            if before[0] == -1.0 or not before[1].shape:
-                return _scale(tape, before[0], tape.add("multiply", (before[1], y)))
+    for x, y in _both_ways(args):
+        before = None if not x.is_array and _number(x) is not None else _scaled(x)
+        if before is None or before[1].shape != x.shape or _number(y) is not None:
+            continue
+        more = _scaled(y)
+        if more and _is_sound(before[0] * more[0], x) and _is_sound(before[0] * more[0], y):
+            inner = tape.add("multiply", (before[1], more[1]))
+            return _scale(tape, before[0] * more[0], inner)
+        if before[0] == -1.0 or not (x.shape or y.shape):
+            return _scale(tape, before[0], tape.add("multiply", (before[1], y)))
     return None
+
+
+def _both_ways(args: Sequence[Recorded]) -> Sequence[Sequence[Recorded]]:
+    return args, args[::-1]
+
+
+def _settled(*choices: Recorded) -> bool:
+    """Return whether one of two choices is a number, so that a factor can go inside."""
+    return any(x.is_constant and not x.shape for x in choices)
 
 
 def _is_sound(c: float, x: Recorded) -> bool:
@@ -151,6 +230,8 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
             return y
     if a is b and np.result_type(example).kind == "f":
         return tape.add("multiply", (2.0, a))
+    if (chosen := _joined(tape, a, b, example)) is not None:
+        return chosen
     if a.op == "add" and a.args[1] is b and _is_floating(b):
         return tape.add("add", (a.args[0], tape.add("multiply", (2.0, b))))
     if (z := _negated(b)) is not None:
@@ -158,6 +239,19 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
     if (z := _negated(a)) is not None:
         return tape.add("subtract", (b, z))
     return None
+
+
+def _joined(tape: Tape, a: Recorded, b: Recorded, example: Any) -> Found:
+    """Write where(c, x, 0) + where(c, 0, y) as where(c, x, y), and what is alike."""
+    if a.op != "where" or b.op != "where" or a.args[0] is not b.args[0]:
+        return None
+    if not (_same(a, example) and _same(b, example) and _is_floating(a)):
+        return None
+    first, second = (a, b) if _is(a.args[2], 0.0) else (b, a)
+    if not (_is(first.args[2], 0.0) and _is(second.args[1], 0.0)):
+        return None
+    found = tape.add("where", (a.args[0], first.args[1], second.args[2]))
+    return found if _same(found, example) else None
 
 
 def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -215,23 +309,55 @@ def _turned(tape: Tape, x: Recorded, uses: int) -> Found:
     return tape.add("outer", x.args[::-1]) if x.op == "outer" else None
 
 
-def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+def _reshape_again(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """One reshape after another is the last; a number repeated is repeated in any shape."""
     x, shape = args[0], options["shape"]
     if x.op == "reshape":
         return x.args[0].reshape(shape)
-    if x.op == "matmul" and len(shape) == 1 and x.args[0].ndim == x.args[1].ndim == 2:
-        a, b = x.args
-        if a.shape[0] == 1 and (row := _flat(a)) is not None:
-            return tape.add("matmul", (row, b))
-        if b.shape[-1] == 1 and (column := _flat(b)) is not None:
-            return tape.add("matmul", (a, column))
     if x.op == "broadcast_to" and not x.args[0].shape and shape:
         return tape.add("broadcast_to", x.args, shape=shape)
-    if x.op in ("sum", "mean", "max", "min") and not x.option("keepdims"):
-        kept = computed(x.op, [x.args[0].example], dict(x.options) | {"keepdims": True})
-        if np.shape(kept) == shape:
-            return tape.add(x.op, x.args, axis=x.option("axis"), keepdims=True)
     return None
+
+
+def _flat_product(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Multiply a matrix by a vector instead of by a column that becomes one."""
+    x, shape = args[0], options["shape"]
+    if x.op != "matmul" or len(shape) != 1 or not x.args[0].ndim == x.args[1].ndim == 2:
+        return None
+    a, b = x.args
+    if a.shape[0] == 1 and (row := _flat(a)) is not None:
+        return tape.add("matmul", (row, b))
+    if b.shape[-1] == 1 and (column := _flat(b)) is not None:
+        return tape.add("matmul", (a, column))
+    return None
+
+
+def _entry_of_slice(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """x[2:3] as a number is x[2]."""
+    x = args[0]
+    if options["shape"] or x.op != "getitem" or x.shape != (1,) or len(x.args) > 1:
+        return None
+    index = x.option("index")
+    if type(index) is not slice or x.args[0].ndim != 1:
+        return None
+    return tape.add("getitem", x.args, index=range(x.args[0].size)[index][0])
+
+
+def _other_keepdims(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Axes that a reduction drops, or keeps with size 1, are no reshape of it."""
+    x = args[0]
+    if x.op not in _REDUCTIONS:
+        return None
+    other = dict(x.options) | {"keepdims": not x.option("keepdims")}
+    if np.shape(computed(x.op, [x.args[0].example], other)) != options["shape"]:
+        return None
+    return tape.add(x.op, x.args, **other)
+
+
+def _sign_outside(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Reshape x in -x."""
+    y = _negated(args[0])
+    return None if y is None else tape.add("negative", (y.reshape(options["shape"]),))
 
 
 def _names_axes(index: Any) -> bool:
@@ -240,12 +366,32 @@ def _names_axes(index: Any) -> bool:
     return all(part is None or part is ... or part == slice(None) for part in parts)
 
 
+def _is_integer(index: Any) -> bool:
+    """Return whether an index is made of plain integers alone."""
+    return all(type(part) is int for part in (index if type(index) is tuple else (index,)))
+
+
+def _then(first: Any, second: Any) -> Any:
+    """Write x[first][second] as one index."""
+    parts = (i if type(i) is tuple else (i,) for i in (first, second))
+    return tuple(i for part in parts for i in part)
+
+
 def _getitem(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    index = options["index"]
+    if type(index) is tuple and len(index) == 1:
+        return tape.add("getitem", args, index=index[0])
+    x = args[0]
+    if x.op == "getitem" and _is_integer(x.option("index")):
+        return tape.add("getitem", (*x.args, *args[1:]), index=_then(x.option("index"), index))
     return args[0].reshape(np.shape(example)) if _names_axes(options["index"]) else None
 
 
 def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     a, shape = args[0], options["shape"]
+    if a.op == "scatter" and _is_integer(options["index"]):
+        whole = options | {"index": _then(options["index"], a.option("index"))}
+        return tape.add("scatter", a.args, **whole)
     if not _names_axes(options["index"]) or a.shape != np.empty(shape)[options["index"]].shape:
         return None
     return a.astype(options["dtype"]).reshape(shape)
@@ -266,6 +412,16 @@ def _matmul(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
     if a.ndim == b.ndim == 2 and a.shape[1] == 1 and column is not None and row is not None:
         return tape.add("outer", (column, row))
     return None
+
+
+def _concatenate(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Write [a], [b], ... one behind the other as [a, b, ...]."""
+    if any(x.shape != (1,) or x.op not in ("full", "reshape") for x in args):
+        return None
+    inner = [x.args[0] for x in args]
+    if any(x.shape or np.result_type(x.example) != np.result_type(example) for x in inner):
+        return None
+    return tape.add("stack", inner, axis=0)
 
 
 def _flat(x: Recorded) -> Found:
@@ -329,24 +485,31 @@ def _is_sum_of_powers(x: Recorded) -> bool:
 
 
 def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    return args[0] if type(args[0].example) is float else None
+    x = args[0]
+    if type(x.example) is float:
+        return x
+    y = _negated(x)  # a sign goes to the outside, where a sum takes it
+    return None if y is None else tape.add("negative", (tape.add("float", (y,)),))
 
 
-_IDENTITIES: dict[str, Identity] = {
-    "multiply": _multiply,
-    "divide": _divide,
-    "add": _add,
-    "subtract": _subtract,
-    "negative": _negative,
-    "power": _power,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "getitem": _getitem,
-    "scatter": _scatter,
-    "broadcast_to": _broadcast,
-    "matmul": _matmul,
-    "float": _float,
-    "sum": _sum,
-    "where": _where,
-    "exp": _exp,
-}
+_IDENTITIES: dict[str, Sequence[Identity]] = {
+    "multiply": (
+        _one_times, _column_times_row, _number_times, _number_to_smaller, _numbers_first,
+    ),
+    "divide": (_divide,),
+    "add": (_add,),
+    "subtract": (_subtract,),
+    "negative": (_negative,),
+    "power": (_power,),
+    "transpose": (_transpose,),
+    "reshape": (_reshape_again, _flat_product, _entry_of_slice, _other_keepdims, _sign_outside),
+    "getitem": (_getitem,),
+    "scatter": (_scatter,),
+    "broadcast_to": (_broadcast,),
+    "matmul": (_matmul,),
+    "concatenate": (_concatenate,),
+    "float": (_float,),
+    "sum": (_sum,),
+    "where": (_where,),
+    "exp": (_exp,),
+}  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chaingrad.program.source import Line, Writer, memory_of
+from chaingrad.program.source import MADE, Line, Writer, memory_of
 from chaingrad.program.tape import Recorded
 
 
@@ -30,7 +30,7 @@ class Reuser(Writer):
                 continue
             if not any(memory_of(y).shape for y in x.args):
                 super()._write([x])
-            elif not x.shape or x.op == "scatter" or memory_of(x) is not x:
+            elif not x.shape or x.op in MADE or memory_of(x) is not x:
                 self._line(x)
             else:
                 self._reuse(x)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.program.assembly import Piece
 from chaingrad.program.calls import Slot
 from chaingrad.program.tape import BITS, VIEWS, Recorded, may_repeat
 from chaingrad.rules import TracingError
@@ -47,6 +48,7 @@ _HELPERS = {
 }
 
 
+MADE = {"scatter", "assemble"}  # arrays that take a statement for each of their parts
 USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
 
 
@@ -224,7 +226,7 @@ class Writer:
                 continue
             text, _ = self._text(x)
             wanted = x in self.labels or x in self.results or x in self._named_adjoints
-            if self._uses[x] > 1 or wanted or len(text) > SHORT or x.op == "scatter":
+            if self._uses[x] > 1 or wanted or len(text) > SHORT or x.op in MADE:
                 self._line(x)
 
     def _is_trivial(self, x: Recorded) -> bool:
@@ -266,8 +268,8 @@ class Writer:
             del self._texts[x]
             text, _ = self._text(x)
         self.name[x] = name = self._named(x)
-        if x.op == "scatter":
-            text = self._scatter(x, name)
+        if x.op in MADE:
+            text = self._made(x, name)
         comment = str(x.shape) if x.shape else ""
         if x.region:
             comment = f"{comment}, again" if comment else "again"
@@ -332,6 +334,11 @@ class Writer:
         said = self._say_reshape if x in self.twins else getattr(self, f"_say_{op}", None)
         if said:
             return said(x)
+        if factors := self.summed_product(x):
+            a, b = factors
+            if a.ndim == 1:
+                return f"{self.operand(a, TIMES)} @ {self.operand(b, TIMES + 1)}", TIMES
+            return f"np.vdot({self.listed(factors)})", ATOM
         if op in _METHODS:
             words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
             words += ["keepdims=True"] if x.option("keepdims") else []
@@ -341,6 +348,17 @@ class Writer:
             return self._of_numbers(op, args, listed), ATOM
         listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
         return self._widened(x, f"np.{op}({listed})"), ATOM
+
+    def summed_product(self, x: Recorded) -> Sequence[Recorded]:
+        """Return the factors of which ``x`` adds up the products, if it does."""
+        y = x.args[0] if x.args else x
+        if x.op != "sum" or x.option("axis") is not None or x.option("keepdims"):
+            return ()
+        if y.op != "multiply" or y in self.name or y.dtype.kind != "f":
+            return ()
+        a, b = y.args
+        same = a.shape == b.shape and a.dtype == b.dtype
+        return y.args if same and a.is_array and a.shape and not a.is_constant else ()
 
     def _widened(self, x: Recorded, text: str) -> str:
         """Make a call's NumPy number a plain one if it would widen float32 beside it."""
@@ -432,8 +450,7 @@ class Writer:
             name = {0.0: "zeros", 1.0: "ones"}.get(inner.example, "full")
             entry = f", {inner.example.item() if inner.is_array else inner.example!r}"
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-            shape = x.shape if len(x.shape) > 1 else x.shape[0]
-            return f"np.{name}({shape}{entry if name == 'full' else ''}{dtype})", ATOM
+            return f"np.{name}({_size(x.shape)}{entry if name == 'full' else ''}{dtype})", ATOM
         return f"np.broadcast_to({self.operand(inner, CHOICE)}, {x.shape})", ATOM
 
     def _say_full(self, x: Recorded) -> tuple[str, int]:
@@ -443,7 +460,11 @@ class Writer:
         axis = f", axis={x.option('axis')}" if x.option("axis") else ""
         return f"np.{x.op}([{self.listed(x.args)}]{axis})", ATOM
 
-    _say_stack = _say_concatenate
+    def _say_stack(self, x: Recorded) -> tuple[str, int]:
+        if any(y.shape for y in x.args):
+            return self._say_concatenate(x)
+        dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
+        return f"np.array([{self.listed(x.args)}]{dtype})", ATOM
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
         return f'np.einsum("{x.option("subscripts")}", {self.listed(x.args)})', ATOM
@@ -452,7 +473,12 @@ class Writer:
         return f"{self.operand(x.args[0], ATOM)}[{self.index(x)}]", ATOM
 
     def index(self, x: Recorded) -> str:
-        texts = [self.operand(y, CHOICE) for y in x.args[1:]]
+        """Write the index of an operation on its first operand."""
+        return self.filled_index(x.option("index"), x.args[1:])
+
+    def filled_index(self, index: Any, parts: Sequence[Recorded]) -> str:
+        """Write an index with these operands in its slots."""
+        texts = [self.operand(y, CHOICE) for y in parts]
 
         def part(piece: Any) -> str:
             if isinstance(piece, Slot):
@@ -463,24 +489,103 @@ class Writer:
                 return ":".join(ends) + step
             return {Ellipsis: "...", None: "None"}.get(piece) or str(piece)
 
-        index = x.option("index")
         if isinstance(index, tuple):
             return ", ".join(map(part, index)) + ("," if len(index) == 1 else "") or "()"
         return part(index)
 
-    def _scatter(self, x: Recorded, name: str) -> str:
-        a, parts = x.args[0], x.args[1:]
+    # --- arrays that are made of parts ----------------------------------------------------------
+
+    def _made(self, x: Recorded, name: str) -> str:
+        """Write the statements that make an array and put its parts where they belong."""
+        signs, pieces = x.option("base") or (), x.option("pieces")
+        pieces = pieces or (Piece(x.option("index"), len(x.args) - 1, 1),)
+        rest = list(x.args[len(signs) :])
+        parts: dict[str, _Part] = {}
+        for piece in pieces:
+            a, *operands = rest[: 1 + piece.parts]
+            del rest[: 1 + piece.parts]
+            index = self.filled_index(piece.index, operands)
+            repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
+            new = _Part(index, piece.index, repeats, [])
+            parts.setdefault(f"{index} {repeats * len(parts)}", new).terms.append((piece.sign, a))
+        given = list(parts.values())
+        if signs:
+            lines = self._base(x, name, list(zip(signs, x.args, strict=False)))
+        elif rows := self._rows(x, given):
+            return rows
+        else:
+            dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
+            lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
+        apart = not any(piece.parts for piece in pieces) and _lie_apart(x.shape, given)
+        for i, part in enumerate(given):
+            lines.append(self._put(name, part, bool(signs or (i and not apart))))
+        return "\n".join(lines)
+
+    def _base(self, whole: Recorded, name: str, terms: Sequence[tuple[int, Recorded]]) -> list[str]:
+        """Write a sum as the first value of an array of its own."""
+        sign, x = terms[0]
+        if x.shape != whole.shape:
+            dtype = "" if whole.dtype == np.float64 else f", np.{whole.dtype.name}"
+            zeros = f"{name} = np.zeros({_size(whole.shape)}{dtype})"
+            return [zeros, f"{name} += {self._sum(terms)}"]
+        shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant", "call")
+        if len(terms) == 1 and sign > 0 and shown and not _is_repeated(x):
+            return [f"{name} = {self.operand(x, ATOM)}.copy()"]
+        lines, some = [], list(terms[:1])
+        for term in terms[1:]:
+            if len(self._sum([*some, term])) > WIDTH:
+                lines.append(self._sum(some))
+                some = []
+            some.append(term)
+        lines.append(self._sum(some))
+        return [f"{name} {'+=' if i else '='} {line}" for i, line in enumerate(lines)]
+
+    def _sum(self, terms: Sequence[tuple[int, Recorded]]) -> str:
+        """Write a sum with its signs; a number stands for an array that repeats it."""
+        text = ""
+        for sign, x in terms:
+            x = x.args[0] if _is_repeated(x) and (text or len(terms) == 1) else x
+            said, binds = (self.operand(x, CHOICE), ATOM if x in self.name else PLUS)
+            if x not in self.name:
+                said, binds = self._text(x) if x.op != "constant" else self._constant(x, None)
+            if said[0] == "-" and binds >= TIMES:
+                said, sign = said[1:], -sign
+            if sign < 0 and binds <= PLUS:
+                said = f"({said})"
+            if not text:
+                text = said if sign > 0 else f"-{said}"
+            else:
+                text += f" {'+' if sign > 0 else '-'} {said}"
+        return text
+
+    def _rows(self, x: Recorded, given: Sequence["_Part"]) -> str:
+        """Write an array all of whose rows are given, one each, or "" if it is no such array."""
+        rows = {part.template: part for part in given if type(part.template) is int}
+        if sorted(rows) != list(range(x.shape[0])) or len(given) != len(rows):
+            return ""
+        if any(_is_repeated(a) for part in given for _, a in part.terms):
+            return ""
+        listed = f"[{', '.join(self._sum(rows[i].terms) for i in range(len(rows)))}]"
         dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-        zeros = f"{name} = np.zeros({x.shape}{dtype})"
-        index, what = self.index(x), self.operand(a, CHOICE)
-        if may_repeat([y.example for y in parts]) and not _are_distinct(parts):
+        text = f"np.stack({listed})" if x.ndim > 1 else f"np.array({listed}{dtype})"
+        return text if len(text) <= WIDTH else ""
+
+    def _put(self, name: str, part: "_Part", is_more: bool) -> str:
+        """Write that something goes into a part of the array, or is added to what stands there."""
+        index, said = part.index, self._sum(part.terms)
+        takes = (is_more or part.repeats) and len(part.terms) == 1 and said[0] == "-"
+        if takes:
+            said = self._sum([(-sign, x) for sign, x in part.terms])
+        if part.repeats:
             index = f"np.s_[{index}]" if ":" in index or "..." in index else index
             index = f"({index})" if "," in index and "np.s_" not in index else index
-            return f"{zeros}\nnp.add.at({name}, {index}, {what})"
-        return f"{zeros}\n{name}[{index}] = {what}"
+            return f"np.{'subtract' if takes else 'add'}.at({name}, {index}, {said})"
+        return f"{name}[{index}] {'-=' if takes else '+=' if is_more else '='} {said}"
 
     def _say_scatter(self, x: Recorded) -> tuple[str, int]:
-        return "", ATOM  # `_scatter` writes it when its name is known
+        return "", ATOM  # `_made` writes it when its name is known
+
+    _say_assemble = _say_scatter
 
     def _constant(self, x: Recorded, beside: Recorded | None) -> tuple[str, int]:
         c = x.example
@@ -498,10 +603,12 @@ class Writer:
         if not math.isfinite(number):
             library = "math" if self.plain else "np"
             return f"{'-' if number < 0 else ''}{library}.{'nan' if number != number else 'inf'}"
-        beside_floats = beside is not None and beside.dtype.kind == "f" and not beside.is_constant
-        if beside_floats and number.is_integer() and abs(number) < 1e15:
+        if beside is None or beside.dtype.kind != "f" or beside.is_constant:
+            return str(c) if isinstance(c, np.generic) else repr(number)
+        if number.is_integer() and abs(number) < 1e15:
             return str(int(number))
-        return str(c) if isinstance(c, np.generic) else repr(number)
+        shorter = beside.dtype.type(number)  # NumPy takes no more of the number
+        return str(shorter) if np.isfinite(shorter) and shorter else repr(number)
 
     def _array(self, x: Recorded, c: np.ndarray) -> str:
         if c.dtype == np.intp and c.size == max(c.shape) and (c.ravel() == np.arange(c.size)).all():
@@ -510,6 +617,35 @@ class Writer:
             self.name[x] = self.names.numbered("c")
             self.constants[self.name[x]] = c
         return self.name[x]
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return str(shape if len(shape) > 1 else shape[0])
+
+
+def _lie_apart(shape: tuple[int, ...], parts: Sequence["_Part"]) -> bool:
+    """Return whether no two parts of an array share an entry."""
+    taken = np.zeros(shape, np.uint8)
+    for part in parts:
+        if np.any(taken[part.template]):
+            return False
+        taken[part.template] = 1
+    return True
+
+
+def _is_repeated(x: Recorded) -> bool:
+    """Return whether ``x`` is an array of one number again and again."""
+    return x.op == "broadcast_to" and x.args[0].is_constant
+
+
+@dataclass
+class _Part:
+    """A part of an array that is made of parts, and what goes there."""
+
+    index: str
+    template: Any
+    repeats: bool  # whether the index may name an entry twice
+    terms: list[tuple[int, Recorded]]
 
 
 def _new_axis(x: Recorded, y: Recorded) -> str:

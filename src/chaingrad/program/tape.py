@@ -242,6 +242,8 @@ class Recorded(Symbol):
         if axis is not None and not isinstance(axis, int):
             axis = tuple(int(i) for i in axis) if np.ndim(axis) else int(axis)
             axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
+        if axis is not None and axis != () and not keepdims:
+            axis = None if self.ndim == (1 if isinstance(axis, int) else len(axis)) else axis
         if axis == () and op not in ("all", "any") and self.dtype.kind == "f":
             return self
         return self.tape.add(op, (self,), axis=axis, keepdims=bool(keepdims))
@@ -369,7 +371,7 @@ class Tape:
         found: Recorded | None = self.simpler(self, op, args, options, example)
         if found is not None:
             return found
-        if op != "broadcast_to" and all(x.is_constant for x in args):
+        if op not in ("broadcast_to", "scatter") and all(x.is_constant for x in args):
             return self.constant(example)
         places = [x.place for x in args]
         if op in COMMUTE:

@@ -18,6 +18,7 @@ import numpy as np
 from chaingrad import modes
 from chaingrad._messages import describe
 from chaingrad.node import Node
+from chaingrad.program.gauge import vanishing
 from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded, Tape, example
 from chaingrad.rules import RULES, TracingError, is_symbol
@@ -136,15 +137,25 @@ def _set(node: Node, data: Any) -> None:
 
 
 class Passes(modes.Watch):
-    """Notes which recorded value is whose adjoint, and computes checkpoints twice."""
+    """Notes which recorded value is whose adjoint, and computes checkpoints twice.
+
+    What would go through maxima that drop out is not sent.
+    """
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
         self.adjoints: dict[Recorded, list[Node]] = {}
+        self._vanishing: dict[Node, bool] = {}
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+    def starts(self, root: Any) -> None:
+        self._vanishing |= vanishing(root)
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
         if isinstance(g, Recorded):
             self.adjoints.setdefault(g, []).append(node)
+        if isinstance(share, Recorded) and self._vanishing.get(node):
+            return np.zeros_like(share)
+        return share
 
     def again(self) -> AbstractContextManager[None]:
         return self.tape.again()

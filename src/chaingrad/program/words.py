@@ -11,8 +11,9 @@ import numpy as np
 from chaingrad._tree import flat
 from chaingrad.node import Node
 from chaingrad.program.arguments import mapped
+from chaingrad.program.assembly import assemble
 from chaingrad.program.equations import Equations, equations
-from chaingrad.program.source import USED, Names, Writer, fresh
+from chaingrad.program.source import USED, Names, Writer, fresh, reached
 from chaingrad.program.tape import Recorded
 from chaingrad.program.tracing import Met, Passes
 from chaingrad.rules import TracingError, value
@@ -124,6 +125,9 @@ def put_into_words(
     outputs = [x for x in flat(result.like) if isinstance(x, Recorded)]
     forward = [x for x in flat(result.answer) if isinstance(x, Recorded)]
     adjoint_of = _owners(passes.adjoints, labels)
+    whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
+    demanded = [x for x, _ in met.tape.demands]
+    assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
     described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
     writer = kind(*described)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}

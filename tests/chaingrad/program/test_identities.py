@@ -53,6 +53,13 @@ def scattered(a, index):
     return picked.tape.add("scatter", (picked,), index=index, shape=a.shape, dtype=a.dtype)
 
 
+def within(a):
+    """Put an array where the second of three stands."""
+    if not isinstance(a, Recorded):
+        return np.stack([np.zeros_like(a), a, np.zeros_like(a)])
+    return a.tape.add("scatter", (a,), index=1, shape=(3, *a.shape), dtype=a.dtype)
+
+
 def shifted(a, axis):
     return a - a.max(axis=axis, keepdims=True)
 
@@ -78,6 +85,10 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: -a * b,
         lambda a, b, c, d, i, s, t: a * (c * b.sum()),
         lambda a, b, c, d, i, s, t: c * (d * (a * b)),
+        lambda a, b, c, d, i, s, t: c * np.where(a > 0, d, a),
+        lambda a, b, c, d, i, s, t: c * np.where(a > 0, b, 0.0),
+        lambda a, b, c, d, i, s, t: a[None] * np.stack([a, a]),
+        lambda a, b, c, d, i, s, t: np.stack([a, a]) * np.stack([a, b]).max(axis=0, keepdims=True),
         lambda a, b, c, d, i, s, t: column(vector(a)) * vector(b),
         lambda a, b, c, d, i, s, t: vector(b) * column(vector(a)),
     ],
@@ -92,6 +103,9 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: (a + b) + b,
         lambda a, b, c, d, i, s, t: a + -b,
         lambda a, b, c, d, i, s, t: -a + b,
+        lambda a, b, c, d, i, s, t: np.where(a > 0, a, 0.0) + np.where(a > 0, 0.0, b),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, 0.0, b) + np.where(a > 0, a, 0.0),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, 0.0, c) + np.where(a > 0, d, 0.0),
     ],
     "subtract": [
         lambda a, b, c, d, i, s, t: a - c,
@@ -127,6 +141,10 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.full(s, c).reshape(-1) * a.reshape(-1),
         lambda a, b, c, d, i, s, t: np.broadcast_to(a.sum(), s).reshape(a.shape),
         lambda a, b, c, d, i, s, t: a.sum(axis=i).reshape(a.sum(axis=i, keepdims=True).shape),
+        lambda a, b, c, d, i, s, t: (-a).reshape(s),
+        lambda a, b, c, d, i, s, t: a.sum(axis=i, keepdims=True).reshape(a.sum(axis=i).shape),
+        lambda a, b, c, d, i, s, t: a.reshape(-1)[1:2].reshape(()),
+        lambda a, b, c, d, i, s, t: a.reshape(-1)[::-2][1:2].reshape(()) * b,
         lambda a, b, c, d, i, s, t: a.max(axis=i).reshape(a.max(axis=i, keepdims=True).shape),
         lambda a, b, c, d, i, s, t: a.mean(axis=i).reshape(a.mean(axis=i, keepdims=True).shape),
     ],
@@ -136,10 +154,14 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.sum(axis=i)[..., None],
         lambda a, b, c, d, i, s, t: a.reshape(-1)[:, None] + a.reshape(-1)[None, :],
         lambda a, b, c, d, i, s, t: a[...],
+        lambda a, b, c, d, i, s, t: a.reshape(-1)[::-1,],
+        lambda a, b, c, d, i, s, t: np.stack([a, a])[1][0],
+        lambda a, b, c, d, i, s, t: np.stack([a, a])[1][..., None],
     ],
     "scatter": [
         lambda a, b, c, d, i, s, t: scattered(a, (..., None)),
         lambda a, b, c, d, i, s, t: scattered(a, (None,)),
+        lambda a, b, c, d, i, s, t: within(scattered(a, (slice(None, None, -1),))),
         lambda a, b, c, d, i, s, t: scattered(a, (..., slice(None, None, -1))),
     ],
     "broadcast_to": [
@@ -155,7 +177,14 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: (column(vector(a)) @ row(vector(b))).T,
         lambda a, b, c, d, i, s, t: a @ b,
     ],
-    "float": [lambda a, b, c, d, i, s, t: number(number(a.sum())) * b],
+    "float": [
+        lambda a, b, c, d, i, s, t: number(number(a.sum())) * b,
+        lambda a, b, c, d, i, s, t: number(-a.sum()) * b,
+    ],
+    "concatenate": [
+        lambda a, b, c, d, i, s, t: np.concatenate([a.sum().reshape(1), b.max().reshape(1)]),
+        lambda a, b, c, d, i, s, t: np.concatenate([a, b]),
+    ],
     "sum": [
         lambda a, b, c, d, i, s, t: a.sum(axis=i),
         lambda a, b, c, d, i, s, t: a.sum(axis=i, keepdims=True),

@@ -86,7 +86,7 @@ def test_the_mlp_reads_like_its_page():
             H = np.maximum(Z, 0)  # (5, 6)
             O = H @ W2.T  # (5, 3)
             z1 = O - Y  # (5, 3)
-            L = (z1 * z1).sum() / 10
+            L = np.vdot(z1, z1) / 10
             s = (np.vdot(W1, W1) + np.vdot(W2, W2)) / 20
             J = L + s
 
