@@ -5,7 +5,17 @@ from typing import Any
 import numpy as np
 
 from chaingrad._messages import describe, kind
-from chaingrad.rules import Traced, cast, float_dtype, is_number, is_symbol, shape_of, unbroadcast
+from chaingrad.rules import (
+    Traced,
+    cast,
+    float_dtype,
+    is_number,
+    is_symbol,
+    reshape,
+    shape_of,
+    sum_,
+    unbroadcast,
+)
 
 ndarray = np.ndarray
 
@@ -33,24 +43,32 @@ def match_parent(share: Any, parent: Any, child: Any) -> Any:
             raise ValueError(f"the VJP of {child.op} for {describe(parent)}: {error}") from None
     if isinstance(share, Traced):
         return _of_dtype(share, data)
-    if is_number(data):
-        return float(share)
     if np.iscomplexobj(share):
         raise TypeError(
             f"the VJP of {child.op} for {describe(parent)} gave complex numbers; take the real part"
         )
-    return np.asarray(share, float_dtype(data))
+    return float(share) if is_number(data) else np.asarray(share, float_dtype(data))
 
 
 def _of_dtype(share: Any, data: Any) -> Any:
-    if is_number(data):
-        return share.settled(number=True) if is_symbol(share) else share
+    if is_symbol(share) and is_number(data):
+        return share.settled(number=True)
     same = float_dtype(share.data) == float_dtype(data)
-    return share if same else cast(share, dtype=float_dtype(data))
+    return _of_kind(share if same else cast(share, dtype=float_dtype(data)), data)
+
+
+def _of_kind(share: Any, data: Any) -> Any:
+    """Make a node hold a number beside a number, and an array without axes beside such an array."""
+    kinds = type(share.data), type(data)
+    if kinds == (ndarray, float):
+        return sum_(share)
+    return reshape(share, shape=()) if kinds == (float, ndarray) else share
 
 
 def added(known: Any, share: Any) -> Any:
     total = known + share
+    if isinstance(total, Traced):  # NumPy makes a number of two arrays without axes
+        return _of_kind(total, known.data)
     return np.asarray(total) if isinstance(total, np.generic) else total
 
 

@@ -311,6 +311,30 @@ def test_a_failed_backward_leaves_the_graph_usable():
     assert x.grad == 4.0
 
 
+@pytest.mark.parametrize("data", [2.0, np.array(2.0), np.array(2.0, np.float32), np.ones(2)])
+@pytest.mark.parametrize(
+    "f", [lambda x: x * x * 3.0 + x.exp(), lambda x: x[...] * x, lambda x: x.reshape(-1)[0] + x]
+)
+def test_under_create_graph_gradients_are_of_the_kind_of_the_data(f, data):
+    x, y = Node(data), Node(data)
+    f(x).sum().backward(create_graph=True)
+    f(y).sum().backward()
+    assert type(x.grad.data) is type(y.grad) is type(data)
+    np.testing.assert_array_equal(x.grad.data, y.grad)
+    assert x.grad.dtype == x.dtype
+
+
+@pytest.mark.parametrize("data", [2.0, np.array(2.0), np.ones(2), np.ones(2, np.float32)])
+@pytest.mark.parametrize("of", [lambda g: g * (2 + 1j), lambda g: np.asarray(g * (2 + 1j))])
+def test_a_vjp_that_gives_complex_numbers_is_refused(of, data):
+    x = Node(data)
+    turning = Rule("turning", lambda a: 2.0 * a, [lambda g, out, a: of(g)])
+    with pytest.raises(TypeError, match=r"the VJP of turning .* complex"):
+        turning(x).sum().backward()
+    assert type(x.grad) is float
+    assert x.grad == 0.0
+
+
 def test_create_graph_makes_gradients_that_can_be_differentiated():
     x = Node(2.0)
     (x**4).backward(create_graph=True)
