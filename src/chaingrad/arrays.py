@@ -120,10 +120,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     """Pick entries along an axis, by default of all entries in a row."""
-    if axis is None:
-        a, axis = operations.flatten(a), 0
-    picked = indices if is_symbol(indices) else np.asarray(indices)
-    return _at(a, normalize_axis_index(axis, a.ndim), picked)
+    a, axis = operations.along_an_axis(a, axis)
+    return _at(a, axis, indices if is_symbol(indices) else np.asarray(indices))
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -139,9 +137,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
 
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """Repeat each entry, along an axis or of all entries in a row."""
-    if axis is None:
-        a, axis = operations.flatten(a), 0
-    axis = normalize_axis_index(axis, a.ndim)
+    a, axis = operations.along_an_axis(a, axis)
     if np.ndim(repeats):
         return _at(a, axis, np.repeat(np.arange(a.shape[axis]), repeats))
     before, count, after = a.shape[:axis], a.shape[axis], a.shape[axis + 1 :]
@@ -376,9 +372,7 @@ def cumprod(a: Any, axis: int | None = None) -> Any:
 
     By doubling: after k rounds each entry is the product of up to 2^k.
     """
-    if axis is None:
-        a, axis = operations.flatten(a), 0
-    axis, step = normalize_axis_index(axis, a.ndim), 1
+    (a, axis), step = operations.along_an_axis(a, axis), 1
     while step < a.shape[axis]:
         grown = _at(a, axis, slice(step, None)) * _at(a, axis, slice(-step))
         a = rules.concatenate(_at(a, axis, slice(step)), grown, axis=axis)
@@ -396,8 +390,9 @@ def median(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     kept = normalize_axis_tuple(range(a.ndim) if axis is None else axis, a.ndim)
     shape = tuple(1 if i in kept else n for i, n in enumerate(a.shape))
     others = [i for i in range(a.ndim) if i not in kept]
-    rows = operations.reshaped(a.transpose((*others, *kept)), (*[a.shape[i] for i in others], -1))
-    count = rows.shape[-1]
+    count = math.prod(a.shape[i] for i in kept)
+    turned = a.transpose((*others, *kept))
+    rows = operations.reshaped(turned, (*[a.shape[i] for i in others], count))
     middle = slice((count - 1) // 2, count // 2 + 1)
     found = _at(operations.sort(rows), rows.ndim - 1, middle).mean(axis=-1)
     broken = np.isnan(value(rows)).any(axis=-1)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from chaingrad import rules
 from chaingrad.rules import Traced, is_symbol, may_hold, value
@@ -169,6 +170,17 @@ def flatten(x: Any) -> Any:
     return rules.reshape(x, shape=(-1,))
 
 
+def along_an_axis(x: Any, axis: int | None) -> tuple[Any, int]:
+    """Return ``x`` and the axis to work along, counted from the front, as NumPy takes them.
+
+    Without an axis, all entries are put in a row; a number is a row of one.
+    """
+    if axis is None:
+        return flatten(x), 0
+    x = x if x.ndim else flatten(x)
+    return x, normalize_axis_index(axis, x.ndim)
+
+
 def squeeze(x: Any, axis: Any = None) -> Any:
     """Drop the axes of size 1, or only the axes you name."""
     return rules.reshape(x, shape=np.squeeze(np.empty(x.shape, bool), axis).shape)
@@ -195,18 +207,35 @@ def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any
 
 
 def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
-    """Compute the mean squared distance from the mean along ``axis``, over n - ``ddof`` entries."""
-    away = x - x.mean(axis=axis, keepdims=True)
-    total = rules.sum_(away * away, axis=axis, keepdims=keepdims)
-    count = x.size // max(total.size, 1) - ddof
-    if count <= 0:
-        raise ValueError(f"var: {count + ddof} entries are too few for ddof={ddof}")
-    return total / float(count)
+    """Compute the mean squared distance from the mean along ``axis``, over n - ``ddof`` entries.
+
+    Raises:
+        ValueError: n is not more than ``ddof``.
+    """
+    return _in_float32(lambda x: _var(x, axis, ddof, keepdims), x)
 
 
 def std(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False) -> Any:
     """Take the root of `var`; the slope is taken as 0 where `var` is 0."""
-    return _root(var(x, axis, ddof, keepdims))
+    return _in_float32(lambda x: _root(_var(x, axis, ddof, keepdims)), x)
+
+
+def _var(x: Any, axis: Any, ddof: float, keepdims: bool) -> Any:
+    axes = normalize_axis_tuple(range(x.ndim) if axis is None else axis, x.ndim)
+    count = math.prod(x.shape[i] for i in axes)
+    others = math.prod(n for i, n in enumerate(x.shape) if i not in axes)
+    if count <= ddof and others:  # of no rows there are no variances
+        raise ValueError(f"var: {count} entries are too few for ddof={ddof}")
+    away = x - x.mean(axis=axis, keepdims=True)
+    total = rules.sum_(away * away, axis=axis, keepdims=keepdims)
+    return total / float(count - ddof) if others else total
+
+
+def _in_float32(compute: Callable[[Any], Any], x: Any) -> Any:
+    """Compute in float32 what float16 would overflow in: its squares end at 256."""
+    if x.dtype != np.float16:
+        return compute(x)
+    return rules.cast(compute(rules.cast(x, dtype=np.float32)), dtype=np.float16)
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -228,7 +257,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 def root_of_squares(x: Any, axis: Any, keepdims: bool) -> Any:
     """Take the root of the sum of squares along ``axis``; the slope at 0 is taken as 0."""
-    return _root(rules.sum_(x * x, axis=axis, keepdims=keepdims))
+    return _in_float32(lambda x: _root(rules.sum_(x * x, axis=axis, keepdims=keepdims)), x)
 
 
 def _root(square: Any) -> Any:
@@ -243,7 +272,8 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Multiply the entries along ``axis``, by halves; gradients are right even if factors are 0."""
     shape = x.shape
     named = range(len(shape)) if axis is None else axis
-    axes = set(np.lib.array_utils.normalize_axis_tuple(named, len(shape), "axis"))
+    axes = set(normalize_axis_tuple(named, max(len(shape), 1), "axis"))
+    axes = axes if shape else set()  # a number takes the axis of a row of one, as in NumPy
     kept = [i for i in range(len(shape)) if i not in axes]
     count = math.prod(shape[i] for i in axes)
     factors = rules.transpose(x, axes=(*sorted(axes), *kept)) if kept and axes else x
@@ -264,7 +294,8 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def cumsum(x: Any, axis: int | None = None) -> Any:
     """Sum up to each entry along ``axis``; with None, run through all entries in a row."""
-    return rules.cumsum(flatten(x), axis=0) if axis is None else rules.cumsum(x, axis=axis)
+    x, axis = along_an_axis(x, axis)
+    return rules.cumsum(x, axis=axis)
 
 
 def sort(x: Any, axis: int | None = -1) -> Any:
@@ -273,12 +304,12 @@ def sort(x: Any, axis: int | None = -1) -> Any:
     None sorts all entries in a row.
 
     Raises:
-        TypeError: ``x`` is a number.
+        TypeError: ``x`` is a number, and an axis is named.
     """
-    if not x.shape:
-        raise TypeError("sort: a single number has no axis to sort along")
     if axis is None:
         x, axis = flatten(x), 0
+    if not x.shape:
+        raise TypeError("sort: a single number has no axis to sort along")
     index = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     index[axis] = np.argsort(x.data, axis=axis, kind="stable")
     return x[tuple(index)]

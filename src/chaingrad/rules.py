@@ -631,7 +631,7 @@ def _shared(g: Any, count: float) -> Any:
 
 
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
-    count = np.size(value(a)) / max(np.size(value(out)), 1)
+    count = max(np.size(value(a)), 1) / max(np.size(value(out)), 1)
     return _undo_reduction(_shared(g, count), a, axis, keepdims)
 
 
@@ -742,7 +742,11 @@ cumsum: Rule = rule(
 
 def _pick(a: Any, index: Any) -> Any:
     symbol = symbol_in(index)
-    return a[index] if symbol is None else symbol.pick(a, index)
+    if symbol is not None:
+        return symbol.pick(a, index)
+    if is_number(a):  # all that an index can do to a number is to give it axes
+        return _broadcast(a, np.empty(())[index].shape)
+    return a[index]
 
 
 def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:

@@ -246,3 +246,97 @@ def test_nodes_have_numpys_methods():
 
 def test_what_is_no_node_is_a_constant():
     assert not _node(V).requires_grad
+
+
+# --- numbers, and arrays without entries --------------------------------------------------------
+
+OF_A_NUMBER = [
+    lambda x: x[None], lambda x: x[...], lambda x: x[()], lambda x: x[None, ..., None],
+    lambda x: x[True], lambda x: x[False], lambda x: x[np.array(True)],
+    lambda x: np.flip(x), lambda x: np.roll(x, 1), lambda x: np.tile(x, (2, 1)),
+    lambda x: np.repeat(x, 3), lambda x: np.pad(x, 0), lambda x: np.stack([x, x]),
+    lambda x: np.hstack([x, x]), lambda x: np.outer(x, x), lambda x: np.sort(x, axis=None),
+    lambda x: np.squeeze(x), lambda x: np.median(x), lambda x: np.ptp(x), lambda x: np.var(x),
+    *[lambda x, axis=axis: np.cumsum(x, axis=axis) for axis in (None, 0, -1)],
+    *[lambda x, axis=axis: np.cumprod(x, axis=axis) for axis in (None, 0, -1)],
+    *[lambda x, axis=axis: np.prod(x, axis=axis) for axis in (None, 0, -1, ())],
+    *[lambda x, axis=axis: np.sum(x, axis=axis) for axis in (None, 0, -1, ())],
+    *[lambda x, axis=axis: np.repeat(x, 3, axis=axis) for axis in (0, -1)],
+    *[lambda x, axis=axis: np.take(x, [0, 0], axis=axis) for axis in (None, 0, -1)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [1.5, np.array(1.5), np.array(1.5, np.float32)])
+@pytest.mark.parametrize("f", OF_A_NUMBER)
+def test_a_number_is_taken_as_numpy_takes_it(f, data):
+    x, expected = Node(data), f(np.asarray(data))
+    found = f(x)
+    assert found.shape == np.shape(expected)
+    np.testing.assert_allclose(found.data, expected, rtol=1e-6)
+    check_gradients(lambda x: f(x * x), 1.5, order=2)
+    for create_graph in (False, True):
+        x = Node(data)
+        f(x * x).sum().backward(create_graph=create_graph)
+        g = x.grad.data if create_graph else x.grad
+        assert type(g) is type(data)
+        assert np.result_type(g) == np.result_type(data)
+
+
+@pytest.mark.parametrize("f", OF_A_NUMBER)
+def test_a_program_takes_a_number_so_too(f):
+    def total(x):
+        return f(x * x).sum() * 2.0
+
+    np.testing.assert_allclose(program(total)(1.5), value_and_grad(total)(1.5))
+
+
+@pytest.mark.parametrize("data", [1.5, np.array(1.5)])
+@pytest.mark.parametrize(
+    "f",
+    [lambda x: x[0], lambda x: x[:], lambda x: x.cumsum(axis=1), lambda x: x.cumprod(1),
+     lambda x: x.prod(1), lambda x: x.take(0, 1), lambda x: x.repeat(2, -2)],
+)  # fmt: skip
+def test_a_number_has_no_further_axis(f, data):
+    with pytest.raises(IndexError):  # NumPy's AxisError is one
+        f(Node(data))
+
+
+REDUCING = ["sum", "mean", "prod", "var", "std", "max", "min", "median", "ptp", "cumsum", "sort"]
+
+
+@pytest.mark.parametrize("name", REDUCING)
+@pytest.mark.parametrize(("shape", "axis"), [((0, 3), 1), ((3, 0), 0), ((2, 0, 3), 2)])
+@pytest.mark.filterwarnings("error")
+def test_of_no_rows_there_are_no_results(name, shape, axis):
+    x, of_numpy = Node(np.ones(shape)), getattr(np, name)
+    found = of_numpy(x, axis=axis)
+    assert found.shape == of_numpy(np.ones(shape), axis=axis).shape
+    found.sum().backward()
+    assert x.grad.shape == shape
+
+
+@pytest.mark.parametrize("ddof", [0, 1, 2])
+def test_a_variance_needs_more_entries_than_ddof(ddof):
+    with pytest.raises(ValueError, match=f"{ddof} entries are too few for ddof={ddof}"):
+        np.var(Node(np.ones((3, ddof))), axis=1, ddof=ddof)
+    assert np.var(Node(np.ones((0, 2))), axis=1, ddof=ddof).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        np.linalg.norm, np.linalg.vector_norm, np.std, Node.norm, Node.std,
+        lambda x: np.linalg.matrix_norm(x.reshape(100, -1)), lambda x: np.var(x / 10),
+    ],
+)  # fmt: skip
+def test_squares_beyond_float16_are_summed_in_float32(f):
+    """The norm of 5000 entries of some 20 is some 1414, and the sum of squares 2 million."""
+    at = np.random.default_rng(0).normal(0.0, 20.0, 5000).astype(np.float16)
+    at[0] = 300.0  # its square alone is too much
+    found, expected = value_and_grad(f)(at), value_and_grad(f)(at.astype(float))
+    for x, y in zip(found, expected, strict=True):
+        assert x.dtype == np.float16
+        np.testing.assert_allclose(x, y, rtol=2e-3, atol=1e-6)
+    written = program(f)(at)
+    np.testing.assert_allclose(written[0], expected[0], rtol=2e-3)
+    np.testing.assert_allclose(written[1], expected[1], rtol=2e-3, atol=1e-6)
