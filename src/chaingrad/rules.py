@@ -464,7 +464,7 @@ def _relu_vjp(g: Value, out: Value, a: Value) -> Value:
         return g * (out > 0) if out == out else out
     if type(out) is not np.ndarray:
         return g * np.sign(value(out))
-    share = np.sign(out)  # the slope of relu is its sign: quicker than a mask of booleans
+    share = np.sign(out)  # the slope of relu is its sign; of nan it is nan, where a mask has 0
     share *= g
     return share
 
