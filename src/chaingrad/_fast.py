@@ -221,8 +221,9 @@ def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
         parent._adjoint = share.view() if share is g and type(g) is ndarray else share
     else:
         parent._adjoint = total = known + share
-        if type(total) is not ndarray and type(data) is ndarray:
-            parent._adjoint = np.asarray(total)  # NumPy makes 0-d arrays scalars
+        if type(data) is ndarray and (type(total) is not ndarray or total.dtype is not data.dtype):
+            # NumPy makes arrays without axes scalars, and the order of bytes the machine's own
+            parent._adjoint = np.asarray(total, data.dtype)
 
 
 def set_all(nodes: Iterable[Any], name: str, values: Iterable[Any]) -> None:

@@ -15,6 +15,7 @@ from chaingrad.rules import (
     shape_of,
     sum_,
     unbroadcast,
+    value,
 )
 
 ndarray = np.ndarray
@@ -67,9 +68,10 @@ def _of_kind(share: Any, data: Any) -> Any:
 
 def added(known: Any, share: Any) -> Any:
     total = known + share
-    if isinstance(total, Traced):  # NumPy makes a number of two arrays without axes
-        return _of_kind(total, known.data)
-    return np.asarray(total) if isinstance(total, np.generic) else total
+    # NumPy makes a number of two arrays without axes, and the order of bytes the machine's own
+    if isinstance(total, Traced):
+        return total if is_symbol(total) else _of_dtype(total, value(known))
+    return total if type(total) is float else np.asarray(total, known.dtype)
 
 
 def zeros(data: Any) -> Any:

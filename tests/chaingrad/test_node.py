@@ -324,6 +324,14 @@ def test_under_create_graph_gradients_are_of_the_kind_of_the_data(f, data):
     assert x.grad.dtype == x.dtype
 
 
+@pytest.mark.parametrize("f", [lambda x: x * x, lambda x: x.exp(), lambda x: x**3 + x])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_gradients_keep_the_order_of_bytes(f, create_graph):
+    x = Node(np.array([1.0, 2.0], ">f4"))
+    f(x).sum().backward(create_graph=create_graph)
+    assert x.grad.dtype.str == ">f4"
+
+
 @pytest.mark.parametrize("data", [2.0, np.array(2.0), np.ones(2), np.ones(2, np.float32)])
 @pytest.mark.parametrize("of", [lambda g: g * (2 + 1j), lambda g: np.asarray(g * (2 + 1j))])
 def test_a_vjp_that_gives_complex_numbers_is_refused(of, data):

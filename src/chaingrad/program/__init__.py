@@ -26,10 +26,11 @@ from chaingrad.program.source import Writer
 from chaingrad.program.tape import Recorded
 from chaingrad.program.tracing import Passes, is_comparing, tracing, without_randomness
 from chaingrad.program.words import Result, Trace, put_into_words
-from chaingrad.rules import TracingError
+from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
 _FLOATS = {float}
+_Settling = Callable[[Any], Any]
 
 
 def program(
@@ -60,7 +61,8 @@ def program(
       from call to call, or changes an argument in place, shows in the comparison, and is refused
       as well.
 
-    No result shares memory with an argument, a constant or another result. Plain numbers are
+    No result shares memory with an argument, a constant or another result. Each is of the kind and
+    dtype that the nodes give: a Python float for a float, an array for an array. Plain numbers are
     computed with ``math``, which raises where the engine gives inf or nan.
 
     Args:
@@ -186,11 +188,12 @@ class Program:
             met.settle()
         else:  # its nodes would keep their values alive
             trace = replace(trace, lines=())
-        written = _Written(trace, result.like, by)
+        written = _Written(trace, by)
         name = getattr(self._f, "__name__", "f")
         heads = ("value", "gradient") if by else ()
         try:
-            compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
+            nodes = compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
+            written.settle(nodes, args, kwargs)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise
@@ -207,9 +210,9 @@ class Program:
 class _Written:
     """A program, and what it takes beside its arguments."""
 
-    def __init__(self, trace: Trace, like: Any, by: list[int]) -> None:
+    def __init__(self, trace: Trace, by: list[int]) -> None:
         self.trace, self._run = trace, trace.run
-        self._like = like if _is_exotic(like) else None
+        self._settled: _Settling | None = None
         self._nodes = tuple(trace.closure.values())
         self.takes_more = bool(self._nodes)  # which may have become another
         self._forms = [arguments.form(node.data) for node in self._nodes]
@@ -220,6 +223,13 @@ class _Written:
     def fits(self) -> bool:
         """Return whether the nodes of the closure hold the same as before, up to their values."""
         return not self._nodes or self._forms == [arguments.form(x.data) for x in self._nodes]
+
+    def settle(self, nodes: Any, *call: Any) -> None:
+        """Give results as the nodes gave them: in these containers, of these kinds and dtypes."""
+        met = [*_tree.flat([call, nodes]), *self._constants, *self._nodes]
+        dtypes = {x.dtype for x in map(value, met) if isinstance(x, ndarray | np.generic)}
+        of_numbers = not dtypes and "np." not in self.trace.source
+        self._settled = _settling(nodes, of_numbers, all(dtype.isnative for dtype in dtypes))
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for i in self._by:
@@ -232,24 +242,39 @@ class _Written:
         if self._beside:
             args = (*args, *[node.data for node in self._nodes], *self._constants)
         result = self._run(*args, **kwargs)
-        return result if self._like is None else _restored(self._like, result)
+        return result if self._settled is None else self._settled(result)
 
 
-def _restored(like: Any, result: Any) -> Any:
-    """Restore the containers that ``f`` returned; the source has only tuples and dictionaries."""
+def _settling(like: Any, of_numbers: bool, native: bool) -> _Settling | None:
+    """Make what turns a result of a source into one like ``like``, or None if it is one already.
+
+    Sources have only tuples, lists and dictionaries, and give NumPy's numbers where nodes hold
+    Python's or an array without axes. Only those ``of_numbers`` give Python's alone, and those
+    whose arrays are ``native`` keep the order of bytes.
+    """
     if isinstance(like, dict):
-        return {key: _restored(like[key], result[key]) for key in like}
+        named = {key: _settling(x, of_numbers, native) for key, x in like.items()}
+        if not any(named.values()):
+            return None
+        return lambda found: {
+            key: of(found[key]) if of else found[key] for key, of in named.items()
+        }
     if isinstance(like, list | tuple):
-        members = [_restored(x, y) for x, y in zip(like, result, strict=True)]
-        return _tree.sequence_like(like, members)
-    return result
-
-
-def _is_exotic(x: Any) -> bool:
-    """Return whether a result holds named tuples or the like, which the source cannot write."""
-    if isinstance(x, dict):
-        return any(map(_is_exotic, x.values()))
-    return isinstance(x, list | tuple) and (type(x) not in (list, tuple) or any(map(_is_exotic, x)))
+        each = [_settling(x, of_numbers, native) for x in like]
+        if not any(each) and type(like) in (list, tuple):
+            return None
+        empty = arguments.mapped(like, lambda x: None)
+        return lambda found: _tree.sequence_like(
+            empty, [of(x) if of else x for of, x in zip(each, found, strict=True)]
+        )
+    x = value(like)
+    if type(x) is float:
+        return None if of_numbers else float
+    if isinstance(x, np.generic):
+        return type(x)
+    if isinstance(x, ndarray) and not (x.shape and native):
+        return functools.partial(np.asarray, dtype=x.dtype)
+    return None
 
 
 def _as_node(x: Any) -> Any:

@@ -31,7 +31,7 @@ def compare(
     name: str,
     heads: Sequence[str],
     floats: set[np.dtype[Any]],
-) -> None:
+) -> Any:
     """Call a program and the function it was written for, and compare their results.
 
     Args:
@@ -41,6 +41,9 @@ def compare(
         name: of the function, for messages.
         heads: what the members of the result are called there; none for a single result.
         floats: the dtypes that are computed with.
+
+    Returns:
+        What the nodes gave.
 
     Raises:
         TracingError: a result differs by more than rounding explains, or the function changes an
@@ -56,11 +59,12 @@ def compare(
         coarsest = max(map(np.finfo, floats | given_back | _FLOAT), key=lambda t: float(t.eps))
         excess = [_excess(x, y, coarsest) for _, x, y in pairs]
         if not any(map(np.any, excess)):
-            return
+            return expected
         spread = _spread(on_nodes, call, [y for *_, y in pairs], float(coarsest.eps))
     for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
         if np.any(beyond > _MARGIN * rounding):
             raise _disagreement(name, where, x, y)
+    return expected
 
 
 def _copied(x: Any) -> Any:

@@ -49,6 +49,7 @@ def assert_same(f, *args, argnums=0, rtol=1e-12):
     got, expected = step(*args), value_and_grad(f, argnums)(*args)
     for a, b in zip(flat(got), flat(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-14)
+        assert type(a) is type(b)
         assert np.shape(a) == np.shape(b)
         assert np.result_type(a) == np.result_type(b)
     trace, scope = step.trace(*args), {}
@@ -805,6 +806,57 @@ def test_a_number_of_numpys_beside_a_plain_one_stays_numpys(f):
         step, expected = program(f, argnums), value_and_grad(f, argnums)(x, 1.5)
         for a, b in zip(flat(step(x, 1.5)), flat(expected), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+KINDS = [
+    2.0, 2, np.float32(2), np.float64(2), np.array(2.0), np.array(2.0, "f4"), np.array([1, 2]),
+    np.array([1.0, 2.0]), np.array([1.0, 2.0], "f2"), np.array([1.0, 2.0], ">f4"), [1.0, 2.0],
+]  # fmt: skip
+
+
+def kinds(x):
+    """Return x with the type, shape and dtype of each number in place of it."""
+    if isinstance(x, dict):
+        return {key: kinds(member) for key, member in x.items()}
+    if isinstance(x, list | tuple):
+        return type(x)(map(kinds, x))
+    return type(x), np.shape(x), np.result_type(x).str
+
+
+@pytest.mark.parametrize("data", KINDS, ids=repr)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x * x).sum(), lambda x: x.exp().sum(), lambda x: x.max(), lambda x: x.norm(),
+        lambda x: x.reshape(-1)[0] * 2.0, lambda x: (x * np.ones(1, np.float32)).sum(),
+        lambda x: (x * np.array([1.0, 2.0])).sum(), lambda x: where(x > 1, x, 0.0).sum(),
+        lambda x: Node(3.0) * 1.0, lambda x: (x**3).sum(), lambda x: x.sum(),
+    ],
+)  # fmt: skip
+def test_results_are_of_the_kinds_that_nodes_give(f, data):
+    step, expected = program(f), kinds(value_and_grad(f)(data))
+    for _ in range(2):
+        assert kinds(step(data)) == expected
+    both = lambda x, y: f(x) * y.sum()  # noqa: E731
+    for other in (2.0, np.float32(2), np.array([1.0, 2.0], np.float32)):
+        expected = kinds(value_and_grad(both, (1, 0))(data, other))
+        assert kinds(program(both, (1, 0))(data, other)) == expected
+
+
+def test_kinds_stay_within_containers():
+    def f(parameters, x):
+        w, b = parameters["w"], parameters["b"]
+        y = (w * x).sum() + b
+        return y, {"entries": [y * 2.0, w], "sum": x.sum(), "size": 3}
+
+    parameters = {"w": np.ones(2, np.float32), "b": 0.5}
+    x = np.array([1.0, 2.0], np.float32)
+    expected = value_and_grad(f, has_aux=True)(parameters, x)
+    found = program(f, has_aux=True)(parameters, x)
+    plain = lambda got: (got[0][0], got[0][1]["sum"], got[1])  # noqa: E731
+    assert kinds(plain(found)) == kinds(plain(expected))
+    assert found[0][1]["size"] == 3
+    assert type(found[1]["b"]) is float
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, int])
