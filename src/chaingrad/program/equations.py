@@ -14,6 +14,7 @@ from chaingrad.program.source import (
     UNARY,
     Line,
     Writer,
+    signed,
 )
 from chaingrad.program.tape import Recorded
 
@@ -98,7 +99,7 @@ class _Formulas:
         if op in _SIGNS:
             sign, binds = _SIGNS[op]
             left, right = self._operand(args[0], binds), self._operand(args[1], binds + 1)
-            return f"{left} {sign} {right}", binds
+            return f"{left} {signed(sign, right, args[1])}", binds
         if op in _FORMS:
             form, binds = _FORMS[op]
             return form.format(*(self._operand(y, CHOICE) for y in args)), binds

@@ -154,7 +154,6 @@ class Writer:
         demands: Sequence[tuple[Recorded, str]] = (),
     ) -> None:
         self.inputs, self.outputs = inputs, list(outputs)
-        self.adjoint_of = adjoint_of
         self._demands = dict(demands)
         self.values = reached([*outputs, *(x for x, _ in demands), *inputs])
         self.plain = not any(x.is_array for x in self.values)
@@ -175,8 +174,9 @@ class Writer:
         self.labels, self.results = (
             {self._bare(x): name for x, name in given.items()} for given in (labels, results)
         )
+        self.adjoint_of = {self._bare(g): x for g, x in adjoint_of.items()}
         self._named_adjoints = {
-            g for g, x in adjoint_of.items() if x in self.labels or x in self.results
+            g for g, x in self.adjoint_of.items() if x in self.labels or x in self.results
         }
         first = {*reached(forward), *reached(x for x, _ in demands)}
         self.order = sorted(self.values, key=lambda x: (x not in first, x.place))
@@ -234,7 +234,8 @@ class Writer:
         if x.op in ("input", "constant"):
             return True
         if x.op == "float":
-            return not self._needs_float(x) and self._is_trivial(x.args[0])
+            y = x.args[0]
+            return not self._needs_float(x) and (y in self.name or self._is_trivial(y))
         if x.op == "broadcast_to":
             return x.args[0].is_constant and x not in self.results
         cheap = (x.op == "transpose" and x.option("axes") is None) or (
@@ -327,7 +328,8 @@ class Writer:
         if has_sign and op in _BINARY:
             sign, binds = _BINARY[op]
             left = self.operand(args[0], binds + (binds == COMPARED), args[1])
-            return f"{left} {sign} {self.operand(args[1], binds + 1, args[0])}", binds
+            right = self.operand(args[1], binds + 1, args[0])
+            return f"{left} {signed(sign, right, args[1])}", binds
         if has_sign and op in _UNARY:
             sign, binds = _UNARY[op]
             return f"{sign}{self.operand(args[0], binds)}", binds
@@ -344,7 +346,7 @@ class Writer:
             words += ["keepdims=True"] if x.option("keepdims") else []
             return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
         listed = self.listed(args)
-        if self.plain:
+        if self.plain or (op in _OF_MATH and self._widens(x)):
             return self._of_numbers(op, args, listed), ATOM
         listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
         return self._widened(x, f"np.{op}({listed})"), ATOM
@@ -362,8 +364,10 @@ class Writer:
 
     def _widened(self, x: Recorded, text: str) -> str:
         """Make a call's NumPy number a plain one if it would widen float32 beside it."""
-        widens = type(x.example) is float and not self._exact and not self.plain
-        return f"float({text})" if widens else text
+        return f"float({text})" if self._widens(x) else text
+
+    def _widens(self, x: Recorded) -> bool:
+        return type(x.example) is float and not self._exact and not self.plain
 
     def _product(self, args: Sequence[Recorded]) -> tuple[str, int]:
         a, b = args if args[0].is_constant or not args[1].is_constant else args[::-1]
@@ -448,7 +452,7 @@ class Writer:
         inner = x.args[0]
         if inner.is_constant:
             name = {0.0: "zeros", 1.0: "ones"}.get(inner.example, "full")
-            entry = f", {inner.example.item() if inner.is_array else inner.example!r}"
+            entry = f", {self._number(inner.example, None)}"
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
             return f"np.{name}({_size(x.shape)}{entry if name == 'full' else ''}{dtype})", ATOM
         return f"np.broadcast_to({self.operand(inner, CHOICE)}, {x.shape})", ATOM
@@ -490,7 +494,7 @@ class Writer:
             return {Ellipsis: "...", None: "None"}.get(piece) or str(piece)
 
         if isinstance(index, tuple):
-            return ", ".join(map(part, index)) + ("," if len(index) == 1 else "") or "()"
+            return ", ".join(map(part, index)) or "()"
         return part(index)
 
     # --- arrays that are made of parts ----------------------------------------------------------
@@ -646,6 +650,13 @@ class _Part:
     template: Any
     repeats: bool  # whether the index may name an entry twice
     terms: list[tuple[int, Recorded]]
+
+
+def signed(sign: str, text: str, x: Recorded) -> str:
+    """Write what is added or subtracted behind its sign: ``- 2 * x`` for ``+ -2 * x``."""
+    if sign in ("+", "-") and re.match(r"-\d", text) and x.dtype.kind == "f":
+        return f"{'-' if sign == '+' else '+'} {text[1:]}"
+    return f"{sign} {text}"
 
 
 def _new_axis(x: Recorded, y: Recorded) -> str:

@@ -1,9 +1,11 @@
 """What is written down gives what the engine gives, call after call, and shares nothing."""
 
+import functools
 import inspect
 import itertools
 import math
 import random
+import re
 import threading
 import tracemalloc
 import warnings
@@ -940,3 +942,76 @@ def test_formulas_of_reused_buffers_are_those_of_values():
         step(W1, W2, X, Y)
     assert reused.equations == plain.equations
     assert all(not line.equation for line in reused.trace(W1, W2, X, Y).lines)
+
+
+# --- the text -----------------------------------------------------------------------------------
+
+ROW = np.array([1.0, 2.0, 3.0])
+SINGLE = ROW.astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "written", "unwritten"),
+    [
+        (lambda x: (x * x - x * 0.0625).sum(), [ROW], ["2 * x - 0.0625"], "+ -"),
+        (lambda x, y: (x * y - -9.81 * y.sin()).sum(), [ROW, ROW], ["+ 9.81 * np.sin(y)"], "- -"),
+        (lambda x: (x.cumsum() * x).sum(), [ROW], ["x[::-1]", "[::-1]  #"], ",]"),
+        (lambda x: (x * np.float32(0.1)).sum(), [SINGLE], ["0.1, np.float32"], "0.10000000"),
+        (lambda a, x: (x * a.exp()).sum() * a.tanh(), [0.5, SINGLE],
+         ["math.exp(a)", "math.tanh(a)"], "float(np.exp"),
+        (lambda x: (x * x.mean()).exp().mean() ** 2, [ROW], [".mean()"], "z5 = z4"),
+    ],
+)  # fmt: skip
+def test_what_a_person_would_write(f, args, written, unwritten):
+    step = assert_same(f, *args, argnums=tuple(range(len(args))), rtol=1e-5)
+    assert all(text in step.source for text in written), step.source
+    assert unwritten not in step.source
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: losses.cross_entropy(x.reshape(1, 3), [1]) ** 2,
+        lambda x: x[0] * x[1] + x[0], lambda x: (x[0] * x[1]).exp() * x.sum() / (x[0] * x[1]),
+        lambda x: x.mean() * x.mean().tanh() * (x * x).sum(), lambda x: x.norm() * x.norm().exp(),
+    ],
+)  # fmt: skip
+def test_no_line_only_renames(f):
+    source = assert_same(f, ROW).source
+    assert not re.search(r"^ +\w+ = [a-z]\w*(  #.*)?$", source, re.MULTILINE), source
+
+
+def compensated(values, start):
+    """Kahan's sum: what rounding takes off a sum is added to the next term."""
+    total, lost = start, 0.0 * start
+    for i in range(len(values.data)):
+        term = values[i] - lost
+        following = total + term
+        lost = (following - total) - term
+        total = following
+    return total
+
+
+def test_a_compensated_sum_stays_compensated():
+    values, start = np.full(8, 1.0), 1e16
+    step = program(compensated, (0, 1))
+    value, gradients = step(values, start)
+    assert value == value_and_grad(compensated)(values, start)[0] == 1e16 + 8
+    assert (
+        start + sum([1.0] * 8, 0.0) == value != functools.reduce(lambda s, x: s + x, values, 1e16)
+    )
+    for g, expected in zip(gradients, (np.ones(8), 1.0), strict=True):
+        np.testing.assert_allclose(g, expected)
+
+
+@pytest.mark.parametrize(
+    ("f", "at"),
+    [
+        (lambda x: (x - x).sum(), np.array([np.inf, 1.0])),
+        (lambda x: ((x + 1e17) - 1e17).sum(), np.array([3.0, 1.0])),
+        (lambda x: (((x + 1e16) - 1e16) - x).sum(), np.array([3.0, 1.0])),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_floats_do_not_cancel_stays(f, at):
+    np.testing.assert_equal(program(f)(at), value_and_grad(f)(at))
