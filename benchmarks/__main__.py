@@ -43,6 +43,7 @@ ARRAYS: list[tuple[Any, dict[str, float], int]] = [  # bounds by peer, rounds
     (MIDDLE, {"autograd": 0.70, "unguarded": 0.85, "numpy": 1.05}, 20),
     (LARGE, {"autograd": 0.80, "unguarded": 0.85, "numpy": 1.05}, 12),
 ]
+ALLOCATOR = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_")  # whether freed pages stay
 PRODUCTS = {"pytorch": "pytorch_products", "jax": "jax_products"}  # of their own library
 OURS = ("chaingrad", "program", "source", "reused", *PRODUCTS.values())
 
@@ -144,6 +145,7 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(terse=True),
         "python": platform.python_version(),
         "kernels": kernels.found(),
+        "allocator": {name: os.environ[name] for name in ALLOCATOR if name in os.environ},
         "versions": {package: version(package) for package in ("chaingrad", *PACKAGES)},
         "commit": commit.stdout.strip() or "unknown",
     }
