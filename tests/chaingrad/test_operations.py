@@ -271,3 +271,19 @@ def test_nodes_are_formatted_as_their_values():
     x, v = Node(2.0), Node(np.array([1.0, 2.5]))
     assert f"{x:.3f} {x:>6.1f}|{v:.2f}" == "2.000    2.0|[1.00 2.50]"
     assert f"{x}" == "Node(2.0)"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda x: np.einsum(x, [0, 1], [1]),
+            'say which indices first, as in einsum\\("ij,jk->ik"',
+        ),
+        (lambda x: np.einsum(M, [0, 1], x, [0, 1], []), "say which indices first"),
+        (lambda x: pow(x, 2, 3), r"Node.__pow__\(\) takes 2 positional arguments"),
+    ],
+)
+def test_forms_of_a_call_that_nodes_do_not_take(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(Node(M))
