@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 
 from coursework.problems import DEFINITIONS, Problem
+from coursework.syntax import parse_module
 
 SMALLEST = 60  # nodes of the syntax tree: below, most right answers are the same
 BOOK = "the book's own answer"
@@ -29,7 +30,7 @@ def _form(code: str, names: Sequence[str]) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            body = ast.parse(code).body
+            body = parse_module(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
     last = {n.name: n for n in body if isinstance(n, DEFINITIONS) and n.name in names}

@@ -2,6 +2,8 @@
 
 import ast
 
+from coursework.syntax import parse_module
+
 
 def imported(source: str) -> set[str]:
     """Return the first names of the packages and modules that a source imports anywhere.
@@ -12,7 +14,7 @@ def imported(source: str) -> set[str]:
     set()
     """
     names: list[str] = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse_module(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

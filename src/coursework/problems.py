@@ -16,6 +16,7 @@ from chaingrad import checks
 from coursework.drawing import Instance, draw_instance, instance_tag, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
+from coursework.syntax import parse_module
 from coursework.trusted import ProblemError, errors_at, errors_named, run
 
 INSTANCES = 3  # looked at, where each student's is another
@@ -105,7 +106,7 @@ class Problem:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names that an answer defines."""
-        body = ast.parse(self.answer).body
+        body = parse_module(self.answer).body
         return tuple(node.name for node in body if isinstance(node, DEFINITIONS))
 
     @property
@@ -155,7 +156,7 @@ def validate(problem: Problem) -> None:
 
 def _validate_answer(answer: str) -> None:
     try:
-        tree = ast.parse(answer)
+        tree = parse_module(answer)
     except SyntaxError as error:
         raise ProblemError(f"the answer is not Python: {error}") from None
     for node in tree.body:

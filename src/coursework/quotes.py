@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from coursework.problems import DEFINITIONS
 from coursework.sandbox.worker import CELL_NAME
 from coursework.submissions import CELL_CHARACTERS, Cell
+from coursework.syntax import parse_module
 
 CODE_CHARACTERS = 20_000
 LINE_CHARACTERS = 100
@@ -63,7 +64,7 @@ def _named(cells: Sequence[Cell], file: str) -> Cell | None:
 def _stands_at(cell: Cell, name: str, line: int) -> bool:
     """Return whether a definition of the name, however deep, covers this line of the cell."""
     try:
-        tree = ast.parse(cell.source)
+        tree = parse_module(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return defines(cell, [name])  # it may have lines that only a notebook understands
     for node in ast.walk(tree):
