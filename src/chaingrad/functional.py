@@ -11,13 +11,14 @@ ever, and their results are constants.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ParamSpec
 
 import numpy as np
 
 from chaingrad import _tree, modes, rules
+from chaingrad._arguments import parameter_list
 from chaingrad._messages import kind
 from chaingrad._shares import zeros
 from chaingrad.backward import adjoints
@@ -45,7 +46,10 @@ def _detached(result: Any) -> Any:
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False
+    f: Callable[..., Any],
+    argnums: int | Sequence[int] = 0,
+    has_aux: bool = False,
+    by: Iterable[Node] | None = None,
 ) -> Callable[..., Any]:
     """Make a function that returns the value of ``f`` and its gradient.
 
@@ -53,21 +57,30 @@ def value_and_grad(
         f: gives a scalar node.
         argnums: the position of the argument to differentiate by, or several of them.
         has_aux: ``f`` gives ``(node, more)``, of which the node is differentiated.
+        by: leaves that ``f`` reads beside its arguments, such as ``model.parameters()``, to
+            differentiate by instead of arguments.
 
     Returns:
         A function of the arguments of ``f`` that gives ``(value, gradient)``, or
-        ``((value, more), gradient)``; the gradient is a tuple where ``argnums`` is a sequence. Each
-        gradient has the shape of its argument.
+        ``((value, more), gradient)``; the gradient is a tuple where ``argnums`` is a sequence or
+        ``by`` is given. Each gradient has the shape of its argument or leaf.
 
     Raises:
-        ValueError: (from the function) ``f`` does not give a scalar, or an argument is missing.
-        TypeError: ``f`` does not give a node.
+        ValueError: (from the function) ``f`` does not give a scalar, or an argument is missing;
+            (at once) ``argnums`` and ``by`` are both given.
+        TypeError: ``f`` does not give a node, or ``by`` holds something else than leaves.
 
     >>> value_and_grad(lambda w, x: (w * x).tanh(), argnums=(0, 1))(0.5, 0.0)
     (0.0, (0.0, 0.5))
     >>> value_and_grad(lambda p: (p["w"] * p["b"]).sum())({"w": np.array([1.0, 2.0]), "b": 3.0})
     (9.0, {'w': array([3., 3.]), 'b': 3.0})
+    >>> w = Node(3.0)
+    >>> value_and_grad(lambda x: w * x, by=[w])(2.0)
+    (6.0, (2.0,))
     """
+    leaves = None if by is None else parameter_list(by)
+    if leaves is not None and argnums != 0:
+        raise ValueError("give argnums, to differentiate by arguments, or by=, not both")
     if not callable(f):
         raise TypeError(
             f"grad takes a function and gives one: grad(f)(x); the first argument was {kind(f)}"
@@ -78,7 +91,9 @@ def value_and_grad(
             f"argnums must be a position or several, say grad(f, 0)(x); got {kind(argnums)}"
         )
     positions: tuple[Any, ...] = (argnums,) if one else tuple(argnums)  # type: ignore[arg-type]
-    if not positions:
+    if leaves is not None:
+        positions, one = (), False
+    elif not positions:
         raise ValueError("argnums=() names no argument to differentiate by")
 
     @_constant_within_no_grad
@@ -97,7 +112,7 @@ def value_and_grad(
                 f"grad needs a function that gives one number; this one gave "
                 f"shape {trace.out.shape}: reduce it, say with .sum(), or use vjp"
             )
-        points = [trace.inputs[position] for position in positions]
+        points = leaves or [trace.inputs[position] for position in positions]
         gradients = _pull(trace.out, None, points, trace.nested)
         answer = (trace.value, trace.aux) if has_aux else trace.value
         return answer, gradients[0] if one else gradients

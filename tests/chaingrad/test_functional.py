@@ -505,3 +505,18 @@ def test_the_jacobian_is_the_matrix_of_first_derivatives():
 def test_calls_of_the_wrong_kind(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+def test_leaves_beside_the_arguments():
+    w, b = Node(np.array([1.0, 2.0]), "w"), Node(3.0, "b")
+
+    def f(x):
+        return (w * x).sum() * b
+
+    value, gradients = value_and_grad(f, by=[b, w])(4.0)
+    assert value == 36.0
+    assert gradients[0] == 12.0
+    np.testing.assert_array_equal(gradients[1], [12.0, 12.0])
+    assert w.grad == b.grad == 0.0
+    # nested: the derivative by x of what the derivative by b is
+    assert grad(lambda x: value_and_grad(f, by=[b])(x)[1][0])(4.0) == 3.0

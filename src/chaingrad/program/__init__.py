@@ -9,13 +9,14 @@ from the text of a function, whose branches and loops stay; what is traced has o
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from chaingrad import _tree, modes
+from chaingrad._arguments import parameter_list
 from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
 from chaingrad.program import arguments
@@ -38,6 +39,7 @@ def program(
     argnums: int | Sequence[int] | None = 0,
     has_aux: bool = False,
     reuse: bool = False,
+    by: Iterable[Node] | None = None,
 ) -> "Program":
     """Write ``f`` and its gradient down as a NumPy program, at the first call.
 
@@ -72,6 +74,8 @@ def program(
         has_aux: as for `~chaingrad.functional.value_and_grad`.
         reuse: have results written over arrays that are no longer needed: less memory, and less of
             a pleasure to read.
+        by: as for `~chaingrad.functional.value_and_grad`: leaves to differentiate by, instead of
+            arguments. The gradients come in their order, and no ``grad`` is set.
 
     Raises:
         TypeError: (from the program) what ``f`` does cannot be written down, or nodes give other
@@ -94,18 +98,27 @@ def program(
         return value, dw
     <BLANKLINE>
     """
-    return Program(f, argnums, has_aux, reuse)
+    return Program(f, argnums, has_aux, reuse, by)
 
 
 class Program:
     """A function that is written down when it is called; `chaingrad.program` makes it."""
 
     def __init__(
-        self, f: Callable[..., Any], argnums: Any, has_aux: bool, reuse: bool = False
+        self,
+        f: Callable[..., Any],
+        argnums: Any,
+        has_aux: bool,
+        reuse: bool = False,
+        by: Iterable[Node] | None = None,
     ) -> None:
-        if argnums is None and has_aux:
-            raise ValueError("program: argnums=None gives all that f gives; leave out has_aux")
-        self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux)
+        if argnums is None and (has_aux or by is not None):
+            raise ValueError(
+                "program: argnums=None gives all that f gives, and no gradient; leave out has_aux "
+                "and by"
+            )
+        self._leaves = None if by is None else parameter_list(by)
+        self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux, self._leaves)
         self._f, self._argnums, self._has_aux = f, argnums, has_aux
         self._kind = Reuser if reuse else Writer
         self._traces: dict[Any, _Written] = {}
@@ -155,7 +168,7 @@ class Program:
         return self._last
 
     def _positions(self, count: int) -> list[int]:
-        if self._argnums is None:
+        if self._argnums is None or self._leaves is not None:
             return []
         several = self._argnums if isinstance(self._argnums, Sequence) else [self._argnums]
         return [i % count if -count <= i < count else i for i in several] if count else []
@@ -182,7 +195,7 @@ class Program:
             passes = Passes(met.tape)
             with without_randomness(self._f), modes.watching(passes):
                 own = arguments.mapped([given, named], lambda x: x)  # containers, to be changed
-                result = Result(self._on_nodes(*own), self._argnums, by)
+                result = Result(self._on_nodes(*own), self._argnums, by, self._leaves)
             trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
         if lines:
             met.settle()
@@ -190,7 +203,7 @@ class Program:
             trace = replace(trace, lines=())
         written = _Written(trace, by)
         name = getattr(self._f, "__name__", "f")
-        heads = ("value", "gradient") if by else ()
+        heads = ("value", "gradient") if self._argnums is not None else ()
         try:
             nodes = compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
             written.settle(nodes, args, kwargs)

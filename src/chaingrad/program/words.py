@@ -62,27 +62,45 @@ class TracedLine:
 
 
 class Result:
-    """What a function gave: itself, or its value and gradients."""
+    """What a function gave: itself, or its value and gradients.
 
-    def __init__(self, given: Any, argnums: Any = None, by: Sequence[int] = ()) -> None:
-        self.answer: Any = given if argnums is None else given[0]
-        self.gradients: Any = None if argnums is None else given[1]
-        self.by = by
-        self._several = argnums is None or isinstance(argnums, Sequence)
+    Args:
+        given: by it.
+        argnums: None if it is all that the function gives, and not its value and gradients.
+        by: the positions of the arguments that are differentiated by.
+        leaves: the nodes that are, instead of arguments.
+    """
+
+    def __init__(
+        self,
+        given: Any,
+        argnums: Any = None,
+        by: Sequence[int] = (),
+        leaves: Sequence[Node] | None = None,
+    ) -> None:
+        self.differentiated = argnums is not None
+        self.answer: Any = given[0] if self.differentiated else given
+        self.gradients: Any = given[1] if self.differentiated else None
+        self._by, self._leaves = by, leaves
+        self._several = leaves is not None or isinstance(argnums, Sequence)
 
     @property
     def like(self) -> Any:
         """All of it, in the containers in which it is given."""
-        return (self.answer, self.gradients) if self.by else self.answer
+        return (self.answer, self.gradients) if self.differentiated else self.answer
 
     def lift(self, lifted: Callable[[Any], Any]) -> None:
         self.answer = mapped(self.answer, lifted)
         self.gradients = mapped(self.gradients, lifted)
 
-    def by_argument(self) -> Iterator[tuple[int, Any]]:
-        """Return the position of each argument with its gradient."""
+    def pairs(self, met: Met, given: Sequence[Any]) -> Iterator[tuple[Recorded, Recorded]]:
+        """Yield each value that is differentiated by, and the gradient."""
+        if not self.differentiated:
+            return
         each = self.gradients if self._several else [self.gradients]
-        return zip(self.by, each, strict=True) if self.by else iter(())
+        by = [met.data_of(x) for x in self._leaves or ()] or [given[i] for i in self._by]
+        for x, g in zip(by, each, strict=True):
+            yield from zip(flat(x), flat(g), strict=True)
 
 
 def put_into_words(
@@ -109,6 +127,7 @@ def put_into_words(
         raise TracingError(f"program: f returns {type(x).__name__} {x!r:.40}, which is no number")
 
     result.lift(lifted)
+    pairs = list(result.pairs(met, given))
     arguments = _Arguments(f, given, named)
     inputs, names = arguments.names, arguments.taken
     closure = {
@@ -117,11 +136,10 @@ def put_into_words(
     inputs |= {met.closure[node]: name for name, node in closure.items()}
     labels = {x.data: x.label for x in met.made if x.label and _is_computed(x.data)}
     results: dict[Recorded, str] = {}
-    if result.by and isinstance(result.answer, Recorded):
+    if result.differentiated and isinstance(result.answer, Recorded):
         results[result.answer] = labels.get(result.answer, "value")
-    for position, g in result.by_argument():
-        for x, dx in zip(flat(given[position]), flat(g), strict=True):
-            results.setdefault(dx, f"d{inputs[x]}")
+    for x, dx in pairs:
+        results.setdefault(dx, f"d{inputs[x]}")
     outputs = [x for x in flat(result.like) if isinstance(x, Recorded)]
     forward = [x for x in flat(result.answer) if isinstance(x, Recorded)]
     adjoint_of = _owners(passes.adjoints, labels)
@@ -133,7 +151,7 @@ def put_into_words(
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
     source, name = _module(f, writer, arguments, list(closure), result)
     plain = writer if kind is Writer else Writer(*described)  # names mean one value there
-    formulas = equations(plain, next(iter(results.values()), "J") if result.by else "J")
+    formulas = equations(plain, next(iter(results.values()), "J") if result.differentiated else "J")
     scope: dict[str, Any] = {}
     exec(compile(source, f"<program {name}>", "exec"), scope)
     return Trace(
@@ -247,7 +265,7 @@ def _module(
     name = name if name.isidentifier() else "program"
     takes = [*arguments.heads, *closure, *writer.constants, *arguments.keywords]
     lines = list(map(str, writer.lines))
-    if result.by and 0 < writer.forward < len(lines):
+    if result.differentiated and 0 < writer.forward < len(lines):
         lines.insert(writer.forward, "")
     body = "\n".join([*arguments.unpacking, *lines, f"return {returned}"])
     parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{_indented(body)}"]

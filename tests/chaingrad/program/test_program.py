@@ -1015,3 +1015,68 @@ def test_a_compensated_sum_stays_compensated():
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_floats_do_not_cancel_stays(f, at):
     np.testing.assert_equal(program(f)(at), value_and_grad(f)(at))
+
+
+# --- leaves that a function finds beside its arguments ------------------------------------------
+
+
+def module(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    layers = nn.Linear(4, 6, rng=rng), nn.LayerNorm(6), nn.Tanh(), nn.Linear(6, 3, rng=rng)
+    model = nn.Sequential(*layers)
+    for p in model.parameters():
+        p.data = p.data.astype(dtype)
+    return model
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_training_step_of_a_module(dtype):
+    model, x = module(dtype), X.astype(dtype)
+    parameters = list(model.parameters())
+
+    def loss(x, labels):
+        return losses.cross_entropy(model(x), labels)
+
+    step = program(loss, by=model.parameters())
+    for _ in range(3):
+        value, gradients = step(x, LABELS)
+        for p in parameters:
+            p.grad = 0.0
+        expected = loss(x, LABELS)
+        expected.backward()
+        tolerance = 1e-5 if dtype == np.float32 else 1e-12
+        np.testing.assert_allclose(value, expected.data, tolerance)
+        for p, g in zip(parameters, gradients, strict=True):
+            assert g.dtype == dtype
+            np.testing.assert_allclose(g, p.grad, tolerance, tolerance)
+            p.data = p.data - 0.5 * g
+    assert len(step._traces) == 1
+    assert "db1 = " in step.source
+
+
+def test_leaves_are_taken_in_the_order_in_which_they_are_given():
+    a, b, unused = Node(2.0, "a"), Node(np.array([1.0, 3.0]), "b"), Node(np.ones(2), "c")
+    f = program(lambda x: ((a * b * x).sum(), a * 3.0), has_aux=True, by=[unused, b, a])
+    (value, aux), gradients = f(5.0)
+    assert (value, aux) == (40.0, 6.0)
+    for got, expected in zip(gradients, ([0, 0], [10, 10], 20.0), strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert type(gradients[2]) is float
+    assert a.grad == b.grad == 0.0
+    b.data = np.array([1.0, 1.0, 1.0])  # another shape, another program
+    assert f(5.0)[1][2] == 15.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"by": []}, ValueError, "no parameters"),
+        ({"by": [2.0]}, TypeError, "must be nodes"),
+        ({"by": [Node(1.0) * 2.0]}, TypeError, "must be leaves"),
+        ({"by": [Node(1.0)], "argnums": 1}, ValueError, "not both"),
+        ({"by": [Node(1.0)], "argnums": None}, ValueError, "leave out has_aux and by"),
+    ],
+)
+def test_what_is_no_leaf_is_refused_at_once(arguments, error, says):
+    with pytest.raises(error, match=says):
+        program(lambda x: x, **arguments)
