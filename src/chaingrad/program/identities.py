@@ -165,6 +165,19 @@ def _number_times(tape: Tape, args: Sequence[Recorded], options: Any, example: A
     return None
 
 
+def _choice_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """where(a, x, 0) y = where(a, x y, 0), if y is finite: 0 times infinity would be nan."""
+    for x, y in _both_ways(args):
+        if x.op != "where" or not _same(x, example) or not _stays_finite(y):
+            continue
+        condition, *choices = x.args
+        if any(_is(z, 0.0) for z in choices):
+            each = [z if _is(z, 0.0) else tape.add("multiply", (z, y)) for z in choices]
+            found = tape.add("where", (condition, *each))
+            return found if _same(found, example) else None
+    return None
+
+
 def _number_to_smaller(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     """c (x Y) = (c x) Y, where x has fewer entries and nobody else reads the product."""
     for x, y in _both_ways(args):
@@ -200,6 +213,48 @@ def _both_ways(args: Sequence[Recorded]) -> Sequence[Sequence[Recorded]]:
 def _settled(*choices: Recorded) -> bool:
     """Return whether one of two choices is a number, so that a factor can go inside."""
     return any(x.is_constant and not x.shape for x in choices)
+
+
+# Operations that give finite numbers for finite numbers unless they overflow.
+_FINITE = {
+    "input", "add", "subtract", "multiply", "negative", "absolute", "sign", "maximum", "minimum",
+    "where", "tanh", "sin", "cos", "sum", "max", "min", "matmul", "outer", "reshape", "transpose",
+    "broadcast_to", "getitem", "scatter", "concatenate", "stack", "astype", "float", "full",
+    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "invert",
+    "bitwise_and", "bitwise_or", "logical_and", "logical_or", "logical_not",
+}  # fmt: skip
+
+
+def _stays_finite(x: Recorded) -> bool:
+    """Return whether ``x`` is finite where the arguments are, and nothing overflows.
+
+    An exponential may overflow in a branch that is not chosen, so it must have a bound.
+    """
+    known = x.tape.finite
+    stack = [x]
+    while stack:
+        y = stack[-1]
+        unknown = [z for z in y.args if z not in known]
+        if unknown:
+            stack += unknown
+            continue
+        stack.pop()
+        known[y] = _is_finite_of_finite(y) and all(known[z] for z in y.args)
+    return known[x]
+
+
+def _is_finite_of_finite(x: Recorded) -> bool:
+    if x.op == "constant":
+        return bool(np.all(np.isfinite(x.example)))
+    if x.op == "exp":
+        inner = x.args[0]
+        if inner.op != "minimum" or not _is_floating(inner):
+            return _is_shifted(inner)
+        limit = math.log(float(np.finfo(inner.dtype).max))
+        return any(y.is_constant and np.all(y.example < limit) for y in inner.args)
+    if x.op == "divide":
+        return _number(x.args[1]) is not None
+    return x.op in _FINITE
 
 
 def _is_sound(c: float, x: Recorded) -> bool:
@@ -242,15 +297,16 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
 
 
 def _joined(tape: Tape, a: Recorded, b: Recorded, example: Any) -> Found:
-    """Write where(c, x, 0) + where(c, 0, y) as where(c, x, y), and what is alike."""
+    """Add up two choices by one condition, of which one is 0 on each side, or both on one."""
     if a.op != "where" or b.op != "where" or a.args[0] is not b.args[0]:
         return None
     if not (_same(a, example) and _same(b, example) and _is_floating(a)):
         return None
-    first, second = (a, b) if _is(a.args[2], 0.0) else (b, a)
-    if not (_is(first.args[2], 0.0) and _is(second.args[1], 0.0)):
+    condition, choices = a.args[0], list(zip(a.args[1:], b.args[1:], strict=True))
+    zeros = [[_is(x, 0.0) for x in choice] for choice in choices]
+    if not (all(map(any, zeros)) or any(map(all, zeros))):
         return None
-    found = tape.add("where", (a.args[0], first.args[1], second.args[2]))
+    found = tape.add("where", (condition, *(tape.add("add", choice) for choice in choices)))
     return found if _same(found, example) else None
 
 
@@ -414,6 +470,40 @@ def _matmul(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
     return None
 
 
+def _einsum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Write a sum over one index as a product of matrices, which is many times as fast."""
+    given, result = options["subscripts"].split("->")
+    terms = given.split(",")
+    if len(terms) != 2 or not all(map(_is_floating, args)) or "." in given:
+        return None
+    if any(len(set(term)) < len(term) for term in terms):
+        return None
+    a, b = terms
+    sizes = [dict(zip(term, x.shape, strict=True)) for term, x in zip(terms, args, strict=True)]
+    if any(sizes[1].get(c, n) != n for c, n in sizes[0].items()):
+        return None  # an axis of size 1 is stretched
+    batch = [c for c in result if c in a and c in b]
+    rows, columns = ([c for c in result if c not in other] for other in (b, a))
+    summed = [c for c in a if c in b and c not in result]
+    apart = len(a) == len(batch) + len(rows) + 1 and len(b) == len(batch) + len(columns) + 1
+    if len(summed) != 1 or not apart or max(len(rows), len(columns)) > 1:
+        return None
+    if batch and not (rows and columns):
+        return None  # a product of stacks of vectors needs new axes
+    if list(result[: len(batch)]) != batch:
+        return None
+    left, right = (a, b), ([*batch, *rows, *summed], [*batch, *summed, *columns])
+    x, y = (
+        operand.transpose(*[term.index(c) for c in wanted]) if operand.ndim > 1 else operand
+        for operand, term, wanted in zip(args, left, right, strict=True)
+    )
+    product = tape.add("matmul", (x, y))
+    if [*batch, *rows, *columns] == list(result):
+        return product
+    order = [[*batch, *rows, *columns].index(c) for c in result]
+    return product.transpose(*order)
+
+
 def _concatenate(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     """Write [a], [b], ... one behind the other as [a, b, ...]."""
     if any(x.shape != (1,) or x.op not in ("full", "reshape") for x in args):
@@ -494,7 +584,8 @@ def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
 
 _IDENTITIES: dict[str, Sequence[Identity]] = {
     "multiply": (
-        _one_times, _column_times_row, _number_times, _number_to_smaller, _numbers_first,
+        _one_times, _column_times_row, _number_times, _choice_times, _number_to_smaller,
+        _numbers_first,
     ),
     "divide": (_divide,),
     "add": (_add,),
@@ -508,6 +599,7 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "broadcast_to": (_broadcast,),
     "matmul": (_matmul,),
     "concatenate": (_concatenate,),
+    "einsum": (_einsum,),
     "float": (_float,),
     "sum": (_sum,),
     "where": (_where,),

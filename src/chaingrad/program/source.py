@@ -225,7 +225,8 @@ class Writer:
             if x in self.name or self._is_trivial(x) or not self._uses[x]:
                 continue
             text, _ = self._text(x)
-            wanted = x in self.labels or x in self.results or x in self._named_adjoints
+            wanted = x in self.labels or x in self.results
+            wanted = wanted or (self._is_back and x in self._named_adjoints)
             if self._uses[x] > 1 or wanted or len(text) > SHORT or x.op in MADE:
                 self._line(x)
 
@@ -295,10 +296,10 @@ class Writer:
             return self.names.of(self.results[x])
         if x in self.labels:
             return self.names.of(self.labels[x])
-        of = self.adjoint_of.get(x)
+        of = self.adjoint_of.get(x) if self._is_back else None
         if of is not None and of in self.name:
             return self.names.of(f"d{self.name[of]}")
-        return self.names.numbered("g" if of is not None and self._is_back else "z")
+        return self.names.numbered("z" if of is None else "g")
 
     # --- what a line says -----------------------------------------------------------------------
 
@@ -471,7 +472,15 @@ class Writer:
         return f"np.array([{self.listed(x.args)}]{dtype})", ATOM
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
-        return f'np.einsum("{x.option("subscripts")}", {self.listed(x.args)})', ATOM
+        subscripts = x.option("subscripts")
+        letters = subscripts.split("->")[0].replace(",", "")
+        sizes = [n for y in x.args for n in y.shape]
+        words = ""
+        if len(x.args) > 1 and "." not in letters:
+            work = math.prod(dict(zip(letters, sizes, strict=True)).values())
+            # a product of large matrices is worth looking for, which takes some 20 µs
+            words = ", optimize=True" if work > 30_000 else ""
+        return f'np.einsum("{subscripts}", {self.listed(x.args)}{words})', ATOM
 
     def _say_getitem(self, x: Recorded) -> tuple[str, int]:
         return f"{self.operand(x.args[0], ATOM)}[{self.index(x)}]", ATOM
@@ -530,8 +539,10 @@ class Writer:
         sign, x = terms[0]
         if x.shape != whole.shape:
             dtype = "" if whole.dtype == np.float64 else f", np.{whole.dtype.name}"
-            zeros = f"{name} = np.zeros({_size(whole.shape)}{dtype})"
-            return [zeros, f"{name} += {self._sum(terms)}"]
+            if any(y.shape for _, y in terms):
+                zeros = f"{name} = np.zeros({_size(whole.shape)}{dtype})"
+                return [zeros, f"{name} += {self._sum(terms)}"]
+            return [f"{name} = np.full({_size(whole.shape)}, {self._sum(terms)}{dtype})"]
         shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant", "call")
         if len(terms) == 1 and sign > 0 and shown and not _is_repeated(x):
             return [f"{name} = {self.operand(x, ATOM)}.copy()"]

@@ -323,6 +323,7 @@ class Tape:
         self.known: dict[Any, Recorded] = {}
         self.uses: Counter[Recorded] = Counter()
         self.demands: list[tuple[Recorded, str]] = []
+        self.finite: dict[Recorded, bool] = {}  # what is known of values, see identities.py
 
     @property
     def floats(self) -> set[np.dtype[Any]]:

@@ -87,6 +87,10 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: c * (d * (a * b)),
         lambda a, b, c, d, i, s, t: c * np.where(a > 0, d, a),
         lambda a, b, c, d, i, s, t: c * np.where(a > 0, b, 0.0),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.exp(np.minimum(a, 2.0)),
+        lambda a, b, c, d, i, s, t: (a / 4) * np.where(a > 0, 0.0, b),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.exp(shifted(a, i)),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.log(a),
         lambda a, b, c, d, i, s, t: a[None] * np.stack([a, a]),
         lambda a, b, c, d, i, s, t: np.stack([a, a]) * np.stack([a, b]).max(axis=0, keepdims=True),
         lambda a, b, c, d, i, s, t: column(vector(a)) * vector(b),
@@ -180,6 +184,22 @@ EXPRESSIONS = {
     "float": [
         lambda a, b, c, d, i, s, t: number(number(a.sum())) * b,
         lambda a, b, c, d, i, s, t: number(-a.sum()) * b,
+    ],
+    "einsum": [
+        *(
+            lambda a, b, c, d, i, s, t, terms=terms: np.einsum(
+                terms, *(np.stack([a.reshape(-1)[:1]] * 2) * b.reshape(-1)[:1] for _ in "ab")
+            )
+            for terms in ("ij,kj->ik", "ij,jk->ik", "ji,jk->ki", "ij,ij->i", "ij,ij->", "ij,kl->ik")
+        ),
+        lambda a, b, c, d, i, s, t: np.einsum("ij,j->i", np.outer(a, b), vector(b)),
+        lambda a, b, c, d, i, s, t: np.einsum("j,ji->i", vector(a), np.outer(a, b)),
+        lambda a, b, c, d, i, s, t: np.einsum("bij,bkj->bik", stack(a, b), stack(a, b)),
+        lambda a, b, c, d, i, s, t: np.einsum("bij,bik->bkj", stack(a, b), stack(a, b)),
+        lambda a, b, c, d, i, s, t: np.einsum("bij,bj->bi", stack(a, b), np.stack([vector(b)] * 2)),
+        lambda a, b, c, d, i, s, t: np.einsum("bij,bkj->ikb", stack(a, b), stack(a, b)),
+        lambda a, b, c, d, i, s, t: np.einsum("bij,kj->bik", stack(a, b), np.outer(a, b)),
+        lambda a, b, c, d, i, s, t: np.einsum("ii,ij->ij", np.outer(a, a), np.outer(a, b)),
     ],
     "concatenate": [
         lambda a, b, c, d, i, s, t: np.concatenate([a.sum().reshape(1), b.max().reshape(1)]),
