@@ -18,6 +18,7 @@ Operator = Callable[["Node", Any], "Node"]
 
 ndarray = np.ndarray
 _new_object = object.__new__
+_pauses = modes.pauses
 _PLAIN_TYPES = {float, int, np.ndarray}  # the most frequent types of the other operand
 
 
@@ -45,7 +46,7 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         node.data = data if is_plain else _result_data(data, rule, (self, other))
         node.grad = 0.0
         node.label = node._adjoint = None
-        if (self.requires_grad or other.requires_grad) and not (modes.pauses and modes.paused()):
+        if (self.requires_grad or other.requires_grad) and not _pauses():
             node._left = self
             node._right = other
             node.requires_grad = True
@@ -675,18 +676,19 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
     node.data = data if is_plain else _result_data(data, rule, parents)
     node.grad = 0.0
     node.label = node._adjoint = None
-    if not (modes.pauses and modes.paused()):
-        for parent in parents:
-            if parent.requires_grad:
-                if len(parents) == 1:
-                    node._left, node._right = parent, None
-                else:
-                    node.parents = parents
-                node.requires_grad = True
-                node.rule = rule
-                if watch:
-                    watch.recorded(node)
-                return node
+    for parent in parents:
+        if parent.requires_grad:
+            if _pauses():
+                break
+            if len(parents) == 1:
+                node._left, node._right = parent, None
+            else:
+                node.parents = parents
+            node.requires_grad = True
+            node.rule = rule
+            if watch:
+                watch.recorded(node)
+            return node
     node._left = node._right = node.rule = None
     node.requires_grad = False
     return node
