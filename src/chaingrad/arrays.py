@@ -121,7 +121,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
 def take(a: Any, indices: Any, axis: int | None = None) -> Any:
     """Pick entries along an axis, by default of all entries in a row."""
     a, axis = operations.along_an_axis(a, axis)
-    return _at(a, axis, indices if is_symbol(indices) else np.asarray(indices))
+    picked = indices if is_symbol(indices) else np.array(indices)  # a copy: it may change later
+    return _at(a, axis, picked)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
@@ -131,7 +132,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Any:
     axis = normalize_axis_index(axis, arr.ndim)
     shape = (*arr.shape[:axis], 1, *arr.shape[axis + 1 :])
     index: list[Any] = list(np.ogrid[tuple(slice(n) for n in shape)])
-    index[axis] = indices
+    index[axis] = indices if is_symbol(indices) else np.array(indices)
     return rules.getitem(arr, index=tuple(index))
 
 
@@ -168,14 +169,16 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> An
         TypeError: another mode, which computes what it puts there.
     """
     if mode == "constant":
-        zeros: Any = np.zeros(array.shape, array.dtype)
-        around = np.pad(zeros, pad_width, **kwargs)
+        one: Any = np.pad(np.zeros((1,) * array.ndim, array.dtype), pad_width, **kwargs)
+        shape = tuple(n + m - 1 for n, m in zip(array.shape, one.shape, strict=True))
         widths = np.broadcast_to(_widths(pad_width, array.ndim), (array.ndim, 2)).tolist()
         inside = tuple(
             slice(before, before + n) for (before, _), n in zip(widths, array.shape, strict=True)
         )
-        padded = rules.scatter(array, index=inside, shape=around.shape)
-        return padded + around if around.any() else padded
+        padded = rules.scatter(array, index=inside, shape=shape)
+        if not one.any():
+            return padded
+        return padded + np.pad(np.zeros(array.shape, array.dtype), pad_width, **kwargs)
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         raise TypeError(
             f"pad: mode {mode!r} has no derivative here; constant, edge, reflect, symmetric and "

@@ -203,6 +203,7 @@ def clip(x: Any, low: Any = None, high: Any = None, *, min: Any = None, max: Any
     if any(isinstance(bound, Traced) and not is_symbol(bound) for bound in (low, high)):
         raise TypeError("clip: bounds are numbers or arrays; with nodes use maximum and minimum")
     low, high = (-np.inf if low is None else low), (np.inf if high is None else high)
+    low, high = (b.copy() if isinstance(b, np.ndarray) else b for b in (low, high))
     return rules.clip(x, low=low, high=high)
 
 
@@ -312,7 +313,7 @@ def sort(x: Any, axis: int | None = -1) -> Any:
         raise TypeError("sort: a single number has no axis to sort along")
     index = list(np.ogrid[tuple(slice(n) for n in x.shape)])
     index[axis] = np.argsort(x.data, axis=axis, kind="stable")
-    return x[tuple(index)]
+    return rules.getitem(x, index=tuple(index))
 
 
 def softplus(x: Any) -> Any:
