@@ -183,6 +183,7 @@ def _send_all(order: list[Any], stored: bool) -> None:
                 share = to_a(g, out, x, y) if to_a else g
                 if type(share) is not float or type(x) is not float:
                     _add(a, share, g, node)
+                    share = None  # so that its memory is free while others are computed
                 else:
                     a._adjoint = share if known is reached else known + share
             known = b._adjoint
@@ -190,6 +191,7 @@ def _send_all(order: list[Any], stored: bool) -> None:
                 share = to_b(g, out, x, y) if to_b else g
                 if type(share) is not float or type(y) is not float:
                     _add(b, share, g, node)
+                    share = None
                 else:
                     b._adjoint = share if known is reached else known + share
         elif len(vjps) == 1:
@@ -201,10 +203,12 @@ def _send_all(order: list[Any], stored: bool) -> None:
         else:
             parents = node.parents
             needed = [p._adjoint is not None for p in parents]
-            shares = node.rule.pull(g, node.data, [p.data for p in parents], needed)
-            for parent, share, takes in zip(parents, shares, needed, strict=True):
+            pulled = iter(node.rule.pull(g, node.data, [p.data for p in parents], needed))
+            for parent, takes in zip(parents, needed, strict=True):
+                share = next(pulled, None)  # zip would hold it while the next is computed
                 if takes:
                     _add(parent, share, g, node)
+                share = None
 
 
 def _add(parent: Any, share: Any, g: Any, child: Any) -> None:

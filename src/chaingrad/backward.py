@@ -102,6 +102,7 @@ def accumulate(
         g = adjoint[node] if node in kept else adjoint.pop(node)
         for parent, share in shares(node, g, create_graph, only):
             adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
+            del share  # so that its memory is free while others are computed
         if release:
             _release(node, keep_data=node is root)
     return adjoint
@@ -118,14 +119,16 @@ def shares(
     watch = modes.watch()
     if watch:
         watch.unchanged(node)
-    pulled = node.rule.pull(g, out, inputs, needed)
-    for parent, share, takes in zip(parents, pulled, needed, strict=True):
+    pulled = iter(node.rule.pull(g, out, inputs, needed))
+    for parent, takes in zip(parents, needed, strict=True):
+        share = next(pulled, None)  # zip would hold it while the next is computed
         if takes:
             if watch:
                 share = watch.backward(node, parent, share, g)
             share = match_parent(share, parent, node)
             # a view tells the child's array from the parent's own
             yield parent, share.view() if share is g and type(g) is ndarray else share
+        share = None
 
 
 def children_first(root: Any) -> list[Any]:
