@@ -14,28 +14,35 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from chaingrad._tree import leaves
 from chaingrad.backward import adjoints, children_first
+from chaingrad.facts import LARGE, RESULT, UNKNOWN, Facts, Share, nbytes
 from chaingrad.node import Node
-from chaingrad.rules import RESULT, UNKNOWN, Facts
 
 Role = Literal["parameter", "input", "constant", "value"]
 
-_LARGE = 256 * 1024  # bytes: NPY_MIN_ELIDE_BYTES
 _STATE = {"sgd": 0, "momentum": 1, "adam": 2}  # arrays an optimizer keeps for each parameter
 
 
 def flops(node: Node) -> int:
     """Count the floating-point operations that computed ``node`` from its parents.
 
+    Raises:
+        TypeError: its rule does not say how many they are.
+
     >>> flops(Node(np.ones((2, 3))) @ np.ones((3, 4)))
     48
     """
-    return max(_facts(node).flops(node, *node.parents), 0) if node.parents else 0
+    if not node.parents:
+        return 0
+    count = _facts(node).flops
+    if count is None:
+        raise _unknown(node, "how many operations it takes", "flops")
+    return max(count(node, *node.parents), 0)
 
 
 @dataclass(frozen=True)
@@ -46,24 +53,32 @@ class Row:
         name: the label, or the operation and a number.
         role: parameter, input (any other leaf), constant, or value (computed).
         bytes: of the array it owns, 0 for a number and for a view of another node's array; and of
-            what its rule keeps for the backward pass, as cross-entropy its exponentials.
+            what its rule keeps.
+        kept: of these the bytes of what its rule keeps for the backward pass: a mask, indices,
+            labels, the exponentials of cross-entropy.
         needed: whether the backward pass reads the data, or what the rule keeps: it must be kept
             or recomputed.
-        flops: of the operation that made it.
     """
 
     node: Node
     name: str
     role: Role
     bytes: int
+    kept: int
     needed: bool
-    flops: int
+
+    @property
+    def flops(self) -> int:
+        """The operations that made it; see `flops`."""
+        return flops(self.node)
 
 
 class Ledger:
     """The account of the graph of ``root``, one row a node, parents before children.
 
-    A `~chaingrad.remat.checkpoint` is one node of it: what it computes within is not counted.
+    A `~chaingrad.remat.checkpoint` is one node of it, with the operations of its function. What is
+    not known of a rule of your own is refused when it is asked for: a `TypeError` names the rule,
+    and the fact that `chaingrad.rules.rule` should be given.
 
     Args:
         root: the loss.
@@ -93,13 +108,12 @@ class Ledger:
             raise ValueError(
                 f"the loss does not depend on {strange[0]!r}: leave it out of the parameters"
             )
-        needed = _nodes_read_backward(order)
+        self._read = _nodes_read_backward(order)
         self.rows = [
-            Row(
-                node, name, role, _own_bytes(node) + _cache_bytes(node), node in needed, flops(node)
-            )
+            Row(node, name, _role(node, trained), _own_bytes(node) + kept, kept, needed)
             for node, name in _named(order)
-            for role in [_role(node, trained)]
+            for kept in [_kept_bytes(node)]
+            for needed in [node in self._read or kept > 0]
         ]
 
     # --- bytes ----------------------------------------------------------------------------------
@@ -111,12 +125,12 @@ class Ledger:
     @property
     def parameter_bytes(self) -> int:
         """The bytes of the parameters."""
-        return sum(_nbytes(node.data) for node in self.parameters)
+        return sum(nbytes(node.data) for node in self.parameters)
 
     @property
     def input_bytes(self) -> int:
         """The bytes of the other leaves and constants: examples, targets."""
-        return sum(_nbytes(row.node.data) for row in self.rows if row.role in ("input", "constant"))
+        return sum(nbytes(row.node.data) for row in self.rows if row.role in ("input", "constant"))
 
     @property
     def value_bytes(self) -> int:
@@ -126,7 +140,8 @@ class Ledger:
     @property
     def needed_bytes(self) -> int:
         """The bytes of the computed values that the backward pass reads."""
-        return sum(row.bytes for row in self.rows if row.role == "value" and row.needed)
+        values = [row for row in self.rows if row.role == "value"]
+        return sum(row.bytes if row.node in self._read else row.kept for row in values)
 
     def state_bytes(self, optimizer: str) -> int:
         """Return the bytes that an optimizer keeps between steps: sgd, momentum or adam.
@@ -143,6 +158,9 @@ class Ledger:
 
         A value is dropped as soon as the last node that reads it has been computed; parameters and
         inputs are not counted, nor is what a variable of the function keeps longer.
+
+        Raises:
+            TypeError: a rule does not say what it holds while it computes.
         """
         nodes = [row.node for row in self.rows if row.role == "value"]
         last_use = {_memory_key(parent): node for node in nodes for parent in (*node.parents, node)}
@@ -150,7 +168,7 @@ class Ledger:
         sizes = {_memory_key(node): _own_bytes(node) for node in nodes if _own_bytes(node)}
         for node in nodes:
             live += _own_bytes(node)
-            peak = max(peak, live)
+            peak = max(peak, live + _working(node))
             for buffer in {_memory_key(parent) for parent in (*node.parents, node)}:
                 if last_use[buffer] is node and node is not self.root:
                     live -= sizes.pop(buffer, 0)
@@ -161,13 +179,14 @@ class Ledger:
 
         Counts values, gradients of computed values and gradients of parameters; not the parameters,
         the inputs and the optimizer's state. With ``release`` as `~chaingrad.node.Node.backward`
-        has it. Not for graphs with `~chaingrad.remat.checkpoint`, whose second run it cannot see.
+        has it.
 
-        Of the arrays that an operation or its VJP drops again before it ends, those are counted
-        that a rule states. The rules of maximum and minimum, max and min, logaddexp, powers of a
-        variable exponent, cumsum, indices in arrays, and einsum of three operands or more state
-        none, nor do the functions that are made of them, as clip and sort: there the prediction is
-        a lower bound, and what is measured can be more by several arrays of the operation's size.
+        Arrays that an operation or its VJP drops again before it ends are among them, as its rule
+        states them, but not NumPy's own buffers of at most 8,192 entries.
+
+        Raises:
+            TypeError: a rule does not say what it or its VJPs hold while they compute; nor can a
+                checkpoint, whose second run is not seen here.
         """
         return _Replay(self, release).peak
 
@@ -206,39 +225,56 @@ class Ledger:
         for row in self.rows:
             shape = "×".join(map(str, row.node.shape)) or "scalar"
             needed = "yes" if row.needed else ""
+            known = not row.node.parents or _facts(row.node).flops
+            count = f"{row.flops:,}" if known else "unknown"
             lines.append(
-                f"{row.name:14} {row.role:10} {shape:>14} {row.bytes:>12,}  {needed:6} "
-                f"{row.flops:>14,}"
+                f"{row.name:14} {row.role:10} {shape:>14} {row.bytes:>12,}  {needed:6} {count:>14}"
             )
         return "\n".join(lines)
 
 
+class _Adjoint(NamedTuple):
+    """A gradient as the replay has it: its memory, and an array of its strides, without entries."""
+
+    buffer: object
+    array: Any
+    is_view: bool = False
+
+
 class _Replay:
-    """The allocations of a backward pass, replayed on sizes alone to find their peak."""
+    """The allocations of both passes, replayed on sizes and strides alone to find their peak."""
 
     def __init__(self, ledger: Ledger, release: bool) -> None:
         self.size: dict[Any, int] = {}
         self.users: Counter[Any] = Counter()
         self.live = self.peak = 0
-        self.adjoint: dict[Node, Any] = {}
-        self.views: set[Node] = set()  # whose adjoint is also another node's
+        self.adjoint: dict[Node, _Adjoint] = {}
         for row in ledger.rows:
             if row.role == "value":
+                working = self.new(_working(row.node))
                 self.hold(_memory_key(row.node), _own_bytes(row.node))
                 self.hold(row.node, _cache_bytes(row.node))
-        self.adjoint[ledger.root] = self.new(_nbytes(ledger.root.data))
-        for node in children_first(ledger.root):
+                self.hold((row.node, "options"), row.kept - _cache_bytes(row.node))
+                self.drop(working)
+        root = ledger.root
+        self.adjoint[root] = _Adjoint(self.new(nbytes(root.data)), _without_entries(root))
+        for node in children_first(root):
             g = self.adjoint[node]
             for position, parent in enumerate(node.parents):
                 if parent.requires_grad:
                     self.send(node, position, parent, g)
             if release:
-                self.drop(g)
-                if node is not ledger.root:
+                self.drop(g.buffer)
+                self.drop((node, "options"))
+                if node is not root:
                     self.drop(_memory_key(node))
-        for node in self.views:
+        for node, g in self.adjoint.items():
             if not node.parents:
-                self.new(_nbytes(node.data))  # a leaf's gradient is its own
+                if g.is_view:
+                    self.new(nbytes(node.data))  # a leaf's gradient is its own
+                if not release:
+                    self.drop(g.buffer)
+                    self.hold(g.buffer, 0 if g.is_view else nbytes(node.data))
 
     def new(self, size: int) -> object:
         buffer = object()
@@ -257,45 +293,113 @@ class _Replay:
         if not self.users[buffer]:
             self.live -= self.size.pop(buffer, 0)
 
-    def send(self, node: Node, position: int, parent: Node, g: Any) -> None:
-        size = _nbytes(parent.data)
-        facts = _facts(node)
-        stretched = facts.broadcasts and parent.shape != node.shape
-        passed = position in facts.passes_on
-        if passed:
-            share = g
-            self.hold(share)
+    def send(self, node: Node, position: int, parent: Node, g: _Adjoint) -> None:
+        share = whole = self.pulled(node, position, g)
+        for size, buffer_is_last in _fitted(share.array, parent):
+            share = _Adjoint(self.new(size), _without_entries(parent))
+            if not buffer_is_last:
+                self.drop(share.buffer)
+        known = self.adjoint.get(parent)
+        if known:
+            total = _Adjoint(self.new(nbytes(parent.data)), _without_entries(parent))
+            self.drop(known.buffer)
+            self.drop(share.buffer)
+            self.adjoint[parent] = total
         else:
-            self.drop(node)  # what its rule keeps
-            scratch = self.new(_scratch(node, position, self.size.get(g, 0)))
-            share = self.new(_nbytes(node.data) if stretched else size)
-            self.drop(scratch)
-        if stretched:
-            share = self.replace(share, size)
-        self.views.discard(parent)
-        if parent in self.adjoint:
-            share = self.replace(share, size)  # by the sum with what came before
-            self.drop(self.adjoint[parent])
-        elif passed and not stretched:
-            self.views.add(parent)
-        self.adjoint[parent] = share
+            self.adjoint[parent] = share
+        if whole is not share:
+            self.drop(whole.buffer)
 
-    def replace(self, buffer: Any, size: int) -> Any:
-        new = self.new(size)
-        self.drop(buffer)
-        return new
+    def pulled(self, node: Node, position: int, g: _Adjoint) -> _Adjoint:
+        """Hold what the VJP of one input makes, and for a while what it needs beside."""
+        facts = _facts(node)
+        if facts.share:
+            share = facts.share(node, position, g.array)
+        elif position in facts.passes_on:
+            share = Share(0, is_view=True, of_gradient=True)
+        else:
+            share = Share(nbytes(node.data))
+        if share.of_gradient:
+            self.hold(g.buffer)
+            return _Adjoint(g.buffer, _pulled_view(node, position, g.array), is_view=True)
+        self.drop(node)  # what its rule keeps until then
+        beside = self.new(_scratch(node, position, g.array))
+        buffer = self.new(share.bytes)
+        self.drop(beside)
+        shape = node.shape if facts.broadcasts else node.parents[position].shape
+        if share.is_view and share.bytes < nbytes(node.parents[position].data):
+            array = np.broadcast_to(np.zeros((), node.dtype), shape)
+        else:
+            array = _without_entries(node.parents[position], shape, node.dtype)
+        return _Adjoint(buffer, array, share.is_view)
 
 
-def _scratch(node: Node, position: int, incoming: int) -> int:
-    """Count the bytes of temporary arrays, besides the share, that the VJP of one input needs.
+def _pulled_view(node: Node, position: int, g: Any) -> Any:
+    """Let the VJP of an input make its view of a gradient without entries."""
+    needed = [i == position for i in range(len(node.parents))]
+    inputs = [parent.data for parent in node.parents]
+    shares = node.rule.pull(g, node.data, inputs, needed)  # type: ignore[union-attr]
+    return next(share for share, takes in zip(shares, needed, strict=True) if takes)
 
-    ``incoming`` is the size of the gradient, which is small where one entry stands for all.
+
+def _without_entries(node: Node, shape: Any = None, dtype: Any = None) -> Any:
+    """Make an array of a node's shape, dtype and order that takes no memory; its data are void."""
+    shape, dtype = node.shape if shape is None else shape, np.dtype(dtype or node.dtype)
+    by_columns = shape == node.shape and isinstance(node.data, np.ndarray) and node.data.flags.fnc
+    strides, step = [0] * len(shape), dtype.itemsize
+    for axis in range(len(shape)) if by_columns else reversed(range(len(shape))):
+        strides[axis], step = step, step * shape[axis]
+    return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, strides)
+
+
+def _fitted(share: Any, parent: Node) -> Iterator[tuple[int, bool]]:
+    """Yield the sizes of the arrays that bring a share to its parent's shape and dtype.
+
+    Beside each stands whether it is kept: the last one alone.
     """
-    array, arrays = node.data, _facts(node).scratch
+    shape, dtype = np.shape(share), share.dtype
+    added = len(shape) - parent.ndim
+    sizes = []
+    if shape != parent.shape:
+        size = share.itemsize * int(np.prod(shape[added:]))
+        if added:
+            sizes.append(size)
+        if shape[added:] != parent.shape:
+            sizes.append(parent.size * share.itemsize)
+    if dtype != parent.dtype:
+        sizes.append(nbytes(parent.data))
+    for i, size in enumerate(sizes):
+        yield size, i == len(sizes) - 1
+
+
+def _scratch(node: Node, position: int, g: Any) -> int:
+    """Count the bytes of temporary arrays, besides the share, that the VJP of one input needs."""
+    arrays = _facts(node).scratch
+    if arrays is None:
+        raise _unknown(node, "what memory its VJPs take while they compute", "scratch")
     if callable(arrays):
-        array, arrays = arrays(incoming, array, *[parent.data for parent in node.parents])
-    size = _nbytes(array)
-    return size * arrays[position][size >= _LARGE] if position < len(arrays) else 0
+        return arrays(node, g)[position]
+    size = nbytes(node.data)
+    if not size or position >= len(arrays):
+        return 0
+    small, large, *masks = arrays[position]
+    return size * (large if size >= LARGE else small) + node.size * sum(masks)
+
+
+def _working(node: Node) -> int:
+    """Count the bytes of temporary arrays, besides the result, that an operation needs."""
+    if not node.parents:
+        return 0
+    working = _facts(node).working
+    if working is None:
+        raise _unknown(node, "what memory it takes while it computes", "working")
+    return working(node)
+
+
+def _unknown(node: Node, what: str, fact: str) -> TypeError:
+    return TypeError(
+        f"the rule {node.op} does not say {what}: give chaingrad.rules.rule the fact {fact}="
+    )
 
 
 def _role(node: Node, trained: set[Node]) -> Role:
@@ -304,10 +408,6 @@ def _role(node: Node, trained: set[Node]) -> Role:
     if node in trained:
         return "parameter"
     return "input" if node.ndim or node.requires_grad else "constant"
-
-
-def _nbytes(data: Any) -> int:
-    return data.nbytes if isinstance(data, np.ndarray) else 0
 
 
 def _memory_owner(node: Node) -> Any:
@@ -339,7 +439,22 @@ def _own_bytes(node: Node) -> int:
 def _cache_bytes(node: Node) -> int:
     """Count the bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
     kept = node.rule.options.get("kept", ()) if node.rule else ()
-    return sum(_nbytes(data) for arrays in kept for data in arrays)
+    return sum(nbytes(data) for arrays in kept for data in arrays)
+
+
+def _kept_bytes(node: Node) -> int:
+    """Count the bytes of the arrays that a node's rule keeps: in its options, or for its VJP."""
+    options = node.rule.options if node.rule else {}
+    return sum(_bytes_within(x) for key, x in options.items() if key != "kept") + _cache_bytes(node)
+
+
+def _bytes_within(option: Any) -> int:
+    if type(option) is tuple:
+        return sum(map(_bytes_within, option))
+    owner = option
+    while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    return nbytes(owner)
 
 
 def _nodes_read_backward(order: Sequence[Node]) -> set[Node]:
@@ -449,7 +564,7 @@ def _saved_by_nodes(f: Callable[..., Any], args: Sequence[Any]) -> int:
     try:
         before = alive()
         result = f(*args)
-        return alive() - before - _nbytes(result.data)
+        return alive() - before - nbytes(result.data)
     finally:
         if not tracing:
             tracemalloc.stop()

@@ -6,25 +6,14 @@ times the lower triangle of L⁻¹ dA L⁻ᵀ, with half of its diagonal. A VJP 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from chaingrad import arrays, operations, rules
-from chaingrad.rules import INPUT, LEFT, RESULT, Rule, Value, rule, shape_of, value
+from chaingrad.rules import Rule, Value, rule, shape_of, value
 
 swap = rules.swap_last
-
-
-def _cubes(share: float) -> Callable[..., int]:
-    """Make a count of ``share`` n³ operations for each matrix: what LAPACK takes for large n."""
-    return lambda out, a, *_: round(share * int(np.size(value(a))) * shape_of(a)[-1])
-
-
-def _solve_flops(out: Value, a: Value, b: Value) -> int:
-    """Count 2 n² for each right-hand side, after the factorization."""
-    return _cubes(2 / 3)(out, a) + 2 * int(np.size(value(out))) * shape_of(a)[-1]
 
 
 def _column(x: Value) -> Value:
@@ -44,15 +33,8 @@ def _solve_right(g: Value, out: Value, a: Value, b: Value) -> Value:
     return solve_(swap(a), g)
 
 
-inv_: Rule = rule(
-    "inv", lambda a: np.linalg.inv(a), lambda g, out, a: -(swap(out) @ g @ swap(out)),
-    reads=((RESULT,),), flops=_cubes(2), expects="square matrices that are not singular",
-)  # fmt: skip
-solve_: Rule = rule(
-    "solve", lambda a, b: np.linalg.solve(a, b), _solve_left, _solve_right,
-    reads=((LEFT, RESULT), (LEFT,)), flops=_solve_flops,
-    expects="square matrices that are not singular, and on the right as many rows",
-)  # fmt: skip
+inv_: Rule = rule("inv", lambda a: np.linalg.inv(a), lambda g, out, a: -(swap(out) @ g @ swap(out)))
+solve_: Rule = rule("solve", lambda a, b: np.linalg.solve(a, b), _solve_left, _solve_right)
 
 
 def _in_each(g: Value) -> Value:
@@ -61,15 +43,11 @@ def _in_each(g: Value) -> Value:
 
 
 det_: Rule = rule(
-    "det", lambda a: np.linalg.det(a),
-    lambda g, out, a: _in_each(g * out) * swap(inv_(a)),
-    reads=((INPUT, RESULT),), flops=_cubes(2 / 3), expects="square matrices",
-)  # fmt: skip
+    "det", lambda a: np.linalg.det(a), lambda g, out, a: _in_each(g * out) * swap(inv_(a))
+)
 logdet_: Rule = rule(
-    "logdet", lambda a: np.linalg.slogdet(a)[1],
-    lambda g, out, a: _in_each(g) * swap(inv_(a)),
-    reads=((INPUT,),), flops=_cubes(2 / 3), expects="square matrices",
-)  # fmt: skip
+    "logdet", lambda a: np.linalg.slogdet(a)[1], lambda g, out, a: _in_each(g) * swap(inv_(a))
+)
 
 
 def _cholesky_vjp(g: Value, out: Value, a: Value) -> Value:
@@ -79,10 +57,7 @@ def _cholesky_vjp(g: Value, out: Value, a: Value) -> Value:
     return 0.5 * (share + swap(share))
 
 
-cholesky_: Rule = rule(
-    "cholesky", lambda a: np.linalg.cholesky(a), _cholesky_vjp,
-    reads=((RESULT,),), flops=_cubes(1 / 3), expects="symmetric matrices of positive eigenvalues",
-)  # fmt: skip
+cholesky_: Rule = rule("cholesky", lambda a: np.linalg.cholesky(a), _cholesky_vjp)
 
 
 class SlogdetResult(NamedTuple):

@@ -57,7 +57,9 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     out = segment.first_run()
     if out.requires_grad or not segment.outer:
         return out  # an unchanged node from outside, or a constant
-    rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment.pull)
+    rule = _Recomputed(
+        "checkpoint", lambda *inputs: out.data, segment.pull, flops=segment.count_flops
+    )
     return segment.outer[0].apply(rule, segment.outer, {})
 
 
@@ -111,6 +113,16 @@ class _Segment:
             for leaf, node in zip(inner.values(), inputs, strict=True):
                 leaf.rule, leaf.parents = rules.alias, (node,)
         return shares
+
+    def count_flops(self, out: Any, *inputs: Any) -> int:
+        """Count the operations of the function, which runs once more for it."""
+        from chaingrad.account import flops
+
+        with modes.watching(None), modes.differentiating():
+            again = self._checked(self.run())
+        outside = set(inputs)
+        inner = toposort(again, lambda node: () if node in outside else node.parents)
+        return sum(flops(node) for node in inner if node not in outside)
 
     def _checked(self, out: Any) -> Node:
         if isinstance(out, Node):

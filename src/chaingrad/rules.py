@@ -4,7 +4,7 @@ A rule holds one vector-Jacobian product (VJP) for each input. It is called with
 of the final output with respect to the operation's result, the result ``out`` and the inputs, and
 returns that input's share of the gradient. VJPs are written with operators and other rules, so that
 fed numbers and arrays they give gradients, and fed nodes they give the graph of the gradient, which
-can be differentiated again. What else is known of an operation stands beside it, as `Facts`.
+can be differentiated again. What else is known of an operation stands in `chaingrad.facts`.
 
 A VJP may return its share in the broadcast shape: `unbroadcast` sums it back in one place. None
 stands for the VJP that passes ``g`` on as it is.
@@ -14,26 +14,20 @@ them. At kinks the values follow PyTorch: relu'(0) = 0, abs'(0) = 0, ties share 
 
 import math
 import operator
-import string
-import sys
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
+from chaingrad._subscripts import terms_of
+from chaingrad.facts import FACTS, UNKNOWN, Facts
+
 Value = Any  # a float, an array, or a Traced
 Vjp = Callable[..., Value]
 Vjps = tuple[Vjp | None, ...]
-Flops = Callable[..., int]
-Scratch = tuple[tuple[int, int], ...]
 
 _FLOAT64 = np.dtype(np.float64)
-INPUT = LEFT = 0  # operands by their position, and what was made of them
-RIGHT = 1
-RESULT = -1
-EVERY = range(sys.maxsize)
 
 
 class Traced:
@@ -67,56 +61,6 @@ class Symbol(Traced):
 def is_symbol(x: Any) -> bool:
     """Return whether ``x`` stands for another number or array at each call of a program."""
     return isinstance(x, Symbol)
-
-
-def flops_a_result(out: Value, *inputs: Value) -> int:
-    """Count one operation for each entry of the result."""
-    return int(np.size(value(out)))
-
-
-def no_flops(out: Value, *inputs: Value) -> int:
-    """Count no operations: entries are only moved, compared or chosen."""
-    return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What is known of an operation beside how it computes; tests hold it to the truth.
-
-    Attributes:
-        reads: for the VJP of each input, the positions of the operands whose data it reads, and
-            RESULT where it reads the result's; none for inputs beyond the last. None where that is
-            unknown, and may be all.
-        passes_on: the inputs whose share is the gradient itself or a view of it: no new array.
-        scratch: for the VJP of each input, how many arrays of the result's size it holds beside its
-            share while it computes; and how many where the arrays are so large that NumPy writes a
-            result over a temporary operand. Or what gives an array of the size that counts, and
-            those numbers, of the bytes of the gradient, the result and the operands' data.
-        flops: counts the floating-point operations, called with the result and the inputs; the
-            result is a node, whose rule has the options.
-        broadcasts: whether the operands' shapes broadcast to the result's.
-        commutes: whether the order of the operands does not matter.
-        expects: what the operands must be, for messages.
-        symbol: the sign that Python writes it with.
-        formula: how it is written in its operands {0}, {1}, as HTML; ``:f`` for an operand that
-            stands as a factor, ``:b`` as a base, ``:e`` as an exponent.
-        shares: how the share of each input is written: {g} the result's gradient, {a} and {b} the
-            operands, {y} the result.
-    """
-
-    reads: tuple[tuple[int, ...], ...] | None = None
-    passes_on: Container[int] = ()
-    scratch: Scratch | Callable[..., tuple[Any, Scratch]] = ()
-    flops: Flops = flops_a_result
-    broadcasts: bool = False
-    commutes: bool = False
-    expects: str = ""
-    symbol: str = ""
-    formula: str = ""
-    shares: tuple[str, ...] = ()
-
-
-UNKNOWN = Facts()
 
 
 class Rule:
@@ -216,7 +160,14 @@ RULES: dict[str, Rule] = {}
 def rule(
     name: str, compute: Callable[..., Any], *vjps: Vjp | None, replace: bool = False, **facts: Any
 ) -> Rule:
-    """Make a rule and add it to the table ``RULES``; keywords are the fields of `Facts`.
+    """Make a rule and add it to the table ``RULES``.
+
+    Args:
+        name: of the operation; the engine's own find their facts by it.
+        compute: called with the data of the inputs, and options.
+        vjps: one for each input, or None for one that passes the gradient on.
+        replace: take the place of a rule of that name.
+        facts: what else is known of it, the fields of `chaingrad.facts.Facts`.
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
@@ -230,6 +181,8 @@ def _register(new: Rule, replace: bool = False) -> Rule:
         raise ValueError(
             f"there is a rule named {new.name!r} already; choose another name, or pass replace=True"
         )
+    if new.facts is UNKNOWN and not replace:
+        new.facts = FACTS.get(new.name, UNKNOWN)
     RULES[new.name] = new
     return new
 
@@ -336,56 +289,28 @@ def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
         return _divide(0.5 * g, sqrt(a))
     if type(b) is float and b:
         return (b * uniform_entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
+    if type(value(a)) is float and value(a) > 0:
+        return g * (b * pow_(a, b - 1))
     sloped = np.not_equal(value(b), 0)
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
 
 def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/db = a^b log a, whose limit is 0 where a = 0 and b >= 0.
+    if type(value(a)) is float and value(a) > 0:
+        return g * (out * log(a))  # in the dtype of b
     limit = np.equal(value(a), 0) & np.greater_equal(value(b), 0)
     return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
 
 
-def _power_scratch(incoming: int, out: Any, a: Any, b: Any) -> tuple[Any, Scratch]:
-    # The exponent times the gradient, where that is no single entry, and the power.
-    arrays = (incoming >= np.asarray(out).nbytes) + (type(b) is not float or b != 2.0)
-    return out, ((arrays, max(0, arrays - 1)),)
-
-
-BROADCASTS: dict[str, Any] = {
-    "broadcasts": True,
-    "expects": "shapes must broadcast: trailing sizes equal, or 1",
-}
-
-add: Rule = rule(
-    "add", operator.add, None, None,
-    reads=((), ()), passes_on=(LEFT, RIGHT), commutes=True, **BROADCASTS,
-    symbol="+", formula="{0} + {1:f}",
-)  # fmt: skip
-sub: Rule = rule(
-    "sub", operator.sub, None, lambda g, out, a, b: -g,
-    reads=((), ()), passes_on=(LEFT,), **BROADCASTS,
-    symbol="−", formula="{0} − {1:f}", shares=("", "−{g}"),
-)  # fmt: skip
-mul: Rule = rule(
-    "mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out, a, b: g * a,
-    reads=((RIGHT,), (LEFT,)), commutes=True, **BROADCASTS,
-    symbol="×", formula="{0:f} ⊙ {1:f}", shares=("{g} ⊙ {b}", "{g} ⊙ {a}"),
-)  # fmt: skip
+add: Rule = rule("add", operator.add, None, None)
+sub: Rule = rule("sub", operator.sub, None, lambda g, out, a, b: -g)
+mul: Rule = rule("mul", operator.mul, lambda g, out, a, b: g * b, lambda g, out, a, b: g * a)
 div: Rule = rule(
-    "div", _divide, lambda g, out, a, b: _divide(g, b), lambda g, out, a, b: _divide(-g * out, b),
-    reads=((RIGHT,), (RIGHT, RESULT)), scratch=((0, 0), (1, 1)), **BROADCASTS,
-    symbol="÷", formula="{0:f} / {1:f}", shares=("{g} / {b}",),
-)  # fmt: skip
-pow_: Rule = rule(
-    "pow", _power, _power_base, _power_exponent,
-    reads=((LEFT, RIGHT), (LEFT, RIGHT, RESULT)), scratch=_power_scratch, **BROADCASTS,
-    symbol="^", formula="{0:b}<sup>{1:e}</sup>", shares=("{g} ⊙ {p}",),
-)  # fmt: skip
-neg: Rule = rule(
-    "neg", operator.neg, lambda g, out, a: -g,
-    reads=((),), symbol="−", formula="−{0:f}", shares=("−{g}",),
-)  # fmt: skip
+    "div", _divide, lambda g, out, a, b: _divide(g, b), lambda g, out, a, b: _divide(-g * out, b)
+)
+pow_: Rule = rule("pow", _power, _power_base, _power_exponent)
+neg: Rule = rule("neg", operator.neg, lambda g, out, a: -g)
 
 
 # --- elementwise functions ----------------------------------------------------------------------
@@ -485,92 +410,51 @@ def _winner_takes(g: Value, beaten: Any, ties: Any) -> Value:
     return g * (~beaten - half * ties)
 
 
-exp: Rule = rule(
-    "exp", elementwise(math.exp, np.exp), lambda g, out, a: g * out,
-    reads=((RESULT,),), formula="e<sup>{0}</sup>", shares=("{g} ⊙ {y}",),
-)  # fmt: skip
-log: Rule = rule(
-    "log", elementwise(math.log, np.log), lambda g, out, a: _divide(g, a),
-    reads=((INPUT,),), shares=("{g} / {a}",),
-)  # fmt: skip
-sqrt: Rule = rule(
-    "sqrt", elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out),
-    reads=((RESULT,),), scratch=((1, 1),), formula="√{0:f}",
-)  # fmt: skip
-sin: Rule = rule(
-    "sin", elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a),
-    reads=((INPUT,),), scratch=((1, 0),),
-)  # fmt: skip
-cos: Rule = rule(
-    "cos", elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a),
-    reads=((INPUT,),), scratch=((2, 1),),
-)  # fmt: skip
-tanh: Rule = rule(
-    "tanh", elementwise(math.tanh, np.tanh), _tanh_vjp,
-    reads=((RESULT,),), shares=("{g} ⊙ (1 − {y}²)",),
-)  # fmt: skip
-sigmoid: Rule = rule(
-    "sigmoid", elementwise(_float_sigmoid, _sigmoid), _sigmoid_vjp,
-    reads=((RESULT,),),
-    formula="σ({0})", shares=("{g} ⊙ {y} ⊙ (1 − {y})",),
-)  # fmt: skip
-relu: Rule = rule(
-    "relu", _relu, _relu_vjp,
-    reads=((RESULT,),), flops=no_flops, formula="max(0, {0})", shares=("{g} ⊙ [{a} > 0]",),
-)  # fmt: skip
-abs_: Rule = rule(
-    "abs", abs, lambda g, out, a: g * np.sign(value(a)),
-    reads=((INPUT,),), scratch=((1, 0),), flops=no_flops, formula="|{0}|",
-)  # fmt: skip
+exp: Rule = rule("exp", elementwise(math.exp, np.exp), lambda g, out, a: g * out)
+log: Rule = rule("log", elementwise(math.log, np.log), lambda g, out, a: _divide(g, a))
+sqrt: Rule = rule("sqrt", elementwise(math.sqrt, np.sqrt), lambda g, out, a: _divide(0.5 * g, out))
+sin: Rule = rule("sin", elementwise(math.sin, np.sin), lambda g, out, a: g * cos(a))
+cos: Rule = rule("cos", elementwise(math.cos, np.cos), lambda g, out, a: -g * sin(a))
+tanh: Rule = rule("tanh", elementwise(math.tanh, np.tanh), _tanh_vjp)
+sigmoid: Rule = rule("sigmoid", elementwise(_float_sigmoid, _sigmoid), _sigmoid_vjp)
+relu: Rule = rule("relu", _relu, _relu_vjp)
+abs_: Rule = rule("abs", abs, lambda g, out, a: g * np.sign(value(a)))
 log1p: Rule = rule(
-    "log1p", elementwise(math.log1p, np.log1p), lambda g, out, a: _divide(g, 1.0 + a),
-    reads=((INPUT,),), scratch=((1, 1),), formula="log(1 + {0})",
-)  # fmt: skip
-expm1: Rule = rule(
-    "expm1", elementwise(math.expm1, np.expm1), lambda g, out, a: g * (out + 1.0),
-    reads=((RESULT,),), scratch=((1, 1),), formula="e<sup>{0}</sup> − 1",
-)  # fmt: skip
+    "log1p", elementwise(math.log1p, np.log1p), lambda g, out, a: _divide(g, 1.0 + a)
+)
+expm1: Rule = rule("expm1", elementwise(math.expm1, np.expm1), lambda g, out, a: g * (out + 1.0))
 logaddexp: Rule = rule(
-    "logaddexp", np.logaddexp,
+    "logaddexp",
+    np.logaddexp,
     lambda g, out, a, b: g * sigmoid(_distance(a, b)),
     lambda g, out, a, b: g * sigmoid(_distance(b, a)),
-    reads=((LEFT, RIGHT), (LEFT, RIGHT)), commutes=True, **BROADCASTS,
-    formula="log(e<sup>{0}</sup> + e<sup>{1}</sup>)",
-)  # fmt: skip
+)
 maximum: Rule = rule(
-    "maximum", np.maximum,
+    "maximum",
+    np.maximum,
     lambda g, out, a, b: _winner_takes(g, value(a) < value(b), value(a) == value(b)),
     lambda g, out, a, b: _winner_takes(g, value(b) < value(a), value(a) == value(b)),
-    reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
-    formula="max({0}, {1})",
-)  # fmt: skip
+)
 minimum: Rule = rule(
-    "minimum", np.minimum,
+    "minimum",
+    np.minimum,
     lambda g, out, a, b: _winner_takes(g, value(a) > value(b), value(a) == value(b)),
     lambda g, out, a, b: _winner_takes(g, value(b) > value(a), value(a) == value(b)),
-    reads=((LEFT, RIGHT), (LEFT, RIGHT)), flops=no_flops, commutes=True, **BROADCASTS,
-    formula="min({0}, {1})",
-)  # fmt: skip
+)
 where: Rule = rule(
-    "where", _where,
+    "where",
+    _where,
     lambda g, out, a, b, condition: where(g, 0.0, condition=condition),
     lambda g, out, a, b, condition: where(0.0, g, condition=condition),
-    reads=((), ()), flops=no_flops, **BROADCASTS,
-)  # fmt: skip
-clip: Rule = rule(
-    "clip", lambda a, low, high: cast(np.clip(a, low, high), dtype=float_dtype(a)),
-    lambda g, out, a, low, high: g * ((value(a) >= low) & (value(a) <= high)),
-    reads=((INPUT,),), flops=no_flops,
-)  # fmt: skip
-alias: Rule = rule(
-    "alias", lambda a: a, None, reads=((),), passes_on=(INPUT,), flops=no_flops, formula="{0}"
 )
+clip: Rule = rule(
+    "clip",
+    lambda a, low, high: cast(np.clip(a, low, high), dtype=float_dtype(a)),
+    lambda g, out, a, low, high: g * ((value(a) >= low) & (value(a) <= high)),
+)
+alias: Rule = rule("alias", lambda a: a, None)
 cast: Rule = rule(
-    "cast",
-    lambda a, dtype: a.astype(dtype) if is_symbol(a) else np.asarray(a, dtype),
-    None,
-    reads=((),),
-    flops=no_flops,
+    "cast", lambda a, dtype: a.astype(dtype) if is_symbol(a) else np.asarray(a, dtype), None
 )
 
 
@@ -604,7 +488,7 @@ def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
     def compute(a: Any, axis: Any, keepdims: bool) -> Any:
         return of_array(a, axis=axis, keepdims=keepdims)
 
-    return rule(name, compute, vjp, reads=((INPUT, RESULT),), flops=no_flops)
+    return rule(name, compute, vjp)
 
 
 def _finite_top(a: Any, axis: Any) -> Any:
@@ -642,30 +526,19 @@ def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 sum_: Rule = rule(
-    "sum", _sum, lambda g, out, a, axis=None, keepdims=False: _undo_reduction(g, a, axis, keepdims),
-    reads=((),), passes_on=(INPUT,), flops=lambda out, a: np.size(value(a)) - np.size(value(out)),
-    formula="Σ {0}", shares=("{g} · {1} for each entry summed",),
-)  # fmt: skip
+    "sum", _sum, lambda g, out, a, axis=None, keepdims=False: _undo_reduction(g, a, axis, keepdims)
+)
 squared_norm: Rule = rule(
     "squared_norm",
     lambda a: a * a if type(a) is float else np.vdot(a, a),
     lambda g, out, a: 2.0 * uniform_entry(g) * a,
-    reads=((INPUT,),), flops=lambda out, a: 2 * np.size(value(a)) - 1,
-    formula="‖{0}‖²", shares=("{g} · 2 {a}",),
-)  # fmt: skip
+)
 mean: Rule = rule(
-    "mean", lambda a, axis, keepdims: np.mean(a, axis=axis, keepdims=keepdims), _mean_vjp,
-    reads=((),), passes_on=(INPUT,), flops=lambda out, a: np.size(value(a)),
-    formula="mean {0}", shares=("{g} · {1/n} for each entry averaged",),
-)  # fmt: skip
+    "mean", lambda a, axis, keepdims: np.mean(a, axis=axis, keepdims=keepdims), _mean_vjp
+)
 max_ = _extremum("max", np.max)
 min_ = _extremum("min", np.min)
-logsumexp: Rule = rule(
-    "logsumexp", _logsumexp, _logsumexp_vjp,
-    # exp(a - max) of each entry and their sum, then log and + max of each result
-    reads=((INPUT,),), flops=lambda out, a: 3 * np.size(value(a)) + np.size(value(out)),
-    scratch=lambda incoming, out, a: (a, ((2, 1),)), formula="log Σ e<sup>{0}</sup>",
-)  # fmt: skip
+logsumexp: Rule = rule("logsumexp", _logsumexp, _logsumexp_vjp)
 
 
 def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
@@ -698,12 +571,7 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
     return share
 
 
-cross_entropy: Rule = rule(
-    "cross_entropy", _cross_entropy, _cross_entropy_vjp,
-    # a - max, exp and + of each entry but one a row; then log, - and the mean of each row
-    reads=((INPUT,),), flops=lambda out, a: 3 * np.size(value(a)) + 2 * len(value(a)),
-    expects="logits of shape (n, c) and n labels",
-)  # fmt: skip
+cross_entropy: Rule = rule("cross_entropy", _cross_entropy, _cross_entropy_vjp)
 
 
 def _binary_cross_entropy(a: Any, labels: Any) -> Any:
@@ -712,11 +580,10 @@ def _binary_cross_entropy(a: Any, labels: Any) -> Any:
 
 
 binary_cross_entropy: Rule = rule(
-    "binary_cross_entropy", _binary_cross_entropy,
+    "binary_cross_entropy",
+    _binary_cross_entropy,
     lambda g, out, a, labels: _shared(g, max(np.size(labels), 1)) * (sigmoid(a) - labels),
-    reads=((INPUT,),), flops=lambda out, a: 9 * np.size(value(a)),
-    expects="logits and labels of one shape",
-)  # fmt: skip
+)
 
 
 def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
@@ -725,16 +592,7 @@ def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
     return getitem(cumsum(getitem(g, index=backwards), axis=axis), index=backwards)
 
 
-def _cumsum_flops(out: Value, a: Value) -> int:
-    """Count one addition for each entry but the first along the axis."""
-    size = int(np.size(value(a)))
-    return size - size // max(int(shape_of(a)[out.rule.options["axis"]]), 1)
-
-
-cumsum: Rule = rule(
-    "cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_vjp,
-    reads=((),), flops=_cumsum_flops,
-)  # fmt: skip
+cumsum: Rule = rule("cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_vjp)
 
 
 # --- shapes -------------------------------------------------------------------------------------
@@ -765,13 +623,6 @@ def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
     else:
         out[index] = a
     return out
-
-
-def _scatter_flops(out: Value, a: Value) -> int:
-    """Count one addition for each entry beyond the first that comes to a place."""
-    places = np.zeros(shape_of(out), bool)
-    places[out.rule.options["index"]] = True
-    return int(np.size(value(a)) - np.count_nonzero(places))
 
 
 def _add_rows(out: Any, rows: Any, a: Any) -> None:
@@ -809,15 +660,11 @@ def _pieces(
 
 
 reshape: Rule = rule(
-    "reshape", lambda a, shape: np.reshape(a, shape),
+    "reshape",
+    lambda a, shape: np.reshape(a, shape),
     lambda g, out, a, shape: reshape(g, shape=shape_of(a)),
-    reads=((),), passes_on=(INPUT,), flops=no_flops,
-    expects="the number of entries must stay the same",
-)  # fmt: skip
-broadcast_to: Rule = rule(
-    "broadcast_to", _broadcast, None,
-    reads=((),), passes_on=(INPUT,), flops=no_flops, expects=BROADCASTS["expects"],
-)  # fmt: skip
+)
+broadcast_to: Rule = rule("broadcast_to", _broadcast, None)
 transpose: Rule = rule(
     "transpose",
     lambda a, axes=None: np.transpose(a, axes) if axes else getattr(a, "T", a),
@@ -826,28 +673,13 @@ transpose: Rule = rule(
         if axes
         else getattr(g, "T", g)
     ),
-    reads=((),), passes_on=(INPUT,), flops=no_flops,
-    symbol="T", formula="{0}ᵀ", shares=("({g})ᵀ",),
-)  # fmt: skip
+)
 getitem: Rule = rule(
-    "getitem", _pick,
-    lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a)),
-    reads=((),), flops=no_flops, expects="the index must fit the shape",
-)  # fmt: skip
-scatter: Rule = rule(
-    "scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index),
-    reads=((),), flops=_scatter_flops,
-)  # fmt: skip
+    "getitem", _pick, lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a))
+)
+scatter: Rule = rule("scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index))
 concatenate: Rule = _register(
-    JointRule(
-        "concatenate",
-        lambda *inputs, axis: np.concatenate(inputs, axis=axis),
-        _pieces,
-        reads=(),
-        passes_on=EVERY,
-        flops=no_flops,
-        expects="all sizes but that of the axis must agree",
-    )
+    JointRule("concatenate", lambda *inputs, axis: np.concatenate(inputs, axis=axis), _pieces)
 )
 
 
@@ -903,90 +735,38 @@ def _by_columns(x: Value) -> bool:
 
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.
-matmul: Rule = rule(
-    "matmul", operator.matmul, _matmul_left, _matmul_right,
-    reads=((RIGHT,), (LEFT,)), flops=lambda out, a, b: 2 * np.size(value(out)) * shape_of(a)[-1],
-    expects="matmul (@) needs arrays whose inner sizes agree: (..., n, k) @ (..., k, m)",
-    symbol="@", formula="{0:f} {1:f}", shares=("{g} {b}ᵀ", "{a}ᵀ {g}"),
-)  # fmt: skip
+matmul: Rule = rule("matmul", operator.matmul, _matmul_left, _matmul_right)
 
 
 # --- sums of products over indices --------------------------------------------------------------
 
 
-def _terms(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> list[str]:
-    """List the letters of each operand and of the result, with ``...`` replaced by letters."""
-    left, arrow, right = subscripts.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if len(terms) != len(shapes):
-        raise ValueError(f"{len(terms)} terms in {subscripts!r} for {len(shapes)} operands")
-    free = [c for c in string.ascii_letters if c not in subscripts]
-    spare = max(len(s) - len(t.replace("...", "")) if "..." in t else 0
-                for t, s in zip(terms, shapes, strict=True))  # fmt: skip
-    rest = "".join(free[:spare])
-    for i, (term, shape) in enumerate(zip(terms, shapes, strict=True)):
-        count = len(shape) - len(term.replace("...", ""))
-        terms[i] = term.replace("...", rest[len(rest) - count :] if count > 0 else "")
-        if len(set(terms[i])) < len(terms[i]):
-            raise ValueError(
-                f"the index of term {term!r} repeats; take the diagonal first: "
-                "x[np.arange(n), np.arange(n)]"
-            )
-    if not arrow:
-        letters = "".join(terms)
-        right = rest + "".join(sorted(c for c in set(letters) - set(rest) if letters.count(c) == 1))
-    return [*terms, right.replace("...", rest)]
-
-
 def _einsum(*inputs: Any, subscripts: str) -> Any:
-    *terms, result = _terms(subscripts, [np.shape(x) for x in inputs])
+    *terms, result = terms_of(subscripts, [np.shape(x) for x in inputs])
     return np.einsum(f"{','.join(terms)}->{result}", *inputs)
 
 
 def _einsum_shares(
     g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], subscripts: str
 ) -> Iterator[Value]:
+    for i, takes in enumerate(needed):
+        yield _einsum_share(g, inputs, i, subscripts) if takes else None
+
+
+def _einsum_share(g: Value, inputs: Sequence[Value], i: int, subscripts: str) -> Value:
     # the sum is linear in each operand: its share is the sum of products of g and the others
-    *terms, result = _terms(subscripts, [shape_of(x) for x in inputs])
-    for i, (term, x) in enumerate(zip(terms, inputs, strict=True)):
-        if not needed[i]:
-            yield None
-            continue
-        others = [(t, y) for k, (t, y) in enumerate(zip(terms, inputs, strict=True)) if k != i]
-        known = result + "".join(t for t, _ in others)
-        target = "".join(c for c in term if c in known)
-        left = ",".join([result, *[t for t, _ in others]])
-        share = einsum(g, *[y for _, y in others], subscripts=f"{left}->{target}")
-        sizes = dict(zip(target, shape_of(share), strict=True))
-        found = [sizes.get(c, 1) for c in term]
-        full = tuple(n if m == 1 else m for m, n in zip(found, shape_of(x), strict=True))
-        if target != term or shape_of(share) != full:
-            # summed over an index that nothing else has, or has once: one entry for all
-            share = reshape(share, shape=tuple(found))
-            share = broadcast_to(share, shape=full)
-        yield share
+    *terms, result = terms_of(subscripts, [shape_of(x) for x in inputs])
+    term, shape = terms.pop(i), shape_of(inputs[i])
+    others = [x for k, x in enumerate(inputs) if k != i]
+    target = "".join(c for c in term if c in result + "".join(terms))
+    share = einsum(g, *others, subscripts=f"{','.join([result, *terms])}->{target}")
+    sizes = dict(zip(target, shape_of(share), strict=True))
+    found = [sizes.get(c, 1) for c in term]
+    full = tuple(n if m == 1 else m for m, n in zip(found, shape, strict=True))
+    if target != term or shape_of(share) != full:
+        # summed over an index that nothing else has, or has once: one entry for all
+        share = broadcast_to(reshape(share, shape=tuple(found)), shape=full)
+    return share
 
 
-def _einsum_flops(out: Value, *inputs: Value) -> int:
-    """Count a product of all operands, and its addition, for each value of all indices together."""
-    *terms, result = _terms(out.rule.options["subscripts"], [shape_of(x) for x in inputs])
-    sizes: dict[str, int] = {}
-    for term, x in zip(terms, inputs, strict=True):
-        for c, n in zip(term, shape_of(x), strict=True):
-            sizes[c] = n if sizes.get(c, 1) == 1 else sizes[c]
-    steps = math.prod(sizes.values())
-    if len(inputs) == 1:
-        return steps - int(np.size(value(out)))  # as a sum
-    is_sum = len(result) < len(sizes)
-    return (len(inputs) - 1 + is_sum) * steps
-
-
-einsum: Rule = _register(
-    JointRule(
-        "einsum",
-        _einsum,
-        _einsum_shares,
-        flops=_einsum_flops,
-        expects="einsum(subscripts, *operands)",
-    )
-)
+einsum: Rule = _register(JointRule("einsum", _einsum, _einsum_shares))

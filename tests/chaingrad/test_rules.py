@@ -28,8 +28,8 @@ from chaingrad import (
     where,
 )
 from chaingrad.backward import adjoints
+from chaingrad.facts import RESULT
 from chaingrad.rules import (
-    RESULT,
     RULES,
     Rule,
     repeated_entry,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from chaingrad.account import Ledger
-from chaingrad.rules import RESULT
+from chaingrad.facts import RESULT
 from chainlab.drills.formulas import BAR
 from chainlab.drills.lines import Lines
 from chainlab.drills.looks import room, shape

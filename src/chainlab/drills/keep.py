@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.account import Ledger
-from chaingrad.rules import RESULT
+from chaingrad.facts import RESULT
 from chainlab.drills import choice
 from chainlab.drills.choice import COUNT, FEWEST, LETTERS
 from chainlab.drills.forms import Form

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.rules import UNKNOWN, facts_of
+from chaingrad.facts import UNKNOWN
+from chaingrad.rules import facts_of
 from chainview.player.names import NodeNames, amount, is_number
 from chainview.player.watch import Message
 from chainview.read.items import Item
@@ -30,7 +31,7 @@ def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
 
 
 class _Operand(str):
-    """An operand in a formula, in brackets where it needs them; see `chaingrad.rules.Facts`."""
+    """An operand in a formula, in brackets where it needs them; see `chaingrad.facts.Facts`."""
 
     def __format__(self, place: str) -> str:
         if place == "e":

@@ -1,0 +1,295 @@
+"""Each row of the table of facts against what is counted and measured, for every rule."""
+
+import copy
+import gc
+import random
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from chaingrad import Node, einsum, elementwise, linalg, rules, where
+from chaingrad.account import Ledger
+from chaingrad.facts import FACTS
+from chaingrad.losses import softmax
+from chaingrad.rules import RULES, Rule
+
+CLOSE = 0.05
+# NumPy's reuse of temporary arrays, which decides some peaks, is the same on every Linux.
+reuses = pytest.mark.skipif(sys.platform != "linux", reason="NumPy's reuse of temporaries differs")
+OBJECTS = 6000  # bytes of nodes and other Python objects in a small graph, about
+BIG = 2 * 1024 * 1024  # bytes of an array beside which NumPy's buffers vanish
+SMALL = 200 * 1024  # below the size at which NumPy reuses temporaries
+LAYOUTS = ("C", "F", "strided", "stretched")
+DTYPES = (np.float16, np.float32, np.float64)
+BINARY = ("add", "sub", "mul", "div", "pow", "hypot", "arctan2", "logaddexp", "maximum", "minimum",
+          "where")  # fmt: skip
+OF_MATRICES = ("inv", "det", "logdet", "cholesky", "solve")
+
+
+def laid_out(array, layout):
+    """The same entries in another order of memory; or, stretched, the first row for all."""
+    if layout == "F":
+        return np.asfortranarray(array)
+    if layout == "strided":
+        wide = np.empty((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
+        wide[..., ::2] = array
+        return wide[..., ::2]
+    if layout == "stretched" and len(array) > 1:
+        return np.broadcast_to(array[:1], array.shape)
+    return array
+
+
+class Drawn:
+    """Operands and options of a rule, drawn for a size in bytes."""
+
+    def __init__(self, name, seed, dtype, layout, size):
+        self.name, self.dtype, self.layout = name, np.dtype(dtype), layout
+        self.random, self.choice = np.random.default_rng(seed), random.Random(f"{name} {seed}")
+        self.columns = self.choice.choice([64, 96, 160])
+        self.rows = 8 * (size // self.dtype.itemsize // self.columns // 8)
+        self.shape = self.rows, self.columns
+
+    def array(self, *shape):
+        low, high = (1.1, 1.9) if self.name == "arccosh" else (0.2, 0.8)
+        entries = self.random.uniform(low, high, shape).astype(self.dtype)
+        return laid_out(entries, self.layout)
+
+    def operands(self):
+        make = getattr(self, f"of_{self.name}", None)
+        if make:
+            return make()
+        if self.name in BINARY:
+            return self.of_two()
+        return [self.array(*self.shape)], {}
+
+    def of_two(self):
+        n, m = self.shape
+        other = self.choice.choice([(n, m), (n, m), (1, m), (n, 1), (m,), ()])
+        shapes = [(n, m), other]
+        if self.choice.random() < 0.5:
+            shapes.reverse()
+        if self.choice.random() < 0.2:
+            shapes = [(n, 1), (1, m)]
+        inputs = [self.array(*shape) if shape else 0.5 for shape in shapes]
+        if self.name == "where":
+            return inputs, {"condition": self.random.random((n, m)) < 0.5}
+        if self.choice.random() < 0.3 and np.shape(inputs[0]) == np.shape(inputs[1]):
+            inputs[1] = inputs[0].copy()  # ties
+        return inputs, {}
+
+    def of_reduced(self):
+        axis = self.choice.choice([None, 0, 1, -1, (0, 1)])
+        return [self.array(*self.shape)], {"axis": axis, "keepdims": self.choice.random() < 0.5}
+
+    of_sum = of_mean = of_max = of_min = of_logsumexp = of_reduced
+
+    def of_cumsum(self):
+        return [self.array(*self.shape)], {"axis": self.choice.choice([0, 1])}
+
+    def of_clip(self):
+        return [self.array(*self.shape)], {"low": 0.3, "high": 0.6}
+
+    def of_cast(self):
+        dtype = self.choice.choice([x for x in DTYPES if x != self.dtype])
+        return [self.array(*self.shape)], {"dtype": np.dtype(dtype)}
+
+    def of_reshape(self):
+        return [self.array(*self.shape)], {"shape": (self.rows // 2, 2 * self.columns)}
+
+    def of_broadcast_to(self):
+        return [self.array(1, self.columns)], {"shape": self.shape}
+
+    def of_transpose(self):
+        return [self.array(*self.shape)], {"axes": self.choice.choice([None, (1, 0)])}
+
+    def of_getitem(self):
+        return [self.array(*self.shape)], {"index": self.index(self.rows)}
+
+    def of_scatter(self):
+        index = self.index(2 * self.rows)
+        picked = np.empty((2 * self.rows, self.columns), np.int8)[index].shape
+        return [self.array(*picked)], {"index": index, "shape": (2 * self.rows, self.columns)}
+
+    def index(self, rows):
+        return self.choice.choice([
+            slice(None, None, 2), slice(3, rows), (slice(None), slice(5, 30)),
+            np.arange(rows)[::-1], np.arange(rows) // 3, (np.arange(rows) % 7,),
+            self.random.random(rows) < 0.5,
+        ])  # fmt: skip
+
+    def of_concatenate(self):
+        axis = self.choice.choice([0, 1])
+        return [self.array(*self.shape) for _ in range(3)], {"axis": axis}
+
+    def of_cross_entropy(self):
+        labels = np.arange(self.rows) % self.columns
+        return [self.array(*self.shape)], {"labels": labels, "kept": []}
+
+    def of_binary_cross_entropy(self):
+        return [self.array(*self.shape)], {"labels": self.array(*self.shape)}
+
+    def of_matmul(self):
+        n, m = self.shape
+        stack = 4
+        shapes = self.choice.choice([
+            [(n, m), (m, m)], [(m, n), (n, m)], [(n, m), (m,)], [(n,), (n, m)],
+            [(stack, n // stack, m), (stack, m, m)], [(stack, n // stack, m), (m, m)],
+        ])  # fmt: skip
+        return [self.array(*shape) for shape in shapes], {}
+
+    def of_einsum(self):
+        n, m = self.shape
+        subscripts, shapes = self.choice.choice([
+            ("ij,jk->ik", [(n, m), (m, m)]), ("ij,kj->ik", [(n, m), (m, m)]),
+            ("ij,ij->i", [(n, m), (n, m)]), ("ij,j->i", [(n, m), (m,)]),
+            ("ij->ji", [(n, m)]), ("ij->j", [(n, m)]), ("ij,k->k", [(n, m), (m,)]),
+            ("ij,jk,kl->il", [(n, m), (m, 8), (8, 8)]), ("...j,jk->...k", [(n, m), (m, m)]),
+        ])  # fmt: skip
+        return [self.array(*shape) for shape in shapes], {"subscripts": subscripts}
+
+    def of_matrices(self):
+        n = 32
+        a = self.random.uniform(0.2, 0.8, (max(self.rows * self.columns // n**2, 1), n, n))
+        a = laid_out((a @ np.swapaxes(a, 1, 2) + 4 * np.eye(n)).astype(self.dtype), self.layout)
+        return [a], {}
+
+    of_inv = of_det = of_logdet = of_cholesky = of_matrices
+
+    def of_solve(self):
+        (a,), _ = self.of_matrices()
+        shape = self.choice.choice([(len(a), 32, 32), (len(a), 32, 5), (32,), (32, 64)])
+        return [a, self.array(*shape)], {}
+
+
+def loss_of(name, inputs, options, weights):
+    """The sum of a rule's result, times weights if the gradient is to be dense."""
+    leaves = [Node(x) for x in inputs]
+    result = leaves[0].apply(RULES[name], leaves, copy.deepcopy(options))
+    if weights is None:
+        return result.sum()
+    return (result * weights).sum() if np.ndim(weights) else (result * weights).T.sum(axis=0).sum()
+
+
+def weights_for(name, inputs, options, gradient):
+    if gradient == "uniform":
+        return None
+    result = RULES[name].bind(copy.deepcopy(options), len(inputs)).compute(*inputs)
+    if gradient == "rows" or not np.ndim(result):
+        return 2.0
+    return Node(np.full(result.shape, 0.5, result.dtype), requires_grad=False)
+
+
+def engine_rules():
+    modules = (rules, elementwise, linalg)
+    return {x.name: x for module in modules for x in vars(module).values() if isinstance(x, Rule)}
+
+
+def test_every_rule_has_a_row_and_every_row_a_rule():
+    assert set(engine_rules()) == set(FACTS)
+    for name, rule in engine_rules().items():
+        assert rule.facts is FACTS[name], name
+        assert None not in (rule.facts.flops, rule.facts.scratch, rule.facts.working), name
+
+
+@pytest.fixture
+def traced():
+    gc.collect()
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+def peaks(name, seed, dtype, layout, size, gradient, release):
+    """What the ledger predicts of both passes, and what is measured."""
+    inputs, options = Drawn(name, seed, dtype, layout, size).operands()
+    with np.errstate(all="ignore"):
+        weights = weights_for(name, inputs, options, gradient)
+        predicted = Ledger(loss_of(name, inputs, options, weights)).training_peak(release)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        loss_of(name, inputs, options, weights).backward(release=release)
+    return predicted, tracemalloc.get_traced_memory()[1] - before - OBJECTS
+
+
+GRAPHS = {
+    "residual block": lambda w, x: (w @ w[:64].T).relu() @ w[:64] + w,
+    "residual": lambda w, x: ((w @ np.eye(64, dtype=w.dtype)).relu() + w) * 2.0,
+    "maximum": lambda w, x: np.maximum(w, w.T.reshape(w.shape)),
+    "clip": lambda w, x: w.clip(0.3, 0.6) * 3.0,
+    "sort": lambda w, x: np.sort(w, axis=1) ** 2,
+    "sort rows": lambda w, x: np.sort(w, axis=0) * x,
+    "rows": lambda w, x: w[np.arange(len(x)) % 50] ** 2,
+    "take along": lambda w, x: np.take_along_axis(w, np.arange(64)[None, ::-1], axis=1) * x,
+    "max of product": lambda w, x: (w @ x[:64].T).max(axis=1),
+    "cumsum": lambda w, x: np.cumsum(w, axis=1) ** 2,
+    "power": lambda w, x: w ** (w * 0.5),
+    "power of a number": lambda w, x: 2.0**w,
+    "softplus": lambda w, x: np.logaddexp(w, 0.0),
+    "where": lambda w, x: where(x > 0.5, w**2, -w),
+    "pooling": lambda w, x: w.reshape(-1, 4, 64).max(axis=1) ** 2,
+    "softmax": lambda w, x: np.exp(w - np.max(w, axis=1, keepdims=True)).sum(axis=1),
+    "einsum": lambda w, x: einsum("ij,kj,kl->il", w, w[:2], w[:2] * 2.0),
+    "minus a row": lambda w, x: x - w[0],
+    "over a column": lambda w, x: x / w[:, :1],
+    "variance": lambda w, x: (w - w.mean(axis=0)) / (w.std(axis=0) + 0.1),
+    "two dtypes": lambda w, x: w.astype(np.float64) * x + w.astype(np.float32),
+    "attention": lambda w, x: softmax(w[:500] @ w[:500].T, axis=1) @ w[:500],
+    "pad and roll": lambda w, x: np.pad(np.roll(w, 3, axis=0), 2),
+    "stack": lambda w, x: np.stack([w, w * 2.0], axis=1).sum(axis=1),
+    "reused": lambda w, x: (w * w + w).tanh() * w - w,
+}
+
+
+@reuses
+@pytest.mark.slow
+@pytest.mark.parametrize("release", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_peak_of_a_graph_is_predicted(name, dtype, release, traced):
+    rng = np.random.default_rng(0)
+    shape = BIG // np.dtype(dtype).itemsize // 64, 64
+    x = rng.uniform(0.2, 0.8, shape).astype(dtype)
+
+    def loss():
+        return GRAPHS[name](Node(w), x).sum()
+
+    w = rng.uniform(0.2, 0.8, shape).astype(dtype)
+    predicted = Ledger(loss()).training_peak(release)
+    gc.collect()
+    before = tracemalloc.get_traced_memory()[0]
+    tracemalloc.reset_peak()
+    loss().backward(release=release)
+    measured = tracemalloc.get_traced_memory()[1] - before - OBJECTS
+    assert measured == pytest.approx(predicted, rel=CLOSE)
+
+
+def drawn_cases(name, count):
+    """Some of the combinations of dtype, layout, size and gradient, the same at each run."""
+    choice = random.Random(name)
+    dtypes = DTYPES[1:] if name in OF_MATRICES else DTYPES
+    for seed in range(count):
+        layout = choice.choice(LAYOUTS)
+        yield (
+            seed,
+            dtypes[seed % len(dtypes)],
+            layout,
+            SMALL if layout == "C" and choice.random() < 0.5 else BIG,
+            choice.choice(["uniform", "dense", "rows"]),
+            choice.random() < 0.3,
+        )
+
+
+@reuses
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(FACTS))
+def test_peak_of_every_rule_is_predicted(name, traced):
+    wrong = []
+    for case in drawn_cases(name, 9):
+        predicted, measured = peaks(name, *case)
+        buffers = 2 * 8192 * np.dtype(case[1]).itemsize if case[3] == SMALL else 0
+        if abs(measured - predicted) > CLOSE * max(predicted, measured, case[3]) + buffers:
+            wrong.append((*case, predicted, measured, round(measured / max(predicted, 1), 3)))
+    assert wrong == []
