@@ -108,13 +108,17 @@ class Ledger:
             raise ValueError(
                 f"the loss does not depend on {strange[0]!r}: leave it out of the parameters"
             )
-        self._read = _nodes_read_backward(order)
-        self.rows = [
-            Row(node, name, _role(node, trained), _own_bytes(node) + kept, kept, needed)
-            for node, name in _named(order)
-            for kept in [_kept_bytes(node)]
-            for needed in [node in self._read or kept > 0]
-        ]
+        self.read = _nodes_read_backward(order)
+        self.rows = []
+        counted: set[int] = set()
+        for node, name in _named(order):
+            arrays = {id(x): nbytes(x) for x in _kept(node)}
+            kept = sum(size for key, size in arrays.items() if key not in counted)
+            counted |= set(arrays)
+            needed = node in self.read or bool(arrays)
+            self.rows.append(
+                Row(node, name, _role(node, trained), _own_bytes(node) + kept, kept, needed)
+            )
 
     # --- bytes ----------------------------------------------------------------------------------
 
@@ -141,7 +145,7 @@ class Ledger:
     def needed_bytes(self) -> int:
         """The bytes of the computed values that the backward pass reads."""
         values = [row for row in self.rows if row.role == "value"]
-        return sum(row.bytes if row.node in self._read else row.kept for row in values)
+        return sum(row.bytes if row.node in self.read else row.kept for row in values)
 
     def state_bytes(self, optimizer: str) -> int:
         """Return the bytes that an optimizer keeps between steps: sgd, momentum or adam.
@@ -412,7 +416,10 @@ def _role(node: Node, trained: set[Node]) -> Role:
 
 def _memory_owner(node: Node) -> Any:
     """Return the object that holds a node's data: for a view, the array that it shows."""
-    data = node.data
+    return _owner(node.data)
+
+
+def _owner(data: Any) -> Any:
     while isinstance(data, np.ndarray) and isinstance(data.base, np.ndarray):
         data = data.base
     return data
@@ -442,19 +449,15 @@ def _cache_bytes(node: Node) -> int:
     return sum(nbytes(data) for arrays in kept for data in arrays)
 
 
-def _kept_bytes(node: Node) -> int:
-    """Count the bytes of the arrays that a node's rule keeps: in its options, or for its VJP."""
-    options = node.rule.options if node.rule else {}
-    return sum(_bytes_within(x) for key, x in options.items() if key != "kept") + _cache_bytes(node)
-
-
-def _bytes_within(option: Any) -> int:
-    if type(option) is tuple:
-        return sum(map(_bytes_within, option))
-    owner = option
-    while isinstance(owner, np.ndarray) and isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    return nbytes(owner)
+def _kept(node: Node) -> Iterator[Any]:
+    """Yield the arrays that a node's rule keeps: in its options, or for its VJP."""
+    todo = list(node.rule.options.values()) if node.rule else []
+    while todo:
+        option = todo.pop()
+        if isinstance(option, tuple | list):
+            todo += option
+        elif isinstance(option, np.ndarray):
+            yield _owner(option)
 
 
 def _nodes_read_backward(order: Sequence[Node]) -> set[Node]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from chaingrad import Node, einsum, elementwise, linalg, rules, where
-from chaingrad.account import Ledger
+from chaingrad.account import Ledger, flops, saved_bytes
 from chaingrad.facts import FACTS
-from chaingrad.losses import softmax
+from chaingrad.losses import binary_cross_entropy_with_logits, cross_entropy, softmax
 from chaingrad.rules import RULES, Rule
 
 CLOSE = 0.05
@@ -293,3 +293,136 @@ def test_peak_of_every_rule_is_predicted(name, traced):
         if abs(measured - predicted) > CLOSE * max(predicted, measured, case[3]) + buffers:
             wrong.append((*case, predicted, measured, round(measured / max(predicted, 1), 3)))
     assert wrong == []
+
+
+# --- what is kept -------------------------------------------------------------------------------
+
+
+def arrays_alive():
+    arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+    return sum(x.size for x in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
+
+
+KEEPING = {
+    "where": lambda w: where(w.data > 0.5, w, 0.0),
+    "sort": lambda w: np.sort(w, axis=1),
+    "rows": lambda w: w[[3, 1, 1, 0]],
+    "mask": lambda w: w[w.data > 0.5],
+    "take": lambda w: np.take(w, np.array([1, 0, 1]), axis=1),
+    "take along": lambda w: np.take_along_axis(w, np.argsort(w.data, axis=1), axis=1),
+    "diag": np.diag,
+    "pad": lambda w: np.pad(w, 2),
+    "tril": np.tril,
+    "median": lambda w: np.median(w, axis=1),
+    "cross-entropy": lambda w: cross_entropy(w, np.arange(len(w.data)) % 3),
+    "with logits": lambda w: binary_cross_entropy_with_logits(w, np.full(w.shape, 0.5)),
+    "bounds": lambda w: w.clip(np.full(w.shape, 0.3), 0.6),
+    "max": lambda w: w.max(axis=1),
+    "softmax": lambda w: softmax(w),
+    "std": lambda w: w.std(axis=0),
+    "reshape": lambda w: w.T.reshape(-1) * 2.0,
+    "solve": lambda w: np.linalg.solve(w @ w.T + np.eye(60), w),
+    "einsum": lambda w: einsum("ij,kj->ik", w, w[:3]),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", KEEPING)
+def test_bytes_of_values_are_all_that_a_graph_keeps(name, dtype, layout, traced):
+    w = laid_out(np.random.default_rng(0).uniform(0.2, 0.8, (60, 60)).astype(dtype), layout)
+    node = Node(w)
+    before = arrays_alive()
+    loss = KEEPING[name](node)
+    kept = arrays_alive() - before
+    ledger = Ledger(loss)
+    constants = sum(row.bytes for row in ledger.rows if row.role in ("input", "constant"))
+    assert ledger.value_bytes + constants == kept
+    assert saved_bytes(KEEPING[name], node) == kept - getattr(loss.data, "nbytes", 0)
+
+
+@pytest.mark.parametrize("name", sorted(FACTS))
+def test_what_a_vjp_reads_is_what_the_ledger_keeps(name):
+    """The values that the ledger says are not read may be anything at the backward pass."""
+    dtype = np.float64
+    for seed in range(4):
+        inputs, options = Drawn(name, seed, dtype, "C", 40 * 1024).operands()
+        gradients = []
+        for spoil in (False, True):
+            leaves = [Node(x) for x in inputs]
+            made = [leaf * 1.0 for leaf in leaves]
+            result = made[0].apply(RULES[name], made, copy.deepcopy(options))
+            loss = (result * 2.0).sum()
+            if spoil:
+                read = Ledger(loss).read
+                for node in (*made, result):
+                    if node not in read:
+                        node.data = np.full_like(node.data, np.nan) if node.ndim else np.nan
+            with np.errstate(all="ignore"):
+                loss.backward()
+            gradients.append([leaf.grad for leaf in leaves])
+        for plain, spoiled in zip(*gradients, strict=True):
+            np.testing.assert_array_equal(plain, spoiled)
+
+
+# --- operations ---------------------------------------------------------------------------------
+
+
+def eliminate(n):
+    """Count the operations of an elimination of a matrix of order n, in loops."""
+    count = 0
+    for k in range(n):
+        for _ in range(k + 1, n):
+            count += 1  # the factor of this row
+            count += 2 * (n - k - 1)  # times the pivot's row, taken off
+    return count
+
+
+def substitute(n, columns):
+    """Count the operations of both substitutions, for each right-hand side."""
+    return columns * sum(2 * i + 2 * i + 1 for i in range(n))
+
+
+N = 60  # a matrix so large that the leading terms decide
+
+
+@pytest.mark.parametrize(
+    ("name", "shapes", "count"),
+    [
+        ("det", [(N, N)], eliminate(N)),
+        ("logdet", [(3, N, N)], 3 * eliminate(N)),
+        ("inv", [(2, N, N)], 2 * (eliminate(N) + substitute(N, N))),
+        ("solve", [(N, N), (N,)], eliminate(N) + substitute(N, 1)),
+        ("solve", [(N, N), (N, 30)], eliminate(N) + substitute(N, 30)),
+        ("solve", [(N, N), (4, N, 5)], 4 * (eliminate(N) + substitute(N, 5))),
+        ("solve", [(4, N, N), (N, 5)], 4 * (eliminate(N) + substitute(N, 5))),
+        ("cholesky", [(N, N)], sum((k + 1) + k * (k + 1) for k in range(N))),
+    ],
+)
+def test_operations_of_matrices_are_those_of_an_elimination(name, shapes, count):
+    inputs = [np.broadcast_to(2.0 * np.eye(N), shapes[0]), *map(np.ones, shapes[1:])]
+    assert flops(RULES[name](*map(Node, inputs))) == pytest.approx(count, rel=CLOSE)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shapes", [
+    [(3, 4), (4, 5)], [(4,), (4, 5)], [(3, 4), (4,)], [(4,), (4,)], [(2, 3, 4), (4, 5)],
+    [(2, 3, 4), (2, 4, 5)], [(2, 1, 3, 4), (6, 4, 5)], [(4,), (2, 4, 5)], [(3, 0), (0, 2)],
+])  # fmt: skip
+def test_operations_of_a_product_are_a_product_and_a_sum_for_each_triple(shapes, layout):
+    a, b = (laid_out(np.ones(shape), layout) for shape in shapes)
+    matrix, other = np.atleast_2d(a), b.reshape(-1, 1) if b.ndim == 1 else b
+    count = 0
+    for _stack in np.ndindex(np.broadcast_shapes(matrix.shape[:-2], other.shape[:-2])):
+        for _ in np.ndindex(matrix.shape[-2], matrix.shape[-1], other.shape[-1]):
+            count += 2
+    assert flops(RULES["matmul"](Node(a), Node(b))) == count
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_operations_on_broadcast_entries_are_one_for_each_of_the_result(name):
+    chosen = {"condition": np.ones((3, 1), bool)} if name == "where" else {}
+    for shapes in ([(3, 4), (1, 4)], [(3, 1), (1, 4)], [(4,), (3, 4)], [(), (3, 4)]):
+        inputs = [Node(np.full(shape, 0.5, np.float32)) for shape in shapes]
+        result = inputs[0].apply(RULES[name], inputs, chosen)
+        assert flops(result) == (0 if name in ("where", "maximum", "minimum") else 12)
