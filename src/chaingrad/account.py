@@ -172,7 +172,7 @@ class Ledger:
         sizes = {_memory_key(node): _own_bytes(node) for node in nodes if _own_bytes(node)}
         for node in nodes:
             live += _own_bytes(node)
-            peak = max(peak, live + _working(node))
+            peak = max(peak, live + _working(node) + _cache_bytes(node))
             for buffer in {_memory_key(parent) for parent in (*node.parents, node)}:
                 if last_use[buffer] is node and node is not self.root:
                     live -= sizes.pop(buffer, 0)

@@ -57,8 +57,8 @@ class Facts:
             a temporary operand; and, if any, how many masks, of a byte an entry. Or a function of
             the node and the gradient, as above, that gives the bytes for each input. None where
             that is unknown.
-        working: counts the bytes that the computation itself holds beside its result, called with
-            the node. None where that is unknown.
+        working: counts the bytes that the computation itself holds beside its result and what the
+            rule keeps, called with the node. None where that is unknown.
         broadcasts: whether the operands' shapes broadcast to the result's.
         commutes: whether the order of the operands does not matter.
         expects: what the operands must be, for messages.
@@ -475,6 +475,8 @@ FACTS: dict[str, Facts] = {
     ),
     "mean": _of_entries(
         flops=lambda out, a: a.size, reads=((),), share=_repeated, scratch=(),
+        # NumPy adds up float16 in float32
+        working=lambda node: 2 * nbytes(node.data) * (node.dtype == np.float16),
         formula="mean {0}", shares=("{g} · {1/n} for each entry averaged",),
     ),
     "max": _of_entries(flops=no_flops, reads=((INPUT, RESULT),), scratch=_extremum_scratch,
@@ -491,6 +493,7 @@ FACTS: dict[str, Facts] = {
         # a - max, exp and + of each entry but one a row; then log, - and the mean of each row
         flops=lambda out, a: 3 * a.size + 2 * len(a.data), reads=((INPUT,),),
         share=_new, scratch=_cross_entropy_scratch,
+        working=lambda node: _cross_entropy_scratch(node, None)[0],
         expects="logits of shape (n, c) and n labels",
     ),
     "binary_cross_entropy": _of_entries(

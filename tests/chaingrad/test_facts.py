@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from chaingrad import Node, einsum, elementwise, linalg, rules, where
+from chaingrad import Node, einsum, elementwise, linalg, no_grad, rules, where
 from chaingrad.account import Ledger, flops, saved_bytes
 from chaingrad.facts import FACTS
 from chaingrad.losses import binary_cross_entropy_with_logits, cross_entropy, softmax
@@ -245,8 +245,7 @@ GRAPHS = {
 
 @reuses
 @pytest.mark.slow
-@pytest.mark.parametrize("release", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("dtype", "release"), [(np.float32, False), (np.float64, True)])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_peak_of_a_graph_is_predicted(name, dtype, release, traced):
     rng = np.random.default_rng(0)
@@ -270,16 +269,22 @@ def drawn_cases(name, count):
     """Some of the combinations of dtype, layout, size and gradient, the same at each run."""
     choice = random.Random(name)
     dtypes = DTYPES[1:] if name in OF_MATRICES else DTYPES
-    for seed in range(count):
-        layout = choice.choice(LAYOUTS)
-        yield (
-            seed,
-            dtypes[seed % len(dtypes)],
-            layout,
-            SMALL if layout == "C" and choice.random() < 0.5 else BIG,
-            choice.choice(["uniform", "dense", "rows"]),
-            choice.random() < 0.3,
-        )
+    big = BIG
+    if name == "erf":  # it makes a Python float of each entry
+        dtypes, big, count = (np.float64,), BIG // 4, 3
+    if name in ("matmul", "einsum"):  # which take long in half precision
+        dtypes = DTYPES[1:]
+        yield 100, np.float16, "C", SMALL, "dense", False
+    yield 0, np.float64, "C", SMALL, "dense", False
+    for seed in range(1, count):
+        layout, gradient = choice.choice(LAYOUTS), choice.choice(["uniform", "dense", "rows"])
+        yield seed, dtypes[seed % len(dtypes)], layout, big, gradient, choice.random() < 0.3
+
+
+def is_close(predicted, measured, case, buffered=False):
+    """Beside one array NumPy's buffers do not vanish, as they do beside four."""
+    buffers = 2 * 8192 * np.dtype(case[1]).itemsize if buffered or case[3] == SMALL else 0
+    return abs(measured - predicted) <= CLOSE * max(predicted, measured, case[3]) + buffers
 
 
 @reuses
@@ -287,12 +292,34 @@ def drawn_cases(name, count):
 @pytest.mark.parametrize("name", sorted(FACTS))
 def test_peak_of_every_rule_is_predicted(name, traced):
     wrong = []
-    for case in drawn_cases(name, 9):
+    for case in drawn_cases(name, 7):
         predicted, measured = peaks(name, *case)
-        buffers = 2 * 8192 * np.dtype(case[1]).itemsize if case[3] == SMALL else 0
-        if abs(measured - predicted) > CLOSE * max(predicted, measured, case[3]) + buffers:
+        if not is_close(predicted, measured, case):
             wrong.append((*case, predicted, measured, round(measured / max(predicted, 1), 3)))
     assert wrong == []
+
+
+@reuses
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(FACTS))
+def test_peak_of_prediction_by_every_rule(name, traced):
+    for case in list(drawn_cases(name, 5))[1:]:
+        inputs, options = Drawn(name, *case[:4]).operands()
+        leaves = [Node(x) for x in inputs]
+
+        def run(leaves=leaves, options=options):
+            with np.errstate(all="ignore"):
+                return leaves[0].apply(RULES[name], leaves, options)
+
+        predicted = Ledger(run()).prediction_peak()
+        options.pop("kept", None)
+        gc.collect()
+        before = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        with no_grad():
+            run()
+        measured = tracemalloc.get_traced_memory()[1] - before - OBJECTS
+        assert is_close(predicted, measured, case, buffered=True), (*case, predicted, measured)
 
 
 # --- what is kept -------------------------------------------------------------------------------
