@@ -340,3 +340,22 @@ def test_squares_beyond_float16_are_summed_in_float32(f):
     written = program(f)(at)
     np.testing.assert_allclose(written[0], expected[0], rtol=2e-3)
     np.testing.assert_allclose(written[1], expected[1], rtol=2e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("f", "given_to"),
+    [
+        (lambda x, i: np.take(x, i), np.array([0, 2])),
+        (lambda x, i: np.take_along_axis(x, i, axis=0), np.array([0, 2])),
+        (lambda x, i: x.clip(i, 9.0), np.array([1, 5, 1])),
+    ],
+)
+def test_arrays_that_are_given_may_change_after_the_call(f, given_to):
+    gradients = []
+    for later in (given_to, np.full_like(given_to, 1)):
+        x, array = Node(np.array([2.0, 3.0, 4.0])), given_to.copy()
+        total = f(x, array).sum()
+        array[...] = later
+        total.backward()
+        gradients.append(x.grad)
+    np.testing.assert_array_equal(*gradients)
