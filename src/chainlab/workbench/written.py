@@ -15,6 +15,7 @@ from chainlab.workbench.replay import Replay
 from chainlab.workbench.tables import SHEETS
 from chainlab.workbench.views import MOST_DRAWN, View, require_scalar
 from chainview import draw_graph
+from chainview.draw.svg import scrolling
 from chainview.piece import piece
 from chainview.read.reading import read
 
@@ -43,7 +44,7 @@ def written(root: Node, typeset: Typeset = as_code) -> View:
     argnums = 0 if count == 1 else range(count)
     trace = program(replay.function, argnums).trace(*replay.values)
     drawing = draw_graph(root, direction="TB", max_nodes=MOST_DRAWN)
-    drawn = drawing._repr_mimebundle_()["text/html"]
+    drawn = scrolling(drawing.svg())
     ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
     nodes = {new: ids[old] for new, old in replay.made.items()}
     rows = "".join(_rows(trace, nodes, typeset))

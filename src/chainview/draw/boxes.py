@@ -1,5 +1,6 @@
 """Nodes and edges as Graphviz draws them: boxes, or squares and circles."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -14,6 +15,7 @@ Style = Literal["box", "shapes"]
 _ROUNDED = ' STYLE="ROUNDED"'
 BARE = '<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">'
 BACK = {"LR": "←", "RL": "→", "TB": "↑", "BT": "↓"}
+_TURNED = {"LR": "TB", "TB": "LR", "RL": "BT", "BT": "RL"}
 
 
 def check_option(name: str, value: str, known: tuple[str, ...]) -> None:
@@ -36,6 +38,16 @@ def new_graph(direction: str) -> Digraph:
     graph.defaults("node", **text, fontsize="14", color=LIGHT["node-line"], penwidth="1.2")
     graph.defaults("edge", **text, fontsize="12", color=LIGHT["edge"], arrowsize="0.7")
     return graph
+
+
+def turned(source: str) -> str:
+    """Return a drawing's source with its data flowing down instead of right, or the reverse."""
+    found = re.search(r'\brankdir="(LR|TB|RL|BT)"', source)
+    if found is None:
+        return source
+    was, now = found[1], _TURNED[found[1]]
+    source = source.replace(found[0], f'rankdir="{now}"', 1)
+    return re.sub(rf'(?<=<TD ALIGN="LEFT" BALIGN="LEFT">){BACK[was]}(?=\s)', BACK[now], source)
 
 
 def _colors(item: Item, name: str) -> tuple[str, str]:

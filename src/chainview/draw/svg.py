@@ -1,5 +1,8 @@
 """What a drawing is, and Graphviz's SVG made fit for a page: themed colours, alt text, no ids.
 
+A page gets a wide drawing twice, one of them turned, and the style sheet shows the one for which
+there is room. It needs no script, and paper always has the wide one.
+
 A drawing is written in the light colours of `COLORS`. Inline, each becomes a CSS custom property
 with the light colour as its fallback, and a small style sheet inside the SVG gives the dark ones
 where the page is dark. A page may set the same properties to have colours of its own.
@@ -14,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from chainview.draw.boxes import turned
 from chainview.draw.dot import SHOWN, layout
 from chainview.draw.palette import NAME, style, themed
 from chainview.read.words import printable
@@ -23,7 +27,8 @@ _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 _LEGIBLE = 11.0  # pixels: a wide drawing shrinks until its smallest type has this size
 _PHONE = 320.0  # pixels: anything up to this width never needs to scroll
 _COLUMN = 780.0  # pixels: a window of 1280 cuts anything wider
-_CLOSER = re.compile(r'(?<=\branksep=")[\d.]+')
+_RANKS = re.compile(r'(?<=\branksep=")[\d.]+')
+_NEIGHBOURS = re.compile(r'(?<=\bnodesep=")[\d.]+')
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,7 +52,23 @@ class Drawing:
     def _laid_out(self) -> bytes:
         """Graphviz's SVG, with shorter arrows if it wouldn't fit its column otherwise."""
         svg = layout(self.source, "svg")
-        return svg if _fits(svg) else layout(_CLOSER.sub("0.16", self.source), "svg")
+        return svg if _fits(svg) else layout(_RANKS.sub("0.16", self.source), "svg")
+
+    @cached_property
+    def _narrow(self) -> bytes | None:
+        """Graphviz's SVG for a phone, or None if the drawing fits one or can't be narrower."""
+        least = _smallest(self._laid_out)
+        if least <= _PHONE:
+            return None
+        other = turned(self.source)
+        sources = other, _NEIGHBOURS.sub("0.12", other), _RANKS.sub("0.16", self.source)
+        found = None
+        for svg in (layout(source, "svg") for source in sources):
+            if _smallest(svg) < least:
+                found, least = svg, _smallest(svg)
+            if least <= _PHONE:
+                break
+        return found
 
     @property
     def fits(self) -> bool:
@@ -91,13 +112,18 @@ class Drawing:
         self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
     ) -> dict[str, Any]:
         bundle: dict[str, Any] = {
-            "text/html": scrolling(self.svg()),
+            "text/html": self._html(),
             "image/svg+xml": self.svg(theme=False),
             "text/plain": self.alt,
         }
         if include is not None and "application/pdf" in include:
             bundle["application/pdf"] = self._render("pdf")
         return bundle
+
+    def _html(self) -> str:
+        if self._narrow is None:
+            return scrolling(self.svg())
+        return either(self.svg(), inline(self._narrow, self.alt, self.titles))
 
 
 def inline(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:
@@ -122,8 +148,12 @@ def _smallest_width(root: ET.Element) -> int:
     return math.ceil(float(root.attrib["width"]) * _LEGIBLE / min(sizes, default=_LEGIBLE))
 
 
+def _smallest(svg: bytes) -> int:
+    return _smallest_width(_clean(svg, "", {}))
+
+
 def _fits(svg: bytes) -> bool:
-    return _smallest_width(_clean(svg, "", {})) <= _COLUMN
+    return _smallest(svg) <= _COLUMN
 
 
 def scrolling(svg: str) -> str:
@@ -131,9 +161,31 @@ def scrolling(svg: str) -> str:
 
     The box can be reached by the keyboard only if a phone may need to scroll it.
     """
-    smallest = int(svg.partition("min-width:")[2].partition("px")[0])
-    reach = ' tabindex="0" role="group" aria-label="Drawing"' if smallest > _PHONE else ""
+    reach = ' tabindex="0" role="group" aria-label="Drawing"' if _written(svg) > _PHONE else ""
     return f'<div class="chaingrad-drawing" style="overflow-x:auto"{reach}>{svg}</div>'
+
+
+def either(wide: str, narrow: str) -> str:
+    """Show the wide one of two inline SVGs where it can be read whole, and else the narrow one.
+
+    What strips style sheets leaves the wide one, as only a style sheet shows the narrow one.
+    """
+    least = _written(wide)
+    narrow = re.sub(r"<style>.*?</style>", "", narrow, count=1)  # the wide one's holds for both
+    sheet = (
+        f"@media screen{{@container (width<{least}px){{.cg-from-{least}{{display:none}}"
+        f".cg-below-{least}{{display:block!important}}}}}}"
+    )
+    return (
+        f'<div class="chaingrad-either" style="container-type:inline-size"><style>{sheet}</style>'
+        f'<div class="chaingrad-drawing cg-from-{least}" style="overflow-x:auto">{wide}</div>'
+        f'<div class="cg-below-{least}" style="display:none">{scrolling(narrow)}</div></div>'
+    )
+
+
+def _written(svg: str) -> int:
+    """Return the smallest width that is written in an inline SVG."""
+    return int(svg.partition("min-width:")[2].partition("px")[0])
 
 
 def standalone(svg: bytes, alt: str, titles: Mapping[str, str]) -> str:

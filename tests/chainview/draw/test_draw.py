@@ -20,6 +20,7 @@ from chaingrad import Node
 from chaingrad.graph import CycleError
 from chainview import Drawing, draw_gradient_flow, draw_graph, draw_toposort
 from chainview.draw import dot as backends
+from chainview.draw.boxes import turned
 from chainview.draw.dot import GraphvizMissingError
 from chainview.draw.palette import COLORS
 
@@ -663,10 +664,44 @@ def test_small_drawings_keep_their_size_and_wide_ones_can_be_scrolled():
     assert float(root.get("width")) == pytest.approx(float(root.get("viewBox").split()[2]), abs=0.5)
     assert "max-width:100%" in root.get("style")
     assert "tabindex" not in small._repr_mimebundle_()["text/html"]
-    total = Node(1.0)
-    for _ in range(20):
-        total = total + 1
-    assert 'tabindex="0"' in draw_graph(total)._repr_mimebundle_()["text/html"]
+    many = [sum((Node(1.0) for _ in range(8)), start=Node(0.0)) for _ in range(8)]
+    assert 'tabindex="0"' in draw_graph(many)._repr_mimebundle_()["text/html"]
+
+
+@pytest.mark.parametrize("direction", ["LR", "RL", "TB", "BT"])
+def test_a_wide_drawing_is_there_for_a_phone_as_well(direction):
+    root = Node(1.0)
+    for _ in range(8):
+        root = root.tanh()
+    if direction in ("TB", "BT"):
+        root = [Node(float(i), f"number {i}") * 2 for i in range(8)]
+    drawing = draw_graph(root, direction=direction)
+    html = drawing._repr_mimebundle_()["text/html"]
+    wide, narrow = re.findall("<svg.*?</svg>", html)
+    assert wide == drawing.svg()
+    least = [int(re.search(r"min-width:(\d+)px", svg)[1]) for svg in (wide, narrow)]
+    assert least[0] > 358 >= least[1]
+    assert ("<style>" in wide, "<style>" in narrow) == (True, False)
+    assert narrow.count("data-node") == wide.count("data-node")
+    assert 'style="display:none"' in html.partition("</svg>")[2]  # where style sheets are stripped
+    assert "tabindex" not in html
+    assert " id=" not in html
+
+
+def test_a_turned_drawing_turns_the_arrows_of_what_goes_back():
+    y = Node(3.0, "← x")
+    for _ in range(5):
+        y = y * 2
+    y.backward()
+    html = draw_gradient_flow(y)._repr_mimebundle_()["text/html"]
+    wide, narrow = (
+        re.findall("<text[^>]*>([^<]*)", svg) for svg in re.findall("<svg.*?</svg>", html)
+    )
+    assert sum(text.startswith("←") for text in wide) == 6
+    assert [text[0] for text in narrow if text[0] in "←↑"].count("↑") == 5
+    assert "← x" in narrow
+    assert turned("digraph { a -> b }") == "digraph { a -> b }"
+    assert turned(turned(draw_gradient_flow(y).source)) == draw_gradient_flow(y).source
 
 
 def luminance(color: str) -> float:

@@ -19,6 +19,16 @@ OVERFLOWS = """() => [...document.querySelectorAll('g.node')].flatMap(node => {
         return box.left < left || box.right > right;
     }).map(text => text.textContent);
 })"""
+# Of each drawing: which of its pictures is shown, whether it's cut, and its smallest type.
+SHOWN = """() => [...document.querySelectorAll('.chaingrad-either')].map((both) => {
+    const boxes = [...both.querySelectorAll('.chaingrad-drawing')];
+    const shown = boxes.filter((box) => box.checkVisibility());
+    const svg = shown[0].querySelector('svg');
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    const sizes = [...svg.querySelectorAll('text')].map((e) => e.getAttribute('font-size'));
+    return [shown.length, boxes.indexOf(shown[0]), shown[0].scrollWidth > shown[0].clientWidth,
+        scale * Math.min(...sizes)];
+})"""
 COLOR = "() => getComputedStyle(document.querySelector('text')).fill"
 
 
@@ -78,3 +88,27 @@ def test_print_is_light(browser):
 def test_a_phone_scrolls_the_drawing_and_not_the_page(browser):
     page = show(browser, viewport={"width": 390, "height": 800})
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
+def lesson() -> str:
+    w, x, b = Node(0.5, "w"), Node(1.5, "x"), Node(-0.2, "b")
+    loss = ((w * x + b).tanh() + b - 0.05) ** 2
+    loss.backward()
+    shown = [
+        draw_graph(loss),
+        draw_graph([Node(float(i)).tanh() for i in range(8)], direction="TB"),
+    ]
+    return "".join(drawing._repr_mimebundle_()["text/html"] for drawing in shown)
+
+
+def test_a_drawing_turns_where_it_would_be_cut(browser):
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.set_content(f"<!doctype html><body>{lesson()}")
+    on_a_phone = page.evaluate(SHOWN)
+    assert [seen[:3] for seen in on_a_phone] == [[1, 1, False]] * 2
+    assert min(size for *_, size in on_a_phone) > 10.95
+    page.set_viewport_size({"width": 1440, "height": 800})
+    assert [seen[:3] for seen in page.evaluate(SHOWN)] == [[1, 0, False]] * 2
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.emulate_media(media="print")  # paper is as wide as it is, whatever the screen was
+    assert [seen[:2] for seen in page.evaluate(SHOWN)] == [[1, 0]] * 2
