@@ -112,7 +112,8 @@ class NumberGraph:
 
     def _drawing(self, direction: Direction, room: str, shares: Shares) -> Drawing:
         graph = new_graph(direction)
-        graph.defaults("graph", nslimit="1", ranksep="0.25" if direction == "TB" else "0.2")
+        tall = {"ranksep": "0.25", "nodesep": "0.2"}  # as narrow as a phone
+        graph.defaults("graph", nslimit="1", **(tall if direction == "TB" else {"ranksep": "0.2"}))
         exponents = self._exponents()
         for item in self.items:
             if item.id in exponents.values():
