@@ -17,6 +17,7 @@ from tests.support import PATIENCE
 PHONE, TABLET, LAPTOP, DESKTOP = 390, 1024, 1280, 1440
 OWN, EVERYTHING = 1.0e6, 2.5e6  # bytes of a page, and of all that it loads, unpacked
 LEGIBLE = 11  # pixels
+FIRST_READ = "chapters/intro", "chapters/foundations/"  # by many on a phone
 
 # How far anything reaches beyond the window, boxes that scroll by themselves left aside.
 OVERFLOW = """() => Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)
@@ -304,6 +305,8 @@ def audit(reading: Reading, every_element: bool = False) -> Iterator[tuple[str, 
             thin(page)
         page.set_viewport_size({"width": DESKTOP, "height": 900})
         yield "axe", severe(page, every=every_element)
+    elif any(part in page.url for part in FIRST_READ):
+        yield f"no figure is cut at {width(page)} px", page.evaluate(CUT)
     yield "the theme follows the system", switch(page)
     yield "fits the window in the other theme", overflow(page)
     if wide:

@@ -149,7 +149,7 @@ def draw_neuron() -> Drawing:
             share = digits(node.grad * local)
             arrows.append(Arrow(names[parent], name, digits(local), share))
             words.append(f"{names[parent]} gets {share} from {name}")
-    alt = "The graph of the neuron, from w, x and b on the left to the loss on the right. Back "
+    alt = "The graph of the neuron, from w, x and b to the loss. Back "
     return draw(boxes, arrows, f"{alt}along its arrows, {'; '.join(words)}.")
 
 

@@ -48,7 +48,7 @@ def draw_search(root: Any, named: Mapping[str, Any]) -> Drawing:
 
 
 def draw_layer() -> Drawing:
-    """Draw a dense layer of two units with two inputs, number by number."""
+    """Draw a dense layer of two units with two inputs, number by number, to fit a phone."""
     node = chaingrad.Node
     x = [node(0.5, "x1"), node(-1.0, "x2")]
     weights = [[node(0.2, "w11"), node(-0.4, "w12")], [node(0.7, "w21"), node(0.1, "w22")]]
@@ -58,4 +58,4 @@ def draw_layer() -> Drawing:
         unit = (row[0] * x[0] + row[1] * x[1] + bias).tanh()
         unit.label = f"h{len(units) + 1}"
         units.append(unit)
-    return draw_graph(units, parameters=[*weights[0], *weights[1], *biases])
+    return draw_graph(units, values=False)
