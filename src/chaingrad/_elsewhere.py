@@ -78,7 +78,7 @@ NN = {
 OPTIM = {
     "clip_grad_norm_": "say chaingrad.optim.clip_grad_norm",
     "clip_grad_value_": "say chaingrad.optim.clip_grad_value",
-    "lr_scheduler": "set optimizer.lr between steps",
+    "lr_scheduler": "set optimizer.lr between steps, as in optimizer.lr = cosine(0.1, 100)(step)",
 }
 
 

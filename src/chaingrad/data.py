@@ -1,11 +1,13 @@
 """Data small enough to come with the package, so that they are there in live cells, too."""
 
+from collections.abc import Iterator
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["digits", "moons"]
+__all__ = ["batches", "digits", "moons"]
 
 
 def digits() -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -43,3 +45,32 @@ def moons(n: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArra
     circles = np.stack([np.cos(angles), np.sin(angles)], axis=1) * side[:, None]
     centres = labels[:, None] * np.array([1.0, 0.5])
     return circles + centres + rng.normal(0.0, 0.1, (n, 2)), labels
+
+
+def batches(
+    X: NDArray[Any], y: NDArray[Any], n: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Yield each example once, in an order that ``rng`` draws, ``n`` at a time.
+
+    Args:
+        X: examples, one a row (N, …).
+        y: what belongs to each of them (N, …).
+        n: the size of a batch; the last one has what is left.
+        rng: draws the order. The next epoch's call with the same ``rng`` draws another.
+
+    Raises:
+        ValueError: ``n`` is below 1, or ``X`` and ``y`` are not equally long.
+
+    >>> X, y = np.arange(10.0).reshape(5, 2), np.arange(5)
+    >>> for rows, labels in batches(X, y, 2, np.random.default_rng(0)):
+    ...     print(rows.shape, labels)
+    (2, 2) [2 4]
+    (2, 2) [3 0]
+    (1, 2) [1]
+    """
+    if n < 1:
+        raise ValueError(f"batches: a batch needs 1 example or more; got n={n!r}")
+    if len(X) != len(y):
+        raise ValueError(f"batches: X has {len(X)} examples and y has {len(y)}; they must be equal")
+    order = rng.permutation(len(X))
+    return ((X[at], y[at]) for at in (order[i : i + n] for i in range(0, len(X), n)))

@@ -1,4 +1,4 @@
-"""Optimizers, which turn gradients into steps, and the clipping of gradients.
+"""Optimizers, which turn gradients into steps, schedules of their rate, and clipping.
 
 Each update is that of ``torch.optim``, value for value.
 
@@ -14,7 +14,7 @@ moves.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,6 +192,89 @@ class AdamW(Adam):
     def _change(self, i: int, gradient: Any) -> Any:
         decay = float(self.lr) * self.weight_decay * self.parameters[i].data
         return decay + super()._change(i, gradient)
+
+
+# --- schedules ----------------------------------------------------------------------------------
+
+Schedule = Callable[[int], float]
+
+
+def constant(lr: float, warmup: int = 0) -> Schedule:
+    """Return the schedule that keeps one rate, after a warm-up :cite:`goyal2017`.
+
+    A schedule is a function from the number of a step, counted from 0, to its learning rate. Set
+    the rate before the step, whichever the optimizer is.
+
+    Args:
+        lr: the rate.
+        warmup: in how many steps the rate rises to ``lr``: (t + 1)/warmup of it at step t.
+
+    Raises:
+        ValueError: a number is negative.
+
+    >>> optimizer, rate = SGD([Node(1.0)], lr=0.1), constant(0.1, warmup=4)
+    >>> for t in range(3):
+    ...     optimizer.lr = rate(t)
+    ...     print(t, round(optimizer.lr, 3))
+    0 0.025
+    1 0.05
+    2 0.075
+    """
+    at_least_zero("lr", lr)
+    at_least_zero("warmup", warmup)
+    return lambda t: lr * min(1.0, (t + 1) / warmup) if warmup else lr
+
+
+def step_decay(lr: float, every: int, factor: float = 0.1) -> Schedule:
+    """Return the schedule lr·factorᵏ, where k counts the whole stretches of ``every`` steps.
+
+    It is PyTorch's ``StepLR``.
+
+    Raises:
+        ValueError: ``every`` is below 1, or another number is negative.
+
+    >>> rate = step_decay(0.8, every=10, factor=0.5)
+    >>> rate(0), rate(9), rate(10), rate(35)
+    (0.8, 0.8, 0.4, 0.1)
+    """
+    at_least_zero("lr", lr)
+    at_least_zero("factor", factor)
+    if every < 1:
+        raise ValueError(f"step_decay: every must be 1 step or more; got {every!r}")
+    return lambda t: lr * factor ** (t // every)
+
+
+def cosine(lr: float, steps: int, warmup: int = 0, least: float = 0.0) -> Schedule:
+    """Return the schedule that falls along half a cosine, after a warm-up :cite:`loshchilov2017`.
+
+    With s = (t - warmup)/(steps - warmup) it is least + (lr - least)·(1 + cos πs)/2, and ``least``
+    from step ``steps`` on. Without warm-up, it is PyTorch's ``CosineAnnealingLR`` up to there.
+
+    Args:
+        lr: the highest rate.
+        steps: how many steps there are.
+        warmup: how many of them the rate rises in, as in `constant`.
+        least: the rate at the end.
+
+    Raises:
+        ValueError: ``steps`` does not exceed ``warmup``, or a number is negative.
+
+    >>> rate = cosine(0.1, steps=10, warmup=2)
+    >>> [round(rate(t), 4) for t in (0, 1, 2, 6, 10, 11)]
+    [0.05, 0.1, 0.1, 0.05, 0.0, 0.0]
+    """
+    at_least_zero("least", least)
+    if not steps > warmup:
+        raise ValueError(f"cosine: steps={steps!r} must be more than warmup={warmup!r}")
+    rising = constant(lr, warmup)
+
+    def rate(t: int) -> float:
+        if t < warmup:
+            return rising(t)
+        s = min(1.0, (t - warmup) / (steps - warmup))
+        return least + (lr - least) * (1 + math.cos(math.pi * s)) / 2
+
+    return rate
 
 
 # --- clipping -----------------------------------------------------------------------------------

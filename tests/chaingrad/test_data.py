@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from chaingrad.data import digits, moons
+from chaingrad.data import batches, digits, moons
 
 
 @pytest.mark.slow
@@ -35,3 +35,25 @@ def test_moons_are_two_half_circles_that_a_line_does_not_part() -> None:
     assert 0.8 < np.mean((inputs @ line > 0) == labels) < 0.95
     again, _ = moons(2000, np.random.default_rng(3))
     assert np.array_equal(points, again)
+
+
+@pytest.mark.parametrize(("count", "n", "sizes"), [(7, 3, [3, 3, 1]), (6, 3, [3, 3]), (2, 5, [2])])
+def test_batches_have_each_example_once_with_what_belongs_to_it(count, n, sizes) -> None:
+    X, y = np.arange(3.0 * count).reshape(count, 3), 10 * np.arange(count)
+    rng = np.random.default_rng(0)
+    epochs = [list(batches(X, y, n, rng)) for _ in range(3)]
+    for epoch in epochs:
+        assert [len(rows) for rows, _ in epoch] == sizes
+        assert all((10 * rows[:, 0] == 3 * labels).all() for rows, labels in epoch)
+        assert sorted(np.concatenate([labels for _, labels in epoch])) == y.tolist()
+    orders = {tuple(np.concatenate([labels for _, labels in epoch])) for epoch in epochs}
+    assert len(orders) > 1 or count == 2
+
+
+def test_batches_refuse_what_does_not_fit_at_once() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="3 examples and y has 2"):
+        batches(np.ones((3, 1)), np.ones(2), 1, rng)
+    with pytest.raises(ValueError, match="got n=0"):
+        batches(np.ones((3, 1)), np.ones(3), 0, rng)
+    assert list(batches(np.ones((0, 1)), np.ones(0), 4, rng)) == []

@@ -11,7 +11,16 @@ from hypothesis.extra.numpy import arrays
 
 from chaingrad import Node, grad
 from chaingrad.nn import Linear, Parameter
-from chaingrad.optim import SGD, Adam, AdamW, clip_grad_norm, clip_grad_value
+from chaingrad.optim import (
+    SGD,
+    Adam,
+    AdamW,
+    clip_grad_norm,
+    clip_grad_value,
+    constant,
+    cosine,
+    step_decay,
+)
 
 STEPS = 100
 START = {
@@ -357,3 +366,69 @@ def test_a_frozen_parameter_never_moves(kind, data):
     assert np.array_equal(frozen.data, at)
     assert not np.array_equal(free.data, at)
     assert frozen.grad is not free.grad or np.all(np.abs(frozen.grad) > 1e-3)
+
+
+# --- schedules ----------------------------------------------------------------------------------
+
+
+def rates_of_torch(kind, steps, **options):
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=0.3)
+    scheduler = kind(optimizer, **options)
+    for _ in range(steps):
+        yield scheduler.get_last_lr()[0]
+        optimizer.step()
+        scheduler.step()
+
+
+def test_schedules_are_those_of_torch():
+    scheduler = torch.optim.lr_scheduler
+    for ours, theirs in [
+        (step_decay(0.3, 7, 0.4), rates_of_torch(scheduler.StepLR, 40, step_size=7, gamma=0.4)),
+        (
+            cosine(0.3, 40, least=0.02),
+            rates_of_torch(scheduler.CosineAnnealingLR, 41, T_max=40, eta_min=0.02),
+        ),
+    ]:
+        for t, expected in enumerate(theirs):
+            assert ours(t) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("warmup", [0, 1, 5])
+def test_a_rate_rises_to_its_top_and_never_leaves_it_for_more(warmup):
+    for rate in (constant(0.3, warmup), cosine(0.3, 20, warmup)):
+        assert max(map(rate, range(30))) == rate(warmup) == 0.3
+        rising = [rate(t) for t in range(warmup)]
+        assert rising == pytest.approx([0.3 * (t + 1) / warmup for t in range(warmup)])
+    assert cosine(0.3, 20, warmup, 0.1)(1000) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("kind", [SGD, Adam, AdamW])
+def test_any_optimizer_takes_a_rate_at_each_step(kind):
+    def trained(rates):
+        w = Node(2.0)
+        optimizer = kind([w], lr=0.1)
+        for rate in rates:
+            optimizer.lr = rate
+            optimizer.zero_grad()
+            (w * w).backward()
+            optimizer.step()
+        return w.data
+
+    falling = cosine(0.1, 5)
+    assert trained(map(falling, range(5))) != trained([0.1] * 5)
+    assert trained(map(constant(0.1), range(5))) == trained([0.1] * 5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: constant(-0.1), "lr must be 0 or more"),
+        (lambda: constant(0.1, warmup=-1), "warmup must be 0 or more"),
+        (lambda: step_decay(0.1, 0), "1 step or more; got 0"),
+        (lambda: cosine(0.1, 3, warmup=3), "steps=3 must be more than warmup=3"),
+        (lambda: cosine(-0.1, 3), "lr must be 0 or more"),
+    ],
+)
+def test_a_schedule_that_makes_no_sense_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
