@@ -557,4 +557,10 @@ FACTS: dict[str, Facts] = {
         scratch=_cholesky_scratch, working=_inv_working,
         expects="symmetric matrices of positive eigenvalues",
     ),
+    # Their work depends on the values: LAPACK repeats until it has converged.
+    "eigvalsh": Facts(reads=((INPUT,),), expects="symmetric matrices"),
+    "eigh": Facts(reads=((INPUT, RESULT),), expects="symmetric matrices"),
+    "svdvals": Facts(reads=((INPUT,),), expects="matrices"),
+    "svd": Facts(reads=((INPUT, RESULT),), expects="matrices"),
+    "over_gaps": Facts(reads=((RESULT,),)),
 }  # fmt: skip

@@ -1,12 +1,14 @@
 """Linear algebra of nodes beside NumPy's values and PyTorch's derivatives of both orders."""
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chaingrad import Node, check_gradients, program, value_and_grad
+from chaingrad import Node, check_gradients, grad, hessian, program, value_and_grad
 from tests.chaingrad.test_rules import agree, seeds
 
 
@@ -14,6 +16,40 @@ def matrices(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape) + 3 * np.eye(*shape[-2:])
 
 
+def spread(seed, *shape):
+    """Matrices whose eigenvalues and singular values are well apart."""
+    apart = np.zeros(shape)
+    for i in range(min(shape[-2:])):
+        apart[..., i, i] = 2 * i + 1
+    return apart + 0.3 * np.random.default_rng(seed).standard_normal(shape)
+
+
+def eigen(library, joined):
+    """What doesn't depend on the signs of the vectors."""
+
+    def f(a):
+        w, v = library.eigh(a + a.mT)
+        return joined([w[..., None, :], v * v, v[..., :1, :] * v], -2)
+
+    return f
+
+
+def singular(library, joined):
+    def f(a):
+        u, s, vh = library.svd(a, full_matrices=False)
+        return joined([s[..., None, :], u * u, vh.mT * vh.mT, u[..., :1, :] * vh.mT], -2)
+
+    return f
+
+
+DECOMPOSED = {
+    "eigh": (eigen(np.linalg, np.concatenate), eigen(torch.linalg, torch.cat)),
+    "svd": (singular(np.linalg, np.concatenate), singular(torch.linalg, torch.cat)),
+    "eigvalsh": (
+        lambda a: np.linalg.eigvalsh(a + a.mT), lambda a: torch.linalg.eigvalsh(a + a.mT)
+    ),
+    "svdvals": (np.linalg.svdvals, torch.linalg.svdvals),
+}  # fmt: skip
 OF_ONE = {
     "inv": (np.linalg.inv, torch.linalg.inv),
     "det": (np.linalg.det, torch.linalg.det),
@@ -30,6 +66,91 @@ stacks = st.sampled_from([(), (1,), (2,), (2, 1)])
 @given(order=st.integers(1, 3), before=stacks, seed=seeds)
 def test_of_one_matrix(name, order, before, seed):
     agree(*OF_ONE[name], [matrices(seed, *before, order, order)], seed)
+
+
+@pytest.mark.parametrize("name", DECOMPOSED)
+@given(rows=st.integers(1, 4), columns=st.integers(1, 4), before=stacks, seed=seeds)
+def test_of_values_and_vectors(name, rows, columns, before, seed):
+    shape = (*before, rows, rows if name.startswith("eig") else columns)
+    agree(*DECOMPOSED[name], [spread(seed, *shape)], seed)
+
+
+@pytest.mark.parametrize("name", DECOMPOSED)
+def test_of_values_and_vectors_by_differences_and_as_programs(name):
+    f = DECOMPOSED[name][0]
+    weights = np.random.default_rng(1).standard_normal(f(spread(1, 3, 3)).shape)
+
+    def loss(a):
+        return (f(a) * weights).sum()
+
+    check_gradients(loss, spread(2, 3, 3), order=2)
+    value, gradient = program(loss)(spread(3, 3, 3))
+    expected = value_and_grad(loss)(spread(3, 3, 3))
+    np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-9, atol=1e-12)
+
+
+TURNED = np.linalg.qr(matrices(5, 3, 3))[0]
+
+
+@pytest.mark.parametrize("turn", [np.eye(3), TURNED], ids=["exactly", "up to rounding"])
+@pytest.mark.parametrize("values", [(1.0, 1.0, 2.0), (2.0, 2.0, 2.0)])
+def test_vectors_of_equal_values_have_no_derivative(turn, values):
+    a, weights = turn @ np.diag(values) @ turn.T, np.arange(9.0).reshape(3, 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        of_v = grad(lambda a: (np.linalg.eigh(a).eigenvectors ** 2 * weights).sum())(a)
+        of_u = grad(lambda a: (np.linalg.svd(a, full_matrices=False).U ** 2 * weights).sum())(a)
+        of_w = grad(lambda a: (np.linalg.eigh(a).eigenvalues ** 2).sum())(a)
+        of_s = grad(lambda a: (np.linalg.svd(a, full_matrices=False).S ** 2).sum())(a)
+    assert np.isnan(of_v).all()
+    assert np.isnan(of_u).all()
+    np.testing.assert_allclose(of_w, 2 * a, atol=1e-14)
+    np.testing.assert_allclose(of_s, 2 * a, atol=1e-14)
+    assert np.isnan(hessian(lambda a: (np.linalg.eigvalsh(a) ** 2).sum())(a)).any()
+
+
+def test_results_have_numpys_names_and_values():
+    a = spread(1, 2, 3, 2)
+    node = Node(a)
+    for name, ours, theirs in [
+        ("SVD", np.linalg.svd(node, full_matrices=False), np.linalg.svd(a, full_matrices=False)),
+        ("Eigh", np.linalg.eigh(node.mT @ node), np.linalg.eigh(a.mT @ a)),
+    ]:
+        assert type(ours).__name__ == f"{name}Result"
+        for field in theirs._fields:
+            np.testing.assert_allclose(
+                getattr(ours, field).data, getattr(theirs, field), rtol=1e-12, atol=1e-14
+            )
+    assert np.linalg.svd(node, compute_uv=False).shape == (2, 2)
+    lopsided = np.array([[1.0, 9.0], [2.0, 4.0]])
+    for triangle in "LUlu":
+        ours = np.linalg.eigvalsh(Node(lopsided), UPLO=triangle)
+        np.testing.assert_allclose(ours.data, np.linalg.eigvalsh(lopsided, triangle))
+
+
+def test_what_has_no_derivative_is_refused():
+    a = Node(spread(1, 3, 3))
+    with pytest.raises(TypeError, match="pass full_matrices=False"):
+        np.linalg.svd(a)
+    with pytest.raises(TypeError, match="or use eigh"):
+        np.linalg.svd(a, full_matrices=False, hermitian=True)
+    with pytest.raises(ValueError, match="'L' or 'U'; got 'X'"):
+        np.linalg.eigh(a, "X")
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        np.linalg.eigh(Node(np.ones((2, 3))))
+
+
+def test_a_singular_value_of_0_needs_a_square_matrix():
+    """A vector of a tall matrix may turn any way around a value of 0."""
+
+    def loss(a):
+        return (np.linalg.svd(a, full_matrices=False).U[:, 0] ** 2 * np.arange(len(a))).sum()
+
+    square, tall = np.diag([2.0, 1.0, 0.0]), np.eye(3)[:, :2] * [1.0, 0.0]
+    assert np.isfinite(grad(loss)(square)).all()
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(grad(loss)(tall)).all()
 
 
 def solved(a, b):

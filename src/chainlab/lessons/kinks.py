@@ -23,9 +23,10 @@ SMOOTH = {
     "binary_cross_entropy_with_logits", "mse_loss", "l2_penalty", "softmax", "log_softmax",
 }  # fmt: skip
 _NO_OPERATIONS = {
-    "AnomalyError", "Node", "check_gradients", "checkpoint", "detect_anomaly", "grad",
+    "AnomalyError", "Node", "check_gradients", "checkpoint", "custom_vjp", "detect_anomaly", "grad",
     "hessian", "hvp", "jacobian", "jvp", "no_grad", "program", "value_and_grad", "vjp", "apply",
     "backward", "detach", "item", "seed", "sorted_graph", "argmax", "argmin",
+    "over_gaps",  # a part of the VJPs of eigh and svd
 }  # fmt: skip
 _OTHER_NAMES = {"amax": "max", "amin": "min", "ravel": "flatten", "reciprocal": "div"}
 
