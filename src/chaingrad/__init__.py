@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from chaingrad import _elsewhere, linalg  # noqa: F401 (NumPy's functions of nodes)
+from chaingrad.custom import custom_vjp
 from chaingrad.elementwise import erf, gelu, silu
 from chaingrad.functional import (
     check_gradients,
@@ -53,6 +54,7 @@ __all__ = [
     "check_gradients",
     "checkpoint",
     "concatenate",
+    "custom_vjp",
     "detect_anomaly",
     "einsum",
     "erf",
