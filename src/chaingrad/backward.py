@@ -124,7 +124,8 @@ def shares(
         share = next(pulled, None)  # zip would hold it while the next is computed
         if takes:
             if watch:
-                share = watch.backward(node, parent, share, g)
+                share = watch.sent(node, share)
+                watch.backward(node, parent, share, g)
             share = match_parent(share, parent, node)
             # a view tells the child's array from the parent's own
             yield parent, share.view() if share is g and type(g) is ndarray else share

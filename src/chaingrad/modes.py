@@ -199,9 +199,12 @@ class Watch:
     def lost(self, node: Any, how: str) -> None:
         """See that someone makes a plain number of a node that requires a gradient."""
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
-        """See the share of its gradient ``g`` that ``node`` sends, and return what to send."""
+    def sent(self, node: Any, share: Any) -> Any:
+        """Return the share that ``node`` sends to a parent, or another in its place."""
         return share
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""
 
 
 class _Anomalies(Watch):
@@ -233,12 +236,11 @@ class _Anomalies(Watch):
                     "after backward, or compute again"
                 )
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         if not _finite(value(share)) and _finite(value(g)):
             raise AnomalyError(
                 f"the backward pass of {node.op} gave {_first(value(share))} for {describe(parent)}"
             )
-        return share
 
 
 def _count_watches(one: int) -> None:

@@ -156,7 +156,7 @@ class _Reads(modes.Watch):
         self.before = before
         self.nodes: dict[Node, None] = {}
         self._made: set[Node] = set()  # by derivatives taken within, which record
-        for name in ("again", "unchanged", "lost", "backward"):
+        for name in ("again", "starts", "unchanged", "lost", "sent", "backward"):
             setattr(self, name, getattr(before, name))
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:

@@ -150,12 +150,14 @@ class Passes(modes.Watch):
     def starts(self, root: Any) -> None:
         self._vanishing |= vanishing(root)
 
-    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> Any:
-        if isinstance(g, Recorded):
-            self.adjoints.setdefault(g, []).append(node)
+    def sent(self, node: Any, share: Any) -> Any:
         if isinstance(share, Recorded) and self._vanishing.get(node):
             return np.zeros_like(share)
         return share
+
+    def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
+        if isinstance(g, Recorded):
+            self.adjoints.setdefault(g, []).append(node)
 
     def again(self) -> AbstractContextManager[None]:
         return self.tape.again()

@@ -41,6 +41,7 @@ FREE = {
     "scaled rows in a product": attention,
     "shifted by a minimum": lambda x: (np.log(np.exp(x - x.min()).sum()) + x.min()) ** 2,
     "twice the maximum": lambda x: (2.0 * x.max() - x.max() / 0.5) * x.sum() + (x * x).sum(),
+    "within a checkpoint": lambda x: (cg.checkpoint(softmax, x) * OTHER).sum(),
     "negated": lambda x: (np.exp(-(x.max() - x)).sum() * np.exp(0 - (-x.max()))) + x.sum(),
     "turned": lambda x: (softmax(x).T * OTHER.T).sum(),
     "columns and new axes": lambda x: (softmax(x)[:, None, 1:] * OTHER[:, None, 1:]).sum(),
