@@ -171,7 +171,7 @@ def rule(
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
-        TypeError: a fact has no place in `Facts`.
+        TypeError: a fact has no place in `chaingrad.facts.Facts`.
     """
     return _register(Rule(name, compute, vjps, **facts), replace)
 

@@ -103,8 +103,9 @@ class _Formulas:
         if op in _FORMS:
             form, binds = _FORMS[op]
             return form.format(*(self._operand(y, CHOICE) for y in args)), binds
-        if op == "getitem":
-            index = self.writer.index(x).replace("_", r"\_")
+        index = self.writer.index(x) if op == "getitem" else self.writer.new_axis(x)
+        if index:
+            index = index.replace("_", r"\_")
             return rf"{self._operand(args[0], ATOM)}\left[\texttt{{{index}}}\right]", ATOM
         if op == "assemble":
             return self._assembled(x)

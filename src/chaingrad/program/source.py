@@ -435,10 +435,14 @@ class Writer:
         axes = x.option("axes")
         return (f"{inner}.transpose{tuple(axes)}" if axes else f"{inner}.T"), ATOM
 
+    def new_axis(self, x: Recorded) -> str:
+        """Write the index that makes ``x`` of a vector, "" if it is made in another way."""
+        before = self._reshaped(x)
+        return "" if before is None else _new_axis(before, x)
+
     def _say_reshape(self, x: Recorded) -> tuple[str, int]:
-        before = self.twins.get(x, x.args[0])
-        inner = self.operand(before, ATOM)
-        if index := _new_axis(before, x):
+        inner = self.operand(self.twins.get(x, x.args[0]), ATOM)
+        if index := self.new_axis(x):
             return f"{inner}[{index}]", ATOM
         shape = str(x.shape) if len(x.shape) > 1 else f"({x.shape[0] if x.shape else '()'})"
         return f"{inner}.reshape{shape}", ATOM
