@@ -1,7 +1,8 @@
 """What is known of each operation beside its formulas: what drawings, messages and accounts ask.
 
 ``FACTS`` has a row for each of the engine's rules, by name; a rule of your own brings its facts
-along (`chaingrad.rules.rule`). ``tests/chaingrad/test_facts.py`` holds every row to what is measured.
+along (`chaingrad.rules.rule`). ``tests/chaingrad/test_facts.py`` holds every row to what is
+measured.
 
 Bytes are those of the entries of arrays. NumPy's own buffers are left out: 8,192 entries of each
 operand that it has to cast, or to bring into the order of another.
