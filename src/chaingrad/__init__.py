@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from chaingrad import _elsewhere, linalg  # noqa: F401 (NumPy's functions of nodes)
 from chaingrad.custom import custom_vjp
+from chaingrad.differences import check_gradients
 from chaingrad.elementwise import erf, gelu, silu
 from chaingrad.functional import (
-    check_gradients,
     grad,
     hessian,
     hvp,

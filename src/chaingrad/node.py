@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chaingrad import _elsewhere, arrays, modes, operations, rules
+from chaingrad import _copies, _elsewhere, arrays, modes, operations, rules
 from chaingrad._messages import describe, explain_error, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
@@ -475,36 +475,10 @@ class Node(Traced):
         return Node(self.data, label=self.label, requires_grad=False)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Node":
-        copies: dict[Node, Node] = {}
-        for node in reversed(self.sorted_graph()):
-            if id(node) not in memo:
-                memo[id(node)] = _rebuilt(node._state(), [memo[id(p)] for p in node.parents])
-                memo[id(node)].data = copy.deepcopy(node.data, memo)
-                copies[node] = memo[id(node)]
-        for node, twin in copies.items():
-            twin.grad = copy.deepcopy(node.grad, memo)
-        return memo[id(self)]  # type: ignore[no-any-return]
+        return _copies.deepcopied(self, memo)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the graph as a list, leaves as objects, so that two losses still share leaves."""
-        order = self.sorted_graph()[::-1]
-        for node in order:
-            if isinstance(node.grad, Node):
-                raise TypeError(
-                    f"{describe(node)} cannot be pickled: its grad is a node, with a graph that "
-                    "leads back to it (create_graph=True); set grad = 0.0 first"
-                )
-        if not self.parents:
-            return _rebuilt, (self._state(), ())
-        place = {node: i for i, node in enumerate(order)}
-        rows = [
-            (node._state(), [place[p] for p in node.parents]) if node.parents else node
-            for node in order
-        ]
-        return _rebuilt_graph, (rows,)
-
-    def _state(self) -> tuple[Any, ...]:
-        return (self.rule, self.data, self.grad, self.label, self.requires_grad, self.is_parameter)
+        return _copies.reduced(self)
 
     # --- differentiation ------------------------------------------------------------------------
 
@@ -729,22 +703,6 @@ def _result_data(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
     if isinstance(data, Node):
         raise explain_error(TypeError("it gave a node"), rule, parents)
     return as_data(rule.compute(*map(_floats, parents)))
-
-
-def _rebuilt(state: tuple[Any, ...], parents: Sequence[Node]) -> Node:
-    node = _leaf(0.0)
-    node.rule, node.data, node.grad, node.label, node.requires_grad, is_parameter = state
-    node.parents = tuple(parents)
-    if is_parameter:
-        node._is_parameter = True
-    return node
-
-
-def _rebuilt_graph(rows: Sequence[Any]) -> Node:
-    nodes: list[Node] = []
-    for row in rows:
-        nodes.append(row if isinstance(row, Node) else _rebuilt(row[0], [nodes[i] for i in row[1]]))
-    return nodes[-1]
 
 
 Traced._constant = staticmethod(lambda x: _leaf(as_data(x)))

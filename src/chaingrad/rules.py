@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from chaingrad._scatter import add_at
 from chaingrad._subscripts import terms_of
 from chaingrad.facts import FACTS, UNKNOWN, Facts
 
@@ -613,38 +614,8 @@ def _scatter(a: Any, index: Any, shape: tuple[int, ...]) -> Any:
     if symbol is not None:
         return symbol.scatter(a, index, shape)
     out = np.zeros(shape, np.result_type(a))
-    rows = index[0] if type(index) is tuple and len(index) == 1 else index
-    if isinstance(rows, list):
-        rows = np.asarray(rows)
-    if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
-        _add_rows(out, rows, a)
-    elif _may_repeat(index):
-        np.add.at(out, index, a)
-    else:
-        out[index] = a
+    add_at(out, index, a)
     return out
-
-
-def _add_rows(out: Any, rows: Any, a: Any) -> None:
-    """Add ``a[i]`` to ``out[rows[i]]``, in place; add up rows that occur several times first."""
-    rows = rows.astype(np.intp).reshape(-1)
-    rows = np.where(rows < 0, rows + len(out), rows)
-    a = np.reshape(a, (rows.size, *out.shape[1:]))
-    order = np.argsort(rows, kind="stable")
-    rows = rows[order]
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    if len(starts) < len(rows):
-        out[rows[starts]] = np.add.reduceat(a[order], starts, axis=0)
-    else:
-        out[rows] = a[order]
-
-
-def _may_repeat(index: Any) -> bool:
-    """Return whether an entry may be picked twice: only integers in arrays or lists can do so."""
-    parts = index if type(index) is tuple else (index,)
-    return any(
-        np.asarray(part).dtype.kind in "iu" for part in parts if isinstance(part, np.ndarray | list)
-    )
 
 
 def _pieces(
