@@ -337,7 +337,7 @@ def test_figures_appear(page: Page) -> None:
 
 
 def test_drawings_are_laid_out_in_the_page(page: Page) -> None:
-    drawing = run(page, "drawing").locator("svg")
+    drawing = run(page, "drawing").locator("svg:visible")
     expect(drawing).to_be_visible()
     assert drawing.locator("text").count() >= 3
 
@@ -349,7 +349,7 @@ def test_text_of_drawings_fits_in_the_widest_font(page: Page) -> None:
         "from chainview import draw_graph\nfrom chaingrad.node import Node\n"
         "x = Node(0.123456, 'the mean over all images of a batch')\ndraw_graph((x * 3).tanh())",
     )
-    drawing = run(page, "six").locator("svg")
+    drawing = run(page, "six").locator("svg:visible")
     drawing.evaluate("svg => svg.style.fontFamily = 'DejaVu Sans'")
     assert drawing.locator("text").count() >= 6
     assert page.evaluate(OVERFLOWS) == []
