@@ -50,7 +50,13 @@ def compare(
             argument in place.
     """
     with np.errstate(all="ignore"), comparing(), modes.watching(None):
-        got = run(*call)
+        own = mapped(list(call), _copied)
+        got = run(*own)
+        if not _are_equal(call, own):
+            raise TracingError(
+                f"program: the program written for {name} changes its arguments; please report "
+                "this error with the source below"
+            )
         given = mapped(list(call), _copied)
         expected = on_nodes(*given)
         _refuse_changed(call, given, name)
@@ -71,9 +77,13 @@ def _copied(x: Any) -> Any:
     return x.copy(order="K") if isinstance(x, ndarray) else x
 
 
-def _refuse_changed(call: Call, given: Sequence[Any], name: str) -> None:
+def _are_equal(call: Call, given: Sequence[Any]) -> bool:
     before, after = flat(list(call)), flat(given)
-    if len(before) == len(after) and all(map(_is_equal, before, after)):
+    return len(before) == len(after) and all(map(_is_equal, before, after))
+
+
+def _refuse_changed(call: Call, given: Sequence[Any], name: str) -> None:
+    if _are_equal(call, given):
         return
     raise TracingError(
         f"program: {name} changes an argument in place, but the program written for it would leave "

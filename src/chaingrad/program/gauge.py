@@ -202,6 +202,8 @@ def _repeated(node: Any, a: Gauge) -> Gauge:
 
 def _picked(node: Any, a: Gauge) -> Gauge:
     """Pick entries, but keep every axis on which m changes whole and in order."""
+    if not any(m is not None for m in a.along):
+        return replace(a, along=(None,) * node.ndim)
     index = node.rule.options["index"]
     parts = list(index) if isinstance(index, tuple) else [index]
     _check(all(p is not ... for p in parts))

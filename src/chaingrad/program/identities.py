@@ -427,6 +427,13 @@ def _is_integer(index: Any) -> bool:
     return all(type(part) is int for part in (index if type(index) is tuple else (index,)))
 
 
+def _stays_behind(index: Any) -> bool:
+    """Return whether an index picks the same behind integers: arrays apart from them move axes."""
+    parts = index if type(index) is tuple else (index,)
+    arrays = [not (type(p) in (int, slice) or p is None or p is ...) for p in parts]
+    return arrays[:1] == [True] or not any(arrays)
+
+
 def _then(first: Any, second: Any) -> Any:
     """Write x[first][second] as one index."""
     parts = (i if type(i) is tuple else (i,) for i in (first, second))
@@ -438,14 +445,14 @@ def _getitem(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     if type(index) is tuple and len(index) == 1:
         return tape.add("getitem", args, index=index[0])
     x = args[0]
-    if x.op == "getitem" and _is_integer(x.option("index")):
+    if x.op == "getitem" and _is_integer(x.option("index")) and _stays_behind(index):
         return tape.add("getitem", (*x.args, *args[1:]), index=_then(x.option("index"), index))
     return args[0].reshape(np.shape(example)) if _names_axes(options["index"]) else None
 
 
 def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     a, shape = args[0], options["shape"]
-    if a.op == "scatter" and _is_integer(options["index"]):
+    if a.op == "scatter" and _is_integer(options["index"]) and _stays_behind(a.option("index")):
         whole = options | {"index": _then(options["index"], a.option("index"))}
         return tape.add("scatter", a.args, **whole)
     if not _names_axes(options["index"]) or a.shape != np.empty(shape)[options["index"]].shape:

@@ -84,10 +84,17 @@ def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
 def _shown(x: Recorded) -> list[Recorded]:
     """List ``x`` and the values it may be a view of, down to the one whose memory it shows."""
     chain = [x]
-    while x.op in VIEWS and (x.op not in ("getitem", "einsum") or len(x.args) == 1):
+    while x.op in VIEWS and not _is_copied(x):
         x = x.args[0]
         chain.append(x)
     return chain
+
+
+def _is_copied(x: Recorded) -> bool:
+    """Return whether an array or a mask picks entries, or several operands make the result."""
+    if x.op == "getitem":
+        return any(y.shape or y.dtype.kind == "b" for y in x.args[1:])
+    return x.op == "einsum" and len(x.args) > 1
 
 
 def memory_of(x: Recorded) -> Recorded:
@@ -428,6 +435,8 @@ class Writer:
         if x.is_array:
             return f"np.where({self.listed(x.args)})", ATOM
         condition, a, b = (self.operand(y, CHOICE + 1) for y in x.args)
+        if not self.plain:  # Python's 0.0 would raise where something is divided by it
+            a, b = ("np.float64(0)" if text == "0.0" else text for text in (a, b))
         return f"{a} if {condition} else {b}", CHOICE
 
     def _say_transpose(self, x: Recorded) -> tuple[str, int]:
@@ -564,6 +573,8 @@ class Writer:
         text = ""
         for sign, x in terms:
             x = x.args[0] if _is_repeated(x) and (text or len(terms) == 1) else x
+            if x.op == "negative" and x not in self.name:
+                x, sign = x.args[0], -sign
             said, binds = (self.operand(x, CHOICE), ATOM if x in self.name else PLUS)
             if x not in self.name:
                 said, binds = self._text(x) if x.op != "constant" else self._constant(x, None)
@@ -704,7 +715,7 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
 
     def given(x: Recorded) -> str:
         text = writer.operand(x, CHOICE)
-        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call")):
+        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call", "input", "constant")):
             return text
         if x.op == "broadcast_to" and x.args[0].is_constant:
             return text  # np.zeros and the like

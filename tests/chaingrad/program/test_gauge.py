@@ -107,3 +107,18 @@ def test_the_derivative_of_a_derivative_is_found_for_its_own_root():
 
 def test_each_operation_that_is_followed_is_a_rule():
     assert {*gauge._OF_ONE, *gauge._OF_TWO} <= set(cg.rules.RULES)
+
+
+def test_an_entry_picked_by_a_label_is_shifted_as_all_are():
+    def f(z, t):
+        s = z - z.max()
+        return np.log(np.exp(s).sum()) - s[t]
+
+    written = cg.program(f)
+    for label in (0, 2):
+        for got, expected in zip(
+            written(ROWS[0], np.array(label)), cg.value_and_grad(f)(ROWS[0], np.array(label)),
+            strict=True,
+        ):  # fmt: skip
+            np.testing.assert_allclose(got, expected, 1e-12)
+    assert "==" not in written.source

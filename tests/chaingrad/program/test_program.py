@@ -1081,3 +1081,61 @@ def test_leaves_are_taken_in_the_order_in_which_they_are_given():
 def test_what_is_no_leaf_is_refused_at_once(arguments, error, says):
     with pytest.raises(error, match=says):
         program(lambda x: x, **arguments)
+
+
+# --- what foreign functions found ---------------------------------------------------------------
+
+TURNED = np.arange(9.0).reshape(3, 3)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: (x[0][:, [2, 0, 1]] * TURNED).sum(),
+        lambda x: (x[0][..., [2, 0, 1]] * TURNED).sum(),
+        lambda x: (x[1][None, [2, 0]] * TURNED[:2]).sum(),
+        lambda x: (x[1][:, np.array([True, False, True])] * TURNED[:, :2]).sum(),
+        lambda x: (x[1][[0, 2], :] * TURNED[:2]).sum(),
+        lambda x: (x[0][[0, 2], :2] ** 2).sum() + x[0][1][[0, 0]].sum(),
+    ],
+)
+def test_an_index_behind_an_integer_keeps_its_axes(f):
+    written = program(f)
+    written(np.ones((2, 3, 3)))
+    x = RNG.normal(size=(2, 3, 3))
+    for got, expected in zip(written(x), value_and_grad(f)(x), strict=True):
+        np.testing.assert_allclose(got, expected, 1e-12)
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize(
+    "pick", [lambda E, t: E[t[0]], lambda E, t: np.take(E, 1, axis=0), lambda E, t: E[t[:2]]]
+)
+def test_a_row_that_is_picked_is_nobodys_memory(pick, reuse):
+    def f(E, w, t):
+        return (np.tanh(pick(E, t) + w) ** 2).sum()
+
+    written, t = program(f, (0, 1), reuse=reuse), np.array([1, 0])
+    written(np.zeros((2, 3)), np.zeros(3), t)
+    E, w = RNG.normal(size=(2, 3)), np.ones(3)
+    before = E.copy()
+    dE = written(E, w, t)[1][0]
+    np.testing.assert_array_equal(E, before)
+    assert not np.shares_memory(dE, E)
+    linear = program(lambda E, w, t: (pick(E, t) * w).sum(), 1, reuse=reuse)
+    assert not np.shares_memory(linear(E, w, t)[1], E)
+
+
+def test_a_gradient_without_axes_is_no_argument():
+    a, b = np.array(2.0), np.array(3.0)
+    _, (da, db) = program(lambda a, b: a * b, (0, 1))(a, b)
+    assert da is not b
+    assert db is not a
+
+
+@pytest.mark.parametrize("f", [lambda x: 1 / np.linalg.norm(x), lambda x: x.mean() / x.std()])
+def test_numbers_of_arrays_divide_by_zero_as_nodes_do(f):
+    with np.errstate(all="ignore"):
+        got, expected = program(f)(np.zeros(3)), value_and_grad(f)(np.zeros(3))
+    for x, y in zip(got, expected, strict=True):
+        np.testing.assert_array_equal(x, y)
