@@ -5,7 +5,7 @@ adding such arrays up takes a new array of the size of x for every part. A perso
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +45,7 @@ def assemble(
     inner: set[Recorded] = set()
     for x in reversed(values):
         if x.op in ("add", "subtract") and x.shape and x not in inner:
-            terms = list(_terms(x, x, uses, whole, inner))
+            terms = _terms(x, uses, whole, inner)
             scattered = [(s, y) for s, y in terms if _is_piece(y, x, uses, whole)]
             dense = [(s, y) for s, y in terms if not _is_piece(y, x, uses, whole)]
             if scattered:
@@ -53,17 +53,23 @@ def assemble(
 
 
 def _terms(
-    x: Recorded, top: Recorded, uses: Counter[Recorded], whole: Container[Any], inner: set[Recorded]
-) -> Iterator[Term]:
-    """Yield what a tree of sums adds up, each with its sign."""
-    signs = (1, -1) if x.op == "subtract" else (1, 1)
-    for sign, y in zip(signs, x.args, strict=True):
-        alike = y.shape == top.shape and y.dtype == top.dtype and y.region == top.region
-        if y.op in ("add", "subtract") and uses[y] == 1 and alike and y not in whole:
-            inner.add(y)
-            yield from ((sign * s, z) for s, z in _terms(y, top, uses, whole, inner))
-        else:
-            yield sign, y
+    top: Recorded, uses: Counter[Recorded], whole: Container[Any], inner: set[Recorded]
+) -> list[Term]:
+    """List what a tree of sums adds up, each with its sign, however deep it is."""
+    found: list[Term] = []
+    stack: list[Term] = [(1, top)]
+    while stack:
+        sign, x = stack.pop()
+        alike = x.shape == top.shape and x.dtype == top.dtype and x.region == top.region
+        within = x is top or (uses[x] == 1 and alike and x not in whole)
+        if x.op not in ("add", "subtract") or not within:
+            found.append((sign, x))
+            continue
+        if x is not top:
+            inner.add(x)
+        left, right = x.args
+        stack += [(-sign if x.op == "subtract" else sign, right), (sign, left)]
+    return found
 
 
 def _is_piece(x: Recorded, top: Recorded, uses: Counter[Recorded], whole: Container[Any]) -> bool:

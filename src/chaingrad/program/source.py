@@ -4,13 +4,13 @@ import keyword
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from chaingrad.program.assembly import Piece
+from chaingrad.program.assembly import Piece, Term
 from chaingrad.program.calls import Slot
 from chaingrad.program.tape import BITS, VIEWS, Recorded, may_repeat
 from chaingrad.rules import TracingError
@@ -544,10 +544,13 @@ class Writer:
             lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
         apart = not any(piece.parts for piece in pieces) and _lie_apart(x.shape, given)
         for i, part in enumerate(given):
-            lines.append(self._put(name, part, bool(signs or (i and not apart))))
+            is_more = bool(signs or (i and not apart))
+            for terms in self._lines_of(part.terms):
+                lines.append(self._put(name, replace(part, terms=list(terms)), is_more))
+                is_more = True
         return "\n".join(lines)
 
-    def _base(self, whole: Recorded, name: str, terms: Sequence[tuple[int, Recorded]]) -> list[str]:
+    def _base(self, whole: Recorded, name: str, terms: Sequence[Term]) -> list[str]:
         """Write a sum as the first value of an array of its own."""
         sign, x = terms[0]
         if x.shape != whole.shape:
@@ -559,16 +562,20 @@ class Writer:
         shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant", "call")
         if len(terms) == 1 and sign > 0 and shown and not _is_repeated(x):
             return [f"{name} = {self.operand(x, ATOM)}.copy()"]
-        lines, some = [], list(terms[:1])
-        for term in terms[1:]:
-            if len(self._sum([*some, term])) > WIDTH:
-                lines.append(self._sum(some))
-                some = []
-            some.append(term)
-        lines.append(self._sum(some))
+        lines = map(self._sum, self._lines_of(terms))
         return [f"{name} {'+=' if i else '='} {line}" for i, line in enumerate(lines)]
 
-    def _sum(self, terms: Sequence[tuple[int, Recorded]]) -> str:
+    def _lines_of(self, terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
+        """Yield the terms of a sum that fit into each line."""
+        some: list[Term] = []
+        for term in terms:
+            if some and len(self._sum([*some, term])) > WIDTH:
+                yield some
+                some = []
+            some.append(term)
+        yield some
+
+    def _sum(self, terms: Sequence[Term]) -> str:
         """Write a sum with its signs; a number stands for an array that repeats it."""
         text = ""
         for sign, x in terms:
@@ -675,7 +682,7 @@ class _Part:
     index: str
     template: Any
     repeats: bool  # whether the index may name an entry twice
-    terms: list[tuple[int, Recorded]]
+    terms: list[Term]
 
 
 def signed(sign: str, text: str, x: Recorded) -> str:

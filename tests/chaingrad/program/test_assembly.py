@@ -88,3 +88,15 @@ def test_a_name_of_its_own_stays_beside_a_larger_sum():
     written = cg.program(f)
     written(V)
     assert " da = " in written.source
+
+
+def test_thousands_of_parts_take_no_recursion_and_no_endless_line():
+    def f(v):
+        return sum(v[0] * v[i] * v[i + 1] for i in range(600))
+
+    written, v = cg.program(f), np.linspace(-1, 1, 601)
+    value, dv = written(v)
+    expected, by_nodes = cg.value_and_grad(f)(v)
+    np.testing.assert_allclose(value, expected, 1e-12)
+    np.testing.assert_allclose(dv, by_nodes, 1e-12, 1e-14)
+    assert max(map(len, written.source.splitlines())) < 120
