@@ -88,3 +88,19 @@ def _rewrite(x: Recorded, dense: Sequence[Term], scattered: Sequence[Term]) -> N
     x.op = "assemble"
     x.options = (("base", tuple(sign for sign, _ in base)), ("pieces", pieces))
     x.args = (*(y for _, y in base), *(z for _, y in scattered for z in y.args))
+
+
+def taken_apart(
+    x: Recorded,
+) -> tuple[list[Term], list[tuple[Piece, Recorded, Sequence[Recorded]]]]:
+    """Return what an array begins with, and its pieces: what goes there, and the index's parts."""
+    if x.op == "scatter":
+        return [], [(Piece(x.option("index"), len(x.args) - 1, 1), x.args[0], x.args[1:])]
+    signs, rest = x.option("base"), list(x.args)
+    base = [(sign, rest.pop(0)) for sign in signs]
+    pieces: list[tuple[Piece, Recorded, Sequence[Recorded]]] = []
+    for piece in x.option("pieces"):
+        a, *parts = rest[: 1 + piece.parts]
+        del rest[: 1 + piece.parts]
+        pieces.append((piece, a, parts))
+    return base, pieces

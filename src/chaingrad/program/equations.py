@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from chaingrad.program.assembly import taken_apart
 from chaingrad.program.source import (
     ATOM,
     CHOICE,
@@ -155,12 +156,9 @@ class _Formulas:
 
     def _assembled(self, x: Recorded) -> tuple[str, int]:
         """Write the sum that it is, each part at its index."""
-        signs, pieces = x.option("base"), x.option("pieces")
-        rest = list(x.args[len(signs) :])
-        terms = [(sign, self._operand(y, PLUS)) for sign, y in zip(signs, x.args, strict=False)]
-        for piece in pieces:
-            a, *parts = rest[: 1 + piece.parts]
-            del rest[: 1 + piece.parts]
+        base, pieces = taken_apart(x)
+        terms = [(sign, self._operand(y, PLUS + (sign < 0))) for sign, y in base]
+        for piece, a, parts in pieces:
             index = self.writer.filled_index(piece.index, parts).replace("_", r"\_")
             said = rf"\operatorname{{scatter}}_{{\texttt{{{index}}}}}"
             terms.append((piece.sign, rf"{said}\left({self._operand(a, CHOICE)}\right)"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.program.assembly import Piece, Term
+from chaingrad.program.assembly import Term, taken_apart
 from chaingrad.program.calls import Slot
 from chaingrad.program.tape import BITS, VIEWS, Recorded, may_repeat
 from chaingrad.rules import TracingError
@@ -523,28 +523,24 @@ class Writer:
 
     def _made(self, x: Recorded, name: str) -> str:
         """Write the statements that make an array and put its parts where they belong."""
-        signs, pieces = x.option("base") or (), x.option("pieces")
-        pieces = pieces or (Piece(x.option("index"), len(x.args) - 1, 1),)
-        rest = list(x.args[len(signs) :])
+        base, pieces = taken_apart(x)
         parts: dict[str, _Part] = {}
-        for piece in pieces:
-            a, *operands = rest[: 1 + piece.parts]
-            del rest[: 1 + piece.parts]
+        for piece, a, operands in pieces:
             index = self.filled_index(piece.index, operands)
             repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
-            new = _Part(index, piece.index, repeats, [])
-            parts.setdefault(f"{index} {repeats * len(parts)}", new).terms.append((piece.sign, a))
+            part = parts.setdefault(index, _Part(index, piece.index, repeats, []))
+            part.terms.append((piece.sign, a))
         given = list(parts.values())
-        if signs:
-            lines = self._base(x, name, list(zip(signs, x.args, strict=False)))
+        if base:
+            lines = self._base(x, name, base)
         elif rows := self._rows(x, given):
             return rows
         else:
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
             lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
-        apart = not any(piece.parts for piece in pieces) and _lie_apart(x.shape, given)
+        apart = not any(piece.parts for piece, *_ in pieces) and _lie_apart(x.shape, given)
         for i, part in enumerate(given):
-            is_more = bool(signs or (i and not apart))
+            is_more = bool(base or (i and not apart))
             for terms in self._lines_of(part.terms):
                 lines.append(self._put(name, replace(part, terms=list(terms)), is_more))
                 is_more = True
