@@ -47,17 +47,16 @@ class _LostError(Exception):
 def vanishing(root: Any) -> dict[Any, bool]:
     """Map each maximum and minimum below ``root`` to whether the derivative by it is 0."""
     order = children_first(root)[::-1]
-    same: dict[Any, list[Any]] = defaultdict(list)
+    same: dict[Any, list[Any]] = defaultdict(list)  # up to whether they keep their axes
     for node in order:
         if node.rule.name in ("max", "min"):
-            same[node.data].append(node)
+            same[node.rule.name, node.parents[0].data, _axes(node)].append(node)
     return {m: free for nodes in same.values() for free in [_is_free(order, nodes)] for m in nodes}
 
 
 def _is_free(order: Sequence[Any], maxima: Sequence[Any]) -> bool:
     """Return whether the last node stays what it is if the maxima, one number, are another."""
-    along = tuple(i if n > 1 else None for i, n in enumerate(maxima[0].shape))
-    found: dict[Any, Found] = dict.fromkeys(maxima, Gauge("shifted", 1.0, along))
+    found: dict[Any, Found] = {m: _without(m, _all_axes(m.parents[0]), _axes(m)) for m in maxima}
     first = order.index(maxima[0])
     for node in order[first:]:
         if node not in found and any(found.get(parent) for parent in node.parents):
@@ -66,6 +65,19 @@ def _is_free(order: Sequence[Any], maxima: Sequence[Any]) -> bool:
             except _LostError:
                 return False
     return found.get(order[-1]) is None
+
+
+def _all_axes(x: Any) -> Gauge:
+    """Return the gauge of a maximum that is one for each entry of ``x``."""
+    return Gauge("shifted", 1.0, tuple(i if n > 1 else None for i, n in enumerate(x.shape)))
+
+
+def _axes(node: Any) -> tuple[int, ...]:
+    """Return the axes along which a node reduces its operand."""
+    axis, count = node.rule.options.get("axis"), node.parents[0].ndim
+    if axis is None or not count:  # NumPy takes axis 0 of a number, too
+        return tuple(range(count))
+    return tuple(sorted({int(i) % count for i in np.atleast_1d(axis)}))
 
 
 def _of(node: Any, gauges: Sequence[Found]) -> Found:
@@ -168,15 +180,17 @@ def _reduced(node: Any, a: Gauge) -> Gauge:
         _check(a.how == "scaled")
     if node.rule.name == "logsumexp":
         _check(a.how == "shifted")
-    options = node.rule.options
-    count = len(a.along)
-    named = range(count) if options.get("axis") is None else np.atleast_1d(options["axis"])
-    axes = {int(i) % count for i in named}
+    axes = _axes(node)
     _check(all(a.along[i] is None for i in axes))
-    kept = [None if i in axes else m for i, m in enumerate(a.along)]
-    if not options.get("keepdims"):
-        kept = [m for i, m in enumerate(kept) if i not in axes]
-    return replace(a, along=tuple(kept))
+    return _without(node, a, axes)
+
+
+def _without(node: Any, a: Gauge, axes: Sequence[int]) -> Gauge:
+    """Drop the axes of a reduction, or keep them with size 1."""
+    along = [None if i in axes else m for i, m in enumerate(a.along)]
+    if not node.rule.options.get("keepdims"):
+        along = [m for i, m in enumerate(along) if i not in axes]
+    return replace(a, along=tuple(along))
 
 
 def _reshaped(node: Any, a: Gauge) -> Gauge:

@@ -42,6 +42,9 @@ FREE = {
     "shifted by a minimum": lambda x: (np.log(np.exp(x - x.min()).sum()) + x.min()) ** 2,
     "twice the maximum": lambda x: (2.0 * x.max() - x.max() / 0.5) * x.sum() + (x * x).sum(),
     "within a checkpoint": lambda x: (cg.checkpoint(softmax, x) * OTHER).sum(),
+    "with and without its axis": lambda x: (
+        np.log(np.exp(x - x.max(axis=1, keepdims=True)).sum(axis=1)) + x.max(axis=-1) - x[:, 0]
+    ).sum(),
     "negated": lambda x: (np.exp(-(x.max() - x)).sum() * np.exp(0 - (-x.max()))) + x.sum(),
     "turned": lambda x: (softmax(x).T * OTHER.T).sum(),
     "columns and new axes": lambda x: (softmax(x)[:, None, 1:] * OTHER[:, None, 1:]).sum(),
@@ -52,6 +55,9 @@ FREE = {
 }  # fmt: skip
 
 BOUND = {
+    "of rows and of columns": lambda x: (
+        np.log(np.exp(x[:3] - x[:3].max(axis=1, keepdims=True)).sum(axis=1)) + x[:3].max(axis=0)
+    ).sum(),
     "itself": lambda x: x.max(axis=1).sum(),
     "not added again": lambda x: np.log(np.exp(x - x.max()).sum()),
     "rows that mix": lambda x: (
