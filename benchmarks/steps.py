@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Contender
+from chainlab.lessons import engine
 
 DECAY = 0.01
 Size = tuple[int, int, int, int]  # d, h, q, n
@@ -44,15 +45,44 @@ def scalar_mlps(n_in: int, sizes: list[int]) -> tuple[dict[str, Contender], dict
         [p.grad for layer in theirs.layers for n in layer.neurons for p in (*n.w, n.b)],
         rtol=1e-9,
     )
+    numbers = [p.data for p in ours.parameters()]
+    leaves = [engine.Node(v) for v in [*example, *numbers]]
+
+    def by_reader() -> Any:
+        return mlp_value(sizes, leaves[:n_in], leaves[n_in:], _relu)
+
+    by_reader().backward()
+    np.testing.assert_allclose(
+        [leaf.grad for leaf in leaves[n_in:]], [p.grad for p in ours.parameters()], rtol=1e-9
+    )
     both = {
         "chaingrad": Contender(lambda _: ours(x).backward()),
         "micrograd": Contender(lambda _: theirs(values).backward()),
+        "45 lines": Contender(lambda _: by_reader().backward()),
     }
     alone = {
         "chaingrad": Contender(lambda loss: loss.backward(), lambda: ours(x)),
         "micrograd": Contender(lambda loss: loss.backward(), lambda: theirs(values)),
+        "45 lines": Contender(lambda loss: loss.backward(), by_reader),
     }
     return both, alone
+
+
+def mlp_value(sizes: list[int], x: Any, parameters: Any, relu: Callable[[Any], Any]) -> Any:
+    """Compute an MLP with ReLU from a flat sequence of each neuron's weights and bias."""
+    at = 0
+    for count in sizes:
+        stop = at + count * (len(x) + 1)
+        rows = [parameters[i : i + len(x) + 1] for i in range(at, stop, len(x) + 1)]
+        sums = [sum([w * v for w, v in zip(row, x, strict=False)], row[-1]) for row in rows]
+        x, at = [relu(z) for z in sums] if stop < len(parameters) else sums, stop
+    return x[0]
+
+
+def _relu(z: Any) -> Any:
+    """Apply ReLU with the reader's engine, which leaves it as an exercise."""
+    is_on = z.data > 0
+    return engine.Node(z.data if is_on else 0.0, (z,), (float(is_on),), "relu")
 
 
 Layers = list[list[tuple[list[float], float]]]  # of neurons: weights and bias
@@ -73,13 +103,7 @@ def scalar_programs(n_in: int, sizes: list[int]) -> dict[str, Contender]:
     flat = [w for layer in layers for ws, b in layer for w in (*ws, b)]
 
     def value(*numbers: Any) -> Any:
-        x, at = numbers[:n_in], n_in
-        for count in sizes:
-            stop = at + count * (len(x) + 1)
-            rows = [numbers[i : i + len(x) + 1] for i in range(at, stop, len(x) + 1)]
-            sums = [sum([w * v for w, v in zip(row, x, strict=False)], row[-1]) for row in rows]
-            x, at = tuple([z.relu() for z in sums] if stop < len(numbers) else sums), stop
-        return x[0]
+        return mlp_value(sizes, numbers[:n_in], numbers[n_in:], lambda z: z.relu())
 
     step = chaingrad.program(value, argnums=range(n_in + len(flat)))
     ours, (total, gradients, dx) = step(*x, *flat), by_loops(layers, x)
@@ -115,17 +139,22 @@ def by_loops(layers: Layers, x: list[float]) -> tuple[float, Layers, list[float]
     return x[0], gradients[::-1], dx
 
 
-def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
-    """Make the gradients of J for every engine, and compare them before returning them."""
+def inputs(size: Size) -> tuple[Any, Any, Any, Any]:
+    """Return W1, W2, X and Y of a step."""
     d, h, q, n = size
     random = np.random.default_rng(0)
 
     def array(*shape: int) -> Any:
         return random.standard_normal(shape, dtype=np.float32)
 
-    W1, W2, X, Y = array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
-    engines = [_chaingrad, _pytorch, _autograd, _mygrad, _unguarded, _jax, _numpy]
-    engines += [_program, _source, _reused]
+    return array(h, d) / d**0.5, array(q, h) / h**0.5, array(n, d), array(n, q)
+
+
+def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
+    """Make the gradients of J for every engine, and compare them before returning them."""
+    W1, W2, X, Y = inputs(size)
+    engines = [_chaingrad, _pytorch, _autograd, _mygrad, _unguarded, _jax, _jax_eager]
+    engines += [_numpy, _numpy_out, _pytorch_by_hand, _program, _source, _reused]
     contenders = {make.__name__[1:]: make(W1, W2, X, Y, fused) for make in engines}
     expected = contenders["numpy"](None)
     for gradients in contenders.values():
@@ -218,7 +247,7 @@ def _unguarded(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     return mg.mem_guard_off(_mygrad(W1, W2, X, Y, fused))  # type: ignore[attr-defined]
 
 
-def _jax(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+def _jax(W1: Any, W2: Any, X: Any, Y: Any, fused: bool, is_compiled: bool = True) -> Gradients:
     import jax
     import jax.numpy as jnp
 
@@ -230,9 +259,14 @@ def _jax(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
         error = jax.nn.relu(x @ w1.T) @ w2.T - y
         return square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
 
-    gradient = jax.jit(jax.value_and_grad(loss))  # the value, too, as the others compute it
+    gradient = jax.value_and_grad(loss)  # the value, too, as the others compute it
+    gradient = jax.jit(gradient) if is_compiled else gradient
     weights, x, y = (jnp.asarray(W1), jnp.asarray(W2)), jnp.asarray(X), jnp.asarray(Y)
     return lambda _: jax.block_until_ready(gradient(weights, x, y))[1]
+
+
+def _jax_eager(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    return _jax(W1, W2, X, Y, fused, is_compiled=False)
 
 
 def _numpy(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
@@ -247,6 +281,59 @@ def _numpy(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
         d_o = error / n
         d_z = d_o @ W2 * (z > 0)
         return d_z.T @ X + DECAY * W1, d_o.T @ h + DECAY * W2
+
+    return gradients
+
+
+def _numpy_out(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    """Make the step by hand with every array allocated once, and written with ``out=``."""
+    (n, _), (h, _), (q, _) = X.shape, W1.shape, W2.shape
+    z, d_h, is_on = np.empty((n, h), X.dtype), np.empty((n, h), X.dtype), np.empty((n, h), bool)
+    error, squares = np.empty((n, q), X.dtype), [np.empty_like(a) for a in (Y, W1, W2)]
+    d_W1, d_W2, decay1, decay2 = (np.empty_like(a) for a in (W1, W2, W1, W2))
+
+    def square(a: Any, out: Any) -> Any:
+        return np.vdot(a, a) if fused else np.multiply(a, a, out=out).sum()
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        np.matmul(X, W1.T, out=z)
+        np.greater(z, 0, out=is_on)
+        np.maximum(z, 0, out=z)
+        np.matmul(z, W2.T, out=error)
+        np.subtract(error, Y, out=error)
+        of_error, of_W1, of_W2 = map(square, (error, W1, W2), squares)
+        of_error / (2 * n) + DECAY / 2 * (of_W1 + of_W2)
+        np.divide(error, n, out=error)
+        np.matmul(error, W2, out=d_h)
+        np.multiply(d_h, is_on, out=d_h)
+        np.matmul(d_h.T, X, out=d_W1)
+        np.add(d_W1, np.multiply(W1, DECAY, out=decay1), out=d_W1)
+        np.matmul(error.T, z, out=d_W2)
+        np.add(d_W2, np.multiply(W2, DECAY, out=decay2), out=d_W2)
+        return d_W1, d_W2
+
+    return gradients
+
+
+def _pytorch_by_hand(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
+    """Make the step of `_numpy` with PyTorch's tensors, and no graph."""
+    import torch
+
+    torch.set_num_threads(1)
+    w1, w2, x, y = map(torch.tensor, (W1, W2, X, Y))
+    n = len(x)
+
+    def square(a: Any) -> Any:
+        return torch.dot(a.reshape(-1), a.reshape(-1)) if fused else (a**2).sum()
+
+    def gradients(_: Any) -> tuple[Any, Any]:
+        z = x @ w1.T
+        h = z.relu()
+        error = h @ w2.T - y
+        square(error) / (2 * n) + DECAY / 2 * (square(w1) + square(w2))
+        d_o = error / n
+        d_z = d_o @ w2 * (z > 0)
+        return d_z.T @ x + DECAY * w1, d_o.T @ h + DECAY * w2
 
     return gradients
 
