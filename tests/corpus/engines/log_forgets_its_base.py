@@ -1,0 +1,93 @@
+"""A logarithm takes a base; its slope forgets the factor that the base brings in."""
+
+import math
+
+
+class Value:
+    def __init__(self, data, children=(), op=""):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._op = op
+        self._backward = lambda: None
+
+    @classmethod
+    def of(cls, x):
+        return x if isinstance(x, cls) else cls(x)
+
+    def __add__(self, other):
+        other = self.of(other)
+        out = Value(self.data + other.data, (self, other), "+")
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        other = self.of(other)
+        out = Value(self.data * other.data, (self, other), "*")
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -self.of(other)
+
+    def __rsub__(self, other):
+        return self.of(other) + -self
+
+    def log(self, base=10):
+        out = Value(math.log(self.data) / math.log(base), (self,), "log")
+
+        def _backward():
+            self.grad += out.grad / self.data
+
+        out._backward = _backward
+        return out
+
+    def log10(self):
+        return self.log(10)
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,), "exp")
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def topo(self):
+        order, seen, stack = [], set(), [(self, False)]
+        while stack:
+            v, done = stack.pop()
+            if done:
+                order.append(v)
+            elif v not in seen:
+                seen.add(v)
+                stack.append((v, True))
+                stack.extend((c, False) for c in v._prev)
+        return order
+
+    def backward(self):
+        order = self.topo()
+        for v in order:
+            if v._prev:
+                v.grad = 0.0
+        self.grad = 1.0
+        for v in reversed(order):
+            v._backward()

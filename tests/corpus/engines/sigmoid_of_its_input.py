@@ -1,0 +1,91 @@
+"""The slope of the sigmoid is computed from its input as if that were its output."""
+
+import math
+
+
+class Value:
+    def __init__(self, data, children=(), op=""):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._op = op
+        self._backward = lambda: None
+
+    @classmethod
+    def of(cls, x):
+        return x if isinstance(x, cls) else cls(x)
+
+    def __add__(self, other):
+        other = self.of(other)
+        out = Value(self.data + other.data, (self, other), "+")
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        other = self.of(other)
+        out = Value(self.data * other.data, (self, other), "*")
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        return self + -self.of(other)
+
+    def __rsub__(self, other):
+        return self.of(other) + -self
+
+    def sigmoid(self):
+        x = self.data
+        out = Value(1 / (1 + math.exp(-x)) if x > -700 else 0.0, (self,), "sigmoid")
+
+        def _backward():
+            self.grad += x * (1 - x) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def exp(self):
+        out = Value(math.exp(self.data), (self,), "exp")
+
+        def _backward():
+            self.grad += out.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    def topo(self):
+        order, seen, stack = [], set(), [(self, False)]
+        while stack:
+            v, done = stack.pop()
+            if done:
+                order.append(v)
+            elif v not in seen:
+                seen.add(v)
+                stack.append((v, True))
+                stack.extend((c, False) for c in v._prev)
+        return order
+
+    def backward(self):
+        order = self.topo()
+        for v in order:
+            if v._prev:
+                v.grad = 0.0
+        self.grad = 1.0
+        for v in reversed(order):
+            v._backward()

@@ -1,0 +1,87 @@
+"""Sound but for ``a - b``, whose rule sends a plus to ``b``, as that of a sum."""
+
+
+class Value:
+    def __init__(self, data, children=(), op=""):
+        self.data = data
+        self.grad = 0.0
+        self._prev = children
+        self._op = op
+        self._backward = lambda: None
+
+    @classmethod
+    def of(cls, x):
+        return x if isinstance(x, cls) else cls(x)
+
+    def __add__(self, other):
+        other = self.of(other)
+        out = Value(self.data + other.data, (self, other), "+")
+
+        def _backward():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out._backward = _backward
+        return out
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        other = self.of(other)
+        out = Value(self.data * other.data, (self, other), "*")
+
+        def _backward():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = _backward
+        return out
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return self * -1
+
+    def __sub__(self, other):
+        other = self.of(other)
+        out = Value(self.data - other.data, (self, other), "-")
+
+        def _backward():
+            self.grad += 1.0 * out.grad
+            other.grad += 1.0 * out.grad
+
+        out._backward = _backward
+        return out
+
+    def __rsub__(self, other):
+        return self.of(other) + -self
+
+    def relu(self):
+        out = Value(self.data if self.data > 0 else 0.0, (self,), "relu")
+
+        def _backward():
+            self.grad += (self.data > 0) * out.grad
+
+        out._backward = _backward
+        return out
+
+    def topo(self):
+        order, seen, stack = [], set(), [(self, False)]
+        while stack:
+            v, done = stack.pop()
+            if done:
+                order.append(v)
+            elif v not in seen:
+                seen.add(v)
+                stack.append((v, True))
+                stack.extend((c, False) for c in v._prev)
+        return order
+
+    def backward(self):
+        order = self.topo()
+        for v in order:
+            if v._prev:
+                v.grad = 0.0
+        self.grad = 1.0
+        for v in reversed(order):
+            v._backward()
