@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from chaingrad.graph import CycleError, toposort
-from chainview.frameworks.run import ModuleCall, Run, WatchedNode
+from chainview.frameworks.run import ModuleCall, Run, WatchedNode, in_run_order
 from chainview.player.watch import Event, Written
 
 Groups = dict[WatchedNode, Hashable]
@@ -104,10 +104,12 @@ def _sorted(values: Sequence[WatchedNode], groups: Groups) -> list[Hashable]:
         for parent in value.parents if value in groups else ():
             if parent in groups and groups[parent] != groups[value]:
                 parents[groups[value]][groups[parent]] = None
+    ran = {groups[value]: value.ran for value in values if value in groups}
     root: Hashable = object()
     parents[root] = dict.fromkeys(groups.values())
     try:
-        return toposort(root, parents)[:0:-1]
+        order = toposort(root, parents)[:0:-1]
+        return in_run_order(order, parents.__getitem__, ran.__getitem__)
     except CycleError:  # PyTorch made a view again: each value is its own group
         groups.update({value: value for value in groups})
         return [value for value in values if value in groups]
@@ -157,6 +159,8 @@ class _Boxes(Generic[Noted]):
                 grad=result.grad,
                 requires_grad=any(v.requires_grad for v in operations),
                 call=group.outer if isinstance(group, ModuleCall) and group.outer else last.call,
+                ran=last.ran,
+                line=inner[0].line,
                 kept=sum(v.kept for v in inner),
                 note=f"{len(operations)} operations",
                 inside=tuple(inner),

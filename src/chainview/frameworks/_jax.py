@@ -20,7 +20,14 @@ from chainview.frameworks._differences import (
     complexes,
     reals,
 )
-from chainview.frameworks.run import BY_DESIGN, ModuleCall, WatchedNode, resolve_event, summary
+from chainview.frameworks.run import (
+    BY_DESIGN,
+    ModuleCall,
+    WatchedNode,
+    in_run_order,
+    resolve_event,
+    summary,
+)
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read import jaxpr
@@ -40,7 +47,7 @@ def watch(
     closed = jax.make_jaxpr(f)(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
-    run = _Run(record.outputs[0], _ArrayStore(most))
+    run = _Run(record, _ArrayStore(most))
     given = [
         (x, i in chosen) for i, argument in enumerate(inputs) for x in jax.tree.leaves(argument)
     ]
@@ -171,9 +178,12 @@ class _ArrayStore:
 class _Run:
     """The values of all that the output needs, and what is sent back."""
 
-    def __init__(self, output: jaxpr.Use, numbers: _ArrayStore) -> None:
-        self._output = output
-        self._order = toposort(output[0], lambda node: node.parents)[::-1]
+    def __init__(self, record: jaxpr.Record, numbers: _ArrayStore) -> None:
+        self._output = output = record.outputs[0]
+        self._ran = {node: i for i, node in enumerate(record.nodes)}
+        needed = toposort(output[0], lambda node: node.parents)[::-1]
+        self._order = in_run_order(needed, lambda node: node.parents, self._ran.__getitem__)
+        self._calls = _Calls(record.nodes)
         self._numbers = numbers
         self._results: dict[jaxpr.JaxprNode, Sequence[Any]] = {}
         self._values: dict[jaxpr.JaxprNode, WatchedNode] = {}
@@ -185,7 +195,6 @@ class _Run:
 
     def forward(self, given: dict[jaxpr.JaxprNode, tuple[Any, bool]]) -> None:
         """Compute each equation from the results before it."""
-        calls = _Calls()
         for node in self._order:
             if node in given:
                 results: Sequence[Any] = [_array(given[node][0])]
@@ -193,7 +202,7 @@ class _Run:
             else:
                 results, needed = self._computed(node)
             self._results[node] = results
-            self._values[node] = self._value(node, results[0], needed, calls.find(node.scopes))
+            self._values[node] = self._value(node, results[0], needed)
 
     def _operands(self, node: jaxpr.JaxprNode) -> list[Any]:
         return [self._results[value][i] for value, i in node.operands]
@@ -218,10 +227,11 @@ class _Run:
         self._pulls[node] = wanted, pull
         return results, True
 
-    def _value(
-        self, node: jaxpr.JaxprNode, result: Any, needed: bool, call: ModuleCall
-    ) -> WatchedNode:
+    def _value(self, node: jaxpr.JaxprNode, result: Any, needed: bool) -> WatchedNode:
         label = "loss" if node is self._output[0] else node.label or ""
+        ran = self._ran[node] if node.parents else 0
+        for parent in (self._values[parent] for parent in node.parents):
+            parent.ran, parent.line = parent.ran or ran, parent.line or node.line
         return WatchedNode(
             node.op,
             label,
@@ -229,7 +239,9 @@ class _Run:
             self._numbers.store(result),
             requires_grad=needed,
             is_input=node.kind == "input",
-            call=call,
+            call=self._calls.find(node.scopes),
+            ran=ran,
+            line=node.line,
             note=_note(node.op),
         )
 
@@ -356,10 +368,12 @@ def _is_real(x: Any) -> bool:
 
 
 class _Calls:
-    """Calls of functions and named scopes, from each equation's scopes, in order."""
+    """Calls of functions and named scopes, in the order in which their equations were written."""
 
-    def __init__(self) -> None:
+    def __init__(self, nodes: Sequence[jaxpr.JaxprNode]) -> None:
         self._known: dict[tuple[jaxpr.Scope, ...], ModuleCall] = {(): ModuleCall()}
+        for node in nodes:
+            self.find(node.scopes)
 
     def find(self, scopes: tuple[jaxpr.Scope, ...]) -> ModuleCall:
         """Return the call that contains an equation with these scopes."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.autograd.function import BackwardCFunction
@@ -31,9 +31,17 @@ from chainview.frameworks._private import (
 from chainview.frameworks._rerun import TorchRerun
 from chainview.frameworks._restoring import Restoring, roots
 from chainview.frameworks._tensors import StoredTensor, TensorStore, same
-from chainview.frameworks.run import BY_DESIGN, Missed, ModuleCall, WatchedNode, resolve_event
+from chainview.frameworks.run import (
+    BY_DESIGN,
+    Missed,
+    ModuleCall,
+    WatchedNode,
+    in_run_order,
+    resolve_event,
+)
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
+from chainview.read.lines import Line, line_here
 from chainview.read.tensors import edges, operation
 
 # Rounding that lets gradients through, and samples with their distribution's gradient.
@@ -81,6 +89,8 @@ class _Leaf:
     entry: StoredTensor
     label: str
     call: ModuleCall
+    ran: int = 0
+    line: Line | None = None
 
 
 @dataclass(eq=False)
@@ -94,6 +104,8 @@ class _Operation:
     recorded: bool = True
     packed: bool = False
     floating: bool = True
+    ran: int = 0
+    line: Line | None = None
     results: dict[int, StoredTensor] = field(default_factory=dict)
 
 
@@ -113,6 +125,8 @@ class _Forward:
         self.inputs: set[int] = set()
         self.going_back = False
         self.call = ModuleCall()
+        self._ran = 0  # operations so far
+        self._line: Line | None = None  # that wrote the last one
         self._calls: Counter[str] = Counter()
         self._all_calls: list[ModuleCall] = []
         self._plain: dict[tuple[Any, ...], _Source] = {}  # tensors without a gradient
@@ -158,6 +172,8 @@ class _Forward:
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run an operation of the dispatch mode and record it."""
         self._resolve_results()
+        if not self.going_back:
+            self._ran, self._line = self._ran + 1, line_here()
         given = [] if self.going_back else tensors_in([args, kwargs])
         operands = [self._source(tensor) for tensor in given]
         for tensor in written(function, args, kwargs):
@@ -165,10 +181,16 @@ class _Forward:
                 self.tensors.before_change(storage_key(tensor))
         result = guarded(self.restoring, function, args, kwargs)
         if not self.going_back:
-            recorded = torch.is_grad_enabled()
-            made = _Operation(name_of(function), operands, self.call, None, recorded, is_packing())
+            made = self.operation_now(name_of(function), operands)
+            made.recorded = torch.is_grad_enabled()
             self._settling.append((made, tensors_in(result)))
         return result
+
+    def operation_now(self, name: str, operands: Sequence[_Source] = ()) -> _Operation:
+        """Return an operation that runs at this moment."""
+        return _Operation(
+            name, operands, self.call, packed=is_packing(), ran=self._ran, line=self._line
+        )
 
     def _resolve_results(self) -> None:
         """Look at the last results, which have their ``grad_fn`` by now."""
@@ -184,7 +206,7 @@ class _Forward:
     def _without_gradient(self, tensor: Any, made: _Operation) -> _Operation:
         """Return the operation for a result without a gradient; its other results may have one."""
         if made.function is not None or made.results:
-            made = _Operation(made.name, [made], made.call, recorded=made.recorded)
+            made = replace(made, operands=[made], function=None, results={})
         if made.name.startswith(BLANK):
             made.operands = ()
         else:
@@ -197,7 +219,7 @@ class _Forward:
         known = self.functions.get(id(function))
         if known is None:
             known = made if made is not None and made.function is None else None
-            known = known or _Operation("", (), self.call, None, True, is_packing())
+            known = known or self.operation_now("")
             known.name, known.function = operation(function), function
             self.functions[id(function)] = known
         if tensor.output_nr not in known.results:
@@ -230,7 +252,8 @@ class _Forward:
 
     def _new_leaf(self, tensor: Any) -> _Leaf:
         _, name = self._names.get(id(tensor), (tensor, ""))
-        return _Leaf(tensor, self.tensors.store(tensor), name, self.call)
+        entry = self.tensors.store(tensor)
+        return _Leaf(tensor, entry, name, self.call, self._ran, self._line)
 
     # --- modules --------------------------------------------------------------------------------
 
@@ -363,7 +386,8 @@ class _Graph:
         loss_thing: _Source = self.loss
         kept: set[int] = set()
         self.values: dict[_Source, WatchedNode] = {}
-        for thing in reversed(toposort(loss_thing, self._sources)):
+        order = toposort(loss_thing, self._sources)[::-1]
+        for thing in in_run_order(order, self._sources, lambda thing: thing.ran):
             self.values[thing] = self._value(thing, kept)
         self.values[self.loss].label = "loss"
 
@@ -404,7 +428,7 @@ class _Graph:
             return self._run.leaf(thing)
         known = self._run.functions.get(id(thing))
         if known is None:
-            known = _Operation(operation(thing), (), child.call, thing, packed=child.packed)
+            known = replace(child, name=operation(thing), operands=(), function=thing, results={})
             self._run.functions[id(thing)] = known
         return known
 
@@ -420,9 +444,12 @@ class _Graph:
                 is_parameter=isinstance(tensor, torch.nn.Parameter),
                 is_input=id(tensor) in self._run.inputs,
                 call=thing.call,
+                ran=thing.ran,
+                line=thing.line,
             )
         parents = tuple(self.values[source] for source in self.sources[thing])
         value = WatchedNode(thing.name, "", parents, call=thing.call)
+        value.ran, value.line = thing.ran, thing.line
         value.requires_grad = thing.function is not None
         value.data = thing.results[min(thing.results)] if thing.results else None
         if thing.function is not None:
@@ -455,10 +482,11 @@ class _Graph:
             own = thing.tensor if isinstance(thing, _Leaf) else thing.function
             if own is not None:
                 found[id(own)] = own, value
+        values = list(self.values.values())
         return Watched(
             "PyTorch",
             self.values[self.loss],
-            list(self.values.values()),
+            in_run_order(values, lambda value: value.parents, lambda value: value.ran),
             [resolve_event(event, number) for event in events],
             missed,
             not self._run.tensors.is_full,
@@ -640,8 +668,16 @@ def _missed(run: _Forward, graph: _Graph, grads: dict[_Leaf, Any]) -> Iterator[M
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[leaf] is not None
         if name and tensor.requires_grad and not reached and run.is_trained(tensor):
-            why = ("read by no operation", "") if leaf is None else _explain_missed(leaf, uses)
+            why = _Cut("read by no operation") if leaf is None else _explain_missed(leaf, uses)
             yield Missed(name, *why)
+
+
+class _Cut(NamedTuple):
+    """Why no share comes through, and where."""
+
+    why: str
+    where: str = ""
+    line: Line | None = None
 
 
 def _uses(loss: _Operation, graph: _Graph) -> dict[_Source, _Source]:
@@ -658,21 +694,23 @@ def _uses(loss: _Operation, graph: _Graph) -> dict[_Source, _Source]:
     return uses
 
 
-def _explain_missed(leaf: _Leaf, uses: dict[_Source, _Source]) -> tuple[str, str]:
-    """Say why no share reached a leaf, and where."""
+def _explain_missed(leaf: _Leaf, uses: dict[_Source, _Source]) -> _Cut:
     thing: _Source = leaf
     if thing not in uses:
-        return "read, but the loss does not depend on what came of it", ""
+        return _Cut("read, but the loss does not depend on what came of it")
     while thing in uses:
         source, thing = thing, uses[thing]
         assert isinstance(thing, _Operation)
         if thing.function is None and _has_gradient(source):
-            where = thing.call.name
-            if not thing.recorded:
-                return "used under no_grad", where
-            if thing.name == "detach":
-                return "the result is detached", where
-            if not thing.floating:
-                return f"{thing.name} makes whole numbers or truth values", where
-            return f"{thing.name} has no gradient", where
-    return "an operation on the way sent it no gradient", ""
+            return _Cut(_reason(thing), thing.call.name, thing.line)
+    return _Cut("an operation on the way sent it no gradient")
+
+
+def _reason(thing: _Operation) -> str:
+    if not thing.recorded:
+        return "used under no_grad"
+    if thing.name == "detach":
+        return "the result is detached"
+    if not thing.floating:
+        return f"{thing.name} makes whole numbers or truth values"
+    return f"{thing.name} has no gradient"

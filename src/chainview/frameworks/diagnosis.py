@@ -14,6 +14,7 @@ from chainview.frameworks._differences import Compared, EntryCheck
 from chainview.frameworks.run import BY_DESIGN, Missed, Summary, WatchedNode, summary
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Message, Written
+from chainview.read.lines import Line
 from chainview.read.words import digits, listed, size_text
 
 SECONDS = 60.0  # of processor time, for differences
@@ -37,11 +38,13 @@ class Symptom:
     seen: str
     look: str
     values: Sequence[WatchedNode] = ()
+    line: Line | None = None  # of the reader's code
 
     def __str__(self) -> str:
+        line = f" ({self.line})" if self.line else ""
         return (
             f"{self.kind[0].upper()}{self.kind[1:]}\n"
-            f"  where    {self.where}\n  seen     {self.seen}\n  look at  {self.look}"
+            f"  where    {self.where}{line}\n  seen     {self.seen}\n  look at  {self.look}"
         )
 
 
@@ -217,6 +220,7 @@ def _not_finite(watched: Watched) -> Iterator[Symptom]:
                 f"{_range(message.share)}, from {_range(message.above)}",
                 "the operation's derivative at its operand, such as that of a root at 0",
                 [message.child],
+                message.child.line,
             )
             return
 
@@ -225,7 +229,7 @@ def _first_not_finite(value: WatchedNode) -> Symptom:
     if not value.parents:
         where = f"an input{_place(value)}: {value.name}"
         look = "the data, and the values of parameters, before any operation"
-        return Symptom("not finite", where, _range(value.data), look, [value])
+        return Symptom("not finite", where, _range(value.data), look, [value], value.line)
     operands = ", ".join(f"{p.name} of {_range(p.data)}" for p in value.parents)
     return Symptom(
         "not finite",
@@ -234,6 +238,7 @@ def _first_not_finite(value: WatchedNode) -> Symptom:
         "the operands just before: a logarithm or a root of what is not positive, a division by "
         "0, an exponential that overflows",
         [value],
+        value.line,
     )
 
 
@@ -356,6 +361,7 @@ def _dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
                 f"{int(silent.sum())} of {silent.size} units are 0 for the whole batch",
                 "biases far below 0, a learning rate that was too large",
                 values,
+                values[0].line,
             )
 
 
@@ -413,6 +419,7 @@ def _wrong_gradients(
             if own
             else "the derivatives on its way to the loss",
             [*own, *(value for value in watched.values if value.label in wrong)],
+            own[0].line if own else None,
         )
     ]
 
@@ -536,7 +543,8 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
         look = f"the forward pass of {listed(places, 6)}" if places else "the forward pass"
         names = [missed.name for missed in all_missed]
         there = [value for value in watched.values if value.label in names]
-        yield Symptom("no gradient", listed(names, 6), why, look, there)
+        line = all_missed[0].line
+        yield Symptom("no gradient", listed(names, 6), why, look, there, line)
 
 
 # --- by layer -----------------------------------------------------------------------------------

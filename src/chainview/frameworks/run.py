@@ -1,14 +1,15 @@
 """What a watched run is made of: values, the calls that they belong to, and shares."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from chainview.frameworks._differences import Compared
 from chainview.player.watch import Event, Written
+from chainview.read.lines import Line
 from chainview.read.words import FEW, digits, show, size_text
 
 BY_DESIGN = "by design its gradient isn't the derivative"  # a note of a value
@@ -121,6 +122,8 @@ class WatchedNode:
         grad: what reached it in the backward pass, or None.
         parents: what it was computed from.
         call: the module that was being called.
+        ran: a number that grows from operation to operation; a leaf has that of its first reader.
+        line: the line of the reader's code that ran it, or None.
         kept: bytes that it keeps for the backward pass, and that nothing before it keeps.
         note: what is special about it, in words.
         inside: of a box that stands for several, those.
@@ -135,6 +138,8 @@ class WatchedNode:
     is_parameter: bool = False
     is_input: bool = False
     call: ModuleCall = field(default_factory=ModuleCall)
+    ran: int = 0
+    line: Line | None = None
     kept: int = 0
     note: str = ""
     inside: "tuple[WatchedNode, ...]" = ()
@@ -157,13 +162,40 @@ class WatchedNode:
         return f"<{self.name}: {' '.join(format_value(self.data).split())}>"
 
 
+Thing = TypeVar("Thing")
+
+
+def in_run_order(
+    things: Sequence[Thing],
+    parents: Callable[[Thing], Iterable[Thing]],
+    ran: Callable[[Thing], int],
+) -> list[Thing]:
+    """Sort things by when they ran, each still after its parents; a leaf before its first reader.
+
+    Args:
+        things: parents before children.
+        parents: what each was computed from.
+        ran: when each operation ran; of leaves it isn't asked.
+    """
+    turns: dict[Thing, int] = {}
+    read: dict[Thing, int] = {}
+    for thing in things:
+        own = list(parents(thing))
+        if own:
+            turns[thing] = max([ran(thing), *(turns[p] for p in own if p in turns)])
+            for leaf in own:
+                read[leaf] = min(turns[thing], read.get(leaf, turns[thing]))
+    return sorted(things, key=lambda thing: turns.get(thing, read.get(thing, 0)))
+
+
 @dataclass(frozen=True)
 class Missed:
-    """A parameter that no share reached, why, and where in the forward pass that is so."""
+    """A parameter that no share reached, why, and the module and line where that is so."""
 
     name: str
     why: str
     where: str = ""
+    line: Line | None = None
 
 
 @dataclass(frozen=True, repr=False)

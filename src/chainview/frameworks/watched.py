@@ -18,7 +18,7 @@ class Watched(Run):
     Attributes:
         engine: PyTorch or JAX.
         loss: the last value.
-        values: all that the loss depends on, parents before children.
+        values: all that the loss depends on, in the order in which it ran, parents before children.
         events: the shares as they were sent, in their order; the first is the seed.
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainview.read.items import NodeFacts
+from chainview.read.lines import Line, first_line, owner_of
 from chainview.read.nodes import Nodes
 
 # Equations that do no more than call the function they hold, and those that have a derivative.
@@ -37,6 +38,7 @@ class JaxprNode:
     compute: Compute | None = None  # computes the results from the operands' results
     scopes: tuple[Scope, ...] = ()
     is_recomputed: bool = False  # inside a checkpoint
+    line: Line | None = None  # that wrote it
 
     @property
     def parents(self) -> tuple["JaxprNode", ...]:
@@ -178,26 +180,36 @@ class _Reading:
     calls: int = 0
 
     def equations(
-        self, body: Any, scope: dict[Any, Use], scopes: tuple[Scope, ...]
+        self,
+        body: Any,
+        scope: dict[Any, Use],
+        scopes: tuple[Scope, ...],
+        line: Line | None = None,
     ) -> list[JaxprNode]:
-        """Read the equations in their order, and enter what they define into ``scope``."""
+        """Read the equations in their order, and enter what they define into ``scope``.
+
+        ``line`` wrote them all, if it's given: JAX keeps what a library's function was traced to
+        with the line of the first call.
+        """
         nodes: list[JaxprNode] = []
         for equation in body.eqns:
             operands = tuple(_operands(equation.invars, scope))
             stack = str(equation.source_info.name_stack)
+            wrote = line or _line(equation)
             within = scopes + tuple((name, 0) for name in stack.split("/") if name)
             called = _called(equation)
             recomputed = "prevent_cse" in equation.params  # by a checkpoint
             chosen = recomputed and equation.params["policy"] is not None
             if called is not None and equation.primitive.name in self.inline and not chosen:
                 name = _open(called)[0].debug_info.func_name
-                new, results = self._inside(called, operands, (*within, self._call(name)))
+                new, results = self._inside(called, operands, (*within, self._call(name)), wrote)
                 for node in new if recomputed else ():
                     node.is_recomputed = True
             elif equation.primitive.name == "scan" and equation.params["length"] <= self.unroll:
-                new, results = self._steps(equation.params, operands, within)
+                new, results = self._steps(equation.params, operands, within, wrote)
             else:
                 node = _equation(equation, called, operands, within)
+                node.line = wrote
                 new, results = [node], [(node, i) for i in range(len(equation.outvars))]
             nodes += new
             scope.update(zip(equation.outvars, results, strict=True))
@@ -208,18 +220,27 @@ class _Reading:
         return name, self.calls
 
     def _inside(
-        self, called: Any, operands: Iterable[Use], scopes: tuple[Scope, ...]
+        self,
+        called: Any,
+        operands: Iterable[Use],
+        scopes: tuple[Scope, ...],
+        line: Line | None,
     ) -> tuple[list[JaxprNode], list[Use]]:
         inner, values = _open(called)
         constants = _constants(inner, values)
         variables = [*inner.constvars, *inner.invars]
         uses = [*((node, 0) for node in constants), *operands]
         inside = dict(zip(variables, uses, strict=True))
-        nodes = constants + self.equations(inner, inside, scopes)
+        is_readers = owner_of(inner.debug_info.func_filename or "") == "reader"
+        nodes = constants + self.equations(inner, inside, scopes, None if is_readers else line)
         return nodes, list(_operands(inner.outvars, inside))
 
     def _steps(
-        self, loop: Mapping[str, Any], operands: Sequence[Use], scopes: tuple[Scope, ...]
+        self,
+        loop: Mapping[str, Any],
+        operands: Sequence[Use],
+        scopes: tuple[Scope, ...],
+        line: Line | None,
     ) -> tuple[list[JaxprNode], list[Use]]:
         """Unroll a scan into its steps, in order: slices, the body, and the stacks of results."""
         fixed, carried = loop["num_consts"], loop["num_carry"]
@@ -231,16 +252,29 @@ class _Reading:
             within = (*scopes, self._call("step"))
             slices = [_slice(use, i, within) for use in operands[fixed + carried :]]
             taken = [(node, 0) for node in slices]
-            new, results = self._inside(loop["jaxpr"], [*constants, *carry, *taken], within)
+            new, results = self._inside(loop["jaxpr"], [*constants, *carry, *taken], within, line)
             nodes += [*slices, *new]
+            for node in slices:
+                node.line = line
             carry, rows[i] = results[:carried], results[carried:]
         stacks = [
             JaxprNode(
-                Type("stack"), "stack", operands=tuple(column), compute=_stacked, scopes=scopes
+                Type("stack"),
+                "stack",
+                operands=tuple(column),
+                compute=_stacked,
+                scopes=scopes,
+                line=line,
             )
             for column in zip(*(rows[i] for i in range(loop["length"])), strict=True)
         ]
         return nodes + stacks, [*carry, *((node, 0) for node in stacks)]
+
+
+def _line(equation: Any) -> Line | None:
+    traceback = equation.source_info.traceback
+    frames = traceback.frames if traceback is not None else []
+    return first_line((frame.file_name, frame.line_num) for frame in frames)
 
 
 def _slice(use: Use, i: int, scopes: tuple[Scope, ...]) -> JaxprNode:

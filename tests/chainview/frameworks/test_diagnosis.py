@@ -251,7 +251,7 @@ def test_a_function_whose_backward_is_wrong():
         watch_torch(lambda x: after(Wrong.apply(before(x))).sum(), torch.randn(5, 3), model=model)
     )
     assert kinds(found) == ["wrong gradient"]
-    assert found.symptoms[0].where == "0.bias, 0.weight"
+    assert found.symptoms[0].where == "0.weight, 0.bias"
     assert found.symptoms[0].look.startswith("the backward of Wrong:")
 
 
