@@ -6,12 +6,14 @@ import { mayComeEarly, Python, UNREACHABLE } from "./python.js";
 import { Turns } from "./turns.js";
 
 const TOO_DEEP = /call stack|recursion/i;
-const LONGEST = 10_000; // ms that the checks of an answer may take, as with a grader
+// ms that the checks of an answer may take by the clock; a grader gives them 10 s of a processor's
+// time, of which a busy or a small machine gives us a part.
+const LONGEST = 30_000;
 const AFRESH = "Python starts afresh: what cells had computed is gone.";
 const WHY_NOT = {
   stopped: `Stopped. ${AFRESH}`,
   slow:
-    `Ended: your answer ran for more than ${LONGEST / 1000} s, the time a grader gives it. ` +
+    `Ended: your answer ran for more than ${LONGEST / 1000} s, and a grader gives it 10. ` +
     `Your text stays. ${AFRESH}`,
   unreachable: UNREACHABLE,
 };
