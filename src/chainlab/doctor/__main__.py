@@ -14,6 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from chainlab.doctor.conventions import Conventions
 from chainlab.doctor.examination import TOTAL, Patient, outcomes
 from chainlab.doctor.probe import ENDLESS
 from chainlab.doctor.probes import MILESTONES, probes_up_to
@@ -32,11 +33,13 @@ def examine_here(
     before = _outcomes(results)
     with results.open("a", encoding="utf-8") as file:
         try:
-            patient = Patient(target)
+            patient = Patient(target, seconds)
         except BaseException as error:
             print(json.dumps({"refused": f"{type(error).__name__}: {error}"}), file=file)
             return _REFUSED
-        print(json.dumps({"name": patient.name}), file=file, flush=True)
+        read = patient.conventions
+        head = {"name": patient.name, "conventions": asdict(read) if read else None}
+        print(json.dumps(head), file=file, flush=True)
         left = total - time.process_time()
         for outcome in outcomes(patient, probes_up_to(milestone), seconds, left, before):
             print(json.dumps(asdict(outcome)), file=file, flush=True)
@@ -59,7 +62,7 @@ def examine_apart(
         while len(found) < len(probes):
             end, spent = _process(target, results, seconds, total, milestone)
             total -= spent
-            name, found = _name(results, target, end), _outcomes(results)
+            (name, read), found = _engine(results, target, end), _outcomes(results)
             rest = probes[len(found) :]
             if rest and total > 0:
                 verdict = "unfinished" if end == ENDLESS else "wrong"
@@ -67,7 +70,7 @@ def examine_apart(
                 _write(results, found)
             elif rest:
                 found += [Outcome(p.text, "left out", "", ENDLESS, p.right()) for p in rest]
-    return Report(name, found, milestone)
+    return Report(name, found, milestone, read)
 
 
 def _process(
@@ -134,8 +137,8 @@ def _outcomes(results: Path) -> list[Outcome]:
     return [Outcome(**line) for line in _lines(results) if "probe" in line]
 
 
-def _name(results: Path, target: str, end: str) -> str:
-    """Return the engine's name, which the last process wrote first.
+def _engine(results: Path, target: str, end: str) -> tuple[str, Conventions | None]:
+    """Return the engine's name and conventions, which the last process wrote first.
 
     Raises:
         ValueError: the process wrote why it cannot load the engine, or wrote nothing.
@@ -144,7 +147,8 @@ def _name(results: Path, target: str, end: str) -> str:
         if "refused" in line:
             raise ValueError(f"{target} cannot be examined: {line['refused']}")
         if "name" in line:
-            return str(line["name"])
+            read = line["conventions"]
+            return line["name"], Conventions(**read) if read else None
     raise ValueError(f"{target} cannot be examined: {end} while it was imported")
 
 
@@ -181,7 +185,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 2
     if report.obstacle:
-        print(f"{options.engine} cannot be examined: {report.obstacle}", file=sys.stderr)
+        print(f"{options.engine} cannot be examined: {report.why_not}", file=sys.stderr)
         return 2
     print(report)
     return 0 if report.is_sound else 1

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from chaingrad.node import Node
+from chainlab.doctor.conventions import Conventions, read_conventions
 from chainlab.doctor.interface import NAMES, obstacle
 from chainlab.doctor.loading import is_file, load
 from chainlab.doctor.probe import (
@@ -106,6 +107,15 @@ class Adapter:
         of_numpy = isinstance(grad, np.ndarray | np.generic)
         leaf.grad = np.zeros_like(grad) if of_numpy else 0.0
 
+    def _born(self, x: Any) -> Any:
+        """Return a leaf of a number or an array; an engine may take no whole numbers."""
+        try:
+            return self.array(x.copy()) if np.shape(x) else self.leaf(x)
+        except Exception:
+            if np.asarray(x).dtype.kind == "i":
+                raise NotThereError("it takes no whole numbers") from None
+            raise
+
     @contextlib.contextmanager
     def forward(self) -> Iterator[None]:
         """Run a computation whose operations may be missing."""
@@ -118,7 +128,7 @@ class Adapter:
         self, f: Callable[..., Any], names: Sequence[str], at: Sequence[Any]
     ) -> Iterator[Observation]:
         """Yield a function's value, its gradients, and its leaves after the pass."""
-        leaves = [self.array(x.copy()) if np.shape(x) else self.leaf(x) for x in at]
+        leaves = [self._born(x) for x in at]
         with self.forward():
             y = f(*leaves)
         yield "the value", self.value(y), f(*map(Node, at)).data
@@ -200,9 +210,9 @@ def examine(
     >>> examine(Node).is_sound
     True
     """
-    with Patient(engine) as patient:
+    with Patient(engine, seconds) as patient:
         found = list(outcomes(patient, probes_up_to(milestone), seconds, total))
-    return Report(patient.name, found, milestone)
+    return Report(patient.name, found, milestone, patient.conventions)
 
 
 class Patient:
@@ -212,9 +222,10 @@ class Patient:
     takes long to load, or fails to load again, is kept as it is.
     """
 
-    def __init__(self, engine: Any) -> None:
-        loaded = load(engine) if isinstance(engine, str) else (engine, None)
-        self.adapter = make_adapter(*loaded)
+    def __init__(self, engine: Any, seconds: float = 5.0) -> None:
+        loaded: tuple[Any, Any] = load(engine) if isinstance(engine, str) else (engine, None)
+        self.conventions = _read(make_adapter(*loaded), seconds)
+        self.adapter = make_adapter(*loaded, conventions=self.conventions)
         self.name = self.adapter.name
         self._module = loaded[1]
         self._target = engine if isinstance(engine, str) and is_file(engine) else ""
@@ -231,7 +242,7 @@ class Patient:
         if self._target:
             began = clock()
             try:
-                self.adapter = make_adapter(*load(self._target))
+                self.adapter = make_adapter(*load(self._target), conventions=self.conventions)
                 loads_quickly = clock() - began < _QUICK
             except Exception:
                 loads_quickly = False
@@ -240,12 +251,25 @@ class Patient:
         return self.adapter
 
 
-def make_adapter(engine: Any, beside: Any = None) -> Adapter:
+def _read(adapter: Adapter, seconds: float) -> Conventions | None:
+    """Return how an engine without an adapter of its own is spoken to; None if as usual."""
+    found = None
+    if type(adapter) is Adapter:
+        with contextlib.suppress(Exception, SystemExit, TimeIsUpError), _guard(seconds, seconds):
+            found = read_conventions(adapter.engine)
+    return found
+
+
+def make_adapter(
+    engine: Any, beside: Any = None, conventions: Conventions | None = None
+) -> Adapter:
     """Return an adapter of an engine and of its module, or the engine if it is an adapter already.
 
     Raises:
         TypeError: it is neither an adapter nor something to call with a number.
     """
+    if conventions:
+        engine = conventions.adapter(engine)
     if isinstance(engine, type) and issubclass(engine, Adapter):
         engine = engine()
     if isinstance(engine, Adapter):
@@ -290,17 +314,9 @@ def outcomes(
 
 
 def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
-    limit = sys.getrecursionlimit()
-    silence = _NullWriter()
     bad = "remark" if probe.only_remark else "wrong"
     try:
-        with (
-            contextlib.redirect_stdout(silence),
-            contextlib.redirect_stderr(silence),
-            np.errstate(all="ignore"),
-            warnings.catch_warnings(action="ignore"),
-            _time_limit(seconds, total),
-        ):
+        with _guard(seconds, total):
             for what, found, right in probe.trial(patient.next_adapter()):
                 if wrong := difference(found, right, probe.rtol):
                     return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
@@ -314,8 +330,6 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
     except BaseException as error:  # an engine that we do not know may raise anything
         bad = "refused" if probe.refused and _is_refusal(error) else bad
         return Outcome(probe.text, bad, "", short_error(error), probe.right())
-    finally:
-        sys.setrecursionlimit(limit)
     return Outcome(probe.text, "sound")
 
 
@@ -351,6 +365,24 @@ def _distinct_texts(came: float, right: float) -> tuple[str, str]:
 
 
 # --- guards -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _guard(seconds: float, total: float) -> Iterator[None]:
+    """Bound the time of what an engine does; keep what it prints, warns and sets from others."""
+    limit = sys.getrecursionlimit()
+    silence = _NullWriter()
+    try:
+        with (
+            contextlib.redirect_stdout(silence),
+            contextlib.redirect_stderr(silence),
+            np.errstate(all="ignore"),
+            warnings.catch_warnings(action="ignore"),
+            _time_limit(seconds, total),
+        ):
+            yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 class _NullWriter(io.TextIOBase):

@@ -151,6 +151,13 @@ def obstacle(came: Mapping[str, str]) -> str:
     return "; ".join(parts + [OTHER_NAMES] * has_other_names)
 
 
+def methods_to_fill(came: Mapping[str, str]) -> dict[str, str]:
+    """Return what came of the methods of an adapter that an engine does not answer, by name."""
+    methods = {_LEAF: "value", _PASS: "backward", _GRAD: "gradient"}
+    failed = missing_operations(came)
+    return {methods[text]: came[text] for text in methods if text in failed}
+
+
 def _listed(names: list[str], what: str) -> str:
     if what == ENDLESS:
         what = "comes to no end in time"

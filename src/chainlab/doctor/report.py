@@ -4,7 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import fill
 
-from chainlab.doctor.interface import NAMES, missing_operations, obstacle
+from chainlab.doctor.conventions import Conventions
+from chainlab.doctor.interface import (
+    NAMES,
+    OTHER_NAMES,
+    methods_to_fill,
+    missing_operations,
+    obstacle,
+)
 from chainlab.doctor.probe import Probe
 from chainlab.doctor.probes import MILESTONES, PROBES
 from chainlab.doctor.scalars import ROOTS
@@ -85,12 +92,20 @@ class Report:
         missing: the expressions with an operation which the engine does not have.
         lacking: those of them that the milestone asks for.
         obstacle: why the engine cannot be examined yet; empty if it can.
+        read_as: what was read of an engine with names of its own, in words; empty if its names are
+            micrograd's.
+        adapter: the text of an adapter with what was read, to copy into a file; empty where the
+            engine needs none.
         is_sound: whether all that was tried came to its end with no findings, something was tried,
             and nothing is lacking.
     """
 
     def __init__(
-        self, name: str, outcomes: Sequence[Outcome], milestone: int | None = None
+        self,
+        name: str,
+        outcomes: Sequence[Outcome],
+        milestone: int | None = None,
+        conventions: Conventions | None = None,
     ) -> None:
         self.name = name
         self.outcomes = outcomes
@@ -114,8 +129,20 @@ class Report:
             self.lacking = self.missing if milestone else []
         elif {"a + b", "a * b"} <= set(self.missing):
             self.obstacle = "it differentiates neither a + b nor a * b"
+        self.read_as = conventions.told(name) if conventions else ""
+        self.adapter = ""
+        if conventions or OTHER_NAMES in self.obstacle:
+            known = conventions or Conventions(f"{name}(value)")
+            self.adapter = known.as_adapter(name, methods_to_fill(came))
         gaps = self.unfinished + self.left_out + self.lacking
         self.is_sound = bool(self.tried) and not (self.obstacle or gaps or self.findings)
+
+    @property
+    def why_not(self) -> str:
+        """The obstacle, and the adapter to fill in where one would help."""
+        if not self.adapter:
+            return self.obstacle
+        return f"{self.obstacle}. Fill in this one, below the engine:\n\n{self.adapter}"
 
     def __str__(self) -> str:
         sound = sum(x.verdict == "sound" for x in self.outcomes)
@@ -123,12 +150,14 @@ class Report:
         at = self.milestone
         told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
         if self.obstacle:
-            return f"{told}, cannot be examined yet:\n{self.obstacle}"
+            return f"{told}, cannot be examined yet:\n{self.why_not}"
         head = f"{told}:\n{sound} of {len(self.tried)} probes tried are sound"
         head += f", {missing} not tried" * bool(missing)
         head += f"; {bugs} bug{'s' * (bugs > 1)} found" if bugs else "; no bug found"
         if self.lacking:
             head += ", and the milestone asks for more"
+        if self.read_as:
+            head += f"\nThe doctor read {self.read_as}."
         parts = [head, *map(str, self.findings)]
         parts += [f"Remark. {remark}" for remark in self.remarks]
         others = [text for text in self.missing if text not in self.lacking]
