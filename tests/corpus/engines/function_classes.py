@@ -42,6 +42,8 @@ class Tensor:
         return Mul.apply(self, -1.0)
 
     def __pow__(self, n):
+        if isinstance(n, Tensor):
+            return NotImplemented
         return Pow.apply(self, n)
 
     def __matmul__(self, o):
@@ -143,7 +145,7 @@ class Pow(Function):
     @staticmethod
     def backward(ctx, g):
         a, n = ctx.saved
-        return g * n * a ** (n - 1.0), None
+        return g * n * a ** (n - 1.0) if n else np.zeros_like(g), None
 
 
 class MatMul(Function):

@@ -124,6 +124,8 @@ class Pow(Function):
         return a**self.c
 
     def backward(self, g):
+        if self.c == 0:
+            return (Variable(np.zeros_like(g.data)),)
         return (g * self.inputs[0] ** (self.c - 1) * Variable(np.full(g.data.shape, self.c)),)
 
 

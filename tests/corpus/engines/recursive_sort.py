@@ -42,7 +42,7 @@ class Value:
         out = Value(self.data**other, (self,), f"**{other}")
 
         def _backward():
-            self.grad += other * self.data ** (other - 1) * out.grad
+            self.grad += other * self.data ** (other - 1) * out.grad if other else 0.0
 
         out._backward = _backward
         return out
