@@ -1,6 +1,7 @@
 """One run of a function in JAX, equation by equation, and its backward pass by JAX's own rules."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,14 +13,7 @@ import numpy as np
 
 from chaingrad.graph import toposort
 from chainview.frameworks import _widening
-from chainview.frameworks._differences import (
-    Compared,
-    Moved,
-    NotComparedError,
-    Rerun,
-    complexes,
-    reals,
-)
+from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
 from chainview.frameworks.run import (
     BY_DESIGN,
     ModuleCall,
@@ -56,7 +50,7 @@ def watch(
     run.backward()
     seen = run.result()
     leaves = [
-        (place, node.label or "")
+        (place, node.label or f"argument {place + 1}")
         for place, (node, (x, is_chosen)) in enumerate(zip(places, given, strict=True))
         if is_chosen and _is_real(x) and np.size(x)
     ]
@@ -78,9 +72,11 @@ class _JaxRerun(Rerun):
         self.names = [name for _, name in chosen]
         self.is_complex = [bool(jnp.iscomplexobj(leaves[place])) for place, _ in chosen]
 
-    def __call__(self, samples: int, has_time: Callable[[], bool]) -> Compared | str:
-        with jax.enable_x64(True):
-            return super().__call__(samples, has_time)
+    def context(self) -> AbstractContextManager[Any]:
+        return jax.enable_x64(True)  # type: ignore[no-any-return]
+
+    def compile(self) -> None:
+        self._compiled  # noqa: B018
 
     @cached_property
     def _given(self) -> list[Any]:
@@ -107,7 +103,10 @@ class _JaxRerun(Rerun):
 
     @cached_property
     def _compiled(self) -> tuple[Any, Any]:
-        return jax.jit(self._function), jax.jit(jax.value_and_grad(self._function))
+        functions = [self._function, jax.value_and_grad(self._function)]
+        here = self._moved({})
+        loss, gradients = (jax.jit(f).lower(here).compile() for f in functions)
+        return loss, gradients
 
     def values(self) -> list[Any]:
         return [reals(np.array(self._given[place])) for place, _ in self._chosen]

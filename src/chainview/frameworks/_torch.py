@@ -37,6 +37,7 @@ from chainview.frameworks.run import (
     ModuleCall,
     WatchedNode,
     in_run_order,
+    leaf_names,
     resolve_event,
 )
 from chainview.frameworks.watched import Watched
@@ -66,12 +67,12 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
             if leaf in graph.values and grad is not None:
                 graph.values[leaf].grad = run.tensors.store(grad)
         seen = graph.result(events, list(_missed(run, graph, grads)))
+    things = {value: thing for thing, value in graph.values.items()}
     leaves = [
-        (value.label, leaf.tensor)
-        for leaf, value in graph.values.items()
-        if isinstance(leaf, _Leaf)
-        and value.label
-        and leaf.tensor.numel()
+        (name, thing.tensor)
+        for name, value in leaf_names(seen.leaves).items()
+        if isinstance(thing := things[value], _Leaf)
+        and thing.tensor.numel()
         and value.grad is not None
     ]
     rerun = TorchRerun(f, inputs, model, leaves, run.tensors.is_low)

@@ -1,7 +1,7 @@
 """What is wrong with a watched run, in words."""
 
 import math
-import time
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,14 +10,15 @@ from typing import Any, Literal
 import numpy as np
 
 from chaingrad.account import layer_of, saved_by_layer
-from chainview.frameworks._differences import Compared, EntryCheck
-from chainview.frameworks.run import BY_DESIGN, Missed, Summary, WatchedNode, summary
+from chainview.frameworks._differences import Budget, Compared, EntryCheck
+from chainview.frameworks._directions import compare
+from chainview.frameworks.run import BY_DESIGN, Missed, Summary, WatchedNode, leaf_names, summary
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Message, Written
 from chainview.read.lines import Line
 from chainview.read.words import digits, listed, size_text
 
-SECONDS = 60.0  # of processor time, for differences
+SECONDS = 60.0  # for differences
 MODULE_HOOK = "BackwardHookFunction"  # PyTorch wraps it around a module with such a hook
 
 SymptomKind = Literal[
@@ -66,6 +67,7 @@ class Diagnosis:
         run: the run, with its values marked where something was found: ``draw_graph(found.run)``.
         symptoms: the worst first.
         layers: in the order in which they ran.
+        compared: which gradients agree with differences, or nothing.
         unchecked: which gradients were not compared with differences, and why, or nothing.
         unexamined: what else was not looked at, or nothing.
     """
@@ -73,6 +75,7 @@ class Diagnosis:
     run: Watched
     symptoms: Sequence[Symptom]
     layers: Sequence[LayerSummary]
+    compared: str = ""
     unchecked: str = ""
     unexamined: str = ""
 
@@ -96,6 +99,8 @@ class Diagnosis:
         count = len(self.symptoms)
         head = f"{count} symptom{'s' * (count > 1)}" if count else "no symptom"
         parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
+        if self.compared:
+            parts.append(f"Compared with differences: {self.compared}")
         if self.unchecked:
             parts.append(f"Not compared with differences: {self.unchecked}")
         if self.unexamined:
@@ -111,7 +116,7 @@ def diagnose(
     vanishing: float = 1e-4,
     exploding: float = 1e4,
     dead: float = 0.5,
-    samples: int = 24,
+    directions: int = 2,
     seconds: float = SECONDS,
 ) -> Diagnosis:
     """Say what is wrong with a run, and where it begins.
@@ -123,11 +128,14 @@ def diagnose(
     don't compare the size of other gradients in the run, or of arguments of JAX, and the result
     says so.
 
-    For the differences we run the function again and again, in double precision, with its
-    generators reset, and put everything back as the first run does. A gradient is called wrong
-    only where one-sided differences of two steps agree with one another and not with it, there and
-    at a point nearby. The result leaves out and names what we can't decide: kinks, losses computed
-    in single precision, functions with a state, gradients that a hook changed.
+    For the differences we run the function again, in double precision, with its generators reset,
+    and put everything back as the first run does. All leaves move at once along a random direction,
+    in which each of them counts. If the loss changes as the gradients say, they agree; with two
+    directions that takes 10 runs, one of them with its backward pass. Otherwise we look for the
+    leaf and for an entry of its gradient, which takes more runs. A gradient is called wrong only
+    where one-sided differences of two steps by one entry agree with one another and not with it,
+    there and at a point nearby. The result leaves out and names what we can't decide: kinks, losses
+    computed in single precision, functions with a state, gradients that a hook changed.
 
     Args:
         watched: a run.
@@ -135,9 +143,11 @@ def diagnose(
             root mean squares over a parameter's entries.
         exploding: and exploding above this multiple.
         dead: the part of a layer's units that may be 0 for the whole batch.
-        samples: entries of gradients to compare with differences; with 0 none.
-        seconds: processor time after which no entry is compared any more. A run of the function
-            that has begun isn't interrupted, and the first takes place in any case.
+        directions: random directions along which gradients are compared with differences; with
+            0 none are.
+        seconds: how long the comparison may take. It begins only if that's likely to be enough for
+            all directions, and says so on standard error if it's more than a few seconds. A run of
+            the function that has begun isn't interrupted.
 
     >>> import torch
     >>> from chainview.frameworks import watch_torch
@@ -152,13 +162,13 @@ def diagnose(
       look at  the operation's derivative at its operand, such as that of a root at 0
     """
     symptoms = list(_not_finite(watched))
-    unchecked = unexamined = ""
+    judged, unexamined = _Judged(), ""
     if not symptoms:
         symptoms += _layers(watched, vanishing, exploding)
         symptoms += _over_calls(watched, exploding)
         symptoms += _dead_units(watched, dead)
-        wrong, unchecked = _differences(watched, samples, seconds)
-        symptoms += wrong
+        judged = _differences(watched, directions, seconds)
+        symptoms += judged.wrong
         unexamined = _unexamined(watched)
     symptoms += _missed(watched)
     marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
@@ -166,7 +176,9 @@ def diagnose(
         for value in symptom.values:
             marks[value][symptom.kind] = None
     marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
-    return Diagnosis(marked, symptoms, _table(watched), unchecked, unexamined)
+    return Diagnosis(
+        marked, symptoms, _table(watched), judged.compared, judged.left_out, unexamined
+    )
 
 
 def _unexamined(watched: Watched) -> str:
@@ -376,100 +388,128 @@ def _dead_mask(data: Any) -> Any:
 # --- gradients against differences --------------------------------------------------------------
 
 
-def _differences(watched: Watched, samples: int, seconds: float) -> tuple[list[Symptom], str]:
-    """Return the symptom, if there is one, and what was not compared, with the reasons."""
+@dataclass(frozen=True)
+class _Judged:
+    """What differences say of a run's gradients, in words."""
+
+    wrong: Sequence[Symptom] = ()
+    compared: str = ""
+    left_out: str = ""
+
+
+def _differences(watched: Watched, directions: int, seconds: float) -> _Judged:
+    """Compare the gradients of all leaves with differences."""
+    if not directions:
+        return _Judged(left_out="all leaves (directions=0)")
     if watched.rerun is None:
-        return [], "the function can't be run again"
-    if not samples:
-        return [], "all leaves (samples=0)"
-    end = time.process_time() + seconds
-    compared = watched.rerun(samples, lambda: time.process_time() < end)
-    if isinstance(compared, str):
-        return [], compared
-    wrong: dict[str, EntryCheck] = {}
-    for verdict in compared.verdicts:
-        if verdict.kind in ("wrong", "flat"):
-            wrong.setdefault(verdict.name, verdict)
-    right = {v.name for v in compared.verdicts if v.kind == "right"} - set(wrong)
-    excuses = _known_reasons(watched, wrong)
-    guilty = {name: verdict for name, verdict in wrong.items() if name not in excuses}
-    left_out = [*_left_out(watched, compared, samples, seconds), *_unclear(compared.verdicts)]
+        return _Judged(left_out="the function can't be run again")
+    found = compare(watched.rerun, directions, Budget(seconds, tell=_tell))
+    if isinstance(found, str):
+        return _Judged(left_out=found)
+    leaves = leaf_names(watched.leaves)
+    wrong = {
+        leaves[name]: (name, check.entry)
+        for name, check in found.leaves.items()
+        if check.entry is not None and name in leaves
+    }
+    right = {
+        leaves[name]
+        for name, check in found.leaves.items()
+        if check.kind in ("right", "faint") and name in leaves
+    }
+    excuses = _known_reasons(watched, {leaf: entry for leaf, (_, entry) in wrong.items()})
+    guilty = {leaf: row for leaf, row in wrong.items() if leaf not in excuses}
+    left_out = [*_unclear(found, seconds)]
     for reason in dict.fromkeys(excuses.values()):
-        names = [name for name in wrong if excuses.get(name) == reason]
+        names = [wrong[leaf][0] for leaf, other in excuses.items() if other == reason]
         left_out.append(f"{listed(names, 6)} ({reason})")
-    return _wrong_gradients(watched, guilty, right), "; ".join(left_out)
+    return _Judged(_wrong_gradients(watched, guilty, right), _agreeing(found), "; ".join(left_out))
+
+
+def _tell(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _wrong_gradients(
-    watched: Watched, wrong: Mapping[str, EntryCheck], right: set[str]
+    watched: Watched,
+    wrong: Mapping[WatchedNode, tuple[str, EntryCheck]],
+    right: set[WatchedNode],
 ) -> list[Symptom]:
     if not wrong:
         return []
-    first = next(iter(wrong.values()))
+    name, first = next(iter(wrong.values()))
     own = _suspect_functions(watched, set(wrong), right)
     functions = listed(sorted({value.op for value in own}), 3)
     return [
         Symptom(
             "wrong gradient",
-            listed(list(wrong), 6),
-            f"the gradient is {digits(first.gradient)} at {first.place} of {first.name}, the "
+            listed([name for name, _ in wrong.values()], 6),
+            f"the gradient is {digits(first.gradient)} at {first.place} of {name}, the "
             f"difference {digits(first.difference)}",
             f"the backward of {functions}: it isn't the derivative of its forward (by design, that "
             "is so in a straight-through estimator)"
             if own
             else "the derivatives on its way to the loss",
-            [*own, *(value for value in watched.values if value.label in wrong)],
+            [*own, *wrong],
             own[0].line if own else None,
         )
     ]
 
 
-def _left_out(watched: Watched, compared: Compared, samples: int, seconds: float) -> Iterator[str]:
-    """Yield what was not examined."""
-    done, planned, leaves = len(compared.verdicts), compared.planned, compared.leaves
-    if done < planned:
-        yield (
-            f"{planned - done} of {planned} entries (the other {done} took all of the "
-            f"{digits(float(seconds))} s of processor time that seconds= allows)"
-        )
-    if leaves > samples:
-        yield f"{leaves - samples} of {leaves} leaves (samples={samples})"
-    if unnamed := sum(not leaf.label for leaf in watched.leaves):
-        yield f"{unnamed} leaves without a name" if unnamed > 1 else "a leaf without a name"
+def _agreeing(found: Compared) -> str:
+    """Say how many leaves agree with differences, and how far that goes."""
+    kinds = [check.kind for check in found.leaves.values()]
+    agree, count = kinds.count("right") + kinds.count("faint"), len(kinds)
+    if not agree:
+        return ""
+    leaves = f"all {count} leaves" if agree == count else f"{agree} of {count} leaves"
+    text = "the one leaf agrees" if count == 1 else f"{leaves} agree"
+    text += f" along {found.directions} random direction{'s' * (found.directions > 1)}"
+    faint = [name for name, check in found.leaves.items() if check.kind == "faint"]
+    if faint:
+        text += f"; of {listed(faint, 3)} gradient and difference are both 0 up to rounding"
+    return f"{text} ({found.runs} runs of the function)"
 
 
-def _unclear(verdicts: Sequence[EntryCheck]) -> Iterator[str]:
-    """Yield the entries at which differences tell us nothing."""
-    reasons = {
-        "kink": "a kink here",
-        "rough": "differences disagree: the loss is too rough here, or computed too roughly",
-    }
-    for kind, reason in reasons.items():
-        if places := [f"{v.place} of {v.name}" for v in verdicts if v.kind == kind]:
-            yield f"{listed(places, 3)} ({reason})"
+def _unclear(found: Compared, seconds: float) -> Iterator[str]:
+    """Yield the leaves about which differences tell us nothing, by the reason."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for name, check in found.leaves.items():
+        if check.kind == "no time":
+            reason = f"the other leaves took all of the {seconds:g} s that seconds= allows"
+        elif check.kind == "kink":
+            reason = "a kink here"
+        elif check.kind == "rough":
+            reason = "differences disagree: the loss is too rough here, or computed too roughly"
+        else:
+            continue
+        is_right = check.nearby in ("right", "faint")
+        reasons[reason + "; at a point nearby they agree" * is_right].append(name)
+    for reason, names in reasons.items():
+        yield f"{listed(names, 6)} ({reason})"
 
 
-def _known_reasons(watched: Watched, wrong: Mapping[str, EntryCheck]) -> dict[str, str]:
+def _known_reasons(
+    watched: Watched, wrong: Mapping[WatchedNode, EntryCheck]
+) -> dict[WatchedNode, str]:
     """Explain, where we know it, why a leaf's gradient isn't meant to be the derivative."""
     cut, hooked = _detached_leaves(watched), _hooked(watched)
     by_design = {value for value in watched.values if value.note.startswith(BY_DESIGN)}
     own = {value for value in watched.values if _is_custom_function(value)}
     through = _came_through(watched, hooked | by_design | own)
     excuses = {}
-    for leaf in watched.values:
-        if leaf.parents or leaf.label not in wrong:
-            continue
+    for leaf, entry in wrong.items():
         way = [value for value in watched.values if value is leaf or value in through[leaf]]
         hooks = [value.name for value in way if value in hooked]
         designs = [value for value in way if value in by_design]
-        if leaf.label in cut:
-            excuses[leaf.label] = "a detached copy, too, leads to the loss"
+        if leaf in cut:
+            excuses[leaf] = "a detached copy, too, leads to the loss"
         elif hooks:
-            excuses[leaf.label] = f"a hook changes the gradient of {listed(hooks, 3)}"
+            excuses[leaf] = f"a hook changes the gradient of {listed(hooks, 3)}"
         elif designs:
-            excuses[leaf.label] = f"{designs[0].name}: {designs[0].note}"
-        elif wrong[leaf.label].kind == "flat" and (functions := [v for v in way if v in own]):
-            excuses[leaf.label] = (
+            excuses[leaf] = f"{designs[0].name}: {designs[0].note}"
+        elif entry.kind == "flat" and (functions := [v for v in way if v in own]):
+            excuses[leaf] = (
                 f"the loss doesn't move with it, and the backward of {functions[0].op} isn't the "
                 "derivative of its forward: by design in a straight-through estimator"
             )
@@ -496,14 +536,14 @@ def _is_custom_function(value: WatchedNode) -> bool:
     return value.note.startswith("one function") and value.op != MODULE_HOOK
 
 
-def _detached_leaves(watched: Watched) -> set[str]:
+def _detached_leaves(watched: Watched) -> set[WatchedNode]:
     """Return the leaves that a number depends on without passing a gradient back."""
     behind: set[WatchedNode] = set()
     for value in reversed(watched.values):  # children before parents
         is_cut = not value.requires_grad and "float" in str(getattr(value.data, "dtype", ""))
         if value in behind or is_cut:
             behind.update(value.parents)
-    return {value.label for value in behind if value.label and not value.parents}
+    return {value for value in behind if not value.parents}
 
 
 def _came_through(
@@ -517,15 +557,17 @@ def _came_through(
     return through
 
 
-def _suspect_functions(watched: Watched, wrong: set[str], right: set[str]) -> list[WatchedNode]:
+def _suspect_functions(
+    watched: Watched, wrong: set[WatchedNode], right: set[WatchedNode]
+) -> list[WatchedNode]:
     """Return the reader's functions that wrong gradients came through, and right ones didn't."""
     through = _came_through(watched, set(filter(_is_custom_function, watched.values)))
     suspects: set[WatchedNode] = set()
     cleared: set[WatchedNode] = set()
     for value in watched.values:
-        if value.label in wrong:
+        if value in wrong:
             suspects |= through[value]
-        elif value.label in right:
+        elif value in right:
             cleared |= through[value]
     between = suspects - cleared or suspects
     return [value for value in watched.values if value in between]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from chainview.frameworks._differences import Compared
+from chainview.frameworks._differences import Rerun
 from chainview.player.watch import Event, Written
 from chainview.read.lines import Line
 from chainview.read.words import FEW, digits, show, size_text
@@ -188,6 +188,19 @@ def in_run_order(
     return sorted(things, key=lambda thing: turns.get(thing, read.get(thing, 0)))
 
 
+def leaf_names(leaves: Iterable[WatchedNode]) -> dict[str, WatchedNode]:
+    """Name leaves by their labels, or by number and shape; each by another name."""
+    named: dict[str, WatchedNode] = {}
+    unnamed = 0
+    for leaf in leaves:
+        unnamed += not leaf.label
+        name = leaf.label or f"leaf {unnamed} of shape {summary(leaf.data).shape}"
+        while name in named:
+            name += " (another)"
+        named[name] = leaf
+    return named
+
+
 @dataclass(frozen=True)
 class Missed:
     """A parameter that no share reached, why, and the module and line where that is so."""
@@ -209,5 +222,5 @@ class Run:
     missed: Sequence[Missed] = ()
     complete: bool = True
     found: dict[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
-    rerun: Callable[[int, Callable[[], bool]], Compared | str] | None = None
+    rerun: Rerun | None = None
     marks: Mapping[WatchedNode, Sequence[str]] = field(default_factory=dict)

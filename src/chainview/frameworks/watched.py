@@ -23,8 +23,7 @@ class Watched(Run):
         missed: parameters that no share reached.
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
-        rerun: compares that many entries of gradients with differences while there is time, or says
-            why it cannot.
+        rerun: runs the function again in double precision, for differences.
         marks: what `diagnose` found at values, in words; drawings show it.
     """
 

@@ -1,7 +1,6 @@
 """Each symptom is provoked by a model made for it; sound models have none."""
 
 import math
-import re
 from typing import Any
 
 import jax
@@ -14,6 +13,8 @@ from torch import nn
 from chainview import draw_gradient_flow, draw_graph
 from chainview.draw.palette import LIGHT
 from chainview.frameworks import diagnose, watch_jax, watch_torch
+from chainview.frameworks._differences import Budget, Compared
+from chainview.frameworks._directions import compare
 from tests.chainview.frameworks import corpus
 from tests.chainview.frameworks.models import CASES, made
 from tests.chainview.frameworks.test_jax import made as made_in_jax
@@ -44,7 +45,7 @@ def test_sound_models_have_no_symptom_before_and_after_100_steps(name):
 @pytest.mark.parametrize("name", sampled(["mlp", "rnn", "attention"], "mlp"))
 def test_sound_functions_of_jax_have_none(name):
     f, p, x = made_in_jax(name)
-    found = diagnose(watch_jax(f, p, x), samples=4)
+    found = diagnose(watch_jax(f, p, x))
     assert found.is_sound, found
     assert not found.unchecked
 
@@ -96,7 +97,7 @@ def test_an_infinite_share_that_a_mask_takes_away_does_no_harm():
     run = watch_torch(lambda w: w.relu().sqrt().sum(), w)
     assert any(not np.isfinite(event.share).all() for event in run.events[1:])
     assert np.isfinite(run["w"].grad).all()
-    assert diagnose(run, samples=0).is_sound
+    assert diagnose(run, directions=0).is_sound
 
 
 def deep(scale: float, act: type[nn.Module]) -> Any:
@@ -123,7 +124,7 @@ def test_an_exploding_gradient():
         def forward(self, x: Any) -> Any:
             return (x - x.detach()) * 20 + x.detach() / 20
 
-    found = diagnose(deep(1.0, Forgetful), samples=0)
+    found = diagnose(deep(1.0, Forgetful), directions=0)
     assert kinds(found) == ["exploding"]
     assert "and" in found.symptoms[0].where
 
@@ -155,7 +156,7 @@ def test_an_rnn_whose_gradient_explodes_and_where():
             h = cell(row, h)
         return (h / 4.0**20).mean()
 
-    found = diagnose(watch_torch(loss, torch.rand(20, 3, 2)), samples=0)
+    found = diagnose(watch_torch(loss, torch.rand(20, 3, 2)), directions=0)
     assert kinds(found) == ["exploding"]
     assert found.symptoms[0].where.startswith("RNNCell, from call 1")
     assert "times 3.9" in found.symptoms[0].seen
@@ -188,7 +189,7 @@ def test_what_is_found_is_marked_in_drawings_and_the_run_itself_is_not():
         return (e[:, None] - e).square().sum(-1).sqrt().mean()
 
     run = watch_torch(distance, torch.randn(5, 3), model=body)
-    found = diagnose(run, samples=0)
+    found = diagnose(run, directions=0)
     assert kinds(found) == ["not finite"]
     (root,) = found.symptoms[0].values
     assert found.run.marks == {root: ("not finite",)}
@@ -206,7 +207,7 @@ def test_what_is_found_is_marked_in_drawings_and_the_run_itself_is_not():
 
 
 def test_a_box_has_the_marks_of_what_is_in_it():
-    found = diagnose(deep(1.0, nn.Sigmoid), samples=0)
+    found = diagnose(deep(1.0, nn.Sigmoid), directions=0)
     (symptom,) = found.symptoms
     marked = {value.label for value in found.run.marks}
     assert marked == {value.label for value in symptom.values}
@@ -374,32 +375,52 @@ NOT_AT_ALL = [
 ]
 
 
+def leaves_by_kind(run: Any) -> dict[str, set[str]]:
+    """The kinds that differences find, each with its leaves."""
+    compared = compare(run.rerun, 2, Budget())
+    assert isinstance(compared, Compared), compared
+    found: dict[str, set[str]] = {}
+    for name, check in compared.leaves.items():
+        found.setdefault(check.kind, set()).add(name)
+    return found
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sampled([*IN_FULL, *IN_FULL_IN_JAX], *list(IN_FULL)[:3]))
 def test_what_can_be_compared_is(name):
     run = watched(name)
-    compared = run.rerun(24, lambda: True)
-    assert {verdict.kind for verdict in compared.verdicts} == {"right"}
+    compared = compare(run.rerun, 2, Budget())
+    assert {check.kind for check in compared.leaves.values()} == {"right"}
+    assert compared.runs == 10
+    assert len(compared.leaves) == len(run.leaves)
     assert not diagnose(run).unchecked
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AT_KINKS)
-def test_a_kink_is_named_with_its_entry(name):
+def test_a_kink_is_named_with_its_leaf_and_nearby_the_gradient_is_right(name):
     run = watched(name)
-    verdicts = run.rerun(24, lambda: True).verdicts
-    assert {verdict.kind for verdict in verdicts} <= {"right", "kink"}
-    first = next(verdict for verdict in verdicts if verdict.kind == "kink")
-    assert f"{first.place} of {first.name}" in diagnose(run).unchecked
+    compared = compare(run.rerun, 2, Budget())
+    unclear = {n: c.nearby for n, c in compared.leaves.items() if c.kind in ("kink", "rough")}
+    assert unclear
+    assert set(unclear.values()) <= {"right", "faint"}
+    assert {check.kind for check in compared.leaves.values()} <= {"right", "kink", "rough"}
+    assert next(iter(unclear)) in diagnose(run).unchecked
+
+
+def test_only_leaves_before_a_kink_stay_undecided():
+    found = leaves_by_kind(watched("relu at 0 of zero biases and padding rows"))
+    assert found == {"kink": {"0.bias"}, "right": {"0.weight", "2.weight", "2.bias"}}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NOT_AT_ALL)
 def test_what_cannot_be_compared_says_why(name):
     run = watched(name)
-    assert isinstance(run.rerun(24, lambda: True), str)
+    assert isinstance(compare(run.rerun, 2, Budget()), str)
     found = diagnose(run)
     assert found.unchecked
+    assert not found.compared
     assert found.unchecked in str(found)
 
 
@@ -437,7 +458,7 @@ def test_every_wrong_gradient_of_jax_is_found(name):
     assert "wrong" in found.symptoms[0].look
 
 
-def test_what_there_was_no_time_for_is_said():
+def test_without_time_or_directions_nothing_is_compared_and_that_is_said():
     runs: list[int] = []
     layer = nn.Linear(3, 2)
 
@@ -446,23 +467,50 @@ def test_what_there_was_no_time_for_is_said():
         return layer(x).square().sum()
 
     run = watch_torch(loss, torch.randn(4, 3))
-    found = diagnose(run, seconds=0.0)
-    assert len(runs) == 2  # the one that was watched, and one
-    assert re.search(r"(\d+) of \1 entries", found.unchecked)
-    assert not diagnose(run).unchecked
-    assert "2 leaves" not in diagnose(run, samples=2).unchecked
-    assert "1 of 2 leaves" in diagnose(run, samples=1).unchecked
+    assert "seconds=0" in diagnose(run, seconds=0.0).unchecked
+    assert "directions=0" in diagnose(run, directions=0).unchecked
+    assert len(runs) == 1  # the one that was watched
+    found = diagnose(run, directions=1)
+    assert (len(runs), found.unchecked) == (1 + 6, "")
+    assert "all 2 leaves agree along 1 random direction (6 runs" in str(found)
+
+
+def test_leaves_without_a_name_are_compared_too():
+    """A function's own weights, as in a notebook, where they are global."""
+    weights = torch.randn(3, 2, requires_grad=True), torch.randn(2, requires_grad=True)
+    wrong = corpus.function(lambda x: x**3, lambda x, g: g * 2 * x * x)
+
+    def loss(x: Any) -> Any:
+        return (wrong(x @ weights[0]) * weights[1]).sum()
+
+    found = diagnose(watch_torch(loss, torch.randn(4, 3)))
+    assert kinds(found) == ["wrong gradient"]
+    assert found.symptoms[0].where == "leaf 1 of shape (3, 2)"
+    assert "1 of 2 leaves agree" in found.compared
+    assert [value.data.shape for value in found.run.marks if not value.parents] == [(3, 2)]
+
+
+def test_layers_in_a_plain_list_are_compared_too():
+    layers = [nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Linear(4, 1)]
+
+    def loss(x: Any) -> Any:
+        for layer in layers:
+            x = layer(x)
+        return x.square().sum()
+
+    found = diagnose(watch_torch(loss, torch.randn(5, 4)))
+    assert "all 6 leaves agree" in found.compared
 
 
 def test_what_was_not_looked_at_is_said():
     layer, w = nn.Linear(3, 2), torch.ones(2, requires_grad=True)
     x = torch.randn(4, 3)
-    assert not diagnose(watch_torch(lambda x: layer(x).sum(), x), samples=0).unexamined
-    loose = diagnose(watch_torch(lambda x, w: (layer(x) * w).sum(), x, w), samples=0)
+    assert not diagnose(watch_torch(lambda x: layer(x).sum(), x), directions=0).unexamined
+    loose = diagnose(watch_torch(lambda x, w: (layer(x) * w).sum(), x, w), directions=0)
     assert "of w vanish" in str(loose)
-    unnamed = diagnose(watch_torch(lambda x: (layer(x) * torch.ones_like(w) * w).sum(), x))
+    scales = [torch.ones(2, requires_grad=True)]
+    unnamed = diagnose(watch_torch(lambda x: (layer(x) * scales[0]).sum(), x))
     assert "without a name" in unnamed.unexamined
-    assert "without a name" in unnamed.unchecked
 
 
 def test_what_was_not_looked_at_is_said_of_jax_too():
@@ -474,7 +522,7 @@ def test_what_was_not_looked_at_is_said_of_jax_too():
             h = jax.nn.sigmoid(h @ w)
         return h.sum()
 
-    found = diagnose(watch_jax(deep, sigmoids, jnp.ones(3), argnums=(0, 1)), samples=0)
+    found = diagnose(watch_jax(deep, sigmoids, jnp.ones(3), argnums=(0, 1)), directions=0)
     assert "layers[0]" in found.unexamined
     assert "no gradient reached" in str(found)
 
@@ -498,10 +546,10 @@ def test_units_of_a_recurrent_net_are_dead_if_they_are_so_in_each_call():
         return h.sum()
 
     x = torch.randn(6, 3, 2)
-    assert diagnose(watch_torch(loss, x), samples=0).is_sound
+    assert diagnose(watch_torch(loss, x), directions=0).is_sound
     cell.bias_hh.data[:7] = -100.0
     cell.bias_hh.data[7] = 5.0
-    found = diagnose(watch_torch(loss, x), samples=0)
+    found = diagnose(watch_torch(loss, x), directions=0)
     assert [s.seen for s in found.symptoms if s.kind == "dead units"] == [
         "7 of 8 units are 0 for the whole batch"
     ]
@@ -520,13 +568,13 @@ def test_what_cannot_run_in_double_precision_is_said():
 def test_the_table_of_layers():
     f, inputs, model = made("mlp")
     run = watch_torch(f, *inputs, model=model)
-    table = {layer.name: layer for layer in diagnose(run, samples=0).layers}
+    table = {layer.name: layer for layer in diagnose(run, directions=0).layers}
     assert table["0"].parameter_bytes == 4 * (8 * 4 + 8)
     assert table["1"].kept == 4 * 16 * 8  # tanh keeps its result
     assert sum(layer.kept for layer in table.values()) == run.kept
     square = sum(float(p.grad.square().sum()) for p in grads(f, inputs, model[2]))
     assert table["2"].gradient == pytest.approx((square / 27) ** 0.5, rel=1e-5)
-    assert "512 B" in diagnose(run, samples=0).table()
+    assert "512 B" in diagnose(run, directions=0).table()
 
 
 def grads(f: Any, inputs: Any, module: nn.Module) -> list[Any]:

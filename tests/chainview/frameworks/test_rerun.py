@@ -8,7 +8,8 @@ import torch
 from torch import nn
 
 from chainview.frameworks import diagnose, watch_torch
-from chainview.frameworks._differences import NotComparedError
+from chainview.frameworks._differences import Budget, Compared, NotComparedError
+from chainview.frameworks._directions import compare
 from tests.chainview.frameworks import corpus
 from tests.chainview.frameworks.models import CASES, made
 from tests.chainview.frameworks.test_torch import assert_same, everything, leaves_of
@@ -22,7 +23,7 @@ def test_diagnosing_leaves_everything_as_it_was(name):
     run = watch_torch(f, *inputs, model=model)
     before = everything(model, inputs)
     grads = [p.grad for p in model.parameters()]
-    diagnose(run, samples=4)
+    diagnose(run)
     assert_same(everything(model, inputs), before)
     assert all(now is p.grad for now, p in zip(grads, model.parameters(), strict=True))
 
@@ -36,7 +37,7 @@ def test_a_loss_of_before_runs_its_backward_pass_after(name):
     model.zero_grad()
     torch.manual_seed(1)
     loss = f(*inputs)
-    diagnose(watch_torch(f, *inputs, model=model), samples=4)
+    diagnose(watch_torch(f, *inputs, model=model))
     loss.backward()
     assert_same([p.grad for p in model.parameters()], right)
     model.zero_grad()
@@ -89,9 +90,9 @@ def test_single_precision_that_is_asked_for_becomes_double(name):
     x = torch.randn(4, 3, requires_grad=True)
     run = watch_torch(lambda x: request(x.sin()).square().sum(), x)
     assert run.rerun is not None
-    found = run.rerun(24, lambda: True)
-    assert not isinstance(found, str), found
-    assert {verdict.kind for verdict in found.verdicts} == {"right"}
+    found = compare(run.rerun, 2, Budget())
+    assert isinstance(found, Compared), found
+    assert {check.kind for check in found.leaves.values()} == {"right"}
     loss, (grad,) = run.rerun.gradients({})
     moved = x.detach().double()
     moved[0, 0] += 1e-9  # which single precision does not tell from nothing
