@@ -1,9 +1,10 @@
 """One run of a function in JAX, equation by equation, and its backward pass by JAX's own rules."""
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import jax
@@ -16,15 +17,18 @@ from chainview.frameworks import _widening
 from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
 from chainview.frameworks.run import (
     BY_DESIGN,
+    Missed,
     ModuleCall,
     WatchedNode,
     in_run_order,
+    loss_in,
     resolve_event,
     summary,
 )
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read import jaxpr
+from chainview.read.lines import Line
 from chainview.read.words import FEW
 
 UNROLLED = 50  # steps of a scan
@@ -38,7 +42,10 @@ def watch(
     for number in chosen:
         if not 0 <= number < len(inputs):
             raise ValueError(f"watch_jax: argnums names argument {number}; there are {len(inputs)}")
-    closed = jax.make_jaxpr(f)(*inputs)
+    closed, given_back = jax.make_jaxpr(f, return_shape=True)(*inputs)
+    if loss_in(given_back) is not given_back:
+        f = _loss_alone(f)
+        closed = jax.make_jaxpr(f)(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
     run = _Run(record, _ArrayStore(most))
@@ -57,6 +64,14 @@ def watch(
     is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
     rerun = _JaxRerun(f, inputs, leaves, is_low)
     return replace(seen, rerun=rerun)
+
+
+def _loss_alone(f: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(f)
+    def loss(*inputs: Any) -> Any:
+        return loss_in(f(*inputs))
+
+    return loss
 
 
 class _JaxRerun(Rerun):
@@ -183,6 +198,11 @@ class _Run:
         needed = toposort(output[0], lambda node: node.parents)[::-1]
         self._order = in_run_order(needed, lambda node: node.parents, self._ran.__getitem__)
         self._calls = _Calls(record.nodes)
+        self._children: dict[jaxpr.JaxprNode, list[jaxpr.JaxprNode]] = defaultdict(list)
+        for node in record.nodes:
+            for parent in node.parents:
+                self._children[parent].append(node)
+        self._wanted: dict[jaxpr.JaxprNode, None] = {}
         self._numbers = numbers
         self._results: dict[jaxpr.JaxprNode, Sequence[Any]] = {}
         self._values: dict[jaxpr.JaxprNode, WatchedNode] = {}
@@ -194,6 +214,9 @@ class _Run:
 
     def forward(self, given: dict[jaxpr.JaxprNode, tuple[Any, bool]]) -> None:
         """Compute each equation from the results before it."""
+        self._wanted = {
+            node: None for node, (x, is_chosen) in given.items() if is_chosen and _is_real(x)
+        }
         for node in self._order:
             if node in given:
                 results: Sequence[Any] = [_array(given[node][0])]
@@ -237,6 +260,7 @@ class _Run:
             tuple(self._values[parent] for parent in node.parents),
             self._numbers.store(result),
             requires_grad=needed,
+            is_parameter=node in self._wanted,
             is_input=node.kind == "input",
             call=self._calls.find(node.scopes),
             ran=ran,
@@ -253,9 +277,10 @@ class _Run:
     def backward(self) -> None:
         """Send shares back, from the last equation to the first."""
         if not self._is_needed(self._output):
+            cuts = [f"{x.name}: {x.why}{f' ({x.line})' if x.line else ''}" for x in self._missed()]
             raise ValueError(
-                "watch_jax: no gradient leads from the loss to the arguments in argnums: look for "
-                "stop_gradient, and for integers on the way"
+                "watch_jax: no gradient leads from the loss to the arguments in argnums; "
+                + "; ".join(cuts[:3])
             )
         seed = jnp.ones_like(self._results[self._output[0]][self._output[1]])
         entry = self._numbers.store(seed)
@@ -305,6 +330,40 @@ class _Run:
         self.events.append(Message(child, parent, position, above, None, entry, known, now))
         self._sums[use] = total, now
 
+    # --- arguments that no share reached --------------------------------------------------------
+
+    def _missed(self) -> Iterator[Missed]:
+        for node in self._wanted:
+            value = self._values.get(node)
+            if value is None or value.grad is None:
+                yield Missed(node.label or "an argument", *self._cut(node))
+
+    def _cut(self, node: jaxpr.JaxprNode) -> tuple[str, str, Line | None]:
+        """Say why no share reached an argument, and where."""
+        if not self._children[node]:
+            return "read by no operation", "", None
+        if node not in self._values:
+            last = self._last_use(node)
+            why = f"nothing leads from {last.op}, which it went into, to the loss"
+            return why, self._calls.find(last.scopes).name, last.line
+        for child in self._order:
+            if node in child.parents and child in self._values:
+                value = self._values[child]
+                if value.requires_grad:
+                    return self._cut(child) if value.grad is None else _NO_SHARE
+                return _why_cut(child, self._results[child]), value.call.name, child.line
+        return _NO_SHARE
+
+    def _last_use(self, node: jaxpr.JaxprNode) -> jaxpr.JaxprNode:
+        """Return the last equation that anything went into which was made from a node."""
+        found = {node: None}
+        todo = [node]
+        while todo:
+            new = [child for child in self._children[todo.pop()] if child not in found]
+            found |= dict.fromkeys(new)
+            todo += new
+        return max(found, key=lambda each: self._ran.get(each, 0))
+
     def result(self) -> Watched:
         """Return everything that was seen, with arrays in place of entries."""
         for value in self._values.values():
@@ -314,8 +373,21 @@ class _Run:
             self._values[self._output[0]],
             list(self._values.values()),
             [resolve_event(event, _number) for event in self.events],
+            list(self._missed()),
             complete=not self._numbers.is_full,
         )
+
+
+_NO_SHARE = ("an operation on the way sent it no gradient", "", None)
+
+
+def _why_cut(node: jaxpr.JaxprNode, results: Sequence[Any]) -> str:
+    if node.op == "stop_gradient":
+        return "behind stop_gradient"
+    if not any(map(_is_real, results)):
+        name = "a conversion" if node.op == "convert_element_type" else node.op
+        return f"{name} makes whole numbers or truth values"
+    return f"{node.op} has no gradient"
 
 
 def _note(op: str) -> str:

@@ -29,8 +29,16 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return self._run(function, args, kwargs or {})
 
 
-class Refusals(TorchFunctionMode):
-    """Refuses derivatives inside the function: their graph is gone before a pass can start."""
+class Functions(TorchFunctionMode):
+    """Hands each function of PyTorch that the reader calls to another, with its arguments.
+
+    Derivatives inside the watched function are refused: their graph is gone before a pass can
+    start.
+    """
+
+    def __init__(self, run: Callable[[Any, Any, Any], Any]) -> None:
+        super().__init__()
+        self._run = run
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -41,7 +49,7 @@ class Refusals(TorchFunctionMode):
                 "differentiates, whose own graph cannot be watched; watch the function inside it, "
                 "or take its gradient by torch.autograd.grad with create_graph=True"
             )
-        return function(*args, **(kwargs or {}))
+        return self._run(function, args, kwargs or {})
 
 
 def guarded(restoring: Restoring, function: Any, args: Any, kwargs: Any) -> Any:

@@ -1,5 +1,6 @@
 """Everything private in PyTorch that may change: a function or a name for each."""
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,9 @@ from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils.checkpoint import CheckpointFunction
+
+_REENTRANT = CheckpointFunction.forward.__code__
 
 
 def storage_key(tensor: Any) -> int:
@@ -32,6 +36,17 @@ def saved_tensors(function: Any) -> Iterator[Any]:
         yield from (tensor for tensor in several if isinstance(tensor, torch.Tensor))
 
 
+def is_spoiled(function: Any) -> bool:
+    """Return whether something that a ``grad_fn`` keeps was changed in place since."""
+    for name in [*(name for name in dir(function) if name.startswith("_saved_")), "saved_tensors"]:
+        try:
+            getattr(function, name, None)
+        except RuntimeError as error:
+            if "inplace" in str(error):
+                return True
+    return False
+
+
 def without_modes() -> Any:
     """Return a context in which operations bypass dispatch modes."""
     return _disable_current_modes()
@@ -48,6 +63,25 @@ def made_by(tensor: Any) -> Any:
 def preserved_version(tensor: Any) -> Any:
     """Return a context that keeps the count of a tensor's in-place changes as it was before."""
     return grad_mode._unsafe_preserve_version_counter(tensor)
+
+
+def next_sequence_number() -> int:
+    """Return the number of the next ``grad_fn`` of this thread; those of before are smaller."""
+    with torch.enable_grad(), _disable_current_modes():
+        return int(torch.ones((), requires_grad=True).clone().grad_fn._sequence_nr()) + 1  # type: ignore[union-attr]
+
+
+def begun_before(function: Any, number: int) -> bool:
+    """Return whether a ``grad_fn`` has a smaller number."""
+    return bool(function._sequence_nr() < number)
+
+
+def is_in_reentrant_checkpoint() -> bool:
+    """Return whether a reentrant checkpoint's forward pass is running, which is under no_grad."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code is not _REENTRANT:
+        frame = frame.f_back
+    return frame is not None
 
 
 def is_packing() -> bool:

@@ -16,6 +16,7 @@ from chainview.frameworks._differences import (
 from chainview.frameworks._modes import Operations, guarded, tensors_in
 from chainview.frameworks._private import name_of, reinterprets, shares_memory
 from chainview.frameworks._restoring import Restoring, referred, roots
+from chainview.frameworks.run import loss_in
 
 WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 
@@ -74,7 +75,7 @@ class TorchRerun(Rerun):
             torch.set_default_dtype(torch.float64)
             widening = _Widening(restoring)
             with Operations(widening.operation):
-                yield lambda: widening.checked(self._f(*self._inputs))
+                yield lambda: widening.checked(loss_in(self._f(*self._inputs)))
 
 
 def _in_double(tensor: Any) -> Any:

@@ -3,24 +3,30 @@
 import inspect
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
 
 from chaingrad._tree import is_container
 from chaingrad.graph import toposort
-from chainview.frameworks._modes import Operations, Refusals, guarded, tensors_in
+from chainview.frameworks._cuts import Cut, Cuts
+from chainview.frameworks._modes import Functions, Operations, guarded, tensors_in
+from chainview.frameworks._names import Names
 from chainview.frameworks._private import (
+    begun_before,
     has_post_accumulate_hooks,
+    is_in_reentrant_checkpoint,
     is_lazy,
     is_packing,
+    is_spoiled,
     made_by,
     name_of,
+    next_sequence_number,
     own_tensors,
     saved_tensors,
     skips_or_scales,
@@ -28,6 +34,7 @@ from chainview.frameworks._private import (
     without_modes,
     written,
 )
+from chainview.frameworks._recorded import Called, Leaf, Operation, Source, has_gradient
 from chainview.frameworks._rerun import TorchRerun
 from chainview.frameworks._restoring import Restoring, roots
 from chainview.frameworks._tensors import StoredTensor, TensorStore, same
@@ -38,12 +45,14 @@ from chainview.frameworks.run import (
     WatchedNode,
     in_run_order,
     leaf_names,
+    loss_in,
     resolve_event,
 )
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Message, Written
 from chainview.read.lines import Line, line_here
 from chainview.read.tensors import edges, operation
+from chainview.read.words import listed
 
 # Rounding that lets gradients through, and samples with their distribution's gradient.
 NO_DERIVATIVE = ("FakeQuantize", "FusedMovingAvg", "StandardGamma", "_Dirichlet")
@@ -71,7 +80,7 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
     leaves = [
         (name, thing.tensor)
         for name, value in leaf_names(seen.leaves).items()
-        if isinstance(thing := things[value], _Leaf)
+        if isinstance(thing := things[value], Leaf)
         and thing.tensor.numel()
         and value.grad is not None
     ]
@@ -82,46 +91,16 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
 # --- forward ------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class _Leaf:
-    """A tensor that no operation of the run made."""
-
-    tensor: Any
-    entry: StoredTensor
-    label: str
-    call: ModuleCall
-    ran: int = 0
-    line: Line | None = None
-
-
-@dataclass(eq=False)
-class _Operation:
-    """What an operation made: of one on which a gradient was recorded, with its ``grad_fn``."""
-
-    name: str
-    operands: "Sequence[_Leaf | _Operation]"
-    call: ModuleCall
-    function: Any = None
-    recorded: bool = True
-    packed: bool = False
-    floating: bool = True
-    ran: int = 0
-    line: Line | None = None
-    results: dict[int, StoredTensor] = field(default_factory=dict)
-
-
-_Source = _Leaf | _Operation
-
-
 class _Forward:
     """The forward pass: what each operation took and gave, and the module that it was in."""
 
     def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
         self.tensors = TensorStore(most)
         self.restoring = Restoring(f, model)
-        self.leaves: dict[int, _Leaf] = {}
-        self.functions: dict[int, _Operation] = {}  # by the identity of a grad_fn
+        self.leaves: dict[int, Leaf] = {}
+        self.functions: dict[int, Operation] = {}  # by the identity of a grad_fn
         self._names: dict[int, tuple[Any, str]] = {}
+        self._variables: dict[int, tuple[Any, str]] = {}  # for what no module names, in the end
         self.parameters: dict[str, Any] = {}
         self.inputs: set[int] = set()
         self.going_back = False
@@ -130,11 +109,17 @@ class _Forward:
         self._line: Line | None = None  # that wrote the last one
         self._calls: Counter[str] = Counter()
         self._all_calls: list[ModuleCall] = []
-        self._plain: dict[tuple[Any, ...], _Source] = {}  # tensors without a gradient
-        self._settling: list[tuple[_Operation, Sequence[Any]]] = []
+        self._plain: dict[tuple[Any, ...], Source] = {}  # tensors without a gradient
+        self._settling: list[tuple[Operation, Sequence[Any]]] = []
+        self.operations: list[Operation] = []
+        self._functions, self._function = 0, Called()
+        self._memory: dict[int, Operation] = {}  # by address: what made it
+        self._start = next_sequence_number()
+        self.earlier: dict[int, Operation] = {}  # read from a graph of before the run
         self._paths: dict[int, str] = {}
         self._trained = None if model is None else {id(p) for p in model.parameters()}
-        for module in roots(f, model):
+        self.roots = roots(f, model)
+        for module in self.roots:
             _refuse(module)
             if id(module) not in self._paths:
                 self._name_modules(module)
@@ -142,6 +127,30 @@ class _Forward:
             self._check_input(name, tensor)
             self.inputs.add(id(tensor))
             self._name(tensor, name)
+        self.unregistered: set[int] = set()  # what modules hold and don't register
+        names = Names()
+        for module, path in self._modules_by_path():
+            self.unregistered.update(self._name_found(names.of_module(path, module), self._names))
+        self._name_found(names.of_function(f), self._variables)
+
+    def _modules_by_path(self) -> list[tuple[Any, str]]:
+        return [(m, self._paths[id(m)]) for root in self.roots for m in root.modules()]
+
+    def _name_found(
+        self, found: Iterable[tuple[str, Any]], names: dict[int, tuple[Any, str]]
+    ) -> set[int]:
+        """Name tensors and modules that aren't named yet, and return their parameters."""
+        new: set[int] = set()
+        for name, thing in found:
+            if isinstance(thing, torch.Tensor):
+                if thing.requires_grad and thing.is_leaf and id(thing) not in self._names:
+                    names.setdefault(id(thing), (thing, name))
+                    new.add(id(thing))
+            elif id(thing) not in self._paths:
+                self.restoring.module(thing)
+                self._name_modules(thing, name)
+                new.update(id(p) for p in thing.parameters())
+        return new
 
     def _check_input(self, name: str, tensor: Any) -> None:
         if tensor.grad_fn is not None:
@@ -160,7 +169,12 @@ class _Forward:
         return self._trained is None or not is_parameter or id(tensor) in self._trained
 
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-        with warnings.catch_warnings(), self._modules(), Refusals(), Operations(self.operation):
+        with (
+            warnings.catch_warnings(),
+            self._modules(),
+            Functions(self.called),
+            Operations(self.operation),
+        ):
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
         self._resolve_results()
@@ -170,6 +184,24 @@ class _Forward:
 
     # --- operations ---------------------------------------------------------------------------
 
+    def called(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Run a function that the reader calls, which may take several operations."""
+        self._functions += 1
+        self._function = Called(self._functions, getattr(function, "__name__", ""))
+        try:
+            if self._function.name == "tolist":  # which no dispatch mode sees
+                with without_modes():
+                    self._read_as_numbers(args)
+            return function(*args, **kwargs)
+        finally:
+            self._function = Called()
+
+    def _read_as_numbers(self, args: Any) -> None:
+        self._resolve_results()
+        self._ran, self._line = self._ran + 1, line_here()
+        operands = [self._source(tensor) for tensor in tensors_in(args)]
+        self.operations.append(self.operation_now("tolist", operands))
+
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run an operation of the dispatch mode and record it."""
         self._resolve_results()
@@ -177,37 +209,56 @@ class _Forward:
             self._ran, self._line = self._ran + 1, line_here()
         given = [] if self.going_back else tensors_in([args, kwargs])
         operands = [self._source(tensor) for tensor in given]
-        for tensor in written(function, args, kwargs):
-            if isinstance(tensor, torch.Tensor):
-                self.tensors.before_change(storage_key(tensor))
+        changed = [
+            storage_key(tensor)
+            for tensor in written(function, args, kwargs)
+            if isinstance(tensor, torch.Tensor)
+        ]
+        for key in changed:
+            self.tensors.before_change(key)
         result = guarded(self.restoring, function, args, kwargs)
         if not self.going_back:
             made = self.operation_now(name_of(function), operands)
-            made.recorded = torch.is_grad_enabled()
+            made.recorded, made.writes = torch.is_grad_enabled(), changed
+            made.is_checkpointed = not made.recorded and is_in_reentrant_checkpoint()
+            self.operations.append(made)
             self._settling.append((made, tensors_in(result)))
         return result
 
-    def operation_now(self, name: str, operands: Sequence[_Source] = ()) -> _Operation:
+    def operation_now(self, name: str, operands: Sequence[Source] = ()) -> Operation:
         """Return an operation that runs at this moment."""
-        return _Operation(
-            name, operands, self.call, packed=is_packing(), ran=self._ran, line=self._line
-        )
+        made = Operation(name, operands, self.call, packed=is_packing())
+        made.ran, made.line, made.called = self._ran, self._line, self._function
+        return made
 
     def _resolve_results(self) -> None:
         """Look at the last results, which have their ``grad_fn`` by now."""
         for made, results in self._settling:
             for tensor in results:
                 if made_by(tensor) is not None:
-                    self._record(tensor, made)
+                    self._remember(tensor, self._record(tensor, made))
             for tensor in results:
                 if made_by(tensor) is None:
-                    self._plain[_view(tensor)] = self._without_gradient(tensor, made)
+                    plain = self._without_gradient(tensor, made)
+                    self._plain[_view(tensor)] = plain
+                    self._remember(tensor, plain)
         self._settling = []
 
-    def _without_gradient(self, tensor: Any, made: _Operation) -> _Operation:
+    def _remember(self, tensor: Any, made: Operation) -> None:
+        if not self.tensors.is_full and tensor.layout == torch.strided:
+            self._memory[tensor.data_ptr()] = made
+
+    def _made_from(self, tensor: Any) -> Operation | None:
+        """Return the operation whose memory a leaf shows, as long as all memory is kept."""
+        if self.tensors.is_full or tensor.layout != torch.strided or not tensor.numel():
+            return None
+        return self._memory.get(tensor.data_ptr())
+
+    def _without_gradient(self, tensor: Any, made: Operation) -> Operation:
         """Return the operation for a result without a gradient; its other results may have one."""
         if made.function is not None or made.results:
             made = replace(made, operands=[made], function=None, results={})
+            self.operations.append(made)
         if made.name.startswith(BLANK):
             made.operands = ()
         else:
@@ -215,19 +266,22 @@ class _Forward:
         made.floating = tensor.is_floating_point() or tensor.is_complex()
         return made
 
-    def _record(self, tensor: Any, made: _Operation | None = None) -> _Operation:
+    def _record(self, tensor: Any, made: Operation | None = None) -> Operation:
         function = made_by(tensor)
         known = self.functions.get(id(function))
         if known is None:
             known = made if made is not None and made.function is None else None
-            known = known or self.operation_now("")
+            if known is None:
+                known = self.operation_now("")
+                if begun_before(function, self._start):
+                    self.earlier[id(function)] = known
             known.name, known.function = operation(function), function
             self.functions[id(function)] = known
         if tensor.output_nr not in known.results:
             known.results[tensor.output_nr] = self.tensors.store(tensor)
         return known
 
-    def _source(self, tensor: Any) -> _Source:
+    def _source(self, tensor: Any) -> Source:
         """Return what stands for a tensor that an operation takes."""
         if made_by(tensor) is not None:
             return self._record(tensor)
@@ -242,19 +296,21 @@ class _Forward:
     def is_renormalized(self, tensor: Any) -> bool:
         """Return whether an embedding with a ``max_norm`` scaled rows of its weights."""
         known = self._plain.get(_view(tensor))
-        return isinstance(known, _Operation) and known.name == "embedding_renorm_"
+        return isinstance(known, Operation) and known.name == "embedding_renorm_"
 
-    def leaf(self, tensor: Any) -> _Leaf:
+    def leaf(self, tensor: Any) -> Leaf:
         """Return what stands for a tensor that requires a gradient and that no operation made."""
         if id(tensor) not in self.leaves:
             self.restoring.leaf(tensor)
             self.leaves[id(tensor)] = self._new_leaf(tensor)
         return self.leaves[id(tensor)]
 
-    def _new_leaf(self, tensor: Any) -> _Leaf:
-        _, name = self._names.get(id(tensor), (tensor, ""))
+    def _new_leaf(self, tensor: Any) -> Leaf:
+        known = self._names.get(id(tensor)) or self._variables.get(id(tensor))
+        _, name = known or (tensor, "")
         entry = self.tensors.store(tensor)
-        return _Leaf(tensor, entry, name, self.call, self._ran, self._line)
+        before = None if name else self._made_from(tensor)
+        return Leaf(tensor, entry, name, self.call, self._ran, self._line, before)
 
     # --- modules --------------------------------------------------------------------------------
 
@@ -287,9 +343,10 @@ class _Forward:
         if not self.going_back and self.call.outer is not None:
             self.call = self.call.outer
 
-    def _name_modules(self, root: Any) -> None:
+    def _name_modules(self, root: Any, prefix: str = "") -> None:
         """Name a module and everything in it; the names in the first root have no prefix."""
-        prefix = "" if not self._paths else _unused(type(root).__name__.lower(), self._paths)
+        if self._paths and not prefix:
+            prefix = _unused(type(root).__name__.lower(), self._paths)
         for path, module in root.named_modules(prefix=prefix):
             self._paths.setdefault(id(module), path)
         for path, parameter in root.named_parameters(prefix=prefix):
@@ -300,9 +357,13 @@ class _Forward:
 
 
 def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    loss = run.run(f, inputs)
+    result = run.run(f, inputs)
+    loss = loss_in(result)
     if not isinstance(loss, torch.Tensor):
-        raise TypeError(f"watch_torch: the function gave {type(loss).__name__}, and not a tensor")
+        raise TypeError(
+            f"watch_torch: the function gave {_described(result)}, and not a tensor; give the loss "
+            "alone, or a dictionary with a 'loss', or the loss and what is no other loss"
+        )
     if loss.numel() != 1:
         raise ValueError(
             f"watch_torch: the function gave a tensor of shape {tuple(loss.shape)}; a backward "
@@ -310,13 +371,36 @@ def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         )
     if loss.grad_fn is None:
         raise ValueError(
-            "watch_torch: nothing that the loss was computed from requires a gradient: look for "
-            "no_grad, detach, item and whole numbers, and for parameters that are frozen"
+            "watch_torch: no gradient leads from the loss to any tensor; "
+            + _cut_everywhere(run, loss)
         )
     for leaf in run.leaves.values():
         if has_post_accumulate_hooks(leaf.tensor):
             _refuse_hook(leaf.label or "a leaf")
     return loss
+
+
+def _described(result: Any) -> str:
+    if isinstance(result, Mapping):
+        return f"a dictionary of {listed(list(map(repr, result)), 6)}"
+    if isinstance(result, tuple):
+        return f"{len(result)} results"
+    return type(result).__name__
+
+
+def _cut_everywhere(run: _Forward, loss: Any) -> str:
+    """Say where the ways from the leaves to a loss without a graph are cut."""
+    cuts = Cuts(run._source(loss), lambda thing: thing.operands, run.operations)
+    found: dict[Cut, list[str]] = {}
+    for leaf in run.leaves.values():
+        if leaf.tensor is not loss:
+            found.setdefault(cuts.of(leaf), []).append(leaf.label or "a leaf")
+    if not found:
+        return "nothing that it was computed from requires one: are the parameters frozen?"
+    return "; ".join(
+        f"{listed(names, 3)}: {cut.why}{f' ({cut.line})' if cut.line else ''}"
+        for cut, names in list(found.items())[:3]
+    )
 
 
 def _refuse(module: Any) -> None:
@@ -382,48 +466,46 @@ class _Graph:
     def __init__(self, run: _Forward, loss: Any) -> None:
         self._run = run
         self.loss = run._record(loss)
-        self.sources: dict[_Source, list[_Source]] = {}
-        self.positions: dict[_Source, dict[int, int]] = {}
-        loss_thing: _Source = self.loss
+        self.sources: dict[Source, list[Source]] = {}
+        self.positions: dict[Source, dict[int, int]] = {}
+        loss_thing: Source = self.loss
         kept: set[int] = set()
-        self.values: dict[_Source, WatchedNode] = {}
+        self.values: dict[Source, WatchedNode] = {}
         order = toposort(loss_thing, self._sources)[::-1]
         for thing in in_run_order(order, self._sources, lambda thing: thing.ran):
             self.values[thing] = self._value(thing, kept)
         self.values[self.loss].label = "loss"
 
-    def _sources(self, thing: _Source) -> list[_Source]:
+    def _sources(self, thing: Source) -> list[Source]:
         if thing not in self.sources:
             self.sources[thing], self.positions[thing] = self._read(thing)
         return self.sources[thing]
 
-    def _read(self, thing: _Source) -> tuple[list[_Source], dict[int, int]]:
+    def _read(self, thing: Source) -> tuple[list[Source], dict[int, int]]:
         """Return the operands, and the operand at which each edge of the ``grad_fn`` ends."""
-        if isinstance(thing, _Leaf):
+        if isinstance(thing, Leaf):
             return [], {}
         if thing.function is None:
             return [operand for operand in thing.operands if not _is_uninitialized(operand)], {}
         sent = edges(thing.function)
         is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
-        operands: list[_Source | None] = list(thing.operands) if is_whole else []
+        operands: list[Source | None] = list(thing.operands) if is_whole else []
         if len(operands) != len(sent):  # operands that are sent nothing come last
             operands = [None] * len(sent) + operands
         slots = zip_longest(range(len(sent)), sent, operands)
-        sources: list[_Source] = []
+        sources: list[Source] = []
         positions: dict[int, int] = {}
         for number, edge, operand in slots:
             if edge is not None:
                 positions[number] = len(sources)
                 sources.append(self._end(edge, thing))
             elif (
-                operand is not None
-                and not _has_gradient(operand)
-                and not _is_uninitialized(operand)
+                operand is not None and not has_gradient(operand) and not _is_uninitialized(operand)
             ):
                 sources.append(operand)
         return sources, positions
 
-    def _end(self, edge: tuple[Any, int], child: _Operation) -> _Source:
+    def _end(self, edge: tuple[Any, int], child: Operation) -> Source:
         thing, _ = edge
         if isinstance(thing, torch.Tensor):
             return self._run.leaf(thing)
@@ -433,17 +515,19 @@ class _Graph:
             self._run.functions[id(thing)] = known
         return known
 
-    def _value(self, thing: _Source, kept: set[int]) -> WatchedNode:
-        if isinstance(thing, _Leaf):
+    def _value(self, thing: Source, kept: set[int]) -> WatchedNode:
+        if isinstance(thing, Leaf):
             tensor = thing.tensor
             changed = self._run.is_renormalized(tensor)
+            is_input = id(tensor) in self._run.inputs
             return WatchedNode(
                 label=thing.label,
                 note=f"{BY_DESIGN}: its rows are scaled (max_norm)" if changed else "",
                 data=thing.entry,
                 requires_grad=tensor.requires_grad,
-                is_parameter=isinstance(tensor, torch.nn.Parameter),
-                is_input=id(tensor) in self._run.inputs,
+                is_parameter=isinstance(tensor, torch.nn.Parameter)
+                or (tensor.requires_grad and not is_input),
+                is_input=is_input,
                 call=thing.call,
                 ran=thing.ran,
                 line=thing.line,
@@ -480,7 +564,7 @@ class _Graph:
             value.data, value.grad = number(value.data), number(value.grad)
         found = {}
         for thing, value in self.values.items():
-            own = thing.tensor if isinstance(thing, _Leaf) else thing.function
+            own = thing.tensor if isinstance(thing, Leaf) else thing.function
             if own is not None:
                 found[id(own)] = own, value
         values = list(self.values.values())
@@ -490,30 +574,35 @@ class _Graph:
             in_run_order(values, lambda value: value.parents, lambda value: value.ran),
             [resolve_event(event, number) for event in events],
             missed,
-            not self._run.tensors.is_full,
-            found,
+            complete=not self._run.tensors.is_full,
+            found=found,
+            **self._beside(),
         )
 
+    def _beside(self) -> dict[str, Any]:
+        """Return what isn't as the reader may think: of leaves, of the graph, of parameters."""
+        run = self._run
+        leaves = {id(x.tensor): v for x, v in self.values.items() if isinstance(x, Leaf)}
+        return {
+            "unregistered": [v for key, v in leaves.items() if key in run.unregistered],
+            "earlier": [self.values[x] for x in run.earlier.values() if x in self.values],
+            "frozen": [name for name, p in run.parameters.items() if not p.requires_grad],
+        }
 
-def _has_gradient(thing: _Source) -> bool:
-    if isinstance(thing, _Leaf):
-        return bool(thing.tensor.requires_grad)
-    return thing.function is not None
 
-
-def _is_view_under_no_grad(thing: _Source) -> bool:
+def _is_view_under_no_grad(thing: Source) -> bool:
     """Return whether it's a no_grad view, which claims to require a gradient, like its base."""
-    if isinstance(thing, _Leaf) or thing.recorded:
+    if isinstance(thing, Leaf) or thing.recorded:
         return False
-    return any(map(_has_gradient, thing.operands))
+    return any(map(has_gradient, thing.operands))
 
 
-def _is_uninitialized(thing: _Source) -> bool:
+def _is_uninitialized(thing: Source) -> bool:
     """Return whether it's memory that nobody has written to yet."""
-    return isinstance(thing, _Operation) and thing.name.startswith(BLANK)
+    return isinstance(thing, Operation) and thing.name.startswith(BLANK)
 
 
-def _note(thing: _Operation) -> str:
+def _note(thing: Operation) -> str:
     if isinstance(thing.function, BackwardCFunction):
         return "one function of its own, whose inside PyTorch does not show"
     if thing.name.startswith("Embedding") and skips_or_scales(thing.function):
@@ -541,7 +630,7 @@ class _Backward:
             torch.ones_like(loss, memory_format=torch.preserve_format).detach()
         )
         self.events: list[Event] = [Written(graph.values[graph.loss], self._seed)]
-        self._before: dict[_Leaf, Any] = {}
+        self._before: dict[Leaf, Any] = {}
         run.restoring.forget_gradients()
         run.going_back = True
         handles = list(self._hooks())
@@ -549,6 +638,15 @@ class _Backward:
             with Operations(run.operation):
                 loss.backward()
         except RuntimeError as error:
+            if "modified by an inplace operation" in str(error):
+                raise RuntimeError(self._overwritten() or str(error)) from error
+            if "second time" in str(error) and run.earlier:
+                (first, *_) = run.earlier.values()
+                raise RuntimeError(
+                    f"watch_torch: {first.line or 'the function'} reads a tensor that was computed "
+                    "before the run, whose graph a backward pass has used up; detach it, as the "
+                    "state of a recurrent net that is kept from batch to batch"
+                ) from error
             if "backward through the graph a second time" in str(error):
                 raise RuntimeError(
                     "watch_torch: the function ran a backward pass of its own, after which the "
@@ -561,31 +659,43 @@ class _Backward:
                 handle.remove()
         self._compare_leaves()
 
+    def _overwritten(self) -> str:
+        """Name the operation that wrote into what another keeps for the backward pass."""
+        for thing in reversed(self._graph.values):
+            if not isinstance(thing, Operation) or not is_spoiled(thing.function):
+                continue
+            shown = {entry.key for near in (thing, *thing.operands) for entry in near.entries}
+            for writer in self._run.operations:
+                if writer.ran > thing.ran and not shown.isdisjoint(writer.writes):
+                    return (
+                        f"watch_torch: {writer.place} writes into memory that {thing.place} keeps "
+                        "for its backward pass; write its result to a new tensor"
+                    )
+        return ""
+
     def _compare_leaves(self) -> None:
         """Record where a hook of a leaf changed the gradient that was sent."""
         for leaf, value in self._graph.values.items():
             sent, known = self._sums.get((value, 0), (None, None))
-            grad = leaf.tensor.grad if isinstance(leaf, _Leaf) else None
+            grad = leaf.tensor.grad if isinstance(leaf, Leaf) else None
             if sent is not None and grad is not None and not same(sent, grad):
                 self.events.append(Written(value, self._run.tensors.store(grad), known))
 
     def _hooks(self) -> Iterator[Any]:
         for thing in list(self._graph.values):
-            if isinstance(thing, _Operation) and thing.function is not None:
+            if isinstance(thing, Operation) and thing.function is not None:
                 if isinstance(thing.function, BackwardCFunction):
                     yield thing.function.register_prehook(lambda _: self._note_leaves())
                 yield thing.function.register_hook(self._hook(thing))
 
-    def _hook(self, thing: _Operation) -> Callable[[Any, Any], None]:
+    def _hook(self, thing: Operation) -> Callable[[Any, Any], None]:
         def ran(shares: Any, received: Any) -> None:
             with without_modes():
                 self._after_node(thing, shares, received)
 
         return ran
 
-    def _after_node(
-        self, thing: _Operation, shares: Sequence[Any], received: Sequence[Any]
-    ) -> None:
+    def _after_node(self, thing: Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
         child = self._graph.values[thing]
         above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
         first = next((entry for entry in above if entry is not None), None)
@@ -638,7 +748,7 @@ class _Backward:
                 for leaf in self._run.leaves.values()
             }
 
-    def _leaves_reached_inside(self, thing: _Operation, above: Any) -> None:
+    def _leaves_reached_inside(self, thing: Operation, above: Any) -> None:
         for leaf, before in self._before.items():
             now = leaf.tensor.grad
             if now is None or (before is not None and same(before, now)):
@@ -661,57 +771,13 @@ class _Backward:
 # --- parameters that no share reached -----------------------------------------------------------
 
 
-def _missed(run: _Forward, graph: _Graph, grads: dict[_Leaf, Any]) -> Iterator[Missed]:
+def _missed(run: _Forward, graph: _Graph, grads: dict[Leaf, Any]) -> Iterator[Missed]:
     named = {id(leaf.tensor): (leaf.label, leaf.tensor) for leaf in run.leaves.values()}
     named |= {id(p): (name, p) for name, p in run.parameters.items()}
-    uses = _uses(graph.loss, graph)
+    cuts = Cuts(graph.loss, graph._sources, run.operations)
     for key, (name, tensor) in named.items():
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[leaf] is not None
         if name and tensor.requires_grad and not reached and run.is_trained(tensor):
-            why = _Cut("read by no operation") if leaf is None else _explain_missed(leaf, uses)
+            why = Cut("read by no operation") if leaf is None else cuts.of(leaf)
             yield Missed(name, *why)
-
-
-class _Cut(NamedTuple):
-    """Why no share comes through, and where."""
-
-    why: str
-    where: str = ""
-    line: Line | None = None
-
-
-def _uses(loss: _Operation, graph: _Graph) -> dict[_Source, _Source]:
-    """Map each thing that the loss was computed from in any way to one that was made from it."""
-    uses: dict[_Source, _Source] = {}
-    todo: list[_Source] = [loss]
-    while todo:
-        thing = todo.pop()
-        operands = list(thing.operands) if isinstance(thing, _Operation) else []
-        for source in [*graph._sources(thing), *operands]:
-            if source not in uses and source is not loss:
-                uses[source] = thing
-                todo.append(source)
-    return uses
-
-
-def _explain_missed(leaf: _Leaf, uses: dict[_Source, _Source]) -> _Cut:
-    thing: _Source = leaf
-    if thing not in uses:
-        return _Cut("read, but the loss does not depend on what came of it")
-    while thing in uses:
-        source, thing = thing, uses[thing]
-        assert isinstance(thing, _Operation)
-        if thing.function is None and _has_gradient(source):
-            return _Cut(_reason(thing), thing.call.name, thing.line)
-    return _Cut("an operation on the way sent it no gradient")
-
-
-def _reason(thing: _Operation) -> str:
-    if not thing.recorded:
-        return "used under no_grad"
-    if thing.name == "detach":
-        return "the result is detached"
-    if not thing.floating:
-        return f"{thing.name} makes whole numbers or truth values"
-    return f"{thing.name} has no gradient"

@@ -22,7 +22,15 @@ SECONDS = 60.0  # for differences
 MODULE_HOOK = "BackwardHookFunction"  # PyTorch wraps it around a module with such a hook
 
 SymptomKind = Literal[
-    "not finite", "zero", "vanishing", "exploding", "no gradient", "dead units", "wrong gradient"
+    "not finite",
+    "zero",
+    "vanishing",
+    "exploding",
+    "no gradient",
+    "dead units",
+    "wrong gradient",
+    "not a parameter",
+    "earlier graph",
 ]
 
 
@@ -42,11 +50,11 @@ class Symptom:
     line: Line | None = None  # of the reader's code
 
     def __str__(self) -> str:
-        line = f" ({self.line})" if self.line else ""
-        return (
-            f"{self.kind[0].upper()}{self.kind[1:]}\n"
-            f"  where    {self.where}{line}\n  seen     {self.seen}\n  look at  {self.look}"
-        )
+        where = f"{self.where} ({self.line})" if self.line else self.where
+        rows = {"where": where, "code": self.line.text if self.line else ""}
+        rows |= {"seen": self.seen, "look at": self.look}
+        lines = [f"  {name:8} {text}" for name, text in rows.items() if text]
+        return "\n".join([f"{self.kind[0].upper()}{self.kind[1:]}", *lines])
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,6 @@ class Diagnosis:
         layers: in the order in which they ran.
         compared: which gradients agree with differences, or nothing.
         unchecked: which gradients were not compared with differences, and why, or nothing.
-        unexamined: what else was not looked at, or nothing.
     """
 
     run: Watched
@@ -77,7 +84,6 @@ class Diagnosis:
     layers: Sequence[LayerSummary]
     compared: str = ""
     unchecked: str = ""
-    unexamined: str = ""
 
     @property
     def is_sound(self) -> bool:
@@ -103,8 +109,6 @@ class Diagnosis:
             parts.append(f"Compared with differences: {self.compared}")
         if self.unchecked:
             parts.append(f"Not compared with differences: {self.unchecked}")
-        if self.unexamined:
-            parts.append(f"Not examined: {self.unexamined}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
@@ -123,10 +127,10 @@ def diagnose(
 
     Look for the first result or share that is not finite; for layers whose gradient is zero, or
     small or large beside the last layer's gradient; for repeated calls over which the gradient
-    grows; for parameters that no gradient reached, and why; for units that are 0 for the whole
-    batch; and for gradients that disagree with differences. Layers are modules of PyTorch: we
-    don't compare the size of other gradients in the run, or of arguments of JAX, and the result
-    says so.
+    grows; for parameters that no gradient reached, and why; for leaves that a module doesn't count
+    among its parameters; for graphs of earlier runs; for units that are 0 for the whole batch; and
+    for gradients that disagree with differences. What is differentiated counts: in PyTorch what
+    requires a gradient, in JAX the arguments in ``argnums``.
 
     For the differences we run the function again, in double precision, with its generators reset,
     and put everything back as the first run does. All leaves move at once along a random direction,
@@ -162,39 +166,20 @@ def diagnose(
       look at  the operation's derivative at its operand, such as that of a root at 0
     """
     symptoms = list(_not_finite(watched))
-    judged, unexamined = _Judged(), ""
+    judged = _Judged()
     if not symptoms:
         symptoms += _layers(watched, vanishing, exploding)
         symptoms += _over_calls(watched, exploding)
         symptoms += _dead_units(watched, dead)
         judged = _differences(watched, directions, seconds)
         symptoms += judged.wrong
-        unexamined = _unexamined(watched)
-    symptoms += _missed(watched)
+    symptoms += [*_missed(watched), *_unregistered(watched), *_earlier(watched)]
     marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
     marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
-    return Diagnosis(
-        marked, symptoms, _table(watched), judged.compared, judged.left_out, unexamined
-    )
-
-
-def _unexamined(watched: Watched) -> str:
-    """Name what we don't examine: sizes of anything but parameters, and in JAX what is missed."""
-    others = [leaf for leaf in watched.leaves if not leaf.is_parameter]
-    names = [leaf.label for leaf in others if leaf.label]
-    names += ["leaves without a name"] * (len(others) > len(names))
-    parts = []
-    if names:
-        parts.append(
-            f"whether the gradients of {listed(names, 6)} vanish, explode or are 0, as they aren't "
-            "parameters of a module"
-        )
-    if watched.engine == "JAX":
-        parts.append("which arguments no gradient reached")
-    return "; ".join(parts)
+    return Diagnosis(marked, symptoms, _table(watched), judged.compared, judged.left_out)
 
 
 # --- numbers that are none ----------------------------------------------------------------------
@@ -277,11 +262,7 @@ def _range(x: Any) -> str:
 
 def _layers(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
     """Compare weights' gradients with the last layer's gradient, from the last to the first."""
-    weights = [
-        (leaf, summary(leaf.grad))
-        for leaf in _in_order(watched)
-        if leaf.grad is not None and leaf.is_parameter
-    ]
+    weights = [(leaf, summary(leaf.grad)) for leaf in _in_order(watched) if leaf.grad is not None]
     sent = {m.parent for m in _messages(watched) if summary(m.share).largest}  # sums may cancel
     zero = [
         leaf for leaf, facts in weights if not facts.largest and facts.size and leaf not in sent
@@ -581,12 +562,50 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
     for missed in watched.missed:
         by_reason[missed.why].append(missed)
     for why, all_missed in by_reason.items():
-        places = list(dict.fromkeys(missed.where for missed in all_missed if missed.where))
-        look = f"the forward pass of {listed(places, 6)}" if places else "the forward pass"
+        place = _common([missed.where for missed in all_missed])
+        look = f"the forward pass of {place}" if place else "the forward pass"
         names = [missed.name for missed in all_missed]
         there = [value for value in watched.values if value.label in names]
         line = all_missed[0].line
         yield Symptom("no gradient", listed(names, 6), why, look, there, line)
+
+
+def _common(paths: Sequence[str]) -> str:
+    """Return the innermost module around several."""
+    common = []
+    for parts in zip(*(path.split(".") for path in paths), strict=False):
+        if len(set(parts)) > 1:
+            break
+        common.append(parts[0])
+    return ".".join(common)
+
+
+def _unregistered(watched: Watched) -> Iterator[Symptom]:
+    """Yield what takes a gradient and no optimizer will find among a module's parameters."""
+    values = [value for value in watched.unregistered if value.grad is not None]
+    if values:
+        yield Symptom(
+            "not a parameter",
+            listed([value.name for value in values], 6),
+            "takes a gradient, but is no parameter of the model: an optimizer built from "
+            "model.parameters() doesn't move it",
+            "where the module sets it: nn.ModuleList or nn.ModuleDict for modules in a list or a "
+            "dictionary, nn.Parameter for a tensor",
+            values,
+            values[0].line,
+        )
+
+
+def _earlier(watched: Watched) -> Iterator[Symptom]:
+    for value in watched.earlier[:1]:
+        yield Symptom(
+            "earlier graph",
+            f"{value.name}, which was computed before the run",
+            "its gradient goes on into the graph of an earlier run",
+            "what is kept from run to run, such as a hidden state or a sum of losses: detach it",
+            [value],
+            value.line,
+        )
 
 
 # --- by layer -----------------------------------------------------------------------------------

@@ -211,6 +211,26 @@ class Missed:
     line: Line | None = None
 
 
+def loss_in(result: Any) -> Any:
+    """Return the loss in what a function gave.
+
+    That's ``result["loss"]`` of a dictionary, as of Hugging Face's outputs, ``result.loss``, or the
+    first of several results if the second is no number that could be another loss.
+    """
+    if isinstance(result, Mapping):
+        return result.get("loss", result)
+    if isinstance(result, tuple) and len(result) > 1 and not hasattr(result, "loss"):
+        first, *others = result
+        return result if any(map(_could_be_loss, others)) else first
+    return getattr(result, "loss", result)
+
+
+def _could_be_loss(x: Any) -> bool:
+    if getattr(x, "shape", None) != () or "float" not in str(getattr(x, "dtype", "")):
+        return False
+    return bool(getattr(x, "requires_grad", True))
+
+
 @dataclass(frozen=True, repr=False)
 class Run:
     """What was noted of one run of a function; `Watched` says what each part is."""
@@ -220,6 +240,9 @@ class Run:
     values: Sequence[WatchedNode]
     events: Sequence[Event]
     missed: Sequence[Missed] = ()
+    unregistered: Sequence[WatchedNode] = ()
+    earlier: Sequence[WatchedNode] = ()
+    frozen: Sequence[str] = ()
     complete: bool = True
     found: dict[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
     rerun: Rerun | None = None

@@ -21,6 +21,9 @@ class Watched(Run):
         values: all that the loss depends on, in the order in which it ran, parents before children.
         events: the shares as they were sent, in their order; the first is the seed.
         missed: parameters that no share reached.
+        unregistered: leaves that a module of PyTorch holds and doesn't count among its parameters.
+        earlier: what was computed before the run, and leads the gradient on into an earlier graph.
+        frozen: parameters that don't require a gradient.
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
         rerun: runs the function again in double precision, for differences.

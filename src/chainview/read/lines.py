@@ -1,5 +1,6 @@
 """The line of code that wrote an operation: whose it is, among the frames of a stack."""
 
+import linecache
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
@@ -18,6 +19,11 @@ class Line:
 
     file: str
     number: int
+
+    @property
+    def text(self) -> str:
+        """The code, or nothing where its file can't be read."""
+        return linecache.getline(self.file, self.number).strip()
 
     def __str__(self) -> str:
         return f"{_shown(self.file)}:{self.number}"

@@ -1,0 +1,136 @@
+"""Why no share of a gradient reached a tensor of PyTorch, and where its way was cut."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from chainview.frameworks._recorded import Leaf, Operation, Source, has_gradient
+from chainview.read.lines import Line
+
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+
+
+class Cut(NamedTuple):
+    """Why no share comes through, and the module and line where that is so."""
+
+    why: str
+    where: str = ""
+    line: Line | None = None
+
+
+class Cuts:
+    """What each thing was used for, in all that ran."""
+
+    def __init__(
+        self,
+        loss: Source,
+        sources: Callable[[Operation], Iterable[Source]],
+        operations: Iterable[Operation],
+    ) -> None:
+        self._uses = _uses(loss, sources)
+        self._children: dict[Source, list[Operation]] = defaultdict(list)
+        for operation in operations:
+            for operand in operation.operands:
+                self._children[operand].append(operation)
+
+    def of(self, leaf: Leaf) -> Cut:
+        """Say why no share reached a leaf that the run read."""
+        thing: Source = leaf
+        if thing not in self._uses:
+            return self._without_way(leaf)
+        while thing in self._uses:
+            source, thing = thing, self._uses[thing]
+            if has_gradient(source) and (isinstance(thing, Leaf) or thing.function is None):
+                return self._at(source, thing)
+        return Cut("an operation on the way sent it no gradient")
+
+    def _at(self, source: Source, thing: Source) -> Cut:
+        if isinstance(thing, Leaf):
+            place = source if isinstance(source, Operation) else None
+            why = f"made into {_new(thing)}, which takes the gradient in its place"
+            return Cut(why, source.call.name, place.line if place else None)
+        instead = next((leaf for leaf in self._after(thing) if leaf.tensor.requires_grad), None)
+        why = _reason(thing)
+        if instead is not None:
+            why += f", and {_new(instead)} takes the gradient in its place"
+        return Cut(why, thing.call.name, thing.line)
+
+    def _after(self, thing: Source) -> Iterable[Leaf]:
+        while thing in self._uses:
+            thing = self._uses[thing]
+            if isinstance(thing, Leaf):
+                yield thing
+
+    def _without_way(self, leaf: Leaf) -> Cut:
+        """Name the last thing that came of a leaf from which nothing leads to the loss."""
+        found: dict[Source, None] = {leaf: None}
+        todo: list[Source] = [leaf]
+        while todo:
+            for child in self._children[todo.pop()]:
+                if child not in found:
+                    found[child] = None
+                    todo.append(child)
+        made = sorted((x for x in found if isinstance(x, Operation)), key=lambda x: x.ran)
+        for thing in made:
+            if _leaves_the_graph(thing):
+                after = "and nothing that PyTorch recorded leads from there to the loss"
+                return Cut(f"{_reason(thing)}, {after}", thing.call.name, thing.line)
+        last = next(thing for thing in reversed(made) if not _is_kept(thing))
+        why = (
+            f"nothing that PyTorch recorded leads from {last.name}, which it went into, to the loss"
+        )
+        return Cut(why, last.call.name, last.line)
+
+
+def _uses(loss: Source, sources: Callable[[Operation], Iterable[Source]]) -> dict[Source, Source]:
+    """Map each thing that the loss was computed from in any way to one that was made from it."""
+    uses: dict[Source, Source] = {}
+    todo: list[Source] = [loss]
+    while todo:
+        thing = todo.pop()
+        if isinstance(thing, Leaf):
+            before: list[Source] = [thing.before] if thing.before else []
+        else:
+            before = [*sources(thing), *thing.operands]
+        for source in before:
+            if source not in uses and source is not loss:
+                uses[source] = thing
+                todo.append(source)
+    return uses
+
+
+def _is_kept(thing: Operation) -> bool:
+    """Return whether it's the copy that an operation keeps of its own result."""
+    made = {x.called.number for x in thing.operands if isinstance(x, Operation)}
+    return thing.name == "detach" and thing.called.number > 0 and thing.called.number in made
+
+
+def _leaves_the_graph(thing: Operation) -> bool:
+    is_read = thing.name in ("_local_scalar_dense", "tolist", "detach") and not _is_kept(thing)
+    return is_read and any(map(has_gradient, thing.operands))
+
+
+def _new(leaf: Leaf) -> str:
+    return f"a new leaf of shape {tuple(leaf.tensor.shape)}"
+
+
+def _reason(thing: Operation) -> str:
+    if thing.is_checkpointed:
+        return (
+            "computed in a reentrant checkpoint none of whose inputs requires a gradient: give "
+            "checkpoint use_reentrant=False"
+        )
+    if not thing.recorded:
+        return "used under no_grad"
+    if thing.name in ("_local_scalar_dense", "tolist"):
+        name = "tolist" if thing.name == "tolist" else "item"
+        return f"read as Python numbers, as by .{name}()"
+    if thing.name == "detach":
+        by = {"__get__": " by .data", "tensor": " by torch.tensor", "new_tensor": " by new_tensor"}
+        return f"the result is detached{by.get(thing.called.name, '')}"
+    if thing.name in COMPARISONS:
+        return "only compared, which gives truth values"
+    if not thing.floating:
+        name = "a conversion" if thing.name == "_to_copy" else thing.name
+        return f"{name} makes whole numbers or truth values"
+    return f"{thing.name} has no gradient"

@@ -1,0 +1,236 @@
+"""Every leaf that is differentiated counts; where no gradient reaches one, its cut is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+from chainview.frameworks import diagnose, watch_jax, watch_torch
+
+torch.manual_seed(0)
+X = torch.randn(4, 3)
+body, head = nn.Linear(3, 3), nn.Linear(3, 1)
+both = nn.ModuleDict({"body": body, "head": head})
+
+
+def under_no_grad(x: Any) -> Any:
+    with torch.no_grad():
+        h = body(x).tanh()
+    return head(h).sum()
+
+
+def made_to_require(x: Any) -> Any:
+    h = body(x).detach()
+    h.requires_grad = True
+    return head(h).sum()
+
+
+def through_numpy(x: Any) -> Any:
+    h = np.tanh(body(x).detach().numpy())
+    return head(torch.from_numpy(h)).sum()
+
+
+def in_a_checkpoint(x: Any) -> Any:
+    return head(checkpoint(lambda x: body(x).tanh(), x, use_reentrant=True)).sum()
+
+
+def in_a_list(x: Any) -> Any:
+    return head(torch.tensor([[v.item() for v in row] for row in body(x)])).sum()
+
+
+def unused(x: Any) -> Any:
+    body(x).tanh()
+    return head(x).sum()
+
+
+CUTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "detach": (lambda x: head(body(x).detach()).sum(), "is detached"),
+    "data": (lambda x: head(body(x).data).sum(), "by .data"),
+    "tensor": (lambda x: head(torch.tensor(body(x))).sum(), "by torch.tensor"),
+    "NumPy and back": (lambda x: head(torch.tensor(body(x).detach().numpy())).sum(), "is detached"),
+    "a function of NumPy": (through_numpy, "is detached, and nothing"),
+    "made to require a gradient": (made_to_require, "a new leaf of shape (4, 3)"),
+    "Parameter": (lambda x: head(nn.Parameter(body(x))).sum(), "a new leaf of shape (4, 3)"),
+    "item": (in_a_list, "by .item()"),
+    "tolist": (lambda x: head(torch.tensor(body(x).tolist())).sum(), "by .tolist()"),
+    "no_grad": (under_no_grad, "under no_grad"),
+    "a reentrant checkpoint": (in_a_checkpoint, "use_reentrant=False"),
+    "whole numbers": (lambda x: head(body(x).long().float()).sum(), "a conversion"),
+    "a comparison": (lambda x: head((body(x) > 0).float()).sum(), "compared"),
+    "argmax": (lambda x: head(body(x).argmax(1, keepdim=True) * x).sum(), "argmax"),
+    "unused": (unused, "leads from Tanh"),
+}
+
+
+@pytest.mark.parametrize("name", CUTS)
+@pytest.mark.filterwarnings("ignore")
+def test_the_cut_is_named_with_its_line(name: str) -> None:
+    f, words = CUTS[name]
+    found = diagnose(watch_torch(f, X, model=both), directions=0)
+    (cut,) = [symptom for symptom in found.symptoms if symptom.kind == "no gradient"]
+    assert cut.where == "body.weight, body.bias"
+    assert words in cut.seen
+    assert cut.line is not None
+    first = f.__code__.co_firstlineno
+    assert first <= cut.line.number <= first + 4
+    assert "no_grad" not in cut.seen or name == "no_grad"
+
+
+def test_what_has_no_graph_at_all_is_told_where_it_was_cut() -> None:
+    def loss(x: Any) -> Any:
+        return torch.tensor(head(x).sum().item(), requires_grad=True)
+
+    with pytest.raises(ValueError, match=r"head\.weight, head\.bias: read as Python numbers.*py:"):
+        watch_torch(loss, X, model=both)
+
+
+def test_a_leaf_is_named_by_the_variable_that_holds_it() -> None:
+    layers = [torch.randn(3, 3, requires_grad=True) for _ in range(2)]
+
+    class Own:
+        def __init__(self) -> None:
+            self.scale = torch.ones(3, requires_grad=True)
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.scale
+
+    own = Own()
+
+    def inner(x: Any) -> Any:
+        for w in layers:
+            x = own(x @ w)
+        return x.sum()
+
+    run = watch_torch(lambda x: inner(x), X)
+    assert {leaf.label for leaf in run.leaves} == {"layers[0]", "layers[1]", "own.scale"}
+
+
+class Listed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden = [nn.Linear(3, 3)]
+        self.scale = torch.ones(1, requires_grad=True)
+        self.out = nn.Linear(3, 1)
+
+    def forward(self, x: Any) -> Any:
+        return (self.out(self.hidden[0](x).tanh()) * self.scale).sum()
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_layers_in_a_plain_list_are_no_parameters_of_the_model(is_given: bool) -> None:
+    model = Listed()
+    run = watch_torch(lambda x: model(x), X, model=model if is_given else None)
+    (found,) = diagnose(run, directions=0).symptoms
+    assert found.kind == "not a parameter"
+    assert found.where == "hidden[0].weight, hidden[0].bias, scale"
+
+
+def test_parameters_of_another_model_are_no_fault() -> None:
+    generator, critic = nn.Linear(3, 3), nn.Linear(3, 1)
+    run = watch_torch(lambda x: critic(generator(x)).sum(), X, model=generator)
+    assert not diagnose(run, directions=0).symptoms
+
+
+def test_frozen_parameters_are_known() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 1))
+    model[0].requires_grad_(False)
+    run = watch_torch(lambda x: model(x).sum(), X, model=model)
+    assert run.frozen == ["0.weight", "0.bias"]
+    assert not diagnose(run, directions=0).symptoms
+
+
+def test_a_state_that_is_kept_from_run_to_run() -> None:
+    cell = nn.RNNCell(3, 3)
+    kept = [torch.zeros(4, 3)]
+
+    def loss(x: Any) -> Any:
+        kept[0] = cell(x, kept[0])
+        return kept[0].sum()
+
+    loss(X)
+    (found,) = diagnose(watch_torch(loss, X, model=cell), directions=0).symptoms
+    assert found.kind == "earlier graph"
+    kept[0] = torch.zeros(4, 3)
+    loss(X).backward()
+    with pytest.raises(RuntimeError, match=r"test_cuts\.py:\d+ reads .* before the run"):
+        watch_torch(loss, X, model=cell)
+
+
+def test_the_operation_that_writes_over_what_is_kept_is_named() -> None:
+    def loss(x: Any) -> Any:
+        h = body(x).sigmoid()
+        y = h * 2
+        h += 1
+        return (y + h).sum()
+
+    first = loss.__code__.co_firstlineno
+    here = rf"Add \(test_cuts\.py:{first + 3}\) writes .* Sigmoid \(test_cuts\.py:{first + 1}\)"
+    with pytest.raises(RuntimeError, match=here):
+        watch_torch(loss, X, model=body)
+
+
+@pytest.mark.parametrize("wrapped", ["dictionary", "output", "pair"])
+def test_a_loss_among_other_results_is_taken(wrapped: str) -> None:
+    class Output:
+        def __init__(self, loss: Any) -> None:
+            self.loss = loss
+
+    def loss(x: Any) -> Any:
+        loss = head(x).square().sum()
+        if wrapped == "dictionary":
+            return {"logits": x, "loss": loss}
+        return Output(loss) if wrapped == "output" else (loss, {"accuracy": 0.5})
+
+    found = diagnose(watch_torch(loss, X, model=head))
+    assert not found.symptoms
+    assert not found.unchecked
+
+
+def test_two_losses_are_refused_and_so_is_none() -> None:
+    for given in (lambda x: (head(x).sum(), body(x).sum()), lambda x: {"logits": head(x)}):
+        with pytest.raises(TypeError, match="give the loss alone"):
+            watch_torch(given, X)
+
+
+P = {"w": jnp.ones((3, 3)), "v": jnp.ones((3, 1))}
+IN_JAX: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
+    "stop_gradient": (lambda p, x: (jax.lax.stop_gradient(x @ p["w"]) @ p["v"]).sum(), "behind"),
+    "unused": (lambda p, x: (x @ p["v"]).sum(), "read by no operation"),
+    "argmax": (lambda p, x: ((jnp.argmax(x @ p["w"], 1) + 1) * (x @ p["v"])[:, 0]).sum(), "argmax"),
+    "a comparison": (lambda p, x: ((x @ p["w"] > 0).astype(float) @ p["v"]).sum(), "gt makes"),
+}
+
+
+@pytest.mark.parametrize("name", IN_JAX)
+def test_arguments_of_jax_that_no_gradient_reached(name: str) -> None:
+    f, words = IN_JAX[name]
+    run = watch_jax(f, P, jnp.ones((4, 3)))
+    (missed,) = run.missed
+    assert missed.name == "p['w']"
+    assert words in missed.why
+    assert (missed.line is None) == (name == "unused")
+    assert [symptom.kind for symptom in diagnose(run, directions=0).symptoms] == ["no gradient"]
+
+
+def test_arguments_of_jax_are_judged_as_parameters_are() -> None:
+    def deep(layers: Any, x: Any) -> Any:
+        for w in layers:
+            x = jax.nn.sigmoid(x @ w)
+        return x.sum()
+
+    found = diagnose(watch_jax(deep, [jnp.eye(4) / 4] * 20, jnp.ones((2, 4))), directions=0)
+    assert [symptom.kind for symptom in found.symptoms] == ["vanishing"]
+    assert sum(layer.parameter_bytes for layer in found.layers) == 20 * 16 * 4
+
+
+def test_a_loss_with_other_results_in_jax() -> None:
+    for f in (lambda w, x: ((w * x).sum(), {"a": x}), lambda w, x: {"loss": (w * x).sum()}):
+        run = watch_jax(f, jnp.ones(3), jnp.arange(3.0))
+        assert np.array_equal(run["w"].grad, [0.0, 1.0, 2.0])
+        assert not diagnose(run).symptoms
