@@ -5,11 +5,18 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
-from chaingrad.graph import CycleError, toposort
-from chainview.frameworks.run import ModuleCall, Run, WatchedNode, in_run_order
+from chainview.frameworks._grouping import (
+    Given,
+    Groups,
+    Part,
+    Piece,
+    group,
+    group_parents,
+    ordered,
+)
+from chainview.frameworks.run import ModuleCall, Run, WatchedNode
 from chainview.player.watch import Event, Written
 
-Groups = dict[WatchedNode, Hashable]
 Noted = TypeVar("Noted", bound=Run)
 
 
@@ -19,7 +26,7 @@ def fold(watched: Noted, within: str, most: int) -> Noted:
     inside = {v for v in watched.values if v.parents and top in v.call.chain}
     read = {parent for value in inside for parent in value.parents}
     values = [value for value in watched.values if value in inside or value in read]
-    groups = _groups(values, inside, top, most)
+    groups = group(values, inside, top, most)
     return _Boxes(watched, values, inside, groups).watched()
 
 
@@ -31,88 +38,6 @@ def _call(watched: Run, within: str) -> ModuleCall:
             return call
     known = ", ".join(dict.fromkeys(call.path for call in calls if call.path))
     raise KeyError(f"no module or scope {within!r} was called; there are {known}")
-
-
-# --- which values share a box -------------------------------------------------------------------
-
-
-def _groups(
-    values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
-) -> Groups:
-    """Open calls level by level while there is room; if even the first doesn't fit, share boxes."""
-    opened = {top}
-    groups = _by_call(values, inside, top, opened)
-    if len(set(groups.values())) > most:
-        return _in_rows(values, inside, groups, most)
-    while True:
-        closed = {group for group in groups.values() if isinstance(group, ModuleCall)}
-        finer = _by_call(values, inside, top, opened | closed)
-        if not closed or len(set(finer.values())) > most:
-            return groups
-        opened |= closed
-        groups = finer
-
-
-def _by_call(
-    values: Sequence[WatchedNode],
-    inside: set[WatchedNode],
-    top: ModuleCall,
-    opened: set[ModuleCall],
-) -> Groups:
-    def group(value: WatchedNode) -> Hashable:
-        chain = value.call.chain
-        within = chain[chain.index(top) + 1 :]
-        return next((call for call in within if call not in opened), value)
-
-    return _with_leaves(values, inside, {value: group(value) for value in inside})
-
-
-def _with_leaves(values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups) -> Groups:
-    """Put each leaf that only one box reads into that box; inputs keep a box of their own."""
-    readers: dict[WatchedNode, set[Hashable]] = defaultdict(set)
-    for value in inside:
-        for parent in value.parents:
-            readers[parent].add(groups[value])
-    found = dict(groups)
-    for value in values:
-        if value not in inside:
-            (only, *others) = readers[value] or {value}
-            is_inner = not value.parents and not others and not isinstance(only, WatchedNode)
-            found[value] = only if is_inner and not value.is_input else value
-    return found
-
-
-def _in_rows(
-    values: Sequence[WatchedNode], inside: set[WatchedNode], groups: Groups, most: int
-) -> Groups:
-    """Put consecutive values together, as many as it takes."""
-    order = _sorted(values, {value: groups[value] for value in inside})
-    place = {group: i for i, group in enumerate(order)}
-    size = 2
-    while True:
-        rows: Groups = {value: ("row", place[groups[value]] // size) for value in inside}
-        found = _with_leaves(values, inside, rows)
-        if len(set(found.values())) <= most or size > len(order):
-            return found
-        size += 1
-
-
-def _sorted(values: Sequence[WatchedNode], groups: Groups) -> list[Hashable]:
-    """Sort the groups so that each comes after those it reads."""
-    parents: dict[Hashable, dict[Hashable, None]] = {group: {} for group in groups.values()}
-    for value in values:
-        for parent in value.parents if value in groups else ():
-            if parent in groups and groups[parent] != groups[value]:
-                parents[groups[value]][groups[parent]] = None
-    ran = {groups[value]: value.ran for value in values if value in groups}
-    root: Hashable = object()
-    parents[root] = dict.fromkeys(groups.values())
-    try:
-        order = toposort(root, parents)[:0:-1]
-        return in_run_order(order, parents.__getitem__, ran.__getitem__)
-    except CycleError:  # PyTorch made a view again: each value is its own group
-        groups.update({value: value for value in groups})
-        return [value for value in values if value in groups]
 
 
 # --- the boxes ----------------------------------------------------------------------------------
@@ -142,31 +67,43 @@ class _Boxes(Generic[Noted]):
             box.parents = tuple(self._parents(box))
 
     def _box(self, group: Hashable, inner: Sequence[WatchedNode]) -> WatchedNode:
-        last = inner[-1]
-        if len(inner) == 1 and not isinstance(group, ModuleCall):
-            label = last.label if last in self._inside or not last.parents else last.name
-            box = replace(last, inside=(last,), label=label)
-            if last not in self._inside:
-                box.op = ""
+        if len(inner) > 1 or isinstance(group, Part | Piece):
+            box = self._several(group, inner)
         else:
-            results = [v for v in inner if v in self._used or v in self._outside]
-            result = results[-1] if results else last
-            operations = [v for v in inner if v.parents]
-            box = WatchedNode(
-                op=group.kind if isinstance(group, ModuleCall) else f"{len(operations)} operations",
-                label=group.name if isinstance(group, ModuleCall) else result.label,
-                data=result.data,
-                grad=result.grad,
-                requires_grad=any(v.requires_grad for v in operations),
-                call=group.outer if isinstance(group, ModuleCall) and group.outer else last.call,
-                ran=last.ran,
-                line=inner[0].line,
-                kept=sum(v.kept for v in inner),
-                note=f"{len(operations)} operations",
-                inside=tuple(inner),
-            )
+            (only,) = inner
+            label = only.label if only in self._inside or not only.parents else only.name
+            box = replace(only, inside=(only,), label=label)
+            if only not in self._inside:
+                box.op = ""
         self._boxes.update(dict.fromkeys(inner, box))
         return box
+
+    def _several(self, group: Hashable, inner: Sequence[WatchedNode]) -> WatchedNode:
+        if isinstance(group, Given):
+            return WatchedNode(
+                label=_count(inner),
+                requires_grad=any(v.requires_grad for v in inner),
+                is_parameter=all(v.is_parameter for v in inner),
+                is_input=all(v.is_input for v in inner),
+                kept=sum(v.kept for v in inner),
+                inside=tuple(inner),
+            )
+        operations = [v for v in inner if v in self._inside]
+        results = [v for v in operations if v in self._used or v in self._outside]
+        result = results[-1] if results else inner[-1]
+        count = f"{len(operations)} operation{'s' * (len(operations) != 1)}"
+        label, kind, call = _named(group)
+        return WatchedNode(
+            op=kind or count,
+            label=label or result.label,
+            data=result.data,
+            grad=result.grad,
+            requires_grad=any(v.requires_grad for v in operations),
+            call=call,
+            kept=sum(v.kept for v in inner),
+            note=count,
+            inside=tuple(inner),
+        )
 
     def _parents(self, box: WatchedNode) -> list[WatchedNode]:
         """Return a parent for each share that comes in, then one for each box that is only read."""
@@ -208,8 +145,7 @@ class _Boxes(Generic[Noted]):
         return {box: tuple(words) for box, words in marks.items()}
 
     def _order(self) -> list[WatchedNode]:
-        groups: Groups = {value: value for value in self.values}
-        return [value for value in _sorted(self.values, groups) if isinstance(value, WatchedNode)]
+        return ordered(group_parents(self.values, {box: box for box in self.values}))
 
     def _events(self, results: Sequence[WatchedNode]) -> list[Event]:
         seeds: list[Event] = [
@@ -231,3 +167,24 @@ class _Boxes(Generic[Noted]):
             return None
         place = self._places[event.child, event.position]
         return replace(event, child=child, parent=parent, position=place)
+
+
+def _count(leaves: Sequence[WatchedNode]) -> str:
+    """Say how many parameters a box holds, or inputs, or both.
+
+    >>> _count([WatchedNode(is_parameter=True), WatchedNode()])
+    '1 parameter, 1 input'
+    """
+    parameters = sum(leaf.is_parameter for leaf in leaves)
+    counts = {"parameter": parameters, "input": len(leaves) - parameters}
+    return ", ".join(f"{n} {what}{'s' * (n > 1)}" for what, n in counts.items() if n)
+
+
+def _named(group: Hashable) -> tuple[str, str, ModuleCall]:
+    """Return what a box is called, the kind of module that it is, and the call around it."""
+    if isinstance(group, Piece):
+        name, kind, call = _named(group.whole)
+        return f"{name} (part {group.number})", kind, call
+    assert isinstance(group, Part)
+    call = group.call.outer if group.is_call and group.call.outer else group.call
+    return group.name, group.kind, call
