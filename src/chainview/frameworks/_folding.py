@@ -100,6 +100,7 @@ class _Boxes(Generic[Noted]):
             grad=result.grad,
             requires_grad=any(v.requires_grad for v in operations),
             call=call,
+            ran=result.ran,
             kept=sum(v.kept for v in inner),
             note=count,
             inside=tuple(inner),
