@@ -66,8 +66,8 @@ def verdict(folder: Path, engine: dict[str, Any]) -> list[str]:
     first = examined(folder, engine)
     if "adapter" not in engine:
         return list(complaints(engine, first))
-    accused = [] if first.obstacle else [f"accused without an adapter: {first.findings[0].bug}"]
-    return accused + list(complaints(engine, examined(folder, engine, engine["adapter"])))
+    bare = [] if first.obstacle else [f"bare: {told}" for told in complaints(engine, first)]
+    return bare + list(complaints(engine, examined(folder, engine, engine["adapter"])))
 
 
 @pytest.mark.parametrize(
