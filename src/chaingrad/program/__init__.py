@@ -128,7 +128,7 @@ class Program:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         plain: Any = len(args)
-        if set(map(type, args)) != _FLOATS:
+        if plain and (type(args[0]) is not float or set(map(type, args)) != _FLOATS):
             plain = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
         written = self._quick.get(plain)
         if written is not None and not kwargs:
@@ -276,6 +276,9 @@ def _settling(like: Any, of_numbers: bool, native: bool) -> _Settling | None:
         each = [_settling(x, of_numbers, native) for x in like]
         if not any(each) and type(like) in (list, tuple):
             return None
+        if type(like) is tuple and each[0] and not any(each[1:]):  # the value, before gradients
+            first = each[0]
+            return lambda found: (first(found[0]), *found[1:])
         empty = arguments.mapped(like, lambda x: None)
         return lambda found: _tree.sequence_like(
             empty, [of(x) if of else x for of, x in zip(each, found, strict=True)]
