@@ -37,16 +37,19 @@ def _without_repeats(
     tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
 ) -> Found:
     """Drop broadcasts that NumPy does by itself, or that can come after the operation."""
-    inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
+    inner = before = [x.args[0] if x.op in ("broadcast_to", "full") else x for x in args]
     longest = max(x.ndim for x in inner)
     inner = [_without_new_axes(x) if x.ndim == longest else x for x in inner]
     if max(x.ndim for x in inner) < longest:  # somebody's axes must be there
-        inner = [x.args[0] if x.op == "broadcast_to" else x for x in args]
+        inner = before
     if all(x is y for x, y in zip(inner, args, strict=True)):
         return None
     smaller = computed(op, [x.example for x in inner], options)
     if np.result_type(smaller) != np.result_type(example):
         return None
+    for x, y in zip(args, inner, strict=True):
+        if x is not y:
+            tape.drop(x)
     out = tape.add(op, inner, **options)
     if np.shape(smaller) == np.shape(example):
         return out
@@ -56,18 +59,20 @@ def _without_repeats(
 def _with_plain_numbers(
     tape: Tape, op: str, args: Sequence[Recorded], options: dict[str, Any], example: Any
 ) -> Found:
-    """Write a number of NumPy's as a plain one where an array beside it has its dtype."""
+    """Write a number as a plain float where an array of floats beside it decides the dtype."""
     dtypes = {x.dtype for x in args if x.shape}
     if len(dtypes) != 1 or (dtype := dtypes.pop()).kind != "f" or op == "where":
         return None
-    plain = [_plain(x) if x.dtype == dtype else x for x in args]
+    plain = [_plain(x) if x.dtype == dtype or not x.is_array else x for x in args]
     if all(x is y for x, y in zip(plain, args, strict=True)):
         return None
     return tape.add(op, plain, **options)
 
 
 def _plain(x: Recorded) -> Recorded:
-    is_number = x.is_constant and x.is_array and not x.shape
+    """Return a number as a float, so that ``x > 0`` and ``x > 0.0`` are one."""
+    is_whole = type(x.example) is int and abs(x.example) < 2**53
+    is_number = x.is_constant and (is_whole or (x.is_array and not x.shape))
     return x.tape.constant(float(x.example)) if is_number else x
 
 
@@ -127,6 +132,23 @@ def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
     return None
 
 
+def _scaled_within(x: Recorded, readers: int = 0) -> tuple[float, Recorded] | None:
+    """Return (c, y) if ``x`` is c y, where c may be a factor within what nobody else reads."""
+    if found := _scaled(x):
+        more = _scaled_within(found[1], 1)
+        if more and _is_sound(found[0] * more[0], x):
+            return found[0] * more[0], more[1]
+        return found
+    if x.tape.uses[x] > readers or not _is_floating(x) or not x.args or not x.args[0].is_array:
+        return None
+    places = {"multiply": 2, "divide": 1, "reshape": 1}.get(x.op, 0)
+    for i, y in enumerate(x.args[:places]):
+        if y.dtype == x.dtype and (found := _scaled_within(y, 1)) and _is_sound(found[0], x):
+            inner = (*x.args[:i], found[1], *x.args[i + 1 :])
+            return found[0], x.tape.add(x.op, inner, **dict(x.options))
+    return None
+
+
 def _scale(tape: Tape, c: float, x: Recorded) -> Recorded:
     return tape.add("negative", (x,)) if c == -1.0 else tape.add("multiply", (c, x))
 
@@ -137,6 +159,26 @@ def _one_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
         if _is(x, 1.0) and _same(y, example):
             return y
     return None
+
+
+def _power_undone(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """x / exp(y) exp(y) = x; and so for c x / exp(y)."""
+    for x, y in _both_ways(args):
+        c, quotient = _scaled(x) or (1.0, x)
+        quotient = _unsettled(quotient)
+        if _unsettled(y).op != "exp" or quotient.op != "divide" or quotient.args[1] is not y:
+            continue
+        above = quotient.args[0]
+        if type(example) is float and _unsettled(above).dtype == np.float64:
+            above = tape.add("float", (above,))
+        if _is_floating(above) and (c != 1.0 or _same(above, example)):
+            found = above if c == 1.0 else _scale(tape, c, above)
+            return found if _same(found, example) else None
+    return None
+
+
+def _unsettled(x: Recorded) -> Recorded:
+    return x.args[0] if x.op == "float" else x
 
 
 def _column_times_row(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -155,8 +197,10 @@ def _number_times(tape: Tape, args: Sequence[Recorded], options: Any, example: A
             continue
         if c == -1.0:
             return tape.add("negative", (y,))
-        before = _scaled(y)
+        before = _scaled_within(y)
         if before and _is_sound(c, y) and _is_sound(c * before[0], y):
+            if c * before[0] == 1.0:
+                return before[1] if _same(before[1], example) else None
             return _scale(tape, c * before[0], before[1])
         if y.op == "where" and _is_sound(c, y) and _settled(y.args[1], y.args[2]):
             each = [tape.add("multiply", (c, z)) for z in y.args[1:]]
@@ -270,7 +314,7 @@ def _divide(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) ->
     if _is(b, 1.0) and _same(a, example):
         return a
     c = None if b.is_array else _number(b)
-    before = _scaled(a)
+    before = _scaled(a) if c is None else _scaled_within(a)
     if before and c is not None and _is_sound(c, a) and _is_sound(before[0] / c, a):
         return _scale(tape, before[0] / c, before[1])
     if (y := _negated(a)) is not None:
@@ -288,6 +332,7 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
     if (chosen := _joined(tape, a, b, example)) is not None:
         return chosen
     if a.op == "add" and a.args[1] is b and _is_floating(b):
+        tape.drop(a)
         return tape.add("add", (a.args[0], tape.add("multiply", (2.0, b))))
     if (z := _negated(b)) is not None:
         return tape.add("subtract", (a, z))
@@ -310,10 +355,24 @@ def _joined(tape: Tape, a: Recorded, b: Recorded, example: Any) -> Found:
     return found if _same(found, example) else None
 
 
+def _infinite_and_finite(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """No number is infinite and equal to a finite one."""
+    for x, y in _both_ways(args):
+        if x.op == "isinf" and y.op == "equal":
+            for z, c in _both_ways(y.args):
+                finite = c.is_constant and not c.shape and np.isfinite(c.example)
+                if z is x.args[0] and finite and np.shape(example) == z.shape:
+                    never = tape.constant(False)
+                    return never.tape.add("broadcast_to", (never,), shape=z.shape)
+    return None
+
+
 def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     a, b = args
     if _is(b, 0.0) and _same(a, example):
         return a
+    if _is(a, 0.0) and _is_floating(b) and _same(b, example):
+        return tape.add("negative", (b,))
     if (y := _negated(b)) is not None:
         return tape.add("add", (a, y))
     if a.op == "subtract" and a.args[1] is b and _is_floating(b):
@@ -342,7 +401,8 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
     if x.op == "transpose":
         before = x.option("axes") or tuple(range(x.ndim))[::-1]
         return x.args[0].transpose(*[before[i] for i in order])
-    if axes is None and (turned := _turned(tape, x, 0)) is not None:
+    is_turn = order == (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+    if is_turn and (turned := _turned(tape, x, 0)) is not None:
         return turned
     if axes is None and x.ndim == 2 and 1 in x.shape and _flat(x) is not None:
         return x.args[0].reshape(x.shape[::-1])
@@ -350,7 +410,7 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
         c, y = before
         if y.op == "transpose":
             return _scale(tape, c, y.transpose(*order))
-        if axes is None and (turned := _turned(tape, y, 1)) is not None:
+        if is_turn and (turned := _turned(tape, y, 1)) is not None:
             return _scale(tape, c, turned)
     return None
 
@@ -359,9 +419,10 @@ def _turned(tape: Tape, x: Recorded, uses: int) -> Found:
     """Write the transpose of a product with transposed factors, unless others read the product."""
     if tape.uses[x] > uses:
         return None
-    if x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == 2:
-        a, b = x.args
-        return tape.add("matmul", (b.T, a.T))
+    if x.op == "matmul" and x.args[0].ndim == x.args[1].ndim == x.ndim:
+        order = (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+        a, b = (y.transpose(*order) for y in x.args)
+        return tape.add("matmul", (b, a))
     return tape.add("outer", x.args[::-1]) if x.op == "outer" else None
 
 
@@ -410,16 +471,53 @@ def _other_keepdims(tape: Tape, args: Sequence[Recorded], options: Any, example:
     return tape.add(x.op, x.args, **other)
 
 
-def _sign_outside(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """Reshape x in -x."""
+def _factor_outside(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Reshape x in -x, and a reduction, whose axes come and go, in c x and x / c."""
     y = _negated(args[0])
-    return None if y is None else tape.add("negative", (y.reshape(options["shape"]),))
+    if y is not None:
+        return tape.add("negative", (y.reshape(options["shape"]),))
+    found = _with_axes(args[0], options["shape"], 0)
+    return found if found is not None and _same(found, example) else None
+
+
+def _with_axes(x: Recorded, shape: tuple[int, ...], readers: int) -> Found:
+    """Return numbers times a reduction of this shape, if ``x`` is such that nobody else reads."""
+    if x.op in _REDUCTIONS and readers:
+        other = x.reshape(shape)
+        return other if other.op in _REDUCTIONS else None
+    if x.op not in ("negative", "multiply", "divide") or x.tape.uses[x] > readers:
+        return None
+    arrays = [y for y in x.args if y.shape]
+    if len(arrays) != 1 or not _is_floating(arrays[0]):
+        return None
+    within = _with_axes(arrays[0], shape, 1)
+    if within is None:
+        return None
+    return x.tape.add(x.op, [y if not y.shape else within for y in x.args])
+
+
+def _without_first_axes(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Drop axes of size 1 in front from the factors of a product."""
+    x, shape = args[0], options["shape"]
+    if x.op not in ("multiply", "divide") or x.shape != (1,) * (x.ndim - len(shape)) + shape:
+        return None
+    if not x.ndim > len(shape) > 0 or not _is_floating(x) or tape.uses[x] > 1:
+        return None
+    inner = [y.reshape(y.shape[max(y.ndim - len(shape), 0) :]) for y in x.args]
+    found = tape.add(x.op, inner)
+    return found if _same(found, example) else None
 
 
 def _names_axes(index: Any) -> bool:
     """Return whether an index picks nothing: all of each axis, and new axes."""
     parts = index if isinstance(index, tuple) else (index,)
     return all(part is None or part is ... or part == slice(None) for part in parts)
+
+
+def _turns_round(index: Any) -> bool:
+    """Return whether an index reverses axes and does nothing else."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return all(part is ... or part in (slice(None), slice(None, None, -1)) for part in parts)
 
 
 def _is_integer(index: Any) -> bool:
@@ -455,6 +553,8 @@ def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     if a.op == "scatter" and _is_integer(options["index"]) and _stays_behind(a.option("index")):
         whole = options | {"index": _then(options["index"], a.option("index"))}
         return tape.add("scatter", a.args, **whole)
+    if len(args) == 1 and _turns_round(options["index"]) and a.shape == shape:
+        return a.astype(options["dtype"])[options["index"]]
     if not _names_axes(options["index"]) or a.shape != np.empty(shape)[options["index"]].shape:
         return None
     return a.astype(options["dtype"]).reshape(shape)
@@ -534,6 +634,76 @@ def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
     return None if y is None else tape.add("negative", (tape.add("sum", (y,), **options),))
 
 
+def _sum_of_sums(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Sum along all axes at once what nobody else reads in between."""
+    x = args[0]
+    if x.op != "sum" or not _is_floating(x) or not x.shape or tape.uses[x]:
+        return None
+    axes = range(x.args[0].ndim)
+    first = {axes[i] for i in np.atleast_1d(x.option("axis"))}
+    left = axes if x.option("keepdims") else [i for i in axes if i not in first]
+    then = options["axis"]
+    more = left if then is None else [left[i] for i in np.atleast_1d(then)]
+    every = tuple(sorted({*first, *more}))
+    return x.args[0].sum(axis=every).reshape(np.shape(example))
+
+
+def _mean_of_products(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """mean(x y) = sum(x y) / n, which is one product of vectors; mean(sum(x)) = sum(x) / n."""
+    x = args[0]
+    if options["axis"] is not None or options["keepdims"] or tape.uses[x] or not x.size:
+        return None
+    alike = x.op == "multiply" and all(_same(y, x.example) for y in x.args)
+    if not _is_exact(x) or not (alike or x.op == "sum"):
+        return None
+    return tape.add("divide", (tape.add("sum", args, **options), float(x.size)))
+
+
+def _factor_of_sum(op: str) -> Identity:
+    """Make sum(x c) = c sum(x) where c is the same along the axes; and so for a mean."""
+
+    def outside(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+        x, readers = args[0], 0
+        if not _is_exact(x) or not np.size(example) or x.size == np.size(example):
+            return None
+        before = _scaled(x)
+        if before and before[1].op == "multiply" and options["axis"] is None:  # np.vdot
+            return _scale(tape, before[0], tape.add(op, (before[1],), **options))
+        if x.op == "negative" and not tape.uses[x]:
+            x, readers = x.args[0], 1
+        if x.op not in ("multiply", "divide") or tape.uses[x] > readers:
+            return None
+        for y, c in (x.args, x.args[::-1])[: 2 if x.op == "multiply" else 1]:
+            if _same(y, x.example) and (factor := _along(c, x, options, example)) is not None:
+                found = tape.add(x.op, (tape.add(op, (y,), **options), factor))
+                return tape.add("negative", (found,)) if readers else found
+        return None
+
+    return outside
+
+
+def _along(c: Recorded, x: Recorded, options: dict[str, Any], example: Any) -> Found:
+    """Return ``c`` without the axes along which ``x`` is reduced, if it is one number there."""
+    if c.is_constant or (c.is_array and c.dtype != x.dtype):
+        return None
+    axis = range(x.ndim) if options["axis"] is None else np.atleast_1d(options["axis"])
+    axes = {range(x.ndim)[i] for i in axis}
+    sizes = (1,) * (x.ndim - c.ndim) + c.shape
+    if any(sizes[i] != 1 for i in axes):
+        return None
+    if options["keepdims"] or not c.shape:
+        return c
+    wanted = tuple(n for i, n in enumerate(sizes) if i not in axes)
+    while wanted and wanted[0] == 1 and len(wanted) > 1:
+        wanted = wanted[1:]
+    return c.reshape(wanted)
+
+
+def _is_exact(x: Recorded) -> bool:
+    """Return whether ``x`` holds floats in which a sum does not overflow before its terms."""
+    return _is_floating(x) and x.dtype.itemsize > 2
+
+
 def _is_shifted(x: Recorded) -> bool:
     """Return whether ``x`` is a - max(a) of floats, so that its exponentials can't overflow."""
     if x.op != "subtract" or not _is_floating(x):
@@ -541,6 +711,47 @@ def _is_shifted(x: Recorded) -> bool:
     a, top = x.args
     spread = top.option("keepdims") or top.option("axis") is None  # else along another axis
     return top.op == "max" and top.args[0] is a and bool(spread)
+
+
+def _chosen_again(tape: Tape, args: Sequence[Recorded], example: Any) -> Found:
+    """Drop what a condition has decided before, and a choice that changes nothing.
+
+    where(c, x, where(c, y, z)) = where(c, x, z), and where(x == 0, 0, sqrt(x)) = sqrt(x).
+    """
+    condition, top, other = args
+    for i, x in ((1, top), (2, other)):
+        if x.op == "where" and x.args[0] is condition and _same(x, example):
+            within = x.args[i]
+            found = tape.add("where", (condition, *((within, other) if i == 1 else (top, within))))
+            return found if _same(found, example) else None
+    if not _is(top, 0.0) or not _same(other, example):
+        return None
+    if other.op == "sqrt" and _is_zero_of(condition, other.args[0]):
+        return other
+    if other.op == "divide" and all(
+        y.op == "where" and y.args[0] is condition and y.shape == other.shape for y in other.args
+    ):
+        above, below = (y.args[1] for y in other.args)
+        return other if _is(above, 0.0) and _number(below) is not None else None
+    return None
+
+
+def _is_zero_of(condition: Recorded, x: Recorded) -> bool:
+    if condition.op != "equal":
+        return False
+    return any(y is x and _is(z, 0.0) for y, z in _both_ways(condition.args))
+
+
+def _sqrt(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """sqrt(where(x == 0, 1, x)) = where(x == 0, 1, sqrt(x))."""
+    x = args[0]
+    if x.op != "where" or not _is_floating(x):
+        return None
+    condition, top, other = x.args
+    if not _is(top, 1.0) or not _is_zero_of(condition, other):
+        return None
+    found = tape.add("where", (condition, top, tape.add("sqrt", (other,))))
+    return found if _same(found, example) else None
 
 
 def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -552,6 +763,8 @@ def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
             return chosen
         if chosen.dtype == np.result_type(example) and np.shape(example):
             return tape.add("broadcast_to", (chosen,), shape=np.shape(example))
+    if (found := _chosen_again(tape, args, example)) is not None:
+        return found
     # the largest of a - max(a) is 0 or nan
     if (
         _is(other, 0.0)
@@ -591,8 +804,8 @@ def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> 
 
 _IDENTITIES: dict[str, Sequence[Identity]] = {
     "multiply": (
-        _one_times, _column_times_row, _number_times, _choice_times, _number_to_smaller,
-        _numbers_first,
+        _one_times, _power_undone, _column_times_row, _number_times, _choice_times,
+        _number_to_smaller, _numbers_first,
     ),
     "divide": (_divide,),
     "add": (_add,),
@@ -600,7 +813,8 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "negative": (_negative,),
     "power": (_power,),
     "transpose": (_transpose,),
-    "reshape": (_reshape_again, _flat_product, _entry_of_slice, _other_keepdims, _sign_outside),
+    "reshape": (_reshape_again, _flat_product, _entry_of_slice, _other_keepdims, _factor_outside,
+        _without_first_axes,),
     "getitem": (_getitem,),
     "scatter": (_scatter,),
     "broadcast_to": (_broadcast,),
@@ -608,7 +822,11 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "concatenate": (_concatenate,),
     "einsum": (_einsum,),
     "float": (_float,),
-    "sum": (_sum,),
+    "sum": (_factor_of_sum("sum"), _sum, _sum_of_sums),
+    "mean": (_mean_of_products, _factor_of_sum("mean")),
+    "bitwise_and": (_infinite_and_finite,),
+    "logical_and": (_infinite_and_finite,),
+    "sqrt": (_sqrt,),
     "where": (_where,),
     "exp": (_exp,),
 }  # fmt: skip

@@ -12,7 +12,7 @@ import numpy as np
 
 from chaingrad.program.assembly import Term, taken_apart
 from chaingrad.program.calls import Slot
-from chaingrad.program.tape import BITS, VIEWS, Recorded, may_repeat
+from chaingrad.program.tape import BITS, ELEMENTWISE, VIEWS, Recorded, may_repeat
 from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
@@ -174,7 +174,9 @@ class Writer:
         for x in self.values:
             self._uses.update(x.args)
         self.twins = self.find_twins()
-        self._uses.update(self.twins.values())
+        for twin, earlier in self.twins.items():  # made of that, not of what that is made of
+            self._uses.update([earlier])
+            self._uses.subtract(twin.args)
         self._exact = {x.dtype for x in self.values if x.is_array and x.dtype.kind == "f"} <= {
             np.dtype(np.float64)
         }
@@ -340,6 +342,8 @@ class Writer:
             return f"{left} {signed(sign, right, args[1])}", binds
         if has_sign and op in _UNARY:
             sign, binds = _UNARY[op]
+            if op == "negative" and self._bare(args[0]).op in ("multiply", "divide"):
+                binds = TIMES  # -(x * y) is (-x) * y, to the bit
             return f"{sign}{self.operand(args[0], binds)}", binds
         said = self._say_reshape if x in self.twins else getattr(self, f"_say_{op}", None)
         if said:
@@ -353,11 +357,18 @@ class Writer:
             words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
             words += ["keepdims=True"] if x.option("keepdims") else []
             return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
-        listed = self.listed(args)
+        listed = self._beside_arrays(x) if op in ELEMENTWISE else self.listed(args)
         if self.plain or (op in _OF_MATH and self._widens(x)):
             return self._of_numbers(op, args, listed), ATOM
         listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
         return self._widened(x, f"np.{op}({listed})"), ATOM
+
+    def _beside_arrays(self, x: Recorded) -> str:
+        """Write operands of which an array decides the dtype, so that 0 will do for 0.0."""
+        if len(x.args) != 2 or not all(y.shape or y.is_constant for y in x.args):
+            return self.listed(x.args)
+        a, b = x.args
+        return f"{self.operand(a, CHOICE, b)}, {self.operand(b, CHOICE, a)}"
 
     def summed_product(self, x: Recorded) -> Sequence[Recorded]:
         """Return the factors of which ``x`` adds up the products, if it does."""

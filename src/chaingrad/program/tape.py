@@ -321,7 +321,8 @@ class Tape:
         self.region = 0
         self.simpler = simpler
         self.known: dict[Any, Recorded] = {}
-        self.uses: Counter[Recorded] = Counter()
+        self.uses: Counter[Recorded] = Counter()  # how many read each
+        self._dropped: set[Recorded] = set()
         self.demands: list[tuple[Recorded, str]] = []
         self.finite: dict[Recorded, bool] = {}  # what is known of values, see identities.py
 
@@ -381,8 +382,21 @@ class Tape:
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = Recorded(self, op, args, pairs, example)
-            self.uses.update(set(args))
+            self._read(args)
         return found
+
+    def _read(self, args: Sequence[Recorded]) -> None:
+        for x in set(args):
+            self.uses[x] += 1
+            if x in self._dropped:
+                self._dropped.discard(x)
+                self._read(x.args)
+
+    def drop(self, x: Recorded) -> None:
+        """Say that an identity does without ``x``, which reads nothing then until it is read."""
+        if not self.uses[x] and x not in self._dropped:
+            self._dropped.add(x)
+            self.uses.subtract(set(x.args))
 
     def call(self, function: Callable[..., Any], args: Any, options: dict[str, Any]) -> Any:
         """Write down a call of NumPy's function on data; one for each result, if it has several."""

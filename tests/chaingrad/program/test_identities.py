@@ -60,6 +60,26 @@ def within(a):
     return a.tape.add("scatter", (a,), index=1, shape=(3, *a.shape), dtype=a.dtype)
 
 
+def undone(a, b):
+    e = number(np.exp(b.sum()))
+    return number(number(a.sum() / e) * e)
+
+
+def turned(a):
+    """Put an array into one of its shape, from behind."""
+    if not isinstance(a, Recorded):
+        return a[::-1]
+    back = slice(None, None, -1)
+    return a.tape.add("scatter", (a,), index=back, shape=a.shape, dtype=a.dtype)
+
+
+def norm(a, axis):
+    """A norm as its rule computes it, and what its derivative divides."""
+    z = (a * a).sum(axis=axis)
+    root = np.sqrt(np.where(z == 0, 1.0, z))
+    return np.where(z == 0, 0.0, root), np.where(z == 0, 0.0, np.where(z == 0, 0.0, z) / root)
+
+
 def shifted(a, axis):
     return a - a.max(axis=axis, keepdims=True)
 
@@ -77,6 +97,15 @@ def top_or_zero(a, axis):
 # ``s`` a shape of as many entries as ``a`` has, ``t`` one that ``a`` broadcasts to.
 EXPRESSIONS = {
     "multiply": [
+        lambda a, b, c, d, i, s, t: np.exp(a) * (a / np.exp(a)),
+        lambda a, b, c, d, i, s, t: number(np.exp(a.sum())) * (c * (b / number(np.exp(a.sum())))),
+        lambda a, b, c, d, i, s, t: number(a.sum() / np.exp(b.sum())) * np.exp(b.sum()) * b,
+        lambda a, b, c, d, i, s, t: undone(a, b) * b,
+        lambda a, b, c, d, i, s, t: c * ((d * a).reshape(s) / 3.0),
+        lambda a, b, c, d, i, s, t: c * ((d * a) * b),
+        lambda a, b, c, d, i, s, t: c * ((a / d) / b),
+        lambda a, b, c, d, i, s, t: c * (a / c),
+        lambda a, b, c, d, i, s, t: 2.0 * (0.5 * a),
         lambda a, b, c, d, i, s, t: c * a,
         lambda a, b, c, d, i, s, t: c * (d * a),
         lambda a, b, c, d, i, s, t: c * (a / d),
@@ -102,6 +131,8 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: -a / b,
     ],
     "add": [
+        lambda a, b, c, d, i, s, t: (a * b + b) + b,
+        lambda a, b, c, d, i, s, t: np.full(t, number(c * b.sum())) + a,
         lambda a, b, c, d, i, s, t: a + c,
         lambda a, b, c, d, i, s, t: a + a,
         lambda a, b, c, d, i, s, t: (a + b) + b,
@@ -112,6 +143,7 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.where(a > 0, 0.0, c) + np.where(a > 0, d, 0.0),
     ],
     "subtract": [
+        lambda a, b, c, d, i, s, t: 0.0 - a,
         lambda a, b, c, d, i, s, t: a - c,
         lambda a, b, c, d, i, s, t: a - a,
         lambda a, b, c, d, i, s, t: (a + b) - b,
@@ -124,6 +156,7 @@ EXPRESSIONS = {
     ],
     "power": [lambda a, b, c, d, i, s, t: a**c],
     "transpose": [
+        lambda a, b, c, d, i, s, t: (stack(a, b) @ np.swapaxes(stack(b, b), 1, 2)).swapaxes(1, 2),
         lambda a, b, c, d, i, s, t: a.T.T,
         lambda a, b, c, d, i, s, t: a.transpose(*np.roll(range(a.ndim), 1)).T,
         lambda a, b, c, d, i, s, t: a.reshape(s).T,
@@ -135,6 +168,10 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.outer(a, b).T,
     ],
     "reshape": [
+        lambda a, b, c, d, i, s, t: (c * a / d).reshape(s),
+        lambda a, b, c, d, i, s, t: (-(a / b.sum())).reshape(s),
+        lambda a, b, c, d, i, s, t: (a[None] * b[None]).reshape(a.shape),
+        lambda a, b, c, d, i, s, t: (a[None] / (a + b)).reshape((a + b).shape),
         lambda a, b, c, d, i, s, t: a.reshape(-1).reshape(s),
         lambda a, b, c, d, i, s, t: (np.outer(a, b) @ column(vector(b))).reshape(-1),
         lambda a, b, c, d, i, s, t: (row(vector(a)) @ np.outer(a, b)).reshape(-1),
@@ -163,6 +200,8 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.stack([a, a])[1][..., None],
     ],
     "scatter": [
+        lambda a, b, c, d, i, s, t: turned(a),
+        lambda a, b, c, d, i, s, t: turned(turned(a)),
         lambda a, b, c, d, i, s, t: scattered(a, (..., None)),
         lambda a, b, c, d, i, s, t: scattered(a, (None,)),
         lambda a, b, c, d, i, s, t: within(scattered(a, (slice(None, None, -1),))),
@@ -206,6 +245,20 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.concatenate([a, b]),
     ],
     "sum": [
+        lambda a, b, c, d, i, s, t: (c * a).sum(axis=i),
+        lambda a, b, c, d, i, s, t: (a * b).sum(axis=i),
+        lambda a, b, c, d, i, s, t: (b / a).sum(axis=i, keepdims=True),
+        lambda a, b, c, d, i, s, t: (a / b.sum()).sum(axis=i),
+        lambda a, b, c, d, i, s, t: (a / a.max(axis=i, keepdims=True)).sum(axis=i),
+        lambda a, b, c, d, i, s, t: (a * a.max(axis=i, keepdims=True)).sum(axis=i, keepdims=True),
+        lambda a, b, c, d, i, s, t: (-(a / a.max(axis=i, keepdims=True))).sum(axis=i),
+        lambda a, b, c, d, i, s, t: np.stack([a, a]).sum(axis=0).sum(axis=i),
+        lambda a, b, c, d, i, s, t: np.stack([a, a])
+        .sum(axis=1, keepdims=True)
+        .sum(axis=(0, -1), keepdims=True),
+        lambda a, b, c, d, i, s, t: np.stack([a, a]).sum(axis=i).sum(),
+        lambda a, b, c, d, i, s, t: (a * row(b.sum())).sum(axis=0),
+        lambda a, b, c, d, i, s, t: (a / b[:1]).sum(axis=0),
         lambda a, b, c, d, i, s, t: a.sum(axis=i),
         lambda a, b, c, d, i, s, t: a.sum(axis=i, keepdims=True),
         lambda a, b, c, d, i, s, t: (-a).sum(axis=i),
@@ -215,6 +268,13 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.prod(axis=i),
     ],
     "where": [
+        lambda a, b, c, d, i, s, t: np.where(a > 0, np.where(a > 0, c, a), b),
+        lambda a, b, c, d, i, s, t: np.where(a > 0, b, np.where(a > 0, c, a)),
+        lambda a, b, c, d, i, s, t: np.where(a == 0, 0.0, np.sqrt(a)),
+        lambda a, b, c, d, i, s, t: np.where(a == 1.0, 0.0, np.sqrt(a)),
+        lambda a, b, c, d, i, s, t: np.where(
+            a == 0, 0.0, np.where(a == 0, 0.0, b) / np.where(a == 0, 2.0, a)
+        ),
         lambda a, b, c, d, i, s, t: np.where(True, a, b),
         lambda a, b, c, d, i, s, t: np.where(np.full(t, False), a, b),
         lambda a, b, c, d, i, s, t: np.where(np.full(s, True), c, a.reshape(s)),
@@ -225,6 +285,27 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.exp(shifted(a, i) - log_total(a, i)),
         lambda a, b, c, d, i, s, t: np.exp(shifted(a, i) - np.log(b)),
     ],
+    "mean": [
+        lambda a, b, c, d, i, s, t: (a * a).mean(),
+        lambda a, b, c, d, i, s, t: (a * b).mean(),
+        lambda a, b, c, d, i, s, t: a.sum(axis=i).mean(),
+        lambda a, b, c, d, i, s, t: (c * a).mean(axis=i),
+        lambda a, b, c, d, i, s, t: (a / a.max(axis=i, keepdims=True)).mean(axis=i),
+        lambda a, b, c, d, i, s, t: (a * a).mean(axis=i),
+    ],
+    "bitwise_and": [
+        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == 0),
+        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == b),
+        lambda a, b, c, d, i, s, t: (a == 2.0) & np.isinf(a),
+        lambda a, b, c, d, i, s, t: np.isinf(a.sum()) & (a.sum() == 0),
+    ],
+    "sqrt": [
+        lambda a, b, c, d, i, s, t: norm(a, i)[0],
+        lambda a, b, c, d, i, s, t: norm(a, i)[1],
+        lambda a, b, c, d, i, s, t: np.sqrt(np.where(a == 0, 1.0, a)),
+        lambda a, b, c, d, i, s, t: np.sqrt(np.where(a == 0, 1.0, b)),
+    ],
+    "logical_and": [lambda a, b, c, d, i, s, t: (a == 2.0) & np.isinf(a)],
     "ufuncs": [
         lambda a, b, c, d, i, s, t: np.square(a),
         lambda a, b, c, d, i, s, t: np.reciprocal(a),
@@ -362,3 +443,31 @@ def test_numbers_that_small_floats_cannot_hold_are_not_merged():
     with np.errstate(over="ignore"):
         assert (1e-5 * (1e-5 * tape.input(x))).example == 1e-5 * (1e-5 * x)
         assert (1e-3 * (tape.input(x) * 1e5)).example == np.inf
+
+
+SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -2.0, 1.0, 4.0, 1e308])
+EXACT = {
+    "a number and a float": lambda a: np.where(a > 0, 1.0, 0.0) + (a > 0.0) + np.minimum(a, 0),
+    "infinite and finite": lambda a: np.isinf(a) & (a == 0),
+    "none less all": lambda a: 0.0 - a,
+    "a norm": lambda a: norm(np.stack([a, a]), 0)[0],
+    "the slope of a norm": lambda a: norm(np.stack([a, a]), 0)[1],
+    "chosen twice": lambda a: np.where(a > 0, np.where(a > 0, a, 2.0), np.where(a > 0, 3.0, a)),
+    "from behind": turned,
+    "turned round": lambda a: (stack(a, a) @ stack(a, a).swapaxes(1, 2)).swapaxes(1, 2),
+    "the sum of sums": lambda a: np.stack([a, a]).max(axis=0, keepdims=True).sum(axis=0).sum(),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(order=st.lists(st.integers(0, SPECIAL.size - 1), min_size=1, max_size=6))
+@settings(max_examples=30)
+def test_what_no_number_upsets(name, dtype, order):
+    """These hold for nan, infinities and zeros, too, up to the sign of a zero."""
+    f, tape = EXACT[name], Tape(identities.simpler)
+    with np.errstate(all="ignore"):
+        a = SPECIAL[order].astype(dtype)
+        expected, got = f(a), f(tape.input(a))
+    assert got.dtype == expected.dtype
+    np.testing.assert_array_equal(got.example, expected)
