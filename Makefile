@@ -7,7 +7,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest --numprocesses=logical --maxprocesses=8 --dist=loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help book test walk lab serve linkcheck live anywhere bench notebooks pictures bundles assignments grade rot format lock clean
+.PHONY: help book test libraries walk lab serve linkcheck live anywhere bench notebooks pictures bundles assignments grade rot format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ else
 	@$(MAKE) --no-print-directory $(BROWSER) book
 	$(PYTEST) $(if $(FULL),-m "not browsers" --hypothesis-profile=whole)
 endif
+
+libraries: ## Hold diagnose to models of transformers, timm, flax and others, in a new environment
+	$(PYTHON) -m venv --clear _build/libraries
+	_build/libraries/bin/python -m pip install --quiet -e ".[pages,test]" \
+	  -r tests/corpus/libraries/requirements.txt
+	HF_HUB_OFFLINE=1 _build/libraries/bin/python -m pytest -m full tests/corpus/test_library_models.py
 
 walk: $(READY) ## Look at every page in a browser, run its cells, hold them to what the book shows
 	@$(MAKE) --no-print-directory $(BROWSER) live

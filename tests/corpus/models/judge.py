@@ -46,7 +46,7 @@ def ask(model: Model) -> Said:
         warnings.simplefilter("ignore")  # of what is wrong, on purpose
         began = time.process_time()
         try:
-            found = _diagnosed(model.build())
+            found = diagnosed(model.build())
         except (RuntimeError, TypeError, ValueError) as error:
             findings, text = ((REFUSED, str(error)),), f"{type(error).__name__}: {error}"
         else:
@@ -55,7 +55,7 @@ def ask(model: Model) -> Said:
     return Said(findings, text, time.process_time() - began)
 
 
-def _diagnosed(run: Run):
+def diagnosed(run: Run):
     if run.argnums is not None:
         return diagnose(watch_jax(run.f, *run.inputs, argnums=run.argnums))
     return diagnose(watch_torch(run.f, *run.inputs, model=run.model))
