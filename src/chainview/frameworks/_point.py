@@ -24,7 +24,9 @@ class _Along(Mapping[int, Any]):
 
     def __getitem__(self, number: int) -> Any:
         value = self._values[number]
-        return value + self._step * self._way[number] if number in self._way else value
+        if number not in self._way:
+            return value
+        return np.asarray(value + self._step * self._way[number])  # a number, too, as an array
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._values)
@@ -83,7 +85,7 @@ class Point:
         for value, size in zip(self.values, self.sizes, strict=True):
             most = np.abs(value) + size + ZERO
             way = generator.uniform(0.5, 1.0, value.shape) * generator.choice([-1, 1], value.shape)
-            moved.append(value + NEARBY * most * way)
+            moved.append(np.asarray(value + NEARBY * most * way))
         return moved
 
     # --- one entry ------------------------------------------------------------------------------

@@ -117,3 +117,11 @@ def test_a_gradient_with_respect_to_complex_numbers():
     assert loss == pytest.approx((z * z * (1 + 2j)).real.sum(), rel=1e-12)
     right = np.conj(2 * z * (1 + 2j))
     np.testing.assert_allclose(grad, np.stack([right.real, right.imag], -1), rtol=1e-12)
+
+
+def test_single_numbers_move_too():
+    scale, shift = (torch.tensor(x, requires_grad=True) for x in (3.0, 0.0))
+    found = diagnose(watch_torch(lambda x: (scale * x + shift).relu().sum(), torch.ones(4)))
+    assert "all 2 leaves agree" in found.compared
+    at_kink = diagnose(watch_torch(lambda x: (shift * x).relu().sum(), torch.ones(4)))
+    assert "a kink here; at a point nearby they agree" in at_kink.unchecked
