@@ -53,6 +53,9 @@ TODAY: dict[tuple[str, int], str] = {  # by name and steps
     ("transformers electra", 50): KEYS,
     ("transformers deberta", 0): KEYS,
     ("transformers deberta", 50): KEYS,
+    ("transformers bart", 0): KEYS,
+    ("transformers swin", 0): KEYS,
+    ("transformers whisper", 0): KEYS,
     ("transformers mamba", 0): "gradients of dt_proj, small by its start, are said to vanish",
     ("transformers mamba", 50): "gradients of dt_proj, small by its start, are said to vanish",
 }
