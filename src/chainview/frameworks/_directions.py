@@ -36,7 +36,7 @@ ROUNDING = 16  # units in the last place of a loss
 TRUST = 5  # times what two estimates differ, an estimate may be wrong
 VISIBLE = 0.01  # the error of a leaf's gradient that has to show, as a part of it
 MARGIN = 10  # so many times the tolerance: a random direction may show a small part of an error
-SPLITS = 6  # of groups of leaves with kinks: we look for the leaves, but not at any cost
+SPLITS = 3  # of groups of leaves with kinks: we look for the leaves, but not at any cost
 REPEATED = 1e-10  # how far two runs at one point may differ: sums may change order
 BACKWARD = 2  # runs forward take as long as one backward pass
 

@@ -60,18 +60,20 @@ class TorchRerun(Rerun):
         tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
         tensors += [*self._leaves, *tensors_in(self._inputs)]
         tensors += [x for x in referred(self._f) if isinstance(x, torch.Tensor)]
+        leaves_moved = {id(self._leaves[number]) for number in moved}
         with restoring.restoring():
             for tensor in {id(t): t for t in tensors}.values():
                 if tensor.is_floating_point() or tensor.is_complex():
                     restoring.leaf(tensor)
-                    tensor.data = _in_double(tensor.data)
                     tensor.grad = None
+                    if id(tensor) not in leaves_moved:
+                        tensor.data = _in_double(tensor.data)
                 else:
                     restoring.note_change(tensor)
             for number, array in moved.items():
                 leaf = self._leaves[number]
                 given = torch.from_numpy(complexes(array, self.is_complex[number]))
-                leaf.data = torch.empty_like(leaf.data).copy_(given)
+                leaf.data = torch.empty_like(leaf.data, dtype=given.dtype).copy_(given)
             torch.set_default_dtype(torch.float64)
             widening = _Widening(restoring)
             with Operations(widening.operation):
