@@ -56,6 +56,8 @@ TODAY: dict[tuple[str, int], str] = {  # by name and steps
     ("transformers bart", 0): KEYS,
     ("transformers swin", 0): KEYS,
     ("transformers whisper", 0): KEYS,
+    ("flax self_attention", 0): "a key's bias, which softmax drops, is said to vanish",
+    ("flax self_attention", 50): "a key's bias, which softmax drops, is said to vanish",
     ("transformers mamba", 0): "gradients of dt_proj, small by its start, are said to vanish",
     ("transformers mamba", 50): "gradients of dt_proj, small by its start, are said to vanish",
 }
