@@ -158,7 +158,12 @@ def _write(results: Path, found: Iterable[Outcome]) -> None:
 
 
 def main() -> int:
-    """Examine and print; return 0 for a sound engine, 1 if it isn't, 2 if it can't be examined."""
+    """Examine and print; return the exit status.
+
+    0: nothing is wrong in what was examined, and what had to be examined was. 1: there is a
+    finding. 2: the engine can't be examined, or there is no such file. 3: no finding, but the time
+    was up, or the engine lacks what the milestone asks for.
+    """
     parser = argparse.ArgumentParser(prog="python -m chainlab.doctor", description=__doc__)
     parser.add_argument("engine", help="my_engine.py:Value, a module's name for the file, or an "
                         "Adapter's name for the class")  # fmt: skip
@@ -188,7 +193,7 @@ def main() -> int:
         print(f"{options.engine} cannot be examined: {report.why_not}", file=sys.stderr)
         return 2
     print(report)
-    return 0 if report.is_sound else 1
+    return 0 if report.is_sound else 1 if report.findings else 3
 
 
 if __name__ == "__main__":

@@ -10,14 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainlab.doctor.probe import Observation, Probes
+from chainlab.doctor.probe import Observation, Probes, as_numbers
 from chainlab.doctor.scalars import (
+    AGAIN,
     FORGETS,
     FUNCTIONS,
+    KEPT,
     NUMBERS,
+    OF_WHOLE,
     ONCE_MORE,
+    ONE_ARRAY,
     OVERWRITES,
     SEND,
+    SHARED,
     SHARED_BY_TWO,
     STALE,
     TOGETHER,
@@ -28,10 +33,11 @@ BROADCAST = "a gradient of another shape than its node: broadcasting"
 MATMUL = "a rule: @"
 SUM = "a rule: sum"
 VIEW = "a rule: {0}"
-SHARED = "two nodes share one array of gradients"
 BESIDE = "an array beside a node"
 WHOLE_ARRAYS = "whole numbers in arrays"
 _REFUSED = "an array of NumPy beside a node is refused"
+
+OF_NUMBERS = "numbers and arrays beside nodes of arrays"
 
 ARRAYS = Probes(NUMBERS)  # for what they need; cut off at the end
 ARRAYS.milestone = 5
@@ -53,22 +59,27 @@ def _pair(
     return _array(*left), _array(*right, low=0.9)
 
 
+def _subject(view: str) -> str:
+    return "[ ]" if view.startswith("[") else view.partition("(")[0].removeprefix(".")
+
+
 A, B, W = _array(2, 3), _array(2, 3, low=0.9), _array(2, 3, low=0.2)
 _try = ARRAYS.expression
 
-_try("A.sum()", "A", (A,), SUM, _SUMMED, required=True)
+_try("A.sum()", "A", (A,), SUM, _SUMMED, required=True, subject="sum")
 _try("(A + B).sum()", "A B", (A, B), "a rule: + of arrays", "the rule of + where data are arrays",
-     "a + b", "A.sum()", required=True)  # fmt: skip
+     "a + b", "A.sum()", required=True, subject="+ of arrays")  # fmt: skip
 _try("(A * B).sum()", "A B", (A, B), "a rule: * of arrays",
      "the rule of * where data are arrays: entry by entry", "a * b", "A.sum()",
-     required=True)  # fmt: skip
+     required=True, subject="* of arrays")  # fmt: skip
 _WEIGHED = ("A.sum()", "(A * B).sum()")
 for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
     # whatever the order, in one of the two + sends to A first
-    _try(_text, "A B W", (A, B, W), SHARED,
-         "where a share is kept: a copy, for += changes every node that holds the array",
-         "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE)  # fmt: skip
+    _try(_text, "A B W", (A, B, W), ONE_ARRAY,
+         KEPT, "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE,
+         subject="+ of arrays")  # fmt: skip
 _WIDE = (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)))
+ARRAYS.subject = "broadcasting"
 _alone: dict[Any, str] = {}  # the probe of an operation with operands of these shapes
 for _op in "+-*/":
     _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
@@ -80,18 +91,19 @@ for _op in "+-*/":
     _alone[_op, "b"] = ARRAYS[-1].text
     _try(f"((A {_op} 2) * W).sum()", "A W", (A, W), BESIDE,
          "the operator for a plain number beside a node of arrays",
-         f"a {_op} 2", *_WEIGHED, required=True)  # fmt: skip
+         f"a {_op} 2", *_WEIGHED, required=True, subject=OF_NUMBERS)  # fmt: skip
     _try(f"((2 {_op} A) * W).sum()", "A W", (A, W), BESIDE,
          "the operator for a plain number on the left of a node of arrays",
-         f"2 {_op} a", *_WEIGHED, required=True)  # fmt: skip
+         f"2 {_op} a", *_WEIGHED, required=True, subject=OF_NUMBERS)  # fmt: skip
     _try(f"((A {_op} array) * W).sum()", "A W", (A, W), BESIDE,
          "the operator for an array of NumPy on the right: the array is a constant",
-         f"a {_op} 2", *_WEIGHED, refused=_REFUSED)  # fmt: skip
+         f"a {_op} 2", *_WEIGHED, refused=_REFUSED, subject=OF_NUMBERS)  # fmt: skip
     _try(f"((array {_op} A) * W).sum()", "A W", (A, W), BESIDE,
          "NumPy's own operator, which takes a node for an object: `__array_ufunc__ = None` in the "
          "class has it ask __radd__ and its like", f"2 {_op} a", *_WEIGHED,
-         refused=_REFUSED)  # fmt: skip
+         refused=_REFUSED, subject=OF_NUMBERS)  # fmt: skip
 
+ARRAYS.subject = "@"
 _try("((A @ B) * W).sum()", "A B W", (_array(2, 3), _array(3, 4, low=0.9), _array(2, 4, low=0.2)),
      MATMUL, _TRANSPOSE, *_WEIGHED, required=True)  # fmt: skip
 _try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(3, 2, low=0.2)),
@@ -105,7 +117,7 @@ for _name, _left, _right, _weights in _OF_VECTORS:
     _try("((A @ B) * W).sum()", "A B W", (*_pair(_left, _right), _weights),
          f"{MATMUL} of {_name}",
          "the rule of @ for an operand of one axis: which axes the product leaves",
-         "((A @ B) * W).sum()", refused=f"no @ of {_name}")  # fmt: skip
+         "((A @ B) * W).sum()", refused=f"no @ of {_name}", subject="@ of vectors")  # fmt: skip
     _alone[_name] = ARRAYS[-1].text
 
 _SUMS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -116,7 +128,7 @@ for _view, _shape in _SUMS:
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          f"{SUM} over an axis",
          "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
-         *_WEIGHED, required=True)  # fmt: skip
+         *_WEIGHED, required=True, subject="sum")  # fmt: skip
 
 _VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (".T", (3, 2)), (".reshape(3, 2)", (3, 2)), (".mean(axis=0)", (3,)), (".max(axis=1)", (2,)),
@@ -125,66 +137,101 @@ _VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
 for _view, _shape in _VIEWS:
     _name = _view.removeprefix(".")
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
-         VIEW.format(_name.partition("(")[0]), _VIEWED.format(_name), *_WEIGHED)  # fmt: skip
+         VIEW.format(_name.partition("(")[0]), _VIEWED.format(_name), *_WEIGHED,
+         subject=_subject(_view), named=True, demanded=True)  # fmt: skip
+for _view in (".mean()", ".max()", ".min()"):
+    _name = _view.strip(".()")
+    _try(f"A{_view} * b", "A b", (A, 0.6), VIEW.format(_name), _VIEWED.format(_view[1:]), "a * b",
+         "A.sum()", subject=_name, named=True, demanded=True)  # fmt: skip
 _try("(A[[0, 1, 0]] * W).sum()", "A W", (A, _array(3, 3, low=0.2)),
      "a row that is taken twice gets one share",
      "the rule of [ ]: np.add.at adds up what goes to one place, += on an index does not",
-     "(A[0] * W).sum()", f=lambda A, W: (A[np.array([0, 1, 0])] * W).sum())  # fmt: skip
+     "(A[0] * W).sum()", subject="[ ]",
+     f=lambda A, W: (A[np.array([0, 1, 0])] * W).sum())  # fmt: skip
 
 for _name in FUNCTIONS:
     _try(f"(A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
          f"a rule: {_name} of arrays",
          f"the rule of {_name} where data are arrays: functions of NumPy, not of math", *_WEIGHED,
-         required=_name in ("exp", "log", "relu"))  # fmt: skip
+         required=_name in ("exp", "log", "relu"), subject=f"{_name} of arrays")  # fmt: skip
 _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
-     "the rule of ** where data are arrays", "a ** 3", *_WEIGHED)  # fmt: skip
+     "the rule of ** where data are arrays", "a ** 3", *_WEIGHED,
+     subject="** of arrays")  # fmt: skip
 
 # --- each operand once more: what its rule does with the share that came before -----------------
 
-_ALL = (*_WEIGHED, "a * b + a * c", "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
+_BESIDE = ("a + b", *_WEIGHED, "a * b + a * c")
+_ALL = (*_BESIDE, "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
 _twice: dict[Any, str] = {}  # the probe of an operation whose operands are used once more
 _SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
 
 
-def _again(text: str, names: str, at: tuple[Any, ...], *needs: str, **more: Any) -> None:
+def _again(
+    text: str, names: str, at: tuple[Any, ...], subject: str, *needs: str, **more: Any
+) -> None:
     """Try operands once more: outer products send first, so the inner rule finds a share there."""
-    _try(text, names, at, OVERWRITES, SEND, *needs, _alone["*", "b"], *_ALL, **more)
+    needs = (*needs, _alone["*", "b"], *_ALL)
+    _try(text, names, at, OVERWRITES, SEND, *needs, subject=subject, **more)
+
+
+def _beside(
+    text: str, names: str, at: tuple[Any, ...], subject: str, *needs: str, **more: Any
+) -> None:
+    """Try a sum of a rule's result and of the same leaf; in one of two orders the rule is last."""
+    f, after = more.pop("f", None), names.split().index("V")
+    for full, g in (
+        (f"{text} + (A * V).sum()", f and (lambda *x: f(*x) + (x[0] * x[after]).sum())),
+        (f"(A * V).sum() + {text}", f and (lambda *x: (x[0] * x[after]).sum() + f(*x))),
+    ):
+        needs = (*needs, *_BESIDE)
+        _try(full, names, at, OVERWRITES, SEND, *needs, subject=subject, f=g, **more)
 
 
 for _op in "+-*/":
     _rules = (f"a * (a {_op} b)", f"a * (b {_op} a)")
     if _op in "+*":
         _rules = (*_rules, f"(A {_op} B).sum()")
-    _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), *_rules)
+    _of_arrays = f"{_op} of arrays"
+    _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), _of_arrays, *_rules)
     for _shapes in _WIDE:
         _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair(*_shapes), W),
-               *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
+               "broadcasting", *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
         _twice[_op, _shapes] = ARRAYS[-1].text
-    _again(
-        f"(A * (b * (b * (A {_op} b))) * W).sum()", "A b W", (A, 0.7, W), *_rules, _alone[_op, "b"]
-    )
+    _again(f"(A * (b * (b * (A {_op} b))) * W).sum()", "A b W", (A, 0.7, W), "broadcasting",
+           *_rules, _alone[_op, "b"])  # fmt: skip
     for _text in (f"A {_op} 2", f"2 {_op} A"):
-        _again(f"(A * (A * ({_text})) * W).sum()", "A W", (A, W), f"(({_text}) * W).sum()",
-               f"a * ({_text.lower()})")  # fmt: skip
-_again(
-    "(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "((A @ B) * W).sum()", "(A @ B @ W).sum()"
-)
+        _again(f"(A * (A * ({_text})) * W).sum()", "A W", (A, W), OF_NUMBERS,
+               f"(({_text}) * W).sum()", f"a * ({_text.lower()})")  # fmt: skip
+_again("(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "@",
+       "((A @ B) * W).sum()", "(A @ B @ W).sum()")  # fmt: skip
+for _text in ("A @ B", "B @ A"):
+    _beside(f"(({_text}) * W).sum()", "A B W V", (*_SQUARE, _array(3, 3, low=0.3)), "@",
+            "((A @ B) * W).sum()")  # fmt: skip
 for _name, _left, _right, _weights in _OF_VECTORS:
-    _four = *_pair(_left, _right), _weights, _array(*_right, low=0.2)
-    _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W", _four,
+    _used = *_pair(_left, _right), _weights
+    _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W",
+           (*_used, _array(*_right, low=0.2)), "@ of vectors",
            _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
-_again("(A * A.sum() * W).sum()", "A W", (A, W))
+    _beside("((A @ B) * W).sum()", "A B W V", (*_used, _array(*_left, low=0.3)),
+            "@ of vectors", _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
+_again("(A * A.sum() * W).sum()", "A W", (A, W), "sum")
+_beside("A.sum()", "A V", (A, W), "sum")
 for _view, _shape in _SUMS + _VIEWS:
-    _again(f"(A * (A{_view} * B).sum() * W).sum()", "A B W", (A, _array(*_shape, low=0.9), W),
+    _at = (A, _array(*_shape, low=0.9), W)
+    _beside(f"(A{_view} * W).sum()", "A W V", _at, _subject(_view), f"(A{_view} * W).sum()")
+    _again(f"(A * (A{_view} * B).sum() * W).sum()", "A B W", _at, _subject(_view),
            f"(A{_view} * W).sum()")  # fmt: skip
-_again("(A * (A[[0, 1, 0]] * B).sum() * W).sum()", "A B W", (A, _array(3, 3, low=0.9), W),
+_again("(A * (A[[0, 1, 0]] * B).sum() * W).sum()", "A B W", (A, _array(3, 3, low=0.9), W), "[ ]",
        "(A[[0, 1, 0]] * W).sum()",
        f=lambda A, B, W: (A * (A[np.array([0, 1, 0])] * B).sum() * W).sum())  # fmt: skip
 for _name in FUNCTIONS:
-    _again(f"(A * A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
-           f"a * a.{_name}()", f"(A.{_name}() * W).sum()")  # fmt: skip
-_again("(A * A ** 2 * W).sum()", "A W", (A, W), "a * a ** 3", "(A ** 2 * W).sum()")
+    _entries = A - 0.9 if _name == "relu" else A
+    _needed = (f"a * a.{_name}()", f"(A.{_name}() * W).sum()")
+    _beside(f"(A.{_name}() * W).sum()", "A W V", (_entries, W, B), f"{_name} of arrays", *_needed)
+    _again(f"(A * A.{_name}() * W).sum()", "A W", (_entries, W), f"{_name} of arrays", *_needed)
+_again("(A * A ** 2 * W).sum()", "A W", (A, W), "** of arrays", "a * a ** 3", "(A ** 2 * W).sum()")
 
+ARRAYS.subject = SHARED
 _ROW = _array(3, low=0.9)
 _try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _twice["+", _WIDE[0]], *_ALL)
 _try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _alone["/", _WIDE[0]], *_ALL)
@@ -198,7 +245,7 @@ _try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
      *_ALL)  # fmt: skip
 _try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRAYS,
      "where data and gradients are made: an array of integers must not make them whole",
-     *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True)  # fmt: skip
+     *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True, subject=OF_WHOLE)  # fmt: skip
 
 
 def _second_pass(engine: Any) -> Iterator[Observation]:
@@ -210,6 +257,20 @@ def _second_pass(engine: Any) -> Iterator[Observation]:
         yield f"dy/dA of the {which} pass", engine.gradient(a), B * W
 
 
+def _tied(engine: Any) -> Iterator[Observation]:
+    """Add a number to all entries, and the maximum grows by it: at a tie the shares come to 1."""
+    a = engine.array(np.array([[1.0, 3.0, 3.0], [2.0, 0.0, 3.0]]))
+    with engine.forward():
+        y = a.max()
+    engine.backward(y)
+    found = as_numbers(engine.gradient(a))
+    yield "the shares of all entries, added up", None if found is None else found.sum(), 1.0
+
+
+ARRAYS.program("A.max(), where three entries are equal", "a rule: max at a tie",
+               "the entries that attain the maximum: one of them gets the share, or each a part",
+               _tied, "A.max() * b", subject="max")  # fmt: skip
+ARRAYS.subject = AGAIN
 ARRAYS.program("y = ((A * B) * W).sum(), backward twice", f"{STALE}, of arrays",
                "the start of a pass: interior nodes begin at 0, in the shape of their data",
                _second_pass, "y = (a * b) * c, backward twice, leaves cleared between", *_WEIGHED,

@@ -96,6 +96,8 @@ class Conventions:
             "gradient(self, leaf)": gradient,
             "clear(self, leaf)": self.cleared,
         }
+        if self.data != ".data" and not self.data.endswith("()"):
+            methods["update(self, leaf, value)"] = f"leaf{self.data} = value"
         if not self.cleared:  # the base class knows how
             del methods["clear(self, leaf)"]
         for head, what in methods.items():
@@ -244,7 +246,7 @@ def _with_pass(engine: Any, found: Conventions) -> Iterator[Conventions]:
 def _passes(engine: Any, leaf: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     """Yield what may run a pass from a root: methods of nodes, then functions beside the class."""
     kind, module = type(leaf), getattr(type(leaf), "__module__", None)
-    names = [name for name in dir(kind) if _may_be_pass(name) and callable(getattr(kind, name, 0))]
+    names = [name for name in dir(kind) if may_be_pass(name) and callable(getattr(kind, name, 0))]
     for name in sorted(names, key=lambda name: (name != "backward", "back" not in name, name)):
         asked = _asked(getattr(kind, name))
         if isinstance(inspect.getattr_static(kind, name, None), staticmethod):
@@ -257,13 +259,21 @@ def _passes(engine: Any, leaf: Any) -> Iterator[tuple[str, Callable[[Any], Any]]
                 for text, seed in (("1.0", 1.0), ("np.array(1.0)", np.array(1.0))):
                     yield f"root.{name}({text})", methodcaller(name, seed)
     for name, f in _names_beside(engine).items():
-        is_own = isinstance(f, FunctionType) and f.__module__ == module and _may_be_pass(name)
+        is_own = isinstance(f, FunctionType) and f.__module__ == module and may_be_pass(name)
         if is_own and _asked(f) == 1:
             yield f"{name}(root)", f
 
 
-def _may_be_pass(name: str) -> bool:
+def may_be_pass(name: str) -> bool:
+    """Return whether a name is like that of a backward pass."""
     return bool(_PASS.search(name)) and not _NO_PASS.search(name)
+
+
+def is_asked_nothing(kind: type, name: str) -> bool:
+    """Return whether a method can be called without arguments."""
+    is_static = isinstance(inspect.getattr_static(kind, name, None), staticmethod | classmethod)
+    method = getattr(kind, name, None)
+    return callable(method) and not is_static and _asked(method) == 1
 
 
 def _asked(f: Any) -> int | None:

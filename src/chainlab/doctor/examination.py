@@ -7,7 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, ClassVar, Self
 
@@ -19,6 +19,8 @@ from chainlab.doctor.interface import NAMES, obstacle
 from chainlab.doctor.loading import is_file, load
 from chainlab.doctor.probe import (
     ENDLESS,
+    NO_ARRAYS,
+    OF_ARRAYS,
     NotThereError,
     Observation,
     Probe,
@@ -30,9 +32,11 @@ from chainlab.doctor.probe import (
 )
 from chainlab.doctor.probes import probes_up_to
 from chainlab.doctor.report import Outcome, Report
+from chainlab.doctor.scalars import SLOW
+from chainlab.doctor.witness import defines_another, doubt, slopes_at
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)
-TOTAL = 60.0  # seconds of processor time for all probes together
+TOTAL = 30.0  # seconds of processor time for all probes together
 _LEAST = 0.01  # seconds: if less is left, no probe begins
 _LINES = 1_000_000  # of Python, which count as a second where no timer can be set
 _QUICK = 0.1  # seconds: a file that loads within them is loaded again for each probe
@@ -86,7 +90,7 @@ class Adapter:
     def array(self, value: Any) -> Any:
         """Return a node of an array, if the engine knows arrays: if it has an operator ``@``."""
         if not hasattr(self.leaf(1.0), "__matmul__"):
-            raise NotThereError("it has no operator @")
+            raise NotThereError(NO_ARRAYS)
         return self.leaf(value)
 
     def value(self, node: Any) -> Any:
@@ -116,6 +120,11 @@ class Adapter:
                 raise NotThereError("it takes no whole numbers") from None
             raise
 
+    def update(self, leaf: Any, value: float) -> None:
+        """Set the number of a leaf, as a step of training does."""
+        is_array = isinstance(leaf.data, np.ndarray)
+        leaf.data = np.asarray(value, leaf.data.dtype) if is_array else value
+
     @contextlib.contextmanager
     def forward(self) -> Iterator[None]:
         """Run a computation whose operations may be missing."""
@@ -131,6 +140,8 @@ class Adapter:
         leaves = [self._born(x) for x in at]
         with self.forward():
             y = f(*leaves)
+        if y is None:
+            raise NotThereError("it gives None")
         yield "the value", self.value(y), f(*map(Node, at)).data
         self.backward(y)
         for name, leaf, g in zip(names, leaves, gradients(f, tuple(at)), strict=True):
@@ -293,19 +304,26 @@ def outcomes(
     """Yield the outcome of each probe, starting after those that have an outcome already.
 
     A probe that needs an unfinished one is not tried, and no probe is tried after the total time.
+    Nor is one on arrays that needs an operation which isn't there: NumPy's own would answer.
     """
     endless = {x.probe for x in before if x.verdict == "unfinished"}
+    of_arrays = {probe.text for probe in probes if probe.milestone == OF_ARRAYS}
+    missing = {x.probe: x.found for x in before if x.verdict == "missing"}
     came = {x.probe: x.failure for x in before}
     for probe in probes[len(before) :]:
         began = clock()
         if probe.text not in NAMES and obstacle(came):
             outcome = Outcome(probe.text, "missing")
+        elif reasons := [missing[x] for x in probe.needs if x in missing and x in of_arrays]:
+            outcome = Outcome(probe.text, "missing", "", reasons[0])
         elif total < _LEAST:
             outcome = Outcome(probe.text, "left out", "", ENDLESS, probe.right())
         elif endless.isdisjoint(probe.needs):
-            outcome = _outcome(patient, probe, seconds, total)
+            outcome = _confirmed(patient, probe, seconds, total)
         else:
             outcome = Outcome(probe.text, "unfinished", "", ENDLESS, probe.right())
+        if outcome.verdict == "missing":
+            missing[probe.text] = outcome.found
         if outcome.verdict == "unfinished":
             endless.add(probe.text)
         came[probe.text] = outcome.failure
@@ -313,13 +331,28 @@ def outcomes(
         yield outcome
 
 
+def _confirmed(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
+    """Return a probe's outcome; what's wrong has to be wrong once more."""
+    began = clock()
+    outcome = _outcome(patient, probe, seconds, total)
+    left = total - (clock() - began)
+    if outcome.verdict != "wrong" or left < _LEAST or probe.bug == SLOW:
+        return outcome
+    again = _outcome(patient, probe, seconds, left)
+    if again.verdict == "sound":
+        return replace(outcome, verdict="undecidable", right="another result, the second time")
+    return outcome
+
+
 def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Outcome:
     bad = "remark" if probe.only_remark else "wrong"
     try:
         with _guard(seconds, total):
-            for what, found, right in probe.trial(patient.next_adapter()):
+            adapter = patient.next_adapter()
+            for what, found, right in probe.trial(adapter):
                 if wrong := difference(found, right, probe.rtol):
-                    return Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
+                    outcome = Outcome(probe.text, bad, what + wrong[0], *wrong[1:])
+                    return _seen_by_another(adapter, probe, outcome, what, found, right)
     except (NotThereError, NotImplementedError) as error:
         return Outcome(probe.text, "missing", "", str(error), "")
     except TimeIsUpError:
@@ -331,6 +364,31 @@ def _outcome(patient: Patient, probe: Probe, seconds: float, total: float) -> Ou
         bad = "refused" if probe.refused and _is_refusal(error) else bad
         return Outcome(probe.text, bad, "", short_error(error), probe.right())
     return Outcome(probe.text, "sound")
+
+
+def _seen_by_another(
+    adapter: Adapter, probe: Probe, outcome: Outcome, what: str, found: Any, right: Any
+) -> Outcome:
+    """Ask the engine's own values whether what came is wrong.
+
+    A gradient isn't called wrong at a kink. A function of another value is another function, if its
+    gradient is the slope of that value.
+    """
+    formula = probe.formula
+    if not formula or not adapter.has_nodes:
+        return outcome
+    if what == "the value":
+        is_other = formula.is_named and defines_another(adapter, formula.f, formula.at)
+        return replace(outcome, verdict="remark") if is_other else outcome
+    if not what.startswith("dy/d") or np.shape(found) != np.shape(right):
+        return outcome
+    place = first_difference(found, right, probe.rtol)
+    which = list(formula.names).index(what.removeprefix("dy/d"))
+    slopes = slopes_at(adapter, formula.f, formula.at, which, place)
+    came, wanted = (float(np.asarray(x, float)[place]) for x in (found, right))
+    if reason := doubt(slopes, came, wanted):
+        return replace(outcome, verdict="undecidable", right=f"undecided, {reason}")
+    return outcome
 
 
 def _is_refusal(error: BaseException) -> bool:
@@ -351,12 +409,21 @@ def difference(found: Any, right: Any, rtol: float) -> tuple[str, str, str] | No
         return "", f"{type(found).__name__} {found!r:.40}", told
     if came.shape != wanted.shape and (wanted.shape or came.size != 1):
         return ", its shape", str(came.shape), str(wanted.shape)
-    close = np.isclose(came.reshape(wanted.shape), wanted, rtol, rtol / 100, equal_nan=False)
-    if close.all():
+    if _close(came, wanted, rtol).all():
         return None
-    index = tuple(int(i) for i in np.argwhere(~close)[0]) if wanted.shape else ()
+    index = first_difference(came, wanted, rtol)
     place = f"[{', '.join(map(str, index))}]" if index else ""
     return place, *_distinct_texts(float(came.reshape(wanted.shape)[index]), float(wanted[index]))
+
+
+def first_difference(found: Any, right: Any, rtol: float) -> tuple[int, ...]:
+    """Return the index of the first entry that differs; empty for a number."""
+    apart = ~_close(np.asarray(found, float), np.asarray(right, float), rtol)
+    return tuple(int(i) for i in np.argwhere(apart)[0])
+
+
+def _close(came: Any, wanted: Any, rtol: float) -> Any:
+    return np.isclose(came.reshape(wanted.shape), wanted, rtol, rtol / 100, equal_nan=False)
 
 
 def _distinct_texts(came: float, right: float) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,6 +17,8 @@ Observation = tuple[
 ]  # what was read, the number or array that came, and what is right
 Experiment = Callable[[Any], Iterator[Observation]]
 RTOL = 1e-5
+OF_ARRAYS = 5  # the milestone
+NO_ARRAYS = "it has no operator @"
 ENDLESS = "no end in time"
 # Seconds of processor time. The process's clock is coarse while a timer runs, as around each probe,
 # so we take the thread's outside the browser.
@@ -32,6 +34,23 @@ class TimeIsUpError(BaseException):
 
 
 @dataclass(frozen=True)
+class Formula:
+    """A function of leaves and the point at which it is tried.
+
+    Attributes:
+        f: the function.
+        names: of the leaves.
+        at: their values.
+        is_named: whether it has a function that another engine may define otherwise, as a relu.
+    """
+
+    f: Callable[..., Any]
+    names: Sequence[str]
+    at: tuple[Any, ...]
+    is_named: bool = False
+
+
+@dataclass(frozen=True)
 class Probe:
     """One trial of an engine.
 
@@ -39,6 +58,7 @@ class Probe:
         text: the expression and where it is evaluated.
         bug: what it has that fails here, if nothing in ``needs`` failed.
         look: what to look at.
+        subject: what of an engine it is about, as a rule or the order.
         trial: takes an `Adapter` and yields what was read beside what is right.
         needs: texts of smaller probes; if one of them fails, it is the reason why this does.
         instead: the bug and what to look at, by what came, where that tells another one.
@@ -50,11 +70,13 @@ class Probe:
         required: whether that milestone is not reached without the operation.
         rtol: the relative error that is allowed.
         right: says what is right, for a probe that came to no number.
+        formula: of an expression.
     """
 
     text: str
     bug: str
     look: str
+    subject: str
     trial: Experiment
     needs: tuple[str, ...] = ()
     instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
@@ -66,6 +88,7 @@ class Probe:
     required: bool = False
     rtol: float = RTOL
     right: Callable[[], str] = lambda: "an answer"
+    formula: Formula | None = None
 
 
 class Probes(list[Probe]):
@@ -73,9 +96,11 @@ class Probes(list[Probe]):
 
     Attributes:
         milestone: of those that are added next.
+        subject: of those that are added next, where they don't say another.
     """
 
     milestone = 1
+    subject = ""
 
     def program(
         self, text: str, bug: str, look: str, trial: Experiment, *needs: str, **more: Any
@@ -84,7 +109,8 @@ class Probes(list[Probe]):
         known = {p.text.partition(" at ")[0]: p.text for p in reversed(self)}
         known |= {p.text: p.text for p in self}
         found = tuple(known[need] for need in needs)
-        self.append(Probe(text, bug, look, trial, found, milestone=self.milestone, **more))
+        about = more.pop("subject", self.subject)
+        self.append(Probe(text, bug, look, about, trial, found, milestone=self.milestone, **more))
 
     def expression(
         self,
@@ -96,6 +122,7 @@ class Probes(list[Probe]):
         *needs: str,
         f: Callable[..., Any] | None = None,
         whole: bool = False,
+        named: bool = False,
         **more: Any,
     ) -> None:
         """Add an expression of leaves: its value, its gradients, and the leaves after the pass.
@@ -107,6 +134,7 @@ class Probes(list[Probe]):
             bug, look, needs, more: as of `Probe`.
             f: the same as a function of the leaves, where the text is no Python.
             whole: to keep integers as they are.
+            named: as `is_named` of `Formula`.
         """
         words = names.split()
 
@@ -128,6 +156,7 @@ class Probes(list[Probe]):
             lambda engine: engine.observations(function, words, at),
             *needs,
             right=partial(slopes, function, names, at),
+            formula=None if whole else Formula(function, words, at, named),
             **more,
         )
 

@@ -3,10 +3,13 @@
 from chainlab.doctor.arrays import ARRAYS
 from chainlab.doctor.interface import INTERFACE
 from chainlab.doctor.learning import LEARNING
+from chainlab.doctor.others import OTHERS
 from chainlab.doctor.probe import Probe
 from chainlab.doctor.scalars import NUMBERS
 
-PROBES: list[Probe] = [*INTERFACE, *NUMBERS, *ARRAYS, *LEARNING]
+PROBES: list[Probe] = sorted(
+    [*INTERFACE, *NUMBERS, *ARRAYS, *OTHERS, *LEARNING], key=lambda probe: probe.milestone
+)
 MILESTONES = {
     1: "numbers, + and *",
     2: "values used twice, and the order",

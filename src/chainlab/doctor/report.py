@@ -1,7 +1,8 @@
 """What an examination found: one finding for each bug, shown on the smallest expression."""
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import fill
 
 from chainlab.doctor.conventions import Conventions
@@ -12,14 +13,30 @@ from chainlab.doctor.interface import (
     missing_operations,
     obstacle,
 )
-from chainlab.doctor.probe import Probe
+from chainlab.doctor.others import OTHER
+from chainlab.doctor.probe import NO_ARRAYS, OF_ARRAYS, Probe
 from chainlab.doctor.probes import MILESTONES, PROBES
-from chainlab.doctor.scalars import ROOTS
+from chainlab.doctor.scalars import (
+    EQUAL,
+    ONE_ARRAY,
+    OVERFLOW,
+    RECURSION,
+    ROOTS,
+    SHARED_BY_TWO,
+    TOGETHER,
+    UNSORTED,
+    WITH_NUMBERS,
+)
 
 STOPS = "an error in the simplest trial"
 WIDTH = 79
 _LISTED = 12  # expressions that were not tried because no time was left
 _SHOWN = 6  # expressions that fail with the one that shows a bug
+_PLUS, _TIMES, *_INNER = (
+    next(p.text for p in PROBES if p.text.startswith(f"{text} at "))
+    for text in ("a + b", "a * b", "(a + b) * c", "(a * b) * c")
+)
+_STATES = ("sound", "wrong", "behind a bug", "undecidable", "not finished", "not examined")
 
 
 @dataclass(frozen=True)
@@ -28,7 +45,8 @@ class Outcome:
 
     Attributes:
         probe: its text.
-        verdict: "sound", "wrong", "remark", "refused" where the engine says no on purpose,
+        verdict: "sound", "wrong", "undecidable" at a kink or where a second trial came out
+            otherwise, "remark", "refused" where the engine says no on purpose,
             "missing" where it lacks an operation, "unfinished" where its time was up, or "left out"
             where the time for all probes was.
         what, found, right: what was read, the number that came (or the error), and what is right.
@@ -89,6 +107,9 @@ class Report:
         remarks: what others have chosen, too, and which can still mislead.
         unfinished: the probes that were stopped.
         left_out: those for which no time was left.
+        undecided: the outcomes of probes at which nothing is right or wrong.
+        coverage: what an engine may have, and whether that is "sound", "wrong", "behind a bug",
+            "undecidable", "not examined: " and why, or "not finished".
         missing: the expressions with an operation which the engine does not have.
         lacking: those of them that the milestone asks for.
         obstacle: why the engine cannot be examined yet; empty if it can.
@@ -115,6 +136,7 @@ class Report:
         self.remarks = [x for x in choices if not (milestone and x.probe.demanded)]
         bugs = _findings(outcomes, "wrong") + [x for x in choices if x not in self.remarks]
         self.findings = sorted(bugs, key=lambda finding: finding.probe.corner)
+        self.undecided = [x for x in outcomes if x.verdict == "undecidable"]
         self.unfinished = [x.probe for x in outcomes if x.verdict == "unfinished"]
         came = {x.probe: x.failure for x in outcomes}
         self.obstacle = obstacle(came)
@@ -129,6 +151,7 @@ class Report:
             self.lacking = self.missing if milestone else []
         elif {"a + b", "a * b"} <= set(self.missing):
             self.obstacle = "it differentiates neither a + b nor a * b"
+        self.coverage = _coverage(outcomes, {x.outcome.probe for x in self.findings})
         self.read_as = conventions.told(name) if conventions else ""
         self.adapter = ""
         if conventions or OTHER_NAMES in self.obstacle:
@@ -145,32 +168,88 @@ class Report:
         return f"{self.obstacle}. Fill in this one, below the engine:\n\n{self.adapter}"
 
     def __str__(self) -> str:
-        sound = sum(x.verdict == "sound" for x in self.outcomes)
-        bugs, missing = len(self.findings), len(self.outcomes) - len(self.tried)
         at = self.milestone
         told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
         if self.obstacle:
             return f"{told}, cannot be examined yet:\n{self.why_not}"
-        head = f"{told}:\n{sound} of {len(self.tried)} probes tried are sound"
-        head += f", {missing} not tried" * bool(missing)
-        head += f"; {bugs} bug{'s' * (bugs > 1)} found" if bugs else "; no bug found"
+        head = f"{told}:\n{self._headline()}"
         if self.lacking:
             head += ", and the milestone asks for more"
         if self.read_as:
             head += f"\nThe doctor read {self.read_as}."
         parts = [head, *map(str, self.findings)]
         parts += [f"Remark. {remark}" for remark in self.remarks]
-        others = [text for text in self.missing if text not in self.lacking]
+        parts += [
+            f"Undecided. {x.probe}\n  came        {x.what} = {x.found}\n  {x.right}"
+            for x in self.undecided
+        ]
         for what, texts in [
             ("Not finished in time", _first(self.unfinished)),
             ("Left out, the time for all was up", _first(self.left_out)),
             ("Still to write", self.lacking),
-            ("Not tried, the engine lacks it", others),
         ]:
             parts += [_folded(f"{what}: ", texts)] * bool(texts)
+        for why, subjects in self._not_examined().items():
+            parts.append(_folded(f"Not examined, {why}: ", subjects))
         return "\n\n".join(parts)
 
+    def _headline(self) -> str:
+        """Return how much of an engine is sound, and how much was not examined."""
+        states = [state.partition(":")[0] for state in self.coverage.values()]
+        counts = [(state, states.count(state)) for state in _STATES if state in states]
+        first = f"{states.count('sound')} of {len(states)} things that an engine has are sound"
+        rest = [f"{n} {state}" for state, n in counts if state != "sound"]
+        bugs = len(self.findings)
+        found = f"{bugs} bug{'s' * (bugs > 1)} found" if bugs else "no bug found"
+        return f"{', '.join([first, *rest])}; {found}"
+
+    def _not_examined(self) -> dict[str, list[str]]:
+        """Return what was not examined, with what is missing for the same reason together."""
+        by_reason: dict[str, list[str]] = {}
+        for subject, state in self.coverage.items():
+            verdict, _, reason = state.partition(": ")
+            if verdict == "not examined":
+                by_reason.setdefault(reason, []).append(subject)
+        return by_reason
+
     __repr__ = __str__
+
+
+def _coverage(outcomes: Sequence[Outcome], shown: Iterable[str]) -> dict[str, str]:
+    """Return what was found of each thing that an engine may have."""
+    shown = set(shown)
+    came = {x.probe: x for x in outcomes}
+    has_none = any(x.found == NO_ARRAYS for x in outcomes)
+    by_subject: dict[str, list[Outcome]] = {}
+    for probe in PROBES:
+        if probe.subject and probe.text in came:
+            outcome = came[probe.text]
+            is_of_none = probe.milestone == OF_ARRAYS and has_none
+            by_subject.setdefault("arrays" if is_of_none else probe.subject, []).append(outcome)
+    return {subject: _state(found, shown) for subject, found in by_subject.items()}
+
+
+def _state(found: Sequence[Outcome], shown: set[str]) -> str:
+    """Return the state of one thing, by the outcomes of its probes."""
+    verdicts = {x.verdict for x in found}
+    if any(x.probe in shown for x in found):
+        return "wrong"
+    if "wrong" in verdicts:
+        return "behind a bug"
+    if verdicts & {"unfinished", "left out"}:
+        return "not finished"
+    if verdicts & {"sound", "remark"}:
+        return "sound"
+    if "undecidable" in verdicts:
+        return "undecidable"
+    why = next(x.found for x in found)
+    if "refused" in verdicts:
+        why = "the engine refuses them"
+    lacks = (
+        "no attribute", "unsupported operand", "NotImplemented", "gives None", "bad operand",
+        "not subscriptable",
+    )  # fmt: skip
+    return f"not examined: {'it has none' if any(sign in why for sign in lacks) else why}"
 
 
 def _first(texts: Iterable[str]) -> list[str]:
@@ -202,7 +281,35 @@ def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
         return probe.refused, where if probe.demanded else probe.look
     if probe.text in ROOTS and not outcome.what:
         return STOPS, "where the engine raises this"
+    if outcome.verdict == "remark" and not probe.only_remark:
+        return f"{probe.subject} is another function here", "what the engine means by this name"
+    if probe.bug == OTHER and (name := re.search(r"\.(\w+)\(", outcome.what)):
+        return f"a rule: {name[1]}", probe.look
+    if probe.bug == RECURSION and outcome.what:
+        return TOGETHER, SHARED_BY_TWO
     return probe.instead.get(outcome.found, (probe.bug, probe.look))
+
+
+def _beneath(probe: Probe, outcome: Outcome) -> list[str]:
+    """Return what a gradient depends on, whatever the rule is: the order in which nodes send.
+
+    An operator may be made of others, as a - b of a + b * -1. Its value doesn't depend on the pass.
+    """
+    if probe.milestone < 4 or outcome.what == "the value":
+        return []
+    small = [p for p in PROBES if p.milestone < 3 and p.formula]
+    found = [p.text for p in small if p.bug in (UNSORTED, EQUAL, ONE_ARRAY) or p.text in _INNER]
+    if probe.subject in ("unary -", "-", "/", "**", WITH_NUMBERS):
+        found += [_PLUS, _TIMES]
+    if probe.bug == OVERFLOW and outcome.what:  # it was computed, by a rule that is wrong elsewhere
+        found += [p.text for p in PROBES if p.subject == probe.subject and not p.corner]
+    return found
+
+
+def _shown(probe: Probe, outcome: Outcome) -> Probe:
+    """Return a probe with the one function of many that it found wrong as its text."""
+    called = re.search(r"\ba\.\w+\(\)", outcome.what, re.IGNORECASE) if probe.bug == OTHER else None
+    return replace(probe, text=called[0]) if called else probe
 
 
 def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
@@ -215,7 +322,8 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     for probe in PROBES:
         if probe.text not in failed or probe.text in NAMES:
             continue
-        reasons = [text for text in (*ROOTS, *probe.needs) if text in blamed]
+        needs = (*ROOTS, *probe.needs, *_beneath(probe, failed[probe.text]))
+        reasons = [text for text in needs if text in blamed]
         if verdict != "wrong" and reasons:
             continue
         reason = next((text for text in reasons if text in bug_of and text != probe.text), None)
@@ -223,6 +331,8 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
         bug_of[probe.text] = bug = bug_of[reason] if reason else own
         bugs.setdefault(bug, []).append(probe)
     return [
-        Finding(bug, first, failed[first.text], [probe.text for probe in others])
+        Finding(
+            bug, _shown(first, failed[first.text]), failed[first.text], [p.text for p in others]
+        )
         for bug, (first, *others) in bugs.items()
     ]

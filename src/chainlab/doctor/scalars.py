@@ -28,14 +28,21 @@ ZERO_POWER = "Museum 8: nothing to the power of nothing"
 CHANGED = "Museum 9: data changed between forward and backward"
 SLOW = "time grows faster than the graph"
 EQUAL = "Museum, the mystery: nodes of equal value taken for one"
+ONE_ARRAY = "two nodes share one array of gradients"
+ANOTHER_GRAPH = "the second graph is not like the first"
 EMPTIED = "reading grad empties it"
 UNSEEDED = "the root is not seeded with 1"
 SILENT = "no gradient reaches the leaves"
 NUMBER = "a number beside a node"
 WHOLE = "whole numbers"
+OVERFLOW = "overflow"
 NEGATIVE = "powers of negative numbers"
 TOGETHER = "operations that are right alone, and wrong together"
 FLOAT32 = "numbers of 32 bits"
+
+# What an engine has, as the report counts it.
+PASS, ORDER, SHARED, AGAIN = "the pass", "the order", "values used twice", "a second pass"
+WITH_NUMBERS, OF_WHOLE = "numbers beside nodes", "whole numbers"
 
 FUNCTIONS = ("exp", "log", "tanh", "relu", "sigmoid", "sqrt", "sin", "cos")
 _DEPTH = 5_000  # beyond Python's recursion limit, and the larger limit of notebooks
@@ -105,9 +112,11 @@ def _held(x: float) -> Experiment:
     return lambda engine: iter([("the value", engine.value(engine.leaf(x)), x)])
 
 
+NUMBERS.subject = "leaves"
 _program(_HALF, WHOLE, _INTEGERS, _held(0.5))
 _program(_READ_TWICE, EMPTIED, "what reading does: grad has to be there for the next reader, which "
          "is += itself", _read_twice)  # fmt: skip
+NUMBERS.subject = PASS
 _program(_ROOT, UNSEEDED, "the start of the pass: the root's gradient is 1, and stays until it is "
          "sent", _root)  # fmt: skip
 _program(_LEAF, SILENT, "what the operators keep: the operands themselves, not copies; and what is "
@@ -122,9 +131,12 @@ SHARED_BY_TWO = "what two operations of one graph share: the order, an array, a 
 _PRECISE = "where data are made: float64, Python's own, keeps 16 digits; float32 keeps 7"
 
 
-def _within(text: str, names: str, at: tuple[Any, ...], rule: str, *needs: str) -> None:
+def _within(
+    text: str, names: str, at: tuple[Any, ...], rule: str, *needs: str, **more: Any
+) -> None:
+    more = {"subject": rule} | more
     _try(text, names, at, FORGETS, _WITHIN.format(rule), *needs,
-         instead={"0": (UNSORTED, _ORDER)})  # fmt: skip
+         instead={"0": (UNSORTED, _ORDER)}, **more)  # fmt: skip
 
 
 def _leaf_alone(engine: Any) -> Iterator[Observation]:
@@ -139,9 +151,10 @@ def _untouched(engine: Any) -> Iterator[Observation]:
     yield "dy/dc", engine.gradient(c), 0.0
 
 
-_program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, demanded=True, rtol=1e-12)
-_try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True)
-_try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True)
+_program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, demanded=True, rtol=1e-12,
+         subject="leaves")  # fmt: skip
+_try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True, subject="+")
+_try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True, subject="*")
 _within("(a + b) * c", "a b c", (2, 3, 7), "+", "a + b", "a * b")
 _within("(a * b) * c", "a b c", (2, 3, 7), "*", "a * b")
 _try("c * (a * b)", "a b c", (2, 3, 0), "a gradient of 0 taken for none",
@@ -155,11 +168,13 @@ _program("y = a, a leaf", "a pass that starts at a leaf",
 _program("y = a * b, and c takes no part", "what was not used takes part",
          "the gradient before any pass: 0 (or None)", _untouched, "a * b")  # fmt: skip
 _try("(a * b) * c", "a b c", (2, 3, 0.5), WHOLE, _INTEGERS, "(a * b) * c",
-     corner=True, whole=True)  # fmt: skip
+     corner=True, whole=True, subject=OF_WHOLE)  # fmt: skip
 
 # --- milestone 2: values used twice, and the order ----------------------------------------------
 
 NUMBERS.milestone = 2
+NUMBERS.subject = SHARED
+KEPT = "where a share is kept: a copy, for += changes every node that holds the array"
 SEND = "where a node sends to its parents: parent.grad += share, not ="
 _ROOM = "what holds the operands or their shares: a set or a dictionary has room for one of two"
 _BASE = ("a + b", "a * b", "(a + b) * c", "(a * b) * c", "a * b + a * c")
@@ -301,14 +316,19 @@ def _overwrites(op: str, *needs: str) -> None:
     """Try what an operand does with the inner share, after the outer product has sent its share."""
     needs = (f"a {op} b", "a * b", f"(a {op} b) * c", "a * b + a * c", *needs)
     for text in (f"a * (a {op} b)", f"a * (b {op} a)"):
-        _try(text, "a b", (4, 8), OVERWRITES, SEND, *needs)
+        _try(text, "a b", (4, 9), OVERWRITES, SEND, *needs, subject=op)
 
 
 _overwrites("+")
 _overwrites("*")
 ONCE_MORE = ("a * (a + b)", "a * (b + a)", "a * (a * b)", "a * (b * a)")
+for _text in ("(a + b) + a", "a + (a + b)", "(b + a) + a", "a + (b + a)"):
+    _try(_text, "a b", (2, 3), ONE_ARRAY, KEPT, "a + b", "(a + b) * c", "a * b + a * c",
+         "a * (a + b)", "a * (b + a)")  # fmt: skip
+_IN_PLACE = ("(a + b) + a", "a + (a + b)", "(b + a) + a", "a + (b + a)")
 _try("a * a", "a", (3,), ONE_SHARE, _ROOM, "a * b", "a * (a * b)", "a * (b * a)")
 _try("a + a", "a", (3,), ONE_SHARE, _ROOM, "a + b", "a * (a + b)", "a * (b + a)")
+NUMBERS.subject = ORDER
 _try("u = a * b, u * u", "a b", (2, 3), UNSORTED,
      "how often a node is visited: once, also where both operands are this node",
      "(a + b) * c", "(a * b) * c", "a * a", f=lambda a, b: (u := a * b) * u)  # fmt: skip
@@ -328,21 +348,23 @@ _try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER
      f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
-     "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused")  # fmt: skip
+     "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused",
+     subject="+= of a node")  # fmt: skip
 _try("u = a * b, u * u unused, u + b", "a b", (2, 3), "what was not used takes part",
      "what the pass visits: only what the result was computed from",
      "a + b", "a * b", "a * b + a * c", *ONCE_MORE, f=_dead_end)  # fmt: skip
 _program(f"{_DEPTH:,} additions in a row", RECURSION,
          "the sort and the pass: a list as the stack, no function that calls itself", _deep,
-         "a + b", "(a + b) * c", corner=True)  # fmt: skip
+         "a + b", "(a + b) * c", *_IN_PLACE, corner=True, subject="deep graphs")  # fmt: skip
 _program(f"a sum of {_LEAVES:,} leaves, and of {4 * _LEAVES:,}, in pairs", SLOW,
          "how visited nodes are looked up: in a set, not in a list", _timed,
          "a + b", "(a + b) * c", corner=True,
-         refused="several graphs at once are refused")  # fmt: skip
+         refused="several graphs at once are refused", subject="large graphs")  # fmt: skip
 
 # --- milestone 3: once more, and clearing -------------------------------------------------------
 
 NUMBERS.milestone = 3
+NUMBERS.subject = AGAIN
 
 
 def clean_pass(engine: Any, root: Any, *leaves: Any) -> None:
@@ -409,6 +431,25 @@ def _loop(engine: Any) -> Iterator[Observation]:
         yield f"dy/dw of graph {step}", engine.gradient(w), 12.0
 
 
+def _updated(engine: Any) -> Iterator[Observation]:
+    """Compute once more after a leaf has changed, as a step of training does."""
+    w, x = engine.leaf(1.0), engine.leaf(3.0)
+    for to in (1.0, 2.0):
+        if to > 1.0:
+            try:
+                engine.update(w, to)
+            except Exception as error:
+                raise NotThereError(f"its data cannot be set: {error}") from None
+            if engine.value(w) != to:
+                raise NotThereError("its data cannot be set")
+        for leaf in (w, x):
+            engine.clear(leaf)
+        y = w * x
+        engine.backward(y)
+        yield f"y at w = {to:g}", engine.value(y), 3.0 * to
+        yield f"dy/dx at w = {to:g}", engine.gradient(x), to
+
+
 def _changed(engine: Any) -> Iterator[Observation]:
     a, b = engine.leaf(2.0), engine.leaf(3.0)
     u = a * b
@@ -430,7 +471,8 @@ _program("u = a * b, backward from u, then from u * c", STALE, _AFRESH, _goes_on
          _TWICE, "(a * b) * c", instead=_CLEARED, demanded=True,
          refused="a second pass is refused")  # fmt: skip
 _program("u = a * b, y = u * c, backward from y twice, u, y and y * u", STALE, _AFRESH, _grows,
-         _TWICE, "u = a * b, backward from u, then from u * c", "u = a * b, u + u * c", *ONCE_MORE,
+         _TWICE, "u = a * b, backward from u, then from u * c", "u = a * b, u + u * c",
+         "u = a * b, u * c + u", *ONCE_MORE,
          instead=_CLEARED, demanded=True, refused="a second pass is refused")  # fmt: skip
 _program("y = (a * b) * c, backward twice, leaf.grad = 0.0 between",
          "a gradient cannot be set to 0.0",
@@ -439,16 +481,20 @@ _program("y = (a * b) * c, backward twice, leaf.grad = 0.0 between",
 _program("y = a * b, z = a * c, backward from both", "gradients of two losses do not add up",
          "what a pass sets to 0: leaves accumulate, so that batches can be split",
          _adds_up, "a * b", "a * b + a * c", only_remark=True, demanded=True)  # fmt: skip
-_program("(w x + t)² at w = 1, three graphs in a row", "the second graph is not like the first",
-         "what outlives a graph: lists of nodes, counters, caches",
-         _loop, "a + b", "a * b", "u = a * b, u * u", "(a * b) * c", "(a + b) * c")  # fmt: skip
+_OUTLIVES = "what outlives a graph: lists of nodes, counters, caches"
+_program("(w x + t)² at w = 1, three graphs in a row", ANOTHER_GRAPH, _OUTLIVES, _loop,
+         "a + b", "a * b", "u = a * b, u * u", "(a * b) * c", "(a + b) * c")  # fmt: skip
+_program("y = w * x, then w.data = 2 and y = w * x again", ANOTHER_GRAPH, _OUTLIVES, _updated,
+         "a * b", "(w x + t)² at w = 1, three graphs in a row")  # fmt: skip
 _program("u = a * b, y = u * u, then u.data = 1", CHANGED,
          "nothing counts the writes to data: an error would be better than a wrong number",
-         _changed, "a * b", "u = a * b, u * u", only_remark=True)  # fmt: skip
+         _changed, "a * b", "u = a * b, u * u", only_remark=True,
+         subject="writes to data")  # fmt: skip
 
 # --- milestone 4: more rules, and constants -----------------------------------------------------
 
 NUMBERS.milestone = 4
+NUMBERS.subject = WITH_NUMBERS
 _PLAIN = "the operator for a plain number on this side: the number is a constant"
 _POWER = "the rule of **: n a^(n - 1) for every n"
 
@@ -457,10 +503,13 @@ for _text, _need in [
 ]:  # fmt: skip
     _try(_text, "a", (4,), NUMBER, _PLAIN, _need, required=True)
 _try("np.float64(2) * a", "a", (4,), NUMBER, _PLAIN, "a * b")
-_try("-a", "a", (3,), "a rule: unary -", _RULE.format("unary -"), required=True)
-_try("a - b", "a b", (3, 5), "a rule: -", _RULE.format("-"), "a + b", required=True)
-_try("a / b", "a b", (3, 5), "a rule: /", _RULE.format("/"), "a * b", required=True)
-_try("a ** 3", "a", (2,), "a rule: **", _RULE.format("**"), required=True)
+_try("-a", "a", (3,), "a rule: unary -", _RULE.format("unary -"), required=True,
+     subject="unary -")  # fmt: skip
+_try("a - b", "a b", (3, 5), "a rule: -", _RULE.format("-"), "a + b", required=True,
+     subject="-")  # fmt: skip
+_try("a / b", "a b", (3, 5), "a rule: /", _RULE.format("/"), "a * b", required=True,
+     subject="/")  # fmt: skip
+_try("a ** 3", "a", (2,), "a rule: **", _RULE.format("**"), required=True, subject="**")
 for _text, _need in [
     ("a - 2", "a - b"), ("2 - a", "a - b"), ("a / 2", "a / b"), ("2 / a", "a / b")
 ]:  # fmt: skip
@@ -469,12 +518,15 @@ _try("sum([a, b])", "a b", (3, 5), NUMBER, "__radd__: sum() starts with the numb
      "a + b", "(a + b) * c", "2 + a")  # fmt: skip
 for _name in FUNCTIONS:
     _bug = EXP if _name == "exp" else f"a rule: {_name}"
-    _try(f"a.{_name}()", "a", (0.5,), _bug, _RULE.format(_name), required=_name == "relu")
-_try("a.relu()", "a", (-2,), "a rule: relu", _RULE.format("relu"))
+    _try(f"a.{_name}()", "a", (0.5,), _bug, _RULE.format(_name), required=_name == "relu",
+         subject=_name, named=True, demanded=True)  # fmt: skip
+_try("a.relu()", "a", (-2,), "a rule: relu", _RULE.format("relu"), subject="relu", named=True,
+     demanded=True)  # fmt: skip
 
 _WITH_A_NUMBER = ("a + 2", "2 + a", "a * 2", "2 * a", "a - 2", "2 - a", "a / 2", "2 / a")
 for _text in _WITH_A_NUMBER:
-    _within(f"({_text}) * c", "a c", (4, 7), f"{_text.strip('a2 ')} with a number", _text, "a * b")
+    _within(f"({_text}) * c", "a c", (4, 7), f"{_text.strip('a2 ')} with a number", _text, "a * b",
+            subject=WITH_NUMBERS)  # fmt: skip
 _within("(-a) * c", "a c", (2, 7), "unary -", "-a", "a * b")
 _within("(a - b) * c", "a b c", (2, 3, 7), "-", "a - b", "(a + b) * c", "(a * b) * c")
 _within("(a / b) * c", "a b c", (2, 4, 7), "/", "a / b", "(a * b) * c")
@@ -482,13 +534,16 @@ _within("(a ** 3) * c", "a c", (2, 7), "**", "a ** 3", "a * b")
 for _name in FUNCTIONS:
     _within(f"a.{_name}() * c", "a c", (0.5, 7), _name, f"a.{_name}()", "a * b")
 
-_try("(-a).relu()", "a", (3,), "a rule: relu", _RULE.format("relu"), "-a", "a.relu()")
+_try("(-a).relu()", "a", (3,), "a rule: relu", _RULE.format("relu"), "-a", "a.relu()",
+     subject="relu")  # fmt: skip
 
+NUMBERS.subject = "** of two nodes"
 _try("2 ** a", "a", (3,), NUMBER, "the rule of an exponent: d(2^a)/da = 2^a log 2")
 _try("a ** b", "a b", (2, 3), "a rule: ** of two nodes",
      "the rule of a power in its base and in its exponent", "a ** 3")  # fmt: skip
-_within("(2 ** a) * c", "a c", (3, 7), "an exponent", "2 ** a", "a * b")
+_within("(2 ** a) * c", "a c", (3, 7), "an exponent", "2 ** a", "a * b", subject="** of two nodes")
 _within("(a ** b) * c", "a b c", (2, 3, 7), "** of two nodes", "a ** b", "a * b")
+NUMBERS.subject = "**"
 _try("a ** -1", "a", (4,), "a rule: **", _POWER, "a ** 3")
 _try("a ** 0.5", "a", (4,), "a rule: **", _POWER, "a ** 3")
 
@@ -496,22 +551,23 @@ _overwrites("-")
 _overwrites("/")
 for _text in _WITH_A_NUMBER:
     _try(f"a * ({_text})", "a", (4,), OVERWRITES, SEND,
-         _text, "a * b", f"({_text}) * c", "a * b + a * c")  # fmt: skip
-_try("a * -a", "a", (3,), OVERWRITES, SEND, "-a", "a * b", "(-a) * c", "a * b + a * c")
+         _text, "a * b", f"({_text}) * c", "a * b + a * c", subject=WITH_NUMBERS)  # fmt: skip
+_try("a * -a", "a", (3,), OVERWRITES, SEND, "-a", "a * b", "(-a) * c", "a * b + a * c",
+     subject="unary -")  # fmt: skip
 _try("a * 2 ** a", "a", (3,), OVERWRITES, SEND,
-     "2 ** a", "a * b", "(2 ** a) * c", "a * b + a * c")  # fmt: skip
+     "2 ** a", "a * b", "(2 ** a) * c", "a * b + a * c", subject="** of two nodes")  # fmt: skip
 _try("a * (b * a ** b)", "a b", (2, 3), OVERWRITES, SEND,
-     "a ** b", "a * b", "(a ** b) * c", "a * b + a * c")  # fmt: skip
+     "a ** b", "a * b", "(a ** b) * c", "a * b + a * c", subject="** of two nodes")  # fmt: skip
 _try("a * a ** 3", "a", (2,), OVERWRITES, SEND,
      "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c")  # fmt: skip
 for _name in FUNCTIONS:
     _try(f"a * a.{_name}()", "a", (0.5,), OVERWRITES, SEND,
-         f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c")  # fmt: skip
+         f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c", subject=_name)  # fmt: skip
 _try("(a - b).relu() * a + (b - a).relu() * c", "a b c", (3, 2, 5), TOGETHER, SHARED_BY_TWO,
      "(a - b) * c", "a.relu() * c", "a * b + a * c", "u = a * b, u + u * c",
-     "a * (a - b)", "a * (b - a)", "a * a.relu()", "(-a).relu()")  # fmt: skip
+     "a * (a - b)", "a * (b - a)", "a * a.relu()", "(-a).relu()", subject=SHARED)  # fmt: skip
 _try("a - a", "a", (3,), ONE_SHARE, "the rule of - when both operands are one node",
-     "a - b", "a + a", "a * (a - b)", "a * (b - a)")  # fmt: skip
+     "a - b", "a + a", "a * (a - b)", "a * (b - a)", subject="-")  # fmt: skip
 
 _SIGNS = "the rule of ** for a base below 0: exp(n log a) has no value there"
 for _text, _at, _need in [
@@ -521,11 +577,13 @@ for _text, _at, _need in [
 for _text, _at, _need in [
     ("a * 0.5", 2, "a * 2"), ("a ** -1", 2, "a ** -1"), ("a / 2", 7, "a / 2")
 ]:  # fmt: skip
-    _try(_text, "a", (_at,), WHOLE, _INTEGERS, _need, corner=True, whole=True)
-_try("a.tanh()", "a", (400,), "overflow",
-     "tanh: exp(2a) overflows where tanh is 1; use math.tanh", corner=True)  # fmt: skip
-_try("a.sigmoid()", "a", (-800,), "overflow",
-     "sigmoid: exp(-a) overflows where the result is 0", corner=True)  # fmt: skip
+    _try(_text, "a", (_at,), WHOLE, _INTEGERS, _need, corner=True, whole=True, subject=OF_WHOLE)
+_try("a.tanh()", "a", (400,), OVERFLOW,
+     "tanh: exp(2a) overflows where tanh is 1; use math.tanh", corner=True,
+     subject="tanh")  # fmt: skip
+_try("a.sigmoid()", "a", (-800,), OVERFLOW,
+     "sigmoid: exp(-a) overflows where the result is 0", corner=True,
+     subject="sigmoid")  # fmt: skip
 _try("a ** 0 * b", "a b", (0, 5), ZERO_POWER,
      "the rule of **: with n = 0 the slope is 0, and 0 · 0⁻¹ must not be asked for",
      "a ** 3", "c * (a * b)", corner=True)  # fmt: skip
