@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from chainlab.doctor.__main__ import examine_apart
+from chainlab.doctor.examination import TOTAL
 from chainlab.doctor.report import Finding, Report
 
 FOLDER = Path(__file__).parent
@@ -31,7 +32,7 @@ def examined(folder: Path, engine: dict[str, Any], adapter: str = "") -> Report:
     copy = folder / f"{engine['file']}.py"
     copy.write_text(source + "\n\n" + FROM_CHAINLAB + adapter if adapter else source, "utf-8")
     name = "Mine" if adapter else engine["class"]
-    return examine_apart(f"{copy}:{name}", seconds=5.0, total=60.0)
+    return examine_apart(f"{copy}:{name}", seconds=5.0, total=TOTAL)
 
 
 def names(words: list[str], finding: Finding) -> bool:

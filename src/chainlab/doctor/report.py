@@ -317,10 +317,14 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     failed = {x.probe: x for x in outcomes if x.verdict == verdict}
     blaming = {"wrong", "missing", "unfinished"} | ({"refused"} if verdict == "remark" else set())
     blamed = {x.probe for x in outcomes if x.verdict in blaming}
+    remarked = {x.probe for x in outcomes if x.verdict == "remark"}
+    redefined = {p.subject for p in PROBES if p.text in remarked and not p.only_remark}
     bugs: dict[str, list[Probe]] = {}
     bug_of: dict[str, str] = {}
     for probe in PROBES:
         if probe.text not in failed or probe.text in NAMES:
+            continue
+        if verdict == "wrong" and any(f".{name}" in probe.text for name in redefined):
             continue
         needs = (*ROOTS, *probe.needs, *_beneath(probe, failed[probe.text]))
         reasons = [text for text in needs if text in blamed]

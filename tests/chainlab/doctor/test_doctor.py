@@ -31,6 +31,7 @@ from chainlab.doctor.learning import task
 from chainlab.doctor.probe import gradients
 from chainlab.doctor.report import STOPS
 from chainlab.doctor.scalars import SLOW
+from chainlab.doctor.witness import Slopes, doubt
 from coursework.trials import first_wrong
 from tests.chainlab.doctor import patients, sound
 from tests.coursework.course import exercises
@@ -927,6 +928,96 @@ def test_all_probes_together_have_an_end(engine, run, monkeypatch):
     assert {x.probe for x in report.tried}.isdisjoint(report.left_out)
 
 
+# --- what a verdict means -------------------------------------------------------------------------
+
+
+def changed_sound(**methods):
+    """A sound engine with other methods."""
+    return type("Changed", (Sound,), methods)
+
+
+def test_every_thing_that_an_engine_may_have_has_a_state():
+    report = examine(Sound)
+    assert report.coverage["tanh"] == "sound"
+    assert report.coverage["exp"] == "not examined: it has none"
+    assert report.coverage["arrays"] == "not examined: it has no operator @"
+    assert {state.partition(":")[0] for state in report.coverage.values()} == {
+        "sound", "not examined",
+    }  # fmt: skip
+    assert str(report).count("sound") == 1
+
+
+def test_what_fails_with_a_bug_is_behind_it():
+    def tanh(self):
+        y = math.tanh(self.data)
+        return self.of(y, (self, 1 - y))
+
+    report = examine(changed_sound(tanh=tanh))
+    assert bugs(report) == [RULE_OF_TANH]
+    assert report.coverage["tanh"] == "wrong"
+    report = examine(museum()["Unreversed"])
+    assert "behind a bug" in report.coverage.values()
+
+
+def test_a_function_that_is_defined_otherwise_is_a_remark_and_not_a_bug():
+    def relu(self):
+        slope = 1.0 if self.data > 0 else 0.1
+        return self.of(slope * self.data, (self, slope))
+
+    report = examine(changed_sound(relu=relu))
+    assert report.findings == [], str(report)
+    assert "relu is another function here" in {remark.bug for remark in report.remarks}
+    assert "relu is another function here" in bugs(examine(changed_sound(relu=relu), milestone=4))
+
+
+def test_a_result_that_comes_once_is_undecided():
+    class Moody(Sound):
+        times = 0
+
+        def tanh(self):
+            Moody.times += 1
+            y = math.tanh(self.data)
+            return self.of(y, (self, 0.0 if Moody.times == 1 else 1 - y * y))
+
+    report = examine(Moody)
+    assert report.findings == []
+    assert [x.probe for x in report.undecided] == ["a.tanh() at a = 0.5"]
+
+
+def test_functions_that_the_doctor_does_not_know_are_held_to_their_own_values():
+    def softplus(self):
+        return self.of(math.log1p(math.exp(self.data)), (self, 1 / (1 + math.exp(-self.data))))
+
+    def square(self):
+        return self.of(self.data**2, (self, self.data))
+
+    def detach(self):
+        return self.of(self.data)
+
+    assert examine(changed_sound(softplus=softplus, detach=detach)).findings == []
+    (finding,) = examine(changed_sound(softplus=softplus, square=square)).findings
+    assert (finding.bug, finding.probe.text) == ("a rule: square", "a.square()")
+    assert float(finding.outcome.found) == pytest.approx(0.7)
+    assert float(finding.outcome.right) == pytest.approx(1.4)
+
+
+def test_a_kink_is_not_called_wrong():
+    a, b = Slopes(0.0, 1.0), Slopes(1.0, 1.0)
+    assert "a kink" in doubt(a, 0.5, 0.0)
+    assert doubt(b, came=2.0, right=1.0) == ""
+    assert "own values" in doubt(b, came=1.0, right=2.0)
+    assert doubt(Slopes(math.nan, 1.0), came=2.0, right=1.0) == ""
+
+
+def test_an_operation_that_gives_nothing_is_still_to_write():
+    def nothing(self, other):
+        """Say pass, as a stub does."""
+
+    report = examine(changed_sound(__truediv__=nothing))
+    assert report.findings == [], str(report)
+    assert report.coverage["/"] == "not examined: it has none"
+
+
 def test_an_engine_that_is_slow_is_not_told_of_the_order(monkeypatch):
     monkeypatch.setattr(Shares, "tape", [])
     (probe,) = (probe for probe in PROBES if probe.text == "a = a + a, 40 times")
@@ -1140,7 +1231,7 @@ def test_milestones_on_the_command_line(mine):
     (mine / "begun.py").write_text(BEGUN + "".join(part.format("") for part in begun))
     assert command("own.py:Value", "--milestone", "4").returncode == 0
     lacking = command("own.py:Value", "--milestone", "5")
-    assert (lacking.returncode, lacking.stderr) == (1, "")
+    assert (lacking.returncode, lacking.stderr) == (3, "")
     assert "Still to write" in lacking.stdout
     nothing = command("none.py:Value")
     assert (nothing.returncode, nothing.stdout) == (2, "")
