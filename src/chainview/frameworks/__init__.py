@@ -15,8 +15,9 @@ run tries the newest. What is private of PyTorch is in ``_private.py`` alone.
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from chainview.frameworks.diagnosis import Diagnosis, LayerSummary, Symptom, diagnose
+from chainview.frameworks.diagnosis import Diagnosis, LayerSummary, diagnose
 from chainview.frameworks.run import Missed, ModuleCall, Summary, WatchedNode
+from chainview.frameworks.symptom import Symptom
 from chainview.frameworks.watched import Watched
 
 __all__ = [
@@ -76,9 +77,9 @@ def watch_torch(
     >>> for event in watched.events[1:]:
     ...     print(event.child.op, "->", event.parent.name, f"{event.share:.4f}")
     Mul -> Tanh 3.0000
-    Mul -> a leaf 0.9051
+    Mul -> w 0.9051
     Tanh -> Mul 0.5421
-    Mul -> a leaf 0.2711
+    Mul -> w 0.2711
     >>> w.grad is None
     True
     """

@@ -155,7 +155,7 @@ def test_a_state_that_is_kept_from_run_to_run() -> None:
 
     loss(X)
     (found,) = diagnose(watch_torch(loss, X, model=cell), directions=0).symptoms
-    assert found.kind == "earlier graph"
+    assert found.kind == "stale graph"
     kept[0] = torch.zeros(4, 3)
     loss(X).backward()
     with pytest.raises(RuntimeError, match=r"test_cuts\.py:\d+ reads .* before the run"):

@@ -92,7 +92,6 @@ def twenty_sigmoids_of_plain_tensors() -> Run:
     "0|2|30|0.weight|0.bias",
     smaller("30.bias", "0.bias"),
     lambda run: bool(run.f(*run.inputs) > 1e12),
-    today="Relu in 19 has dead units; nothing on gradients that explode",
 )
 def weights_of_variance_one() -> Run:
     torch.manual_seed(0)
@@ -594,7 +593,6 @@ def relu_after_a_large_negative_bias() -> Run:
     "0|1",
     rows_zero("0.weight", 1, 4, 5),
     rows_zero("0.bias", 1, 4, 5),
-    today="no symptom, and nothing on the channels of a convolution",
 )
 def three_dead_channels() -> Run:
     torch.manual_seed(0)
@@ -658,7 +656,6 @@ def output_clamped_above_one() -> Run:
     "overflow",
     "wo|addmm|linear",
     nan("wo.weight"),
-    today="the first that isn't finite is LogSoftmax, not wo's product",
 )
 def half_precision_overflow() -> Run:
     torch.manual_seed(0)

@@ -72,7 +72,6 @@ class Residual(nn.Module):
     "https://github.com/pytorch/vision/blob/main/torchvision/models/resnet.py",
     "1.conv1.weight 1.conv1.bias 1.bn1.weight 1.bn1.bias 1.conv2.weight 1.conv2.bias",
     smooth=False,
-    today="the branch before the weights of 0 gets gradients of 0",
 )
 def zero_init_last_normalization() -> Run:
     torch.manual_seed(0)
@@ -224,7 +223,6 @@ class LowRank(nn.Module):
 @sound(
     "https://github.com/microsoft/LoRA/blob/main/loralib/layers.py",
     "0.lora_A 2.lora_A",
-    today="lora_A gets gradients of 0, as lora_B starts at 0",
 )
 def low_rank_update_of_zero() -> Run:
     torch.manual_seed(0)
@@ -249,7 +247,6 @@ class Scaled(nn.Module):
 
 @sound(
     "https://github.com/facebookresearch/ConvNeXt/blob/main/models/convnext.py",
-    today="gradients before a scale of 1e-6 vanish",
 )
 def layer_scale_of_a_millionth() -> Run:
     torch.manual_seed(0)

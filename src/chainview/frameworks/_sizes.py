@@ -1,0 +1,160 @@
+"""Gradients that vanish or explode on their way to the first layers, or to the first calls."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from chainview.frameworks._trunk import Layer, layers_of
+from chainview.frameworks.run import WatchedNode, summary
+from chainview.frameworks.symptom import Symptom
+from chainview.frameworks.watched import Watched
+from chainview.read.words import digits, listed
+
+FEWEST_CALLS = 4
+
+
+def sizes(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+    """Judge the gradient along the trunk: through depth, and through repeated calls.
+
+    It vanishes only if it does so at all of the first layers' weights. Small gradients in between
+    tell nothing: those of branches which start near 0 are meant to be small.
+    """
+    layers = layers_of(watched)
+    yield from _vanishing(layers, vanishing)
+    yield from _exploding(layers, exploding)
+    yield from _over_calls(watched, vanishing, exploding)
+
+
+def _rms(leaf: WatchedNode) -> float:
+    return summary(leaf.grad).rms if leaf.grad is not None else 0.0
+
+
+def _vanishing(layers: Sequence[Layer], limit: float) -> Iterator[Symptom]:
+    """Compare the first layers' weights with the last layers' by their gradients' entries."""
+    order = dict.fromkeys(
+        w for layer in layers for w in layer.weights if summary(w.data).ndim > 1 and _rms(w)
+    )
+    first_read: dict[WatchedNode, Layer] = {}
+    for layer in layers:
+        for weight in layer.weights:
+            first_read.setdefault(weight, layer)
+    starts = [weight for weight in order if first_read[weight].is_first]
+    ends = {weight for layer in layers if layer.is_last for weight in layer.weights}
+    last = max((weight for weight in order if weight in ends), key=_rms, default=None)
+    if last is None or not starts or any(_rms(w) >= limit * _rms(last) for w in starts):
+        return
+    small: list[WatchedNode] = []
+    for weight in order:
+        if _rms(weight) >= limit * _rms(last):
+            break
+        small.append(weight)
+    begins, least = small[-1], min(small, key=_rms)
+    where = begins.name
+    if small[1:]:
+        where += f", and {len(small) - 1} more before it, back to {small[0].name}"
+    yield Symptom(
+        "vanishing",
+        where,
+        f"root mean square {digits(_rms(begins))}, {digits(_rms(begins) / _rms(last))} of "
+        f"{last.name}'s {digits(_rms(last))}; {digits(_rms(least))} at {least.name}",
+        "saturated units, and the scale of the weights",
+        small[::-1],
+        begins.line,
+    )
+
+
+def _norm(value: WatchedNode) -> float:
+    norm = summary(value.grad).norm if value.grad is not None else 0.0
+    return norm if math.isfinite(norm) else 0.0
+
+
+def _exploding(layers: Sequence[Layer], limit: float) -> Iterator[Symptom]:
+    """Compare what arrives at the first layers' results with what arrives at the last's."""
+    starts = [layer for layer in layers if layer.is_first]
+    last = max((layer for layer in layers if layer.is_last), default=None, key=_arrives)
+    if last is None or not _arrives(last) or not starts:
+        return
+    if any(_arrives(layer) <= limit * _arrives(last) for layer in starts):
+        return
+    beyond = [layer for layer in layers if _arrives(layer) > limit * _arrives(last)]
+    weights = list(dict.fromkeys(map(_main, beyond)))
+    begins, most = beyond[-1], max(beyond, key=_arrives)
+    where = _main(begins).name
+    if weights[1:]:
+        where += f", and {len(weights) - 1} more before it, back to {weights[0].name}"
+    yield Symptom(
+        "exploding",
+        where,
+        f"the gradient of the layer's result has the norm {digits(_arrives(begins))}, "
+        f"{digits(_arrives(begins) / _arrives(last))} times that of the last layer's; "
+        f"{digits(_arrives(most))} at {_main(most).name}",
+        "the scale of the weights, a missing normalization",
+        weights[::-1],
+        begins.value.line,
+    )
+
+
+def _main(layer: Layer) -> WatchedNode:
+    return max(layer.weights, key=lambda weight: summary(weight.data).ndim)
+
+
+def _arrives(layer: Layer) -> float:
+    return _norm(layer.value)
+
+
+# --- through time -------------------------------------------------------------------------------
+
+
+def _over_calls(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+    """Compare the gradient at each call of a module with that at its last call."""
+    results: dict[str, dict[int, WatchedNode]] = defaultdict(dict)
+    for value in watched.values:
+        call = value.call
+        if call.turns > 1 and value.grad is not None and value.parents:
+            results[call.path or call.kind][call.turn] = value
+    for path, last_of in results.items():
+        turns = sorted((turn for turn, value in last_of.items() if _norm(value)), reverse=True)
+        if len(turns) < FEWEST_CALLS or not _follow(last_of, turns):
+            continue
+        norms = {turn: _norm(last_of[turn]) for turn in turns}
+        last, first = norms[turns[0]], norms[turns[-1]]
+        beyond = [turn for turn in turns if norms[turn] > exploding * last]
+        below = [turn for turn in turns if norms[turn] < vanishing * last]
+        growth = (first / last) ** (1 / (len(turns) - 1))
+        seen = (
+            f"norm of the gradient {digits(last)} at the last call, {digits(first)} at the first: "
+            f"times {digits(growth)} a call"
+        )
+        if beyond:
+            where = f"{path}, from call {beyond[0]} of {len(turns)} back to the first"
+            look = "the largest singular value of the recurrent weights; clip gradients"
+            values = [last_of[turn] for turn in beyond]
+            yield Symptom("exploding", where, seen, look, values, values[0].line)
+        elif below and first < vanishing * last:
+            where = f"{path}, from call {below[0]} of {len(turns)} back to the first"
+            look = "the recurrent weights: nothing is learned from what came first"
+            faint = _faint(watched, vanishing)
+            if faint:
+                where += f", and {listed([leaf.name for leaf in faint], 6)}"
+            values = [*(last_of[turn] for turn in below), *faint]
+            yield Symptom("vanishing", where, seen, look, values, values[0].line)
+
+
+def _faint(watched: Watched, limit: float) -> list[WatchedNode]:
+    largest = max(map(_rms, watched.leaves), default=0.0)
+    return [leaf for leaf in watched.leaves if 0 < _rms(leaf) < limit * largest]
+
+
+def _follow(last_of: dict[int, WatchedNode], turns: Sequence[int]) -> bool:
+    """Return whether the last call was computed from the first."""
+    first = last_of[turns[-1]]
+    found = {last_of[turns[0]]}
+    todo = list(found)
+    while todo:
+        for parent in todo.pop().parents:
+            if parent is first:
+                return True
+            if parent not in found and parent.ran >= first.ran:
+                found.add(parent)
+                todo.append(parent)
+    return False

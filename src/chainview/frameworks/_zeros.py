@@ -1,0 +1,150 @@
+"""Gradients that are 0: the operation whose share is the first that is, and why it is."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chainview.frameworks.run import Summary, WatchedNode, summary
+from chainview.frameworks.symptom import Symptom, messages, op_name, place
+from chainview.frameworks.watched import Watched
+from chainview.player.watch import Message
+from chainview.read.words import listed
+
+FLAT = "it has slope 0 wherever it has one: its gradient can be passed straight through instead"
+CLAMPED = "all its operands lie outside of its bounds"
+NEGATIVE = "all its operands are negative: biases, and the learning rate"
+SATURATED = "it's saturated: its operands are so far from 0 that its slope is 0 to the last digit"
+NORMALIZED = "the rows it normalizes have equal entries, or the batch has equal rows"
+REASONS = {
+    **dict.fromkeys(("round", "sign", "sgn", "floor", "ceil", "trunc", "heaviside", "div"), FLAT),
+    **dict.fromkeys(("clamp", "hardtanh", "clip", "clampmin", "clampmax", "max", "min"), CLAMPED),
+    **dict.fromkeys(("relu", "relu6", "threshold"), NEGATIVE),
+    **dict.fromkeys(("sigmoid", "tanh", "logistic", "erf"), SATURATED),
+    **dict.fromkeys(("nativebatchnorm", "nativelayernorm"), NORMALIZED),
+}
+PRODUCTS = ("mul", "mm", "bmm", "addmm", "baddbmm", "dotgeneral", "matmul", "convolution", "mv")
+NORMALIZATIONS = ("batchnorm", "layernorm", "groupnorm", "instancenorm", "rmsnorm")
+
+
+def zeros(watched: Watched) -> Iterator[Symptom]:
+    """Yield the operations after which leaves are sent nothing but zeros.
+
+    None is yielded where the zero comes from a factor that learns: it's 0 by design, as the second
+    matrix of a low-rank update is at its start, and won't be after one step.
+    """
+    sent = _Sent(watched)
+    by_cause: dict[WatchedNode, list[WatchedNode]] = defaultdict(list)
+    for leaf in watched.leaves:
+        if leaf.grad is None or summary(leaf.grad).largest or not summary(leaf.grad).size:
+            continue
+        if sent.nonzero(leaf):  # whose sum is 0
+            continue
+        causes = [message for message in sent.causes(leaf) if not sent.is_by_design(message)]
+        if causes:
+            by_cause[_switched_off(causes[0].child)].append(leaf)
+    for cause, leaves in by_cause.items():
+        names = listed([leaf.name for leaf in leaves], 6)
+        yield Symptom(
+            "zero",
+            f"{names}; first in {cause.op or cause.name}{place(cause)}",
+            f"every entry of the gradient is 0 from {cause.op or cause.name} on",
+            _reason(cause),
+            [cause, *leaves],
+            cause.line,
+        )
+
+
+class _Sent:
+    """The shares that each value was sent."""
+
+    def __init__(self, watched: Watched) -> None:
+        self._to: dict[WatchedNode, list[Message]] = defaultdict(list)
+        self._from: dict[WatchedNode, list[Message]] = defaultdict(list)
+        for message in messages(watched):
+            self._to[message.parent].append(message)
+            self._from[message.child].append(message)
+
+    def nonzero(self, value: WatchedNode) -> bool:
+        """Return whether any share that a value was sent has an entry that isn't 0."""
+        return any(_is_nonzero(message.share) for message in self._to[value])
+
+    def causes(self, leaf: WatchedNode) -> list[Message]:
+        """Return the shares, all 0, that are the first to be so on the way to a leaf."""
+        found: list[Message] = []
+        seen = {leaf}
+        todo = [leaf]
+        while todo:
+            for message in self._to[todo.pop()]:
+                if _is_nonzero(message.above) or not self._to[message.child]:
+                    found.append(message)
+                elif message.child not in seen:
+                    seen.add(message.child)
+                    todo.append(message.child)
+        return sorted(found, key=lambda message: -message.child.ran)
+
+    def is_by_design(self, message: Message) -> bool:
+        """Return whether a share is 0 because another factor is 0, and that factor learns."""
+        others = [p for i, p in _factors(message.child) if i != message.position]
+        return any(not _is_nonzero(other.data) and self._learns(other) for other in others)
+
+    def _learns(self, value: WatchedNode) -> bool:
+        """Return whether shares that aren't 0 lead from a value on to a leaf."""
+        seen = {value}
+        todo = [value]
+        while todo:
+            value = todo.pop()
+            if not value.parents:
+                return value.requires_grad and self.nonzero(value)
+            new = [m.parent for m in self._from[value] if _is_nonzero(m.share)]
+            todo += [parent for parent in new if parent not in seen]
+            seen.update(new)
+        return False
+
+
+def _factors(value: WatchedNode) -> list[tuple[int, WatchedNode]]:
+    """Return the operands that an operation multiplies, with their positions: no addends."""
+    name, operands = op_name(value), list(enumerate(value.parents))
+    if name in ("addmm", "baddbmm"):
+        return operands[1:]
+    if name == "convolution" or any(norm in name for norm in NORMALIZATIONS):
+        return operands[:2]
+    return operands if name in PRODUCTS else []
+
+
+def _is_nonzero(x: Any) -> bool:
+    return x is not None and bool(summary(x).largest)
+
+
+def _switched_off(cause: WatchedNode) -> WatchedNode:
+    """Return, for a product with a factor that is 0, the activation that made it 0, if one did."""
+    for operand in _zero_operands(cause):
+        while len(operand.parents) == 1 and op_name(operand) not in REASONS:
+            (operand,) = operand.parents
+        if op_name(operand) in REASONS:
+            return operand
+    return cause
+
+
+def _reason(cause: WatchedNode) -> str:
+    if "softmax" in op_name(cause) and _is_one(cause.data):
+        return "it's over a single entry, so that its result is a constant, whatever it's given"
+    for name, reason in REASONS.items():
+        if op_name(cause) == name or (len(name) > 4 and op_name(cause).startswith(name)):
+            return reason
+    if op_name(cause) in PRODUCTS:
+        zero = [p.name for p in _zero_operands(cause)]
+        if zero:
+            return f"a factor that is 0: {listed(zero, 3)}"
+    return "its derivative is 0 at its operands, or their shares are too small to be told from 0"
+
+
+def _zero_operands(cause: WatchedNode) -> Sequence[WatchedNode]:
+    return [p for _, p in _factors(cause) if p.data is not None and not _is_nonzero(p.data)]
+
+
+def _is_one(x: Any) -> bool:
+    if x is None or isinstance(x, Summary):
+        return False
+    return bool(np.isin(x, (0.0, 1.0)).all()) and any(size == 1 for size in np.shape(x))

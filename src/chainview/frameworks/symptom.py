@@ -1,0 +1,94 @@
+"""One thing that is wrong with a watched run, and the words that all judges share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from chainview.frameworks.run import Summary, WatchedNode, summary
+from chainview.frameworks.watched import Watched
+from chainview.player.watch import Message
+from chainview.read.lines import Line
+from chainview.read.words import digits
+
+SymptomKind = Literal[
+    "not finite",
+    "zero",
+    "vanishing",
+    "exploding",
+    "no gradient",
+    "dead units",
+    "wrong gradient",
+    "not a parameter",
+    "stale graph",
+]
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """One thing that is wrong: what, where it begins, what was seen, and where to look.
+
+    ``values`` are the run's values that it concerns, without parameters on which the loss does not
+    depend.
+    """
+
+    kind: SymptomKind
+    where: str
+    seen: str
+    look: str
+    values: Sequence[WatchedNode] = ()
+    line: Line | None = None  # of the reader's code
+
+    def __str__(self) -> str:
+        where = f"{self.where} ({self.line})" if self.line else self.where
+        rows = {"where": where, "code": self.line.text if self.line else ""}
+        rows |= {"seen": self.seen, "look at": self.look}
+        lines = [f"  {name:8} {text}" for name, text in rows.items() if text]
+        return "\n".join([f"{self.kind[0].upper()}{self.kind[1:]}", *lines])
+
+
+def messages(watched: Watched) -> list[Message]:
+    """Return the shares that were sent, in their order."""
+    return [event for event in watched.events if isinstance(event, Message)]
+
+
+def place(value: WatchedNode) -> str:
+    """Write in which module a value is."""
+    return f" in {value.call.name}" if value.call.name else ""
+
+
+def op_name(value: WatchedNode) -> str:
+    """Return an operation's name without what tells engines apart, such as ``maskedfill``."""
+    return value.op.partition(" ")[0].lower().replace("_", "")
+
+
+def value_range(x: Any) -> str:
+    """Write few entries, or the shape and the largest entry, or the entries that aren't finite."""
+    if x is None:
+        return "something unknown"
+    facts = summary(x)
+    if isinstance(x, Summary):
+        return f"{facts.shape}, largest {digits(facts.largest)}"
+    if facts.size <= 6:
+        return ", ".join(digits(_number(entry)) for entry in np.ravel(x)).join("[]")
+    if facts.is_finite:
+        return f"{facts.shape}, largest {digits(facts.largest)}"
+    return f"{facts.shape}, {_bad_entries(np.asarray(x))}"
+
+
+def _number(entry: Any) -> float:
+    return float(abs(entry) if np.iscomplexobj(entry) else entry)
+
+
+def _bad_entries(x: Any) -> str:
+    """Count the entries of each kind that isn't finite, with the place of the first."""
+    x = x if np.issubdtype(x.dtype, np.inexact) else x.astype(np.float64)
+    size = np.abs(x) if np.iscomplexobj(x) else x
+    kinds = {"nan": np.isnan(size), "inf": size == np.inf, "-inf": size == -np.inf}
+    parts = []
+    for name, mask in kinds.items():
+        if count := int(mask.sum()):
+            first = tuple(map(int, np.argwhere(mask)[0]))
+            parts.append(f"{name} at {first}" + (f" and {count - 1} more" if count > 1 else ""))
+    return ", ".join(parts)
