@@ -25,8 +25,11 @@ export class Cell {
     return this.code.textContent.replace(/\n$/, "");
   }
 
+  /** The text as it runs. A cell that writes a file keeps the line that names it, whatever is pasted. */
   get source() {
-    return (this.editor?.text() ?? this.original).replace(/\n$/, "");
+    const text = (this.editor?.text() ?? this.original).replace(/\n$/, "");
+    if (!this.about.file) return text;
+    return `${this.original.split("\n", 1)[0]}\n${text.replace(/^\s*%%writefile[^\n]*\n?/, "")}`;
   }
 
   get runs() {

@@ -492,9 +492,10 @@ def test_every_exercise_of_the_book_can_be_answered_in_the_page(page: Page) -> N
 # --- the readers ----------------------------------------------------------------------------------
 
 
-def test_a_module_that_a_cell_writes_is_imported_as_it_is_now(page: Page) -> None:
+@pytest.mark.parametrize("magic", ["%%writefile local.py\n", ""])  # which a paste may take away
+def test_a_module_that_a_cell_writes_is_imported_as_it_is_now(page: Page, magic: str) -> None:
     expect(run(page, "import")).to_have_text("9")
-    write(page, "module", "%%writefile local.py\nNINE = 99")
+    write(page, "module", f"{magic}NINE = 99")
     expect(run(page, "module")).to_contain_text("Overwriting local.py")
     expect(run(page, "import")).to_have_text("99")
 

@@ -5,6 +5,7 @@ The process may crash, hang or end: the probe it was at is a finding, and anothe
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -192,7 +193,10 @@ def main() -> int:
     if report.obstacle:
         print(f"{options.engine} cannot be examined: {report.why_not}", file=sys.stderr)
         return 2
-    print(report)
+    try:
+        print(report, flush=True)
+    except BrokenPipeError:  # as in `| head`, and the interpreter flushes once more at its end
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     return 0 if report.is_sound else 1 if report.findings else 3
 
 

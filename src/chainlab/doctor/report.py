@@ -170,6 +170,8 @@ class Report:
     def __str__(self) -> str:
         at = self.milestone
         told = f"{self.name}, milestone {at} ({MILESTONES[at]})" if at else self.name
+        if self.obstacle and at and at > 1:
+            return f"{told}: milestone 1 comes first. Its check says what is missing."
         if self.obstacle:
             return f"{told}, cannot be examined yet:\n{self.why_not}"
         head = f"{told}:\n{self._headline()}"

@@ -1242,6 +1242,27 @@ def test_milestones_on_the_command_line(mine):
     assert command("own.py:Value", "--milestone", "7").returncode == 2
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("mine")
+def test_who_reads_no_further_ends_the_command_without_a_traceback():
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run(
+        [sys.executable, "-m", "chainlab.doctor", "mine.py:Value", "--milestone", "1"],
+        stdout=write, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_later_milestones_of_a_stub_point_to_the_first():
+    stub = patients.changed(BEGUN)["Value"]
+    assert "cannot be examined yet" in str(examine(stub, milestone=1))
+    assert {str(examine(stub, milestone=k)).partition(": ")[2] for k in (2, 5)} == {
+        "milestone 1 comes first. Its check says what is missing."
+    }
+
+
 def test_an_engine_in_a_file_is_read_anew(mine):
     (mine / "own.py").write_text("import math\n" + patients.CLOSURES)
     assert examine("own.py:Value", milestone=4).is_sound
