@@ -121,6 +121,7 @@ class _Formulas:
         op = x.option("call").name if op == "call" else op
         listed = ", ".join(self._operand(y, CHOICE) for y in args)
         words = f"\\{op}" if op in _FUNCTIONS else rf"\operatorname{{{op.replace('_', ' ')}}}"
+        words += f"^{{{x.option('shift')}}}" if op == "roll" else ""
         axis = x.option("axis")
         return f"{words}{'' if axis is None else f'_{{{axis}}}'}\\left({listed}\\right)", ATOM
 

@@ -8,6 +8,7 @@ cancel stays, as (a + b) - b, which is not a where b is large, and a - a, which 
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -135,9 +136,6 @@ def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
 def _scaled_within(x: Recorded, readers: int = 0) -> tuple[float, Recorded] | None:
     """Return (c, y) if ``x`` is c y, where c may be a factor within what nobody else reads."""
     if found := _scaled(x):
-        more = _scaled_within(found[1], 1)
-        if more and _is_sound(found[0] * more[0], x):
-            return found[0] * more[0], more[1]
         return found
     if x.tape.uses[x] > readers or not _is_floating(x) or not x.args or not x.args[0].is_array:
         return None
@@ -214,6 +212,8 @@ def _choice_times(tape: Tape, args: Sequence[Recorded], options: Any, example: A
     for x, y in _both_ways(args):
         if x.op != "where" or not _same(x, example) or not _stays_finite(y):
             continue
+        if (c := _number(y)) is not None and not _is_sound(c, x):
+            continue
         condition, *choices = x.args
         if any(_is(z, 0.0) for z in choices):
             each = [z if _is(z, 0.0) else tape.add("multiply", (z, y)) for z in choices]
@@ -228,6 +228,8 @@ def _number_to_smaller(tape: Tape, args: Sequence[Recorded], options: Any, examp
         if x.is_array or _number(x) is None or y.op != "multiply" or tape.uses[y]:
             continue
         small, large = sorted(y.args, key=lambda z: z.size)
+        if not _is_floating(y):  # products of small integers wrap around
+            continue
         if small.size < large.size and small.dtype == y.dtype and large.shape == y.shape:
             return tape.add("multiply", (tape.add("multiply", (x, small)), large))
     return None
@@ -331,6 +333,12 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
         return tape.add("multiply", (2.0, a))
     if (chosen := _joined(tape, a, b, example)) is not None:
         return chosen
+    if (rolled := _rolled_back(tape, a, b)) is not None:
+        return rolled
+    if a.op in ("add", "subtract") and b.op == "scatter":
+        for i, x in enumerate(a.args[: 1 if a.op == "subtract" else 2]):
+            if (rolled := _rolled_back(tape, x, b)) is not None:
+                return tape.add(a.op, (*a.args[:i], rolled, *a.args[i + 1 :]))
     if a.op == "add" and a.args[1] is b and _is_floating(b):
         tape.drop(a)
         return tape.add("add", (a.args[0], tape.add("multiply", (2.0, b))))
@@ -361,9 +369,9 @@ def _infinite_and_finite(tape: Tape, args: Sequence[Recorded], options: Any, exa
         if x.op == "isinf" and y.op == "equal":
             for z, c in _both_ways(y.args):
                 finite = c.is_constant and not c.shape and np.isfinite(c.example)
-                if z is x.args[0] and finite and np.shape(example) == z.shape:
-                    never = tape.constant(False)
-                    return never.tape.add("broadcast_to", (never,), shape=z.shape)
+                same = z is x.args[0] and np.shape(example) == z.shape
+                if same and finite and (z.shape or not z.is_array):
+                    return tape.add("broadcast_to", (tape.constant(False),), shape=z.shape)
     return None
 
 
@@ -621,6 +629,53 @@ def _concatenate(tape: Tape, args: Sequence[Recorded], options: Any, example: An
     return tape.add("stack", inner, axis=0)
 
 
+def _roll(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Write the end of an array before its beginning as np.roll."""
+    if len(args) != 2 or any(x.op != "getitem" or len(x.args) > 1 for x in args):
+        return None
+    (end, rest), whole = args, args[0].args[0]
+    axis = int(options["axis"]) % whole.ndim
+    first, last = (_piece(x.option("index"), axis, whole.shape) for x in (rest, end))
+    if rest.args[0] is not whole or not first or not last:
+        return None
+    if first[0] or first[1] != last[0] or last[1] != whole.shape[axis]:
+        return None
+    return tape.add("roll", (whole,), shift=-last[0], axis=axis)
+
+
+def _rolled_back(tape: Tape, a: Recorded, b: Recorded) -> Found:
+    """Write an array's end put at the beginning of zeros, plus the rest put behind, as np.roll."""
+    if any(x.op != "scatter" or len(x.args) > 1 or x.args[0].op != "getitem" for x in (a, b)):
+        return None
+    whole = a.args[0].args[0]
+    if b.args[0].args != (whole,) or not a.shape == b.shape == whole.shape:
+        return None
+    for axis in range(whole.ndim):
+        to, of = (
+            [_piece(y.option("index"), axis, whole.shape) for y in ys]
+            for ys in ((a, b), (a.args[0], b.args[0]))
+        )
+        if None in to or None in of:
+            continue
+        if to[0] > to[1]:  # type: ignore[operator]
+            to, of = to[::-1], of[::-1]
+        k, n = to[0][1], whole.shape[axis]  # type: ignore[index]
+        if to == [(0, k), (k, n)] and of == [(n - k, n), (0, n - k)]:
+            return tape.add("roll", (whole,), shift=k, axis=axis)
+    return None
+
+
+def _piece(index: Any, axis: int, shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Return where a slice along this axis alone begins and ends."""
+    parts = index if type(index) is tuple else (index,)
+    if any(type(part) is not slice for part in parts) or len(parts) <= axis:
+        return None
+    if any(part != slice(None) for i, part in enumerate(parts) if i != axis):
+        return None
+    start, stop, step = parts[axis].indices(shape[axis])
+    return (start, stop) if step == 1 and start < stop else None
+
+
 def _flat(x: Recorded) -> Found:
     """Return the vector that a row, a column or the like was made of."""
     return x.args[0] if x.op == "reshape" and x.args[0].ndim == 1 else None
@@ -659,27 +714,25 @@ def _mean_of_products(tape: Tape, args: Sequence[Recorded], options: Any, exampl
     return tape.add("divide", (tape.add("sum", args, **options), float(x.size)))
 
 
-def _factor_of_sum(op: str) -> Identity:
+def _factor_of_sum(
+    op: str, tape: Tape, args: Sequence[Recorded], options: Any, example: Any
+) -> Found:
     """Make sum(x c) = c sum(x) where c is the same along the axes; and so for a mean."""
-
-    def outside(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-        x, readers = args[0], 0
-        if not _is_exact(x) or not np.size(example) or x.size == np.size(example):
-            return None
-        before = _scaled(x)
-        if before and before[1].op == "multiply" and options["axis"] is None:  # np.vdot
-            return _scale(tape, before[0], tape.add(op, (before[1],), **options))
-        if x.op == "negative" and not tape.uses[x]:
-            x, readers = x.args[0], 1
-        if x.op not in ("multiply", "divide") or tape.uses[x] > readers:
-            return None
-        for y, c in (x.args, x.args[::-1])[: 2 if x.op == "multiply" else 1]:
-            if _same(y, x.example) and (factor := _along(c, x, options, example)) is not None:
-                found = tape.add(x.op, (tape.add(op, (y,), **options), factor))
-                return tape.add("negative", (found,)) if readers else found
+    x, readers = args[0], 0
+    if not _is_exact(x) or not x.size or x.size == np.size(example):
         return None
-
-    return outside
+    before = _scaled(x)
+    if before and before[1].op == "multiply" and options["axis"] is None:  # np.vdot
+        return _scale(tape, before[0], tape.add(op, (before[1],), **options))
+    if x.op == "negative" and not tape.uses[x]:
+        x, readers = x.args[0], 1
+    if x.op not in ("multiply", "divide") or tape.uses[x] > readers:
+        return None
+    for y, c in (x.args, x.args[::-1])[: 2 if x.op == "multiply" else 1]:
+        if _same(y, x.example) and (factor := _along(c, x, options, example)) is not None:
+            found = tape.add(x.op, (tape.add(op, (y,), **options), factor))
+            return tape.add("negative", (found,)) if readers else found
+    return None
 
 
 def _along(c: Recorded, x: Recorded, options: dict[str, Any], example: Any) -> Found:
@@ -819,11 +872,11 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "scatter": (_scatter,),
     "broadcast_to": (_broadcast,),
     "matmul": (_matmul,),
-    "concatenate": (_concatenate,),
+    "concatenate": (_concatenate, _roll),
     "einsum": (_einsum,),
     "float": (_float,),
-    "sum": (_factor_of_sum("sum"), _sum, _sum_of_sums),
-    "mean": (_mean_of_products, _factor_of_sum("mean")),
+    "sum": (partial(_factor_of_sum, "sum"), _sum, _sum_of_sums),
+    "mean": (_mean_of_products, partial(_factor_of_sum, "mean")),
     "bitwise_and": (_infinite_and_finite,),
     "logical_and": (_infinite_and_finite,),
     "sqrt": (_sqrt,),

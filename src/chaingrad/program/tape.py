@@ -236,6 +236,14 @@ class Recorded(Symbol):
     def copy(self) -> "Recorded":
         return self
 
+    __pos__ = copy
+
+    def __divmod__(self, other: Any) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
+        return other // self, other % self
+
     def _reduced(self, op: str, axis: Any, keepdims: bool) -> "Recorded":
         if not self.is_array:
             return self
@@ -294,7 +302,7 @@ def _unary(name: str) -> Callable[[Recorded], Any]:
 for _method, _name in {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
     "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor",
+    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
 }.items():  # fmt: skip
     _forward, _reflected = _operators(_name)
     setattr(Recorded, f"__{_method}__", _forward)

@@ -60,9 +60,34 @@ def within(a):
     return a.tape.add("scatter", (a,), index=1, shape=(3, *a.shape), dtype=a.dtype)
 
 
+def parted(a, k, m, axis, more=None, sign=1):
+    """Put all but the last k slices of an array behind its m-th, and these before."""
+    if a.ndim <= axis or a.shape[axis] <= max(k, m) or a.shape[axis] < k + m:
+        raise ValueError("too few slices")
+    n, before = a.shape[axis], (slice(None),) * axis
+    places = [(slice(k, n), slice(0, n - k)), (slice(0, m), slice(n - m, n))]
+    terms = []
+    for to, of in places:
+        if isinstance(a, Recorded):
+            piece = a[*before, of]
+            index = (*before, to)
+            found = a.tape.add("scatter", (piece,), index=index, shape=a.shape, dtype=a.dtype)
+        else:
+            found = np.zeros_like(a)
+            found[*before, to] = a[*before, of]
+        terms.append(found)
+    if more is None:
+        return terms[0] + terms[1]
+    return (terms[0] + more if sign > 0 else terms[0] - more) + terms[1]
+
+
+def power(a):
+    """An exponential that neither overflows nor vanishes."""
+    return number(np.exp(np.sin(a.sum())))
+
+
 def undone(a, b):
-    e = number(np.exp(b.sum()))
-    return number(number(a.sum() / e) * e)
+    return number(number(a.sum() / power(b)) * power(b))
 
 
 def turned(a):
@@ -97,9 +122,9 @@ def top_or_zero(a, axis):
 # ``s`` a shape of as many entries as ``a`` has, ``t`` one that ``a`` broadcasts to.
 EXPRESSIONS = {
     "multiply": [
-        lambda a, b, c, d, i, s, t: np.exp(a) * (a / np.exp(a)),
-        lambda a, b, c, d, i, s, t: number(np.exp(a.sum())) * (c * (b / number(np.exp(a.sum())))),
-        lambda a, b, c, d, i, s, t: number(a.sum() / np.exp(b.sum())) * np.exp(b.sum()) * b,
+        lambda a, b, c, d, i, s, t: np.exp(np.sin(a)) * (a / np.exp(np.sin(a))),
+        lambda a, b, c, d, i, s, t: power(a) * (c * (b / power(a))),
+        lambda a, b, c, d, i, s, t: number(a.sum() / power(b)) * power(b) * b,
         lambda a, b, c, d, i, s, t: undone(a, b) * b,
         lambda a, b, c, d, i, s, t: c * ((d * a).reshape(s) / 3.0),
         lambda a, b, c, d, i, s, t: c * ((d * a) * b),
@@ -131,6 +156,12 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: -a / b,
     ],
     "add": [
+        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 0),
+        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 1),
+        lambda a, b, c, d, i, s, t: b + parted(a, 1, 1, 0),
+        lambda a, b, c, d, i, s, t: parted(a, 2, 1, 0),
+        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 0, b, -1),
+        lambda a, b, c, d, i, s, t: parted(a, 2, 2, 0, b),
         lambda a, b, c, d, i, s, t: (a * b + b) + b,
         lambda a, b, c, d, i, s, t: np.full(t, number(c * b.sum())) + a,
         lambda a, b, c, d, i, s, t: a + c,
@@ -169,6 +200,9 @@ EXPRESSIONS = {
     ],
     "reshape": [
         lambda a, b, c, d, i, s, t: (c * a / d).reshape(s),
+        lambda a, b, c, d, i, s, t: (a.sum(axis=i) / b.sum()).reshape(
+            a.sum(axis=i, keepdims=True).shape
+        ),
         lambda a, b, c, d, i, s, t: (-(a / b.sum())).reshape(s),
         lambda a, b, c, d, i, s, t: (a[None] * b[None]).reshape(a.shape),
         lambda a, b, c, d, i, s, t: (a[None] / (a + b)).reshape((a + b).shape),
@@ -205,6 +239,7 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: scattered(a, (..., None)),
         lambda a, b, c, d, i, s, t: scattered(a, (None,)),
         lambda a, b, c, d, i, s, t: within(scattered(a, (slice(None, None, -1),))),
+        lambda a, b, c, d, i, s, t: within(within(a)),
         lambda a, b, c, d, i, s, t: scattered(a, (..., slice(None, None, -1))),
     ],
     "broadcast_to": [
@@ -241,11 +276,17 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.einsum("ii,ij->ij", np.outer(a, a), np.outer(a, b)),
     ],
     "concatenate": [
+        lambda a, b, c, d, i, s, t: np.concatenate([a[1:], a[:1]]),
+        lambda a, b, c, d, i, s, t: np.concatenate([a[:, 2:], a[:, :2]], axis=1),
+        lambda a, b, c, d, i, s, t: np.concatenate([a[1:], a[:2]]),
+        lambda a, b, c, d, i, s, t: np.concatenate([a[2:], a[:2]], axis=-1),
+        lambda a, b, c, d, i, s, t: np.concatenate([a[::2], a[:1]]),
         lambda a, b, c, d, i, s, t: np.concatenate([a.sum().reshape(1), b.max().reshape(1)]),
         lambda a, b, c, d, i, s, t: np.concatenate([a, b]),
     ],
     "sum": [
         lambda a, b, c, d, i, s, t: (c * a).sum(axis=i),
+        lambda a, b, c, d, i, s, t: (c * (a * a)).sum(),
         lambda a, b, c, d, i, s, t: (a * b).sum(axis=i),
         lambda a, b, c, d, i, s, t: (b / a).sum(axis=i, keepdims=True),
         lambda a, b, c, d, i, s, t: (a / b.sum()).sum(axis=i),
@@ -434,6 +475,19 @@ def test_identities_hold_for_all_ranks_sizes_and_dtypes():
 @pytest.mark.parametrize("op", identities._IDENTITIES)
 def test_each_operation_has_expressions(op):
     assert EXPRESSIONS[op]
+
+
+def test_products_of_small_integers_wrap_before_a_number_meets_them():
+    a, b = np.full((2, 3), 200, np.uint8), np.full(3, 3, np.uint8)
+    tape = Tape(identities.simpler)
+    assert (2.0 * (tape.input(a) * tape.input(b))).example[0, 0] == 2.0 * (600 - 512)
+
+
+def test_a_sum_of_nothing_is_0_whatever_divides_it():
+    a = np.zeros((2, 0))
+    tape = Tape(identities.simpler)
+    x = tape.input(a)
+    assert (x / x.sum()).sum(axis=1).example.tolist() == [0.0, 0.0]
 
 
 def test_numbers_that_small_floats_cannot_hold_are_not_merged():

@@ -1139,3 +1139,28 @@ def test_numbers_of_arrays_divide_by_zero_as_nodes_do(f):
         got, expected = program(f)(np.zeros(3)), value_and_grad(f)(np.zeros(3))
     for x, y in zip(got, expected, strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda w, k: (w * +k).sum(),
+        lambda w, k: (w * (k << 1)).sum(),
+        lambda w, k: (w * (9 >> k)).sum(),
+        lambda w, k: (w * divmod(k, 2)[1]).sum(),
+        lambda w, k: (w * divmod(7, k)[0]).sum(),
+    ],
+)
+def test_every_operator_on_data(f):
+    w, k = np.array([1.0, -2.0, 0.5]), np.array([1, 2, 3])
+    (value, dw), (expected, de) = program(f)(w, k), value_and_grad(f)(w, k)
+    assert value == expected
+    assert (dw == de).all()
+
+
+def test_the_gradient_of_roll_is_a_roll():
+    step = program(lambda p: sum(((np.roll(p, -1, axis=i) - p) ** 2).sum() for i in (0, 1)))
+    p = np.random.default_rng(0).normal(size=(3, 4))
+    np.testing.assert_allclose(step(p)[1], value_and_grad(step.__wrapped__)(p)[1], 1e-12)
+    assert step.source.count("np.roll") == 4
+    assert "np.zeros" not in step.source
