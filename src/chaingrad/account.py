@@ -10,6 +10,7 @@ is how it is computed here: in one loop, without intermediate results.
 """
 
 import gc
+import sys
 import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -547,6 +548,8 @@ def saved_bytes(f: Callable[..., Any], *args: Any, given: Any = ()) -> int:
             return count(f, args, known)
     if any(isinstance(x, Node) for x in known):
         return _saved_by_nodes(f, args)
+    if "jax" in sys.modules and any(isinstance(x, float | np.ndarray) for x in known):
+        return _saved_by_jax(f, args, known)
     raise TypeError(
         f"saved_bytes: expected nodes, PyTorch's tensors or JAX's arrays among the arguments; "
         f"got {', '.join(sorted({type(x).__name__ for x in known})) or 'none'}"
@@ -595,9 +598,11 @@ def _saved_by_torch(f: Callable[..., Any], args: Sequence[Any], known: Sequence[
 def _saved_by_jax(f: Callable[..., Any], args: Sequence[Any], known: Sequence[Any]) -> int:
     import jax
 
+    own = {id(x) for x in known}
+    args = jax.tree.map(lambda x: jax.numpy.asarray(x) if id(x) in own else x, args)
     _, pullback = jax.vjp(f, *args)
     kept = {id(x): x for x in jax.tree.leaves(pullback)}
-    own = {id(x) for x in known}
+    own |= {id(x) for x in jax.tree.leaves(args)}
     return sum(x.nbytes for key, x in kept.items() if key not in own)
 
 

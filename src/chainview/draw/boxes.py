@@ -60,8 +60,14 @@ def draw_boxes(graph: Digraph, items: list[Item], values: bool, gradients: bool)
         rows = [(item.value_kind, item.value)] if values and item.value else []
         rows += [("grad", item.gradient)] if gradients and item.gradient else []
         graph.node(item.id, **box(item, rows))
-        for parent in item.parents:
+        for parent in drawn_parents(item):
             graph.edge(parent, item.id)
+
+
+def drawn_parents(item: Item) -> Sequence[str]:
+    """Return where arrows come from: of a box that stands for several nodes one from each."""
+    is_one = len(getattr(item.node, "inside", ())) <= 1
+    return item.parents if is_one else list(dict.fromkeys(item.parents))
 
 
 def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
@@ -109,7 +115,7 @@ def draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool
         circle = item.id + "_op" if has_square else item.id
         if not item.is_leaf:
             graph.node(circle, **_circle(item))
-        for parent in item.parents:
+        for parent in drawn_parents(item):
             graph.edge(parent, circle)
         if has_square:
             graph.node(item.id, **_square(item, values, gradients))

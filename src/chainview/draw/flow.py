@@ -27,7 +27,7 @@ def draw_gradient_flow(
     *,
     local_gradient: LocalGradient | None = None,
     parameters: Iterable[Any] = (),
-    direction: Direction = "LR",
+    direction: Direction | None = None,
     max_nodes: int = 300,
     alt: str | None = None,
 ) -> Drawing:
@@ -44,7 +44,8 @@ def draw_gradient_flow(
             nodes of another engine, whose edges are bare without it.
         parameters: leaves to mark as parameters, besides `chaingrad.nn.Parameter` and leaves
             of another class of that name.
-        direction: which way the data flows, in Graphviz's terms.
+        direction: which way the data flows, in Graphviz's terms: by default ``"LR"``, left to
+            right, of a watched run ``"TB"``, down.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.
 
@@ -59,6 +60,7 @@ def draw_gradient_flow(
             "draws lists, and PyTorch tensors and jaxprs, which do not keep local gradients"
         )
     sent: dict[tuple[int, int], str] = {}
+    direction = direction or ("TB" if is_watched(root) else "LR")
     if is_watched(root):
         root = root.folded()
         sent = root.shares()

@@ -15,7 +15,7 @@ def draw_graph(
     root: GraphNode | Sequence[GraphNode] | Any,
     *,
     style: Style = "box",
-    direction: Direction = "LR",
+    direction: Direction | None = None,
     values: bool = True,
     gradients: bool = True,
     parameters: Iterable[Any] = (),
@@ -32,7 +32,8 @@ def draw_graph(
             these; or a run that `chainview.frameworks` watched, folded into at most 60 boxes.
         style: ``"box"`` for one box a node; ``"shapes"`` for squares (variables) and circles
             (operators), where a result inside the graph has a square only if it has a label.
-        direction: which way the data flows, in Graphviz's terms: ``"LR"`` is left to right.
+        direction: which way the data flows, in Graphviz's terms: ``"LR"`` is left to right, which
+            is the default; of a watched run it is ``"TB"``, down.
         values: show each node's value; for an array its shape, and its entries when they are few.
             A jaxpr has types in their place, such as ``f32[16,64]``.
         gradients: show gradients, once a backward pass has left any.
@@ -58,10 +59,11 @@ def draw_graph(
     >>> drawing.source.count("->")
     2
     """
+    check_option("style", style, ("box", "shapes"))
+    graph = new_graph(direction or ("TB" if is_watched(root) else "LR"))
     if is_watched(root):
         root = root.folded()
-    check_option("style", style, ("box", "shapes"))
-    graph = new_graph(direction)
+        graph.defaults("graph", ranksep="0.22")  # nothing is written between the boxes
     items = read(root, "draw_graph", max_nodes, parameters, names, inline)
     gradients = gradients and any(item.reached for item in items)
     draw = draw_boxes if style == "box" else draw_shapes

@@ -188,4 +188,5 @@ def _named(group: Hashable) -> tuple[str, str, ModuleCall]:
         return f"{name} (part {group.number})", kind, call
     assert isinstance(group, Part)
     call = group.call.outer if group.is_call and group.call.outer else group.call
-    return group.name, group.kind, call
+    is_said = group.kind == group.name.rpartition(".")[2]  # of a scope it's the name
+    return group.name, "" if is_said else group.kind, call

@@ -9,6 +9,9 @@ from typing import TypeVar
 
 from chainview.frameworks.run import ModuleCall, WatchedNode
 
+LONGEST = 20  # boxes in a row, which fill two screens
+FEW = 3  # boxes that read one leaf
+
 Groups = dict[WatchedNode, Hashable]
 Key = TypeVar("Key", bound=Hashable)
 
@@ -58,7 +61,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Given:
-    """Leaves, and other values from outside, that the same boxes read."""
+    """Leaves, and other values from outside, that the same few boxes read, or that many do."""
 
     readers: frozenset[Hashable]
 
@@ -67,6 +70,8 @@ def group(
     values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
 ) -> Groups:
     """Return the group of each value: at most that many groups, none of which needs itself.
+
+    No way through them is longer than a third of that, or than 20.
 
     Calls are opened one by one, the largest first, those without calls in them last, while there is
     room. What takes no gradient, and leaves, are in the box that alone reads them.
@@ -138,6 +143,7 @@ class _Opening:
         self, values: Sequence[WatchedNode], inside: set[WatchedNode], root: Part, most: int
     ) -> None:
         self._values, self._inside, self._most = values, inside, most
+        self._inner = [value for value in values if value in inside]
         self._shown: list[Part | WatchedNode] = [root]
         self.groups = self._grouped(self._shown)
         if self._count(self.groups) > most:
@@ -164,7 +170,10 @@ class _Opening:
     def _open_in_rows(self, part: Part) -> bool:
         """Open a part that has too many members, if there would be few boxes without it."""
         boxes = self._count(self.groups)
-        counts = range(self._most - boxes + 1, 1, -1) if boxes <= self._most // 2 else ()
+        if boxes > self._most // 2:
+            return False
+        room = min(self._most - boxes + 1, len(part.members))
+        counts = [room >> i for i in range(room.bit_length() - 1)]  # all that are at least 2
         return any(self._replace(part, part.rows(count)) for count in counts)
 
     def _replace(self, part: Part, members: "list[Part | WatchedNode]") -> bool:
@@ -175,7 +184,7 @@ class _Opening:
         place = self._shown.index(part)
         shown = [*self._shown[:place], *members, *self._shown[place + 1 :]]
         groups = self._grouped(shown)
-        if self._count(groups) > self._most:
+        if self._count(groups) > self._most or self._length(groups) > max(LONGEST, self._most // 3):
             return False
         self._shown, self.groups = shown, groups
         return True
@@ -185,40 +194,54 @@ class _Opening:
         return len(set(groups.values()))
 
     def _ungroup_given(self) -> None:
-        """Give leaves that share a box a box each while there is room, small groups first."""
-        given: dict[Hashable, list[WatchedNode]] = defaultdict(list)
+        """Give leaves that share a box a box each while a third of the boxes is enough."""
+        given: dict[Given, list[WatchedNode]] = defaultdict(list)
+        readers = self._readers(self.groups)
         for value, key in self.groups.items():
             if isinstance(key, Given):
                 given[key].append(value)
         boxes = self._count(self.groups)
         for members in sorted(given.values(), key=len):
-            boxes += len(members) - 1
-            if boxes > self._most:
-                return
-            self.groups.update((value, value) for value in members)
+            arrows = sum(len(readers[value]) for value in members)
+            if boxes + len(members) - 1 <= self._most // 3 and arrows <= self._most:
+                boxes += len(members) - 1
+                self.groups.update((value, value) for value in members)
 
     # --- groups of what is shown ------------------------------------------------------------------
 
     def _grouped(self, shown: Iterable[Part | WatchedNode]) -> Groups:
         own: Groups = {value: part for part in shown for value in _values(part)}
-        inner = [value for value in self._values if value in self._inside]
-        groups = without_cycles(inner, own)
-        self._take_in(inner, groups)
-        readers: dict[WatchedNode, dict[Hashable, None]] = defaultdict(dict)
-        for value in inner:
-            for parent in value.parents:
-                readers[parent][groups[value]] = None
+        groups = without_cycles(self._inner, own)
+        self._take_in(groups)
+        readers = self._readers(groups)
         for value in self._values:
             if value not in self._inside:
                 keys = list(readers[value])
                 is_in = len(keys) == 1 and not value.parents and _is_compound(keys[0])
-                groups[value] = keys[0] if is_in else Given(frozenset(keys))
+                few = keys if len(keys) <= FEW else ()
+                groups[value] = keys[0] if is_in else Given(frozenset(few))
         return groups
 
-    def _take_in(self, inner: Sequence[WatchedNode], groups: Groups) -> None:
+    def _readers(self, groups: Groups) -> dict[WatchedNode, dict[Hashable, None]]:
+        """Return the groups that read each value."""
+        readers: dict[WatchedNode, dict[Hashable, None]] = defaultdict(dict)
+        for value in self._inner:
+            for parent in value.parents:
+                readers[parent][groups[value]] = None
+        return readers
+
+    def _length(self, groups: Groups) -> int:
+        """Return how many groups of operations the longest way goes through."""
+        parents = group_parents(self._inner, {value: groups[value] for value in self._inner})
+        lengths: dict[Hashable, int] = {}
+        for key in ordered(parents):
+            lengths[key] = 1 + max((lengths[parent] for parent in parents[key]), default=0)
+        return max(lengths.values())
+
+    def _take_in(self, groups: Groups) -> None:
         """Put what takes no gradient and is read by one box alone into that box."""
-        parents = group_parents(inner, groups)
-        trained = {groups[value] for value in inner if value.requires_grad}
+        parents = group_parents(self._inner, groups)
+        trained = {groups[value] for value in self._inner if value.requires_grad}
         readers: dict[Hashable, set[Hashable]] = defaultdict(set)
         into: dict[Hashable, Hashable] = {}
         for key in reversed(ordered(parents)):
@@ -227,7 +250,8 @@ class _Opening:
                 into[key] = reader
             for parent in parents[key]:
                 readers[parent].add(into.get(key, key))
-        groups.update((value, into[groups[value]]) for value in inner if groups[value] in into)
+        taken = [value for value in self._inner if groups[value] in into]
+        groups.update((value, into[groups[value]]) for value in taken)
 
 
 def _is_compound(key: Hashable) -> bool:
@@ -243,9 +267,11 @@ def group_parents(
     """Return the groups, each with those that it reads."""
     parents: dict[Key, dict[Key, None]] = {}
     for value in values:
-        own = parents.setdefault(groups[value], {})
-        read = [groups[parent] for parent in value.parents if parent in groups]
-        own.update(dict.fromkeys(key for key in read if key != groups[value]))
+        own = groups[value]
+        read = parents.setdefault(own, {})
+        for parent in value.parents:
+            if parent in groups and groups[parent] != own:
+                read[groups[parent]] = None
     return parents
 
 

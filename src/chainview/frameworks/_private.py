@@ -1,5 +1,6 @@
 """Everything private in PyTorch that may change: a function or a name for each."""
 
+import inspect
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -11,9 +12,10 @@ from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils.checkpoint import CheckpointFunction
+from torch.utils.checkpoint import CheckpointFunction, checkpoint
 
 _REENTRANT = CheckpointFunction.forward.__code__
+_CHECKPOINT = inspect.unwrap(checkpoint).__code__
 
 
 def storage_key(tensor: Any) -> int:
@@ -86,7 +88,23 @@ def is_in_reentrant_checkpoint() -> bool:
 
 def is_packing() -> bool:
     """Return whether hooks pack what is saved, as the hooks of a checkpoint do."""
-    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+    hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
+    if hooks is not None:
+        return hooks(True) is not None
+    return checkpoint_frame() is not None  # PyTorch 2.4 doesn't say
+
+
+def checkpoint_frame() -> Any:
+    """Return the frame of the outermost checkpoint that runs and isn't reentrant, or None."""
+    found, is_reentrant = None, False
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code is _REENTRANT:
+            is_reentrant = True
+        elif frame.f_code is _CHECKPOINT:
+            found, is_reentrant = found if is_reentrant else frame, False
+        frame = frame.f_back
+    return found
 
 
 def skips_or_scales(embedding: Any) -> bool:

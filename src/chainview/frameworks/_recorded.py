@@ -51,6 +51,8 @@ class Operation:
     function: Any = None
     recorded: bool = True
     packed: bool = False
+    checkpoint: int = 0  # the number of the checkpoint that it's in
+    given: Sequence[Any] = ()  # to the checkpoint: the tensors that came from outside
     floating: bool = True
     ran: int = 0
     line: Line | None = None

@@ -19,6 +19,7 @@ from chainview.frameworks._modes import Functions, Operations, guarded, tensors_
 from chainview.frameworks._names import Names
 from chainview.frameworks._private import (
     begun_before,
+    checkpoint_frame,
     has_post_accumulate_hooks,
     is_in_reentrant_checkpoint,
     is_lazy,
@@ -104,6 +105,7 @@ class _Forward:
         self.parameters: dict[str, Any] = {}
         self.inputs: set[int] = set()
         self.going_back = False
+        self._checkpoint: tuple[int, Any] = 0, None  # the last one's number and frame
         self.call = ModuleCall()
         self._ran = 0  # operations so far
         self._line: Line | None = None  # that wrote the last one
@@ -178,6 +180,7 @@ class _Forward:
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
         self._resolve_results()
+        self._checkpoint = 0, None
         for call in self._all_calls:
             call.turns = self._calls[call.path]
         return result
@@ -217,8 +220,14 @@ class _Forward:
         for key in changed:
             self.tensors.before_change(key)
         result = guarded(self.restoring, function, args, kwargs)
+        if name_of(function).startswith(BLANK) and result.layout == torch.strided:
+            result.zero_()  # otherwise what is drawn of it would differ from run to run
         if not self.going_back:
             made = self.operation_now(name_of(function), operands)
+            if made.packed:
+                made.checkpoint = self._checkpoint_now()
+                sources = zip(given, operands, strict=True)
+                made.given = [tensor for tensor, source in sources if _is_given(source, made)]
             made.recorded, made.writes = torch.is_grad_enabled(), changed
             made.is_checkpointed = not made.recorded and is_in_reentrant_checkpoint()
             self.operations.append(made)
@@ -230,6 +239,14 @@ class _Forward:
         made = Operation(name, operands, self.call, packed=is_packing())
         made.ran, made.line, made.called = self._ran, self._line, self._function
         return made
+
+    def _checkpoint_now(self) -> int:
+        """Return the number of the checkpoint that runs; its frame is held, to know it again."""
+        frame = checkpoint_frame()
+        number, known = self._checkpoint
+        if frame is not known:
+            self._checkpoint = number + 1, frame
+        return self._checkpoint[0]
 
     def _resolve_results(self) -> None:
         """Look at the last results, which have their ``grad_fn`` by now."""
@@ -539,13 +556,14 @@ class _Graph:
         value.data = thing.results[min(thing.results)] if thing.results else None
         if thing.function is not None:
             value.note = _note(thing)
-            value.kept = 0 if thing.packed else self._kept(thing.function, kept)
+            saved = thing.given if thing.packed else saved_tensors(thing.function)
+            value.kept = self._kept(saved, kept)
         return value
 
-    def _kept(self, function: Any, kept: set[int]) -> int:
-        """Count the bytes that a ``grad_fn`` keeps of the run's own tensors, each memory once."""
+    def _kept(self, saved: Iterable[Any], kept: set[int]) -> int:
+        """Count the bytes of those tensors that the run made, each memory once."""
         total = 0
-        for tensor in saved_tensors(function):
+        for tensor in saved:
             if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
                 kept.add(storage_key(tensor))
                 total += tensor.untyped_storage().nbytes()
@@ -595,6 +613,13 @@ def _is_view_under_no_grad(thing: Source) -> bool:
     if isinstance(thing, Leaf) or thing.recorded:
         return False
     return any(map(has_gradient, thing.operands))
+
+
+def _is_given(thing: Source, inner: Operation) -> bool:
+    """Return whether an operation in a checkpoint takes a value with a gradient from outside."""
+    if isinstance(thing, Leaf) or thing.function is None:
+        return False
+    return thing.checkpoint != inner.checkpoint
 
 
 def _is_uninitialized(thing: Source) -> bool:

@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 from chaingrad.account import saved_by_layer
 from chainview.draw.palette import color
-from chainview.read.words import listed, size_text
+from chainview.read.words import listed, shortened, size_text
 
 if TYPE_CHECKING:
     from chainview.plots import Plot
 
 _MOST = 24  # bars
+_LONGEST = 24  # characters of a name, so that bars have half of the width
 
 
 def draw_kept(run: Any, depth: int | None = None) -> "Plot":
@@ -32,14 +33,15 @@ def draw_kept(run: Any, depth: int | None = None) -> "Plot":
         raise ValueError("draw_kept: nothing is kept for the backward pass")
     total = sum(kept.values())
     plot, ax = plots.axes(height=50 + 22 * len(kept))
-    names = list(kept)
+    names = shortened(list(kept), lambda name: len(name) <= _LONGEST)
     bars = ax.barh(
         range(len(names)), list(kept.values()), color=color("backward"), ec=color("ink"), lw=0.6
     )
     ax.bar_label(bars, [size_text(count) for count in kept.values()], padding=3)
     ax.set(yticks=range(len(names)), yticklabels=names, xticks=[])
     ax.tick_params(length=0)
-    ax.set(xlim=(0, 1.4 * max(kept.values())), xlabel=f"bytes kept, {size_text(total)} in all")
+    ax.set(xlim=(0, 1.6 * max(kept.values())))
+    plot.figures[0].supxlabel(f"bytes kept, {size_text(total)} in all")
     ax.invert_yaxis()
     ax.grid(visible=False)
     told = listed([f"{name} {size_text(count)}" for name, count in kept.items()], 12)

@@ -156,7 +156,10 @@ class WatchedNode:
     def texts(self) -> tuple[str, str]:
         """What a drawing says about the value and about its gradient."""
         kept = f"keeps {size_text(self.kept)}" if self.kept else ""
-        return "\n".join(filter(None, [format_value(self.data), kept])), format_value(self.grad)
+        gradient = format_value(self.grad)
+        if np.size(self.grad) > FEW and np.shape(self.grad) == np.shape(self.data):
+            gradient = gradient.partition("\n")[2]  # the shape has been said
+        return "\n".join(filter(None, [format_value(self.data), kept])), gradient
 
     def __repr__(self) -> str:
         return f"<{self.name}: {' '.join(format_value(self.data).split())}>"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainview.read.items import Item
-from chainview.read.words import digits, one_line, printable, unwrapped
+from chainview.read.words import digits, one_line, printable, shortened, unwrapped
 
 MOST_ENTRIES = 6  # rows and columns that are shown of a matrix
 LONGEST_NAME = 24  # characters, in a sentence
@@ -59,7 +59,7 @@ def named_entries(named: Iterable[tuple[str, Any]]) -> tuple[EntryTable, ...]:
     return tuple(
         (f"{name} {amount(x)}", entries_of(x))
         for name, x in named
-        if not is_number(x) and not is_summary(x)
+        if not is_number(x) and not is_summary(x) and np.size(unwrapped(x))
     )
 
 
@@ -92,6 +92,9 @@ class NodeNames:
         self.foreign = foreign  # another engine's, whose numbers may be wrong
         self._items = {item.id: item for item in items}
         self._by_node = {id(item.node): item for item in items}
+        full = [self.full_name(item) for item in items]
+        short = shortened(full, lambda name: len(name) <= LONGEST_NAME)
+        self._short = dict(zip(self._items, short, strict=True))
         self.top = self.html(items[-1])
 
     def item(self, node: Any) -> Item:
@@ -111,8 +114,7 @@ class NodeNames:
 
     def text(self, item: Item) -> str:
         """Return the name as plain text, short enough for a sentence."""
-        name = self.full_name(item)
-        return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1].rstrip() + "…"
+        return self._short[item.id]
 
     def full_labels(self, items: Iterable[Item]) -> tuple[EntryTable, ...]:
         """Return the labels of those items whose short names leave something out."""

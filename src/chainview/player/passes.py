@@ -11,7 +11,7 @@ from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.player.messages import backward_steps
 from chainview.player.names import NodeNames, amount, data_text, is_plain_number
-from chainview.player.picture import Look, draw, elided
+from chainview.player.picture import Look, draw, fitting
 from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import BACKWARD, FORWARD, SlotChange, Step, forward_steps, sort_steps
 from chainview.player.watch import Event, Message, backward_events, foreign_events, sort_events
@@ -237,7 +237,7 @@ class _Passes:
         return Look(
             item,
             "" if item.kind == "constant" and not item.label else self.names.full_name(item),
-            "" if is_plain_number(item) else elided(one_line(item.op) or item.kind, 80),
+            "" if is_plain_number(item) else fitting([one_line(item.op) or item.kind], 80)[0],
             tuple(slots),
             (data_text(item), gradient),
             item.color,

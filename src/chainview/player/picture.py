@@ -5,12 +5,13 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainview.draw.boxes import Direction, new_graph, operand_order
 from chainview.draw.sort import DASHED
 from chainview.draw.svg import Drawing
 from chainview.read.items import Item
+from chainview.read.words import shortened
 
 TITLE, TEXT = 14, 12  # sizes of type, in pixels
 LEGIBLE = 11 / TEXT  # no picture is shown at a smaller scale
@@ -35,11 +36,7 @@ class Look:
     color: str = "node"
     is_round: bool = False
     is_centred: bool = False
-
-    @property
-    def shown_title(self) -> str:
-        """The title, cut to a width that leaves room for other nodes."""
-        return elided(self.title, _WIDEST)
+    short: str = ""  # the title, as `draw` cuts it to leave room for other nodes
 
     @property
     def is_ruled(self) -> bool:
@@ -49,7 +46,7 @@ class Look:
     @property
     def size(self) -> tuple[float, float]:
         """Width and height."""
-        title = _width(self.shown_title, TITLE, bold=True) if self.title else 0.0
+        title = _width(self.short, TITLE, bold=True) if self.title else 0.0
         note = _width(self.note, TEXT) + 6 * bool(self.title) if self.note else 0.0
         texts = [_width(text, TEXT) for text in self.widest]
         width = max(title + note, *texts, 18.0) + 2 * _PAD
@@ -59,13 +56,9 @@ class Look:
         return max(width, side), max(height, side)
 
 
-def elided(text: str, most: float, size: float = TITLE) -> str:
-    """Cut a text to a width in pixels, with an ellipsis for what is gone."""
-    if _width(text, size) <= most:
-        return text
-    while text and _width(text + "…", size) > most:
-        text = text[:-1]
-    return text.rstrip() + "…"
+def fitting(texts: Sequence[str], most: float = _WIDEST) -> list[str]:
+    """Cut texts to a width in pixels, with an ellipsis for what is gone, so that they differ."""
+    return shortened(texts, lambda text: _width(text, TITLE) <= most)
 
 
 def _width(text: str, size: float, bold: bool = False) -> float:
@@ -105,6 +98,8 @@ def draw(
         An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
         ``data-slot``, and its edges are groups with ``data-from`` and ``data-to``.
     """
+    shorts = fitting([look.title for look in looks])
+    looks = [replace(look, short=short) for look, short in zip(looks, shorts, strict=True)]
     graph = new_graph(direction)
     spaces = {"ranksep": f"{gap / 72:.2f}", "nodesep": "0.13"}
     graph.defaults("graph", **spaces, nslimit="1")  # otherwise a node of 200 children takes minutes
@@ -142,7 +137,7 @@ def _draw_node(group: ET.Element, look: Look) -> None:
     left, top, right, bottom = _box_of(group)
     for child in list(group):
         group.remove(child)
-    if look.shown_title != look.title:
+    if look.short != look.title:
         ET.SubElement(group, "title").text = look.title
     folds = any(len(slots) > 1 for slots in look.slots)
     group.set("class", f"node cg-{look.color}" + " cg-folded" * folds)
@@ -163,7 +158,7 @@ def _draw_node(group: ET.Element, look: Look) -> None:
         head = ET.SubElement(group, "text", _sizes(x=x, y=y) | anchor)
         if look.title:
             title = ET.SubElement(head, "tspan", {"class": "cg-name"})
-            title.text = look.shown_title
+            title.text = look.short
             title.tail = " " if look.note else ""
         if look.note:
             gap = {"dx": "2"} if look.title else {}

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from chainview.read.items import Item
@@ -145,6 +145,33 @@ def _counts(items: Iterable[Item]) -> str:
 
 def _list(one: str, several: str, words: Sequence[str], most: int) -> str:
     return f"{several if len(words) > 1 else one}: {listed(words, most)}" if words else ""
+
+
+def shortened(names: Sequence[str], fits: Callable[[str], bool]) -> list[str]:
+    """Leave out a part of each name that doesn't fit, so that as many differ as can.
+
+    It's the end of words, and the beginning of paths, if that will do.
+
+    >>> shortened(["model.layers.10.norm", "model.layers.11.norm"], lambda name: len(name) <= 12)
+    ['…ers.10.norm', '…ers.11.norm']
+    """
+    heads = [1.0, 2 / 3, 1 / 2, 1 / 3, 0.0]
+    if not any(" " in name for name in names if not fits(name)):
+        heads.reverse()
+    cuts = [[_cut(name, fits, head) for name in names] for head in heads]
+    return max(cuts, key=lambda cut: len(set(cut)))
+
+
+def _cut(name: str, fits: Callable[[str], bool], head: float) -> str:
+    """Keep so much of the beginning of a name, and of its end, that it fits."""
+    if fits(name):
+        return name
+    for left in range(len(name) - 1, 0, -1):
+        start = round(left * head)
+        short = f"{name[:start].rstrip()}…{name[len(name) - left + start :].lstrip()}"
+        if fits(short):
+            return short
+    return "…"
 
 
 def listed(words: Sequence[str], most: int) -> str:

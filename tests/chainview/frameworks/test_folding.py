@@ -1,5 +1,8 @@
 """Watched runs in few boxes, drawn, played."""
 
+import re
+import xml.etree.ElementTree as ET
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -85,7 +88,7 @@ def test_the_flow_shows_each_share():
     run = run_of("mlp")
     source = draw_gradient_flow(run).source
     shares = [e.share for e in run.events if isinstance(e, Message)]
-    assert source.count("← ") == len(shares)
+    assert source.count("↑ ") == len(shares)
     assert f"norm {np.linalg.norm(shares[0]):.4g}" in source
 
 
@@ -107,6 +110,24 @@ def test_runs_are_played_as_they_were(name, most):
     assert len(told) == sum(isinstance(e, Message) for e in run.folded().events)
     assert "lost" not in " ".join(step.words for step in player.steps)
     assert player.html.startswith("<")
+
+
+def test_empty_arrays_are_played():
+    a = torch.tensor([1.0, 2.0], requires_grad=True)
+    player = play(watch_torch(lambda a: torch.cat([a, a[:0]]).square().sum(), a))
+    assert player.html
+
+
+def test_names_are_not_cut_to_what_they_share():
+    model = nn.Module()
+    model.encoder = nn.Module()
+    model.encoder.attention_layers = nn.Sequential(*(nn.Linear(2, 2) for _ in range(3)))
+    f = model.encoder.attention_layers
+    player = play(watch_torch(lambda x: f(x).sum(), torch.ones(1, 2), model=model))
+    picture = ET.tostring(player._pictures[0], encoding="unicode")
+    names = re.findall(r'class="cg-name">([^<]*…[^<]*)<', picture)
+    assert len(names) == 6
+    assert len(set(names)) == 6
 
 
 def test_complex_numbers_are_played():
