@@ -78,13 +78,25 @@ for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
     _try(_text, "A B W", (A, B, W), ONE_ARRAY,
          KEPT, "(A + B).sum()", "(A * B).sum()", "a * b + a * c", *ONCE_MORE,
          subject="+ of arrays")  # fmt: skip
-_WIDE = (((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)))
+_WIDE: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = (
+    ((2, 3), (3,)), ((2, 1), (1, 3)), ((2, 3), (2, 1)), ((3,), (2, 3)), ((2, 3), (1, 3)),
+    ((2, 2, 3), (3,)), ((2, 2, 3), (2, 1)),
+)  # fmt: skip
+
+
+def _all_three(
+    left: tuple[int, ...], right: tuple[int, ...]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return two operands and weights for the entries of their result."""
+    return *_pair(left, right), _array(*np.broadcast_shapes(left, right), low=0.2)
+
+
 ARRAYS.subject = "broadcasting"
 _alone: dict[Any, str] = {}  # the probe of an operation with operands of these shapes
 for _op in "+-*/":
     _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
     for _shapes in _WIDE:
-        _try(f"((A {_op} B) * W).sum()", "A B W", (*_pair(*_shapes), W),
+        _try(f"((A {_op} B) * W).sum()", "A B W", _all_three(*_shapes),
              BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3))  # fmt: skip
         _alone[_op, _shapes] = ARRAYS[-1].text
     _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_rules)
@@ -112,23 +124,32 @@ _try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(
 _OF_VECTORS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], Any], ...] = (
     ("a matrix and a vector", (2, 3), (3,), _array(2, low=0.2)), ("two vectors", (3,), (3,), 0.6),
     ("a vector and a matrix", (3,), (3, 2), _array(2, low=0.2)),
+    ("a stack and a matrix", (2, 2, 3), (3, 2), _array(2, 2, 2, low=0.2)),
+    ("two stacks", (2, 2, 3), (2, 3, 2), _array(2, 2, 2, low=0.2)),
 )  # fmt: skip
+
+
+def _kind(operands: str) -> str:
+    return "@ of stacks" if "stack" in operands else "@ of vectors"
+
+
 for _name, _left, _right, _weights in _OF_VECTORS:
     _try("((A @ B) * W).sum()", "A B W", (*_pair(_left, _right), _weights),
          f"{MATMUL} of {_name}",
-         "the rule of @ for an operand of one axis: which axes the product leaves",
-         "((A @ B) * W).sum()", refused=f"no @ of {_name}", subject="@ of vectors")  # fmt: skip
+         "the rule of @ for operands of other than two axes: which axes the product leaves",
+         "((A @ B) * W).sum()", refused=f"no @ of {_name}", subject=_kind(_name))  # fmt: skip
     _alone[_name] = ARRAYS[-1].text
 
 _SUMS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (".sum(axis=0)", (3,)), (".sum(axis=1)", (2,)),
     (".sum(axis=1, keepdims=True)", (2, 1)), (".sum(axis=0, keepdims=True)", (1, 3)),
+    (".sum(axis=-1)", (2,)),
 )  # fmt: skip
 for _view, _shape in _SUMS:
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          f"{SUM} over an axis",
          "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
-         *_WEIGHED, required=True, subject="sum")  # fmt: skip
+         *_WEIGHED, required="-1" not in _view, subject="sum")  # fmt: skip
 
 _VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (".T", (3, 2)), (".reshape(3, 2)", (3, 2)), (".mean(axis=0)", (3,)), (".max(axis=1)", (2,)),
@@ -194,7 +215,7 @@ for _op in "+-*/":
     _of_arrays = f"{_op} of arrays"
     _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (A, B, W), _of_arrays, *_rules)
     for _shapes in _WIDE:
-        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", (*_pair(*_shapes), W),
+        _again(f"(A * (B * (B * (A {_op} B))) * W).sum()", "A B W", _all_three(*_shapes),
                "broadcasting", *_rules, _alone[_op, _shapes], _alone["*", _shapes])  # fmt: skip
         _twice[_op, _shapes] = ARRAYS[-1].text
     _again(f"(A * (b * (b * (A {_op} b))) * W).sum()", "A b W", (A, 0.7, W), "broadcasting",
@@ -210,10 +231,10 @@ for _text in ("A @ B", "B @ A"):
 for _name, _left, _right, _weights in _OF_VECTORS:
     _used = *_pair(_left, _right), _weights
     _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W",
-           (*_used, _array(*_right, low=0.2)), "@ of vectors",
+           (*_used, _array(*_right, low=0.2)), _kind(_name),
            _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
     _beside("((A @ B) * W).sum()", "A B W V", (*_used, _array(*_left, low=0.3)),
-            "@ of vectors", _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
+            _kind(_name), _alone[_name], refused=f"no @ of {_name}")  # fmt: skip
 _again("(A * A.sum() * W).sum()", "A W", (A, W), "sum")
 _beside("A.sum()", "A V", (A, W), "sum")
 for _view, _shape in _SUMS + _VIEWS:

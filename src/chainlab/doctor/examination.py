@@ -118,6 +118,8 @@ class Adapter:
         except Exception:
             if np.asarray(x).dtype.kind == "i":
                 raise NotThereError("it takes no whole numbers") from None
+            if np.ndim(x) > 2:
+                raise NotThereError("it takes no arrays of three axes") from None
             raise
 
     def update(self, leaf: Any, value: float) -> None:

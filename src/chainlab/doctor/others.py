@@ -96,7 +96,10 @@ def _slopes(engine: Any, name: str, x: Any) -> Iterator[Observation]:
         root = weighed(leaf)
     except Exception:
         return
-    engine.backward(root)
+    try:
+        engine.backward(root)
+    except NotImplementedError:  # it says that this one has no derivative
+        return
     gradient = engine.gradient(leaf)
     came = np.zeros(np.shape(x)) if gradient is None else _array(gradient)
     call = f"{'A' if np.shape(x) else 'a'}.{name}()"

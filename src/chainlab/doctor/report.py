@@ -180,7 +180,7 @@ class Report:
         if self.read_as:
             head += f"\nThe doctor read {self.read_as}."
         parts = [head, *map(str, self.findings)]
-        parts += [f"Remark. {remark}" for remark in self.remarks]
+        parts += [f"Remark. {_in_short(remark)}" for remark in self.remarks]
         parts += [
             f"Undecided. {x.probe}\n  came        {x.what} = {x.found}\n  {x.right}"
             for x in self.undecided
@@ -252,6 +252,13 @@ def _state(found: Sequence[Outcome], shown: set[str]) -> str:
         "not subscriptable",
     )  # fmt: skip
     return f"not examined: {'it has none' if any(sign in why for sign in lacks) else why}"
+
+
+def _in_short(remark: Finding) -> str:
+    """Return a remark; what an engine refuses needs no more than its own words."""
+    if remark.outcome.verdict != "refused":
+        return str(remark)
+    return fill(f"{remark.bug}: {remark.outcome.found}", WIDTH, initial_indent=" " * 8).strip()
 
 
 def _first(texts: Iterable[str]) -> list[str]:
