@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-LONG = 5.0  # seconds, from which on we say first how long it will take
+LONG = 5.0  # seconds of processor time, from which on we say first how long it will take
 
 Moved = Mapping[int, Any]  # arrays in the place of leaves, by the leaves' numbers
 
@@ -65,14 +65,14 @@ def complexes(array: Any, is_complex: bool) -> Any:
 
 @dataclass
 class Budget:
-    """The time that runs may take, and the runs that were made.
+    """The processor time that runs may take, and the runs that were made.
 
     A run that has begun isn't interrupted.
     """
 
     seconds: float = float("inf")
     tell: Callable[[str], None] = lambda text: None
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = time.process_time
     runs: int = 0
     _end: float = field(init=False)
 

@@ -122,9 +122,9 @@ def diagnose(
             from switching them on.
         directions: random directions along which gradients are compared with differences; with
             0 none are.
-        seconds: how long the comparison may take. It begins only if that's likely to be enough for
-            all directions, and says so on standard error if it's more than a few seconds. A run of
-            the function that has begun isn't interrupted.
+        seconds: the processor time that the comparison may take. It begins only if that's likely
+            to be enough for all directions, and says so on standard error if it's more than a few
+            seconds. A run of the function that has begun isn't interrupted.
 
     >>> import torch
     >>> from chainview.frameworks import watch_torch
