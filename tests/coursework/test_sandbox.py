@@ -79,7 +79,8 @@ def test_an_error_names_its_type_message_and_line(session: Session) -> None:
 
 
 def test_notebook_lines_do_nothing(session: Session) -> None:
-    cell = "%matplotlib inline\nx = 1\n!rm -rf /\nfiles = !ls\nx?\nif x:\n    %time x = 2\ny = 3\n"
+    cell = "%matplotlib inline\nx = 1\n!rm -rf /\nfiles = !ls\nx?\nif x:\n    %cd x\ny = 3\n"
+    cell += "!pip install a \\\n    b\n%pip install \\\n    c\n%time?\n"
     assert run(session, cell) is None
     assert run(session, "%%bash\nrm -rf /") is None
     assert run(session, "%%time\nz = 4") is None
@@ -92,8 +93,43 @@ def test_a_cell_may_do_what_a_notebook_may(session: Session) -> None:
     assert run(session, "await asyncio.sleep(0)\nx = await two()\nasync def f(): pass") is None
     assert run(session, "get_ipython().run_line_magic('matplotlib', 'inline')") is None
     assert value(session, "student.x") == 2
-    answer = run(session, "%%writefile mine.py\ndef f(): pass")
-    assert "writes no file here" in answer.message
+
+
+def test_magics_that_run_python_run_it(session: Session) -> None:
+    cell = "%time x = 6\n%prun -q -s cumtime y = 7\nz = %time x * y\n%timeit -n 10 x = 9\n"
+    cell += "def f(x):\n    %time g(x)\n    r = %time x + 1\n    return r\ndef g(x): return x\n"
+    cell += "f = f(3)\nget_ipython().run_line_magic('time', 'w = 4')"
+    assert run(session, cell) is None
+    assert value(session, "[getattr(student, name) for name in 'xyzfw']") == [6, 7, 42, 4, 4]
+    answer = run(session, "\n%time 1 / 0")
+    assert answer == Raised("ZeroDivisionError", "division by zero", ("<cell 1>", 2))
+
+
+def test_a_statement_that_fails_stops_no_other(session: Session) -> None:
+    cell = "import nowhere\nfrom google.colab import drive\ndrive.mount('/drive')\nx = input()\n"
+    cell += "def f():\n    return 1\nexit()\nreturn 2\nclass Odd(Exception):\n"
+    cell += "    def __bool__(self): return 1 / 0\nraise Odd\ny = f()"
+    answer = run(session, cell)
+    assert answer == Raised("ModuleNotFoundError", "No module named 'nowhere'", ("<cell 1>", 1))
+    assert value(session, "student.y") == 1
+
+
+def test_imports_from_the_future_hold_in_later_cells(session: Session) -> None:
+    assert run(session, "from __future__ import annotations\ndef f() -> Nothing: pass") is None
+    assert run(session, "def g() -> Nothing: pass") is None
+    assert value(session, "student.g.__annotations__") == {"return": "Nothing"}
+
+
+def test_a_module_that_a_cell_wrote_can_be_imported(session: Session) -> None:
+    run(session, "%%writefile mine.py\ndef f(): return 2\nif __name__ == '__main__': f = None")
+    assert run(session, "from mine import f\nx = f()") is None
+    run(session, "%%writefile -a mine.py\ndef g(): return 3")
+    assert run(session, "import importlib, mine\ny = importlib.reload(mine).g()") is None
+    assert value(session, "[student.x, student.y]") == [2, 3]
+    assert session.request("defined", names=["f"]) == [("f", "<cell 1>", 2)]
+    run(session, "%%writefile mine.py\nx = 5 / 0")
+    assert run(session, "importlib.reload(mine)").where == ("<cell 1>", 2)
+    assert "data.csv is none" in run(session, "%%writefile data.csv\n1").message
 
 
 @pytest.mark.parametrize(

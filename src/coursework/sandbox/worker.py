@@ -7,15 +7,19 @@ socket attached starts one, `k` ends it, `e` says that it seems to have ended by
 are lines of JSON.
 """
 
+import __future__
+
 import ast
 import contextlib
 import functools
 import gc
 import importlib
 import importlib.abc
+import importlib.machinery
 import inspect
 import json
 import linecache
+import operator
 import os
 import random
 import re
@@ -36,7 +40,20 @@ from coursework.sources import PACKAGES
 
 PRELOADED = ("numpy.random", "numpy.testing")
 ENGINE = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses")
-MAGIC = re.compile(r"^(\s*)(?:[%!?]|(?:[\w.]+\s*=\s*)[%!]|[\w.]+\?\??\s*$)")
+# A line of a notebook that is not Python: a magic, whose value may be assigned, a command, help.
+MAGIC = re.compile(r"(\s*)([\w., \[\]]+=\s*)?%(\w+)(.*)")
+COMMAND = re.compile(r"\s*(?:(?:[\w., \[\]]+=\s*)?[%!?]|[\w.]+\?\??\s*$)")
+WRITES = re.compile(r"%%(?:writefile|file)\s+(-a\s+)?(.+)")
+CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")  # that run the Python of their cell
+# Line magics that run Python, and their options.
+RUNS = {
+    "time": re.compile(r"\s*(--no-raise-error\s+)?"),
+    "timeit": re.compile(r"\s*((-[nrp]\s*\d+|-[tcqov]+)\s+)*"),
+    "prun": re.compile(r"\s*((-[lsTD]\s*\S+|-[rq]+)\s+)*"),
+}
+FUTURE = functools.reduce(
+    operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
 MAIN = "__main__"
 PATIENCE = 1.0  # seconds in which a process that hung up is expected to end
 CELL_NAME = "<cell {}>"
@@ -190,6 +207,8 @@ class _Student:
         self.link = link
         self.walls = walls
         self.module = types.ModuleType(MAIN)
+        self.flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        self.written = _Written()
         # The names that a notebook has besides Python's own.
         vars(self.module).update(display=lambda *_, **__: None, get_ipython=_Shell)
 
@@ -202,6 +221,7 @@ class _Student:
             self._write(wire.encode({"nonce": limits["nonce"], "error": _describe(error)}))
             return
         sys.modules[MAIN] = self.module
+        sys.meta_path.insert(0, self.written)
         self._write(wire.encode({"nonce": limits["nonce"]}))
         while True:
             request = self._receive()
@@ -217,12 +237,28 @@ class _Student:
             self._write(message)
 
     def run(self, request: dict[str, Any]) -> None:
-        """Run one cell in the submission's namespace."""
-        name = CELL_NAME.format(request["cell"])
-        code = compile_cell(request["source"], name, files=self.walls.alone)
+        """Run the statements of a cell one by one; raise the first error when all have run."""
+        name, source = CELL_NAME.format(request["cell"]), request["source"]
+        if (written := WRITES.match(source.lstrip())) is not None:
+            self.written.write(written[2].strip(" '\""), source, name, more=bool(written[1]))
+            if not self.walls.alone:  # an engine of one's own may be written to a file
+                return
         _make_repeatable()
+        first = None
+        for statement in parse_cell(source, name).body:
+            try:
+                self._run_statement(statement, name)
+            except BaseException as error:
+                first = error if first is None else first
+        if first is not None:
+            raise first
+
+    def _run_statement(self, statement: ast.stmt, name: str) -> None:
+        alone = ast.Module([statement], [])
+        code = compile(alone, name, "exec", self.flags, dont_inherit=True)
+        self.flags |= code.co_flags & FUTURE  # of the whole notebook, as in IPython
         running = eval(code, vars(self.module))
-        while running is not None:  # a cell that awaits is a coroutine
+        while running is not None:  # a statement that awaits is a coroutine
             try:
                 running.send(None)
             except StopIteration:
@@ -260,10 +296,48 @@ class _Student:
 
 
 class _Shell:
-    """What `get_ipython()` gives: whatever is asked of it does nothing."""
+    """What `get_ipython()` gives: magics that run Python run it, and all else does nothing."""
+
+    def run_line_magic(self, name: str, line: str, *_: Any, **__: Any) -> Any:
+        """Run the Python of a line where it stands; what ``%timeit`` assigns is lost, as ever."""
+        if name not in RUNS:
+            return None
+        frame = sys._getframe(1)
+        space, local = frame.f_globals, frame.f_locals
+        if name == "timeit":
+            local = dict(local)
+        code = line[RUNS[name].match(line).end() :]  # type: ignore[union-attr]
+        code = "\n" * (frame.f_lineno - 1) + code
+        try:
+            value = compile(code, frame.f_code.co_filename, "eval", dont_inherit=True)
+        except SyntaxError:
+            return exec(compile(code, frame.f_code.co_filename, "exec"), space, local)
+        return eval(value, space, local)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None
+
+
+class _Written(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Modules that cells have written with ``%%writefile``; they are kept in memory."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[tuple[str, str]]] = {}
+
+    def write(self, file: str, cell: str, name: str, *, more: bool) -> None:
+        """Keep a cell under the name of its file, or add it to what the file holds."""
+        if not file.endswith(".py"):
+            raise OSError(f"%%writefile keeps Python files alone here, and {file} is none")
+        parts = self._parts.setdefault(file.removeprefix("./").removesuffix(".py"), [])
+        parts[:] = [*(parts if more else []), (cell, name)]
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        return importlib.machinery.ModuleSpec(name, self) if name in self._parts else None
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        for cell, name in self._parts[module.__name__]:
+            lines = _without_cell_magic(_remember(cell, name))
+            exec(compile("\n".join(lines), name, "exec", dont_inherit=True), vars(module))
 
 
 def _place(value: Any) -> tuple[str, int]:
@@ -284,38 +358,60 @@ def _place(value: Any) -> tuple[str, int]:
     return str(first.co_filename)[:NAME_CHARACTERS], int(first.co_firstlineno)
 
 
-def compile_cell(source: str, name: str, *, files: bool = False) -> types.CodeType:
-    """Compile a cell; lines that only a notebook understands do nothing.
+def parse_cell(source: str, name: str) -> ast.Module:
+    """Parse a cell; magics become calls, and what else only a notebook understands does nothing.
 
-    With ``files``, a cell that writes a file of Python runs the code in it.
-
-    >>> exec(compile_cell("%matplotlib inline\\nprint(1)\\n!rm -rf /\\nfiles = !ls", "cell"))
-    1
+    >>> print(ast.unparse(parse_cell("x = %time f(1)\\n!rm -rf /\\nfiles = !ls", "cell")))
+    x = get_ipython().run_line_magic('time', ' f(1)')
+    pass
+    pass
     """
-    lines = _drop_cell_magic(source.splitlines(), files)
-    linecache.cache[name] = (len(source), None, [line + "\n" for line in lines], name)
+    lines = _without_cell_magic(_remember(source, name))
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     while True:
         try:
-            source, flags = "\n".join(lines) + "\n", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-            code: types.CodeType = compile(source, name, "exec", flags, dont_inherit=True)
-            return code
+            tree: ast.Module = compile("\n".join(lines) + "\n", name, "exec", flags)
+            return tree
         except SyntaxError as error:
-            at = (error.lineno or 0) - 1
-            magic = MAGIC.match(lines[at]) if 0 <= at < len(lines) else None
-            if magic is None:
+            if not _translate(lines, (error.lineno or 0) - 1):
                 raise
-            lines[at] = magic[1] + "pass"
 
 
-def _drop_cell_magic(lines: list[str], files: bool) -> list[str]:
-    """Drop the magic of a timed or captured cell, and any cell in another language."""
+def _translate(lines: list[str], at: int) -> bool:
+    """Turn a line that only a notebook understands into Python; return whether it is one."""
+    if not (0 <= at < len(lines) and COMMAND.match(lines[at])):
+        return False
+    line, end = lines[at], at
+    while line.endswith("\\") and end + 1 < len(lines):  # it goes on in the next line
+        end += 1
+        line, lines[end] = line[:-1] + lines[end], ""
+    magic = MAGIC.fullmatch(line)
+    if magic and not line.rstrip().endswith("?"):
+        indent, target, name, rest = magic.groups("")
+        lines[at] = f"{indent}{target}get_ipython().run_line_magic({name!r}, {rest!r})"
+    else:
+        lines[at] = line[: len(line) - len(line.lstrip())] + "pass"
+    return True
+
+
+def _remember(source: str, name: str) -> list[str]:
+    """Return the lines of a cell, which tracebacks and `inspect` find by its name from now on."""
+    lines = source.splitlines()
+    linecache.cache[name] = (len(source), None, [line + "\n" for line in lines], name)
+    return lines
+
+
+def is_foreign(source: str) -> bool:
+    """Return whether a cell is in another language than Python, by the magic it begins with."""
+    return source.lstrip().startswith("%%") and not _without_cell_magic(source.splitlines())
+
+
+def _without_cell_magic(lines: list[str]) -> list[str]:
+    """Return the cell without the magic of a timed or captured one; nothing of other languages."""
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is None or not lines[first].startswith("%%"):
         return lines
-    writes = lines[first].startswith("%%writefile")
-    if writes and not (files and lines[first].rstrip().endswith(".py")):
-        raise SyntaxError("%%writefile writes no file here: define functions in a cell instead")
-    kept = writes or lines[first].split()[0] in ("%%time", "%%timeit", "%%capture", "%%prun")
+    kept = WRITES.match(lines[first]) or lines[first].split()[0] in CELL_MAGICS
     return ["" if i <= first else line for i, line in enumerate(lines)] if kept else []
 
 
