@@ -38,6 +38,7 @@ from coursework.sandbox.host import (
     SessionLostError,
     signal_name,
 )
+from coursework.sandbox.worker import CELL_NAME
 from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable
 
 LOSSES = 4
@@ -45,7 +46,9 @@ QUOTED = 800  # characters of what a submission says
 # Comparing costs time and memory with the size of a result, so the right result's size bounds it.
 RESULT_BYTES, RESULT_RATIO = 2**18, 16
 REMARKS = 12
+Places = dict[str, tuple[str, int]]  # of names: the file, and the line in it
 GIVEN = Cell(0, "")  # stands for what every student is given
+UNWRITTEN = "it still raises NotImplementedError"
 GIVEN_UP = "the submission had used up its time, or its processes, before this was asked"
 
 
@@ -222,7 +225,9 @@ class _Assessment:
             got = session.request("call", most=draw.most, **call)
             if isinstance(got, Raised):
                 if got.type == "NotImplementedError":
-                    return _no_points(part, "missing", "it still raises NotImplementedError")
+                    return _no_points(part, "missing", self._why_unwritten(places, got.where))
+                if lacking := [n for n in names if n not in places and repr(n) in got.message]:
+                    return _no_points(part, "missing", self._why_missing(lacking))
                 return _no_points(part, "failed", self._quote(got))
             wrong = _compare(part, draw.expected, got)
             if wrong:
@@ -247,15 +252,33 @@ class _Assessment:
 
     def _why_missing(self, names: list[str]) -> str:
         what = " and ".join(names) + (" is" if len(names) == 1 else " are")
-        faults = self._failed | self._left_out
-        for cell in self._cells:
-            if cell.number in faults and quotes.defines(cell, names):
-                return f"{what} not defined: cell {cell.number} {faults[cell.number]}"
-        for cell in self._cells:
-            if cell.is_check and quotes.defines(cell, names):
-                own = "checks are not run, so write answers into cells of their own"
-                return f"{what} not defined but in cell {cell.number}, that of a check: {own}"
-        return f"{what} not defined in any cell that ran"
+        for cell in self._that_define(names):
+            if why := self._why_not_counted(cell):
+                return f"{what} not defined: cell {cell.number} {why}"
+        near = quotes.nearest(self._cells, names)
+        return f"{what} not defined in any cell that ran" + (f"; {near}" if near else "")
+
+    def _why_unwritten(self, places: Places, stub: tuple[str, int] | None) -> str:
+        """Say that a stub was called, and which cell may hold the answer in its place."""
+        file, _ = stub or ("", 0)
+        names = [name for name, place in places.items() if place[0] == file]
+        at = next((c.number for c in self._cells if CELL_NAME.format(c.number) == file), 0)
+        for cell in self._that_define(names):
+            why = self._why_not_counted(cell)
+            if cell.number < at:
+                why = why or f"comes before cell {at}, and the last definition counts"
+            if why and cell.number != at and not quotes.is_stub(cell):
+                what = " and ".join(names)
+                return f"{UNWRITTEN}; cell {cell.number} defines {what}, too, but {why}"
+        return UNWRITTEN
+
+    def _that_define(self, names: list[str]) -> list[Cell]:
+        every = (*self._cells, *self._notebook.texts)
+        return [cell for cell in every if names and quotes.defines(cell, names)]
+
+    def _why_not_counted(self, cell: Cell) -> str:
+        faults = self._left_out | self._failed
+        return faults.get(cell.number) or quotes.why_not_run(cell)
 
     def _remarks(self) -> list[str]:
         faults = sorted((self._failed | self._left_out).items())
@@ -293,7 +316,7 @@ def _reason(lost: SessionLostError, ending: Ending) -> str:
     return f"it ended the process ({signal_name(ending.status)})"
 
 
-def _places(answer: Any, names: Sequence[str]) -> dict[str, tuple[str, int]]:
+def _places(answer: Any, names: Sequence[str]) -> Places:
     """Return {name: (file, line)} from an answer, leaving out items of any other form."""
     found = {}
     for item in answer if isinstance(answer, list) else []:

@@ -1,16 +1,19 @@
 """What to quote of a submission: the line that failed, the code that was called."""
 
 import ast
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 
 from coursework.problems import DEFINITIONS
-from coursework.sandbox.worker import CELL_NAME
+from coursework.sandbox.worker import CELL_NAME, is_foreign
 from coursework.submissions import CELL_CHARACTERS, Cell
 from coursework.syntax import parse_module
 
 CODE_CHARACTERS = 20_000
 LINE_CHARACTERS = 100
+DEFINITION = re.compile(r"^(?:async )?(?:def|class) +(\w{1,100})", re.MULTILINE)
+LOOKED_AT = 1000  # names, among which a misspelt one is looked for
 
 
 def line(cells: Sequence[Cell], file: str, number: int) -> str:
@@ -48,6 +51,32 @@ def defines(cell: Cell, names: Sequence[str]) -> bool:
     name = f"(?:{'|'.join(names)})"
     pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=]|from .* as {name}\b)"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
+
+
+def is_stub(cell: Cell) -> bool:
+    """Return whether a cell holds a body that is still to be written."""
+    return re.search(r"^\s+raise NotImplementedError", cell.source, re.MULTILINE) is not None
+
+
+def why_not_run(cell: Cell) -> str:
+    """Return why a cell is not run, as the rest of a sentence that begins with it; "" if it is."""
+    if cell.is_check:
+        return "is that of a check, and checks are not run: write answers into cells of their own"
+    if cell.kind != "code":
+        return f"is a cell of type {cell.kind}: make it a code cell"
+    if is_foreign(cell.source):
+        return f"begins with {cell.source.split()[0][:20]}, and is not run here as Python"
+    return ""
+
+
+def nearest(cells: Sequence[Cell], names: Sequence[str]) -> str:
+    """Return which cell defines a name that may be one of these, misspelt; "" if none does."""
+    made = [(name, cell.number) for cell in cells for name in DEFINITION.findall(cell.source)]
+    defined = dict(made[-LOOKED_AT:])
+    for name in names:
+        for near in difflib.get_close_matches(name, defined, 1, 0.8):
+            return f"cell {defined[near]} defines {near}: its name is to be {name}"
+    return ""
 
 
 def _assigns(cell: Cell, name: str) -> bool:

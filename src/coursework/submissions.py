@@ -78,23 +78,26 @@ class Stray:
 
 @dataclass(frozen=True)
 class Cell:
-    """A code cell: its place among all cells (from 1), its text, whether it is a given check."""
+    """A cell: its place among all cells (from 1), its text, whether it is a given check."""
 
     number: int
     source: str
     is_check: bool = False
+    kind: str = "code"
 
 
 @dataclass(frozen=True)
 class Notebook:
     """Code cells, and the student's own Markdown: (the last exercise named before it, text).
 
+    `texts` are the cells that may have been code: the student's own, and those of answers.
     `claim` is the assignment that it says inside it is an answer to, or ""; `student` is the one
     whom it says it was made for, or ""; `tags` mark the instances it says it was made with.
     """
 
     cells: tuple[Cell, ...]
     words: tuple[tuple[str, str], ...] = ()
+    texts: tuple[Cell, ...] = ()
     claim: str = ""
     student: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -401,19 +404,23 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
         )
     code: list[Cell] = []
     words: list[tuple[str, str]] = []
+    texts: list[Cell] = []
     last = ""
     for number, cell in enumerate(cells, 1):
         name, kind = _text(cell, *NBGRADER, "grade_id")[:100], _within(cell, "cell_type")
         last = name or last
         if kind == "code":
             code.append(Cell(number, _source(cell), _is_check(cell)))
-        elif kind == "markdown" and not name:
+            continue
+        if kind == "markdown" and not name:
             words.append((last, _source(cell).strip()[:WORDS_CHARACTERS]))
+        if kind in ("markdown", "raw") and (not name or _is_answer(cell)):
+            texts.append(Cell(number, _source(cell), kind=str(kind)))
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
     said = tuple(item for item in words if item[1])[:CODE_CELLS]
     claim, student = (_said(notebook, name) for name in ("assignment", "student"))
-    return Notebook(tuple(code), said, claim, student, _tags(notebook))
+    return Notebook(tuple(code), said, tuple(texts[:CODE_CELLS]), claim, student, _tags(notebook))
 
 
 def printable(text: str) -> str:
@@ -473,8 +480,11 @@ def _source(cell: object) -> str:
 
 
 def _is_check(cell: object) -> bool:
-    graded, solution = (_within(cell, *NBGRADER, name) for name in ("grade", "solution"))
-    return graded is True and solution is not True
+    return _within(cell, *NBGRADER, "grade") is True and not _is_answer(cell)
+
+
+def _is_answer(cell: object) -> bool:
+    return _within(cell, *NBGRADER, "solution") is True
 
 
 def _text(data: object, *path: str) -> str:

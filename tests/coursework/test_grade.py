@@ -474,7 +474,51 @@ def test_what_lies_in_the_wrong_place_is_said(tmp_path: Path) -> None:
     run(tmp_path)
     rows = {row["student"]: row for row in table(tmp_path)}
     assert rows["ann"]["remarks"] == "The notebook says inside that it is a2, not a1."
-    assert "not defined but in cell 3, that of a check" in page(tmp_path, "bob").text
+    assert "not defined: cell 3 is that of a check" in page(tmp_path, "bob").text
+
+
+STUB = "def relu_backward(dH, Z):\n    raise NotImplementedError"
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ((IMPORT, RELU, STUB), "cell 2 defines relu_backward, too, but comes before cell 3"),
+        ((STUB, IMPORT, f"{RELU}\n("), "cell 3 defines relu_backward, too, but raised SyntaxError"),
+        ((STUB, f"%%cython\n{RELU}"), "cell 2 defines relu_backward, too, but begins with %%cyth"),
+        ((STUB, STUB), "It still raises NotImplementedError."),
+        ((IMPORT, RELU.replace("relu_", "relu")), "cell 2 defines relubackward: its name is to be"),
+        ((f"%%bash\n{RELU}",), "relu_backward is not defined: cell 1 begins with %%bash"),
+        (("import nowhere\nbase = nowhere.Base", "class relu_backward(base): pass"),
+         "not defined: cell 2 raised NameError"),
+    ],
+)  # fmt: skip
+def test_it_is_said_which_cell_may_hold_the_answer(
+    tmp_path: Path, cells: Sequence[str], said: str
+) -> None:
+    write(tmp_path, "ann/a1.ipynb", cells)
+    run(tmp_path)
+    assert said in page(tmp_path, "ann").text
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+@pytest.mark.parametrize("stub", [(), (STUB,)])
+def test_an_answer_in_a_cell_of_text_is_named(tmp_path: Path, kind: str, stub: Any) -> None:
+    path = write(tmp_path, "ann/a1.ipynb", (*stub, RELU))
+    made = json.loads(path.read_text())
+    made["cells"][-1]["cell_type"] = kind
+    path.write_text(json.dumps(made))
+    run(tmp_path)
+    said = f"cell {len(stub) + 1} {'defines relu_backward, too, but ' * len(stub)}is a cell of type"
+    assert f"{said} {kind}" in page(tmp_path, "ann").text
+
+
+def test_an_import_that_fails_costs_its_line_alone(tmp_path: Path) -> None:
+    write(tmp_path, "ann/a1.ipynb", (f"import nowhere\n{IMPORT}\n{RELU}", LAYER))
+    run(tmp_path)
+    [row] = table(tmp_path)
+    assert row["score"] == row["max_score"]
+    assert "Cell 1 raised ModuleNotFoundError: No module named 'nowhere'" in row["remarks"]
 
 
 def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:

@@ -106,12 +106,12 @@ def test_an_engine_that_is_imported_earns_nothing_and_says_why(tmp_path: Path) -
     )
     assert {name: mark.points for name, mark in marks.items()} == {
         "all": 0,
-        "below": 10,
+        "below": 12,
         "hidden": 0,
     }
     for part in marks["all"].problems[0].parts:
         assert "chaingrad is not here: an engine of one's own has Python's" in part.problem
-    assert verdicts(marks["below"]) == "rrrrrf"
+    assert verdicts(marks["below"]) == "rrrrrr"  # the import failed, and the engine above ran
 
 
 def test_feedback_names_the_milestone_the_expression_and_the_exhibit(tmp_path: Path) -> None:
