@@ -9,6 +9,8 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from chaingrad.program.tape import Recorded
 
 Term = tuple[int, Recorded]  # a sign, and what is added with it
@@ -104,3 +106,13 @@ def taken_apart(
         del rest[: 1 + piece.parts]
         pieces.append((piece, a, parts))
     return base, pieces
+
+
+def lie_apart(shape: tuple[int, ...], indices: Iterable[Any]) -> bool:
+    """Return whether no two of these parts of an array share an entry."""
+    taken = np.zeros(shape, np.uint8)
+    for index in indices:
+        if np.any(taken[index]):
+            return False
+        taken[index] = 1
+    return True

@@ -14,7 +14,7 @@ import inspect
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
@@ -75,7 +75,7 @@ class Recorded(Symbol):
     ) -> None:
         self.tape, self.op, self.args, self.options = tape, op, args, options
         self.example = example
-        self.place = tape.count
+        self.place: float = tape.count
         self.region = tape.region
         tape.count += 1
 
@@ -386,7 +386,7 @@ class Tape:
         places = [x.place for x in args]
         if op in COMMUTE:
             places.sort()
-        key = (op, *places, _key(pairs), self.region)
+        key = (op, *places, options_key(pairs), self.region)
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = Recorded(self, op, args, pairs, example)
@@ -450,15 +450,33 @@ def computed(op: str, examples: Sequence[Any], options: dict[str, Any]) -> Any:
     return result
 
 
-def _key(x: Any) -> Any:
+def options_key(x: Any) -> Any:
     """Make a hashable key for options: slices have no hash before Python 3.12."""
     if isinstance(x, tuple):
-        return tuple(map(_key, x))
+        return tuple(map(options_key, x))
     if isinstance(x, slice):
         return ("slice", x.start, x.stop, x.step)
     if isinstance(x, ndarray):
         return (x.shape, x.dtype.str, x.tobytes())
     return (type(x), x)
+
+
+def reached(outputs: Iterable[Recorded]) -> list[Recorded]:
+    """List the values that the outputs are computed from, in the order they were recorded."""
+    seen: set[Recorded] = set()
+    stack = list(outputs)
+    while stack:
+        x = stack.pop()
+        if x not in seen:
+            seen.add(x)
+            stack += x.args
+    return sorted(seen, key=lambda x: x.place)
+
+
+def in_order(values: Iterable[Recorded], first: Iterable[Recorded]) -> tuple[list[Recorded], int]:
+    """Sort values by the order of computing, those ``first`` before all others; count these."""
+    early = set(reached(first))
+    return sorted(values, key=lambda x: (x not in early, x.place)), len(early)
 
 
 # --- indices ------------------------------------------------------------------------------------

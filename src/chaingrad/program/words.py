@@ -13,8 +13,9 @@ from chaingrad.node import Node
 from chaingrad.program.arguments import mapped
 from chaingrad.program.assembly import assemble
 from chaingrad.program.equations import Equations, equations
-from chaingrad.program.source import USED, Names, Writer, fresh, reached
-from chaingrad.program.tape import Recorded
+from chaingrad.program.loops import roll
+from chaingrad.program.source import USED, Names, Writer, fresh, indented
+from chaingrad.program.tape import Recorded, reached
 from chaingrad.program.tracing import Met, Passes
 from chaingrad.rules import TracingError, value
 
@@ -146,6 +147,8 @@ def put_into_words(
     whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
     demanded = [x for x, _ in met.tape.demands]
     assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
+    if kind is Writer:  # a buffer is written over in one order, which a loop would not keep
+        roll([*outputs, *demanded, *inputs], [*forward, *demanded], demanded)
     described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
     writer = kind(*described)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
@@ -268,16 +271,12 @@ def _module(
     if result.differentiated and 0 < writer.forward < len(lines):
         lines.insert(writer.forward, "")
     body = "\n".join([*arguments.unpacking, *lines, f"return {returned}"])
-    parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{_indented(body)}"]
+    parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{indented(body)}"]
     used = {"math.": "import math", "np.": "import numpy as np"}
     needed = [line for name, line in used.items() if any(name in part for part in parts)]
     if needed:
         parts.insert(0, "\n\n".join(needed))
     return "\n\n\n".join(parts) + "\n", name
-
-
-def _indented(body: str) -> str:
-    return "\n".join(f"    {line}" if line else "" for line in body.split("\n"))
 
 
 def _text(x: Any, words: Callable[[Recorded], str]) -> str:

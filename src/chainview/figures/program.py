@@ -16,8 +16,7 @@ import numpy as np
 
 from chaingrad._shares import added, match_parent
 from chaingrad.program.identities import simpler
-from chaingrad.program.source import reached
-from chaingrad.program.tape import Recorded, Tape
+from chaingrad.program.tape import Recorded, Tape, reached
 from chaingrad.program.tracing import tracing
 from chaingrad.rules import TracingError, where
 from chainview.figures.entries import FEWER, MOST, EntryWriter
