@@ -185,7 +185,11 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.negative(-a),
         lambda a, b, c, d, i, s, t: -(c * a),
     ],
-    "power": [lambda a, b, c, d, i, s, t: a**c],
+    "power": [
+        lambda a, b, c, d, i, s, t: a**c,
+        lambda a, b, c, d, i, s, t: a**4,
+        lambda a, b, c, d, i, s, t: a**4.0,
+    ],
     "transpose": [
         lambda a, b, c, d, i, s, t: (stack(a, b) @ np.swapaxes(stack(b, b), 1, 2)).swapaxes(1, 2),
         lambda a, b, c, d, i, s, t: a.T.T,
@@ -504,6 +508,7 @@ EXACT = {
     "a number and a float": lambda a: np.where(a > 0, 1.0, 0.0) + (a > 0.0) + np.minimum(a, 0),
     "infinite and finite": lambda a: np.isinf(a) & (a == 0),
     "none less all": lambda a: 0.0 - a,
+    "to the fourth": lambda a: np.abs(a) ** 4.0 > 300.0,
     "a norm": lambda a: norm(np.stack([a, a]), 0)[0],
     "the slope of a norm": lambda a: norm(np.stack([a, a]), 0)[1],
     "chosen twice": lambda a: np.where(a > 0, np.where(a > 0, a, 2.0), np.where(a > 0, 3.0, a)),
