@@ -112,20 +112,25 @@ class Adapter:
         leaf.grad = np.zeros_like(grad) if of_numpy else 0.0
 
     def _born(self, x: Any) -> Any:
-        """Return a leaf of a number or an array; an engine may take no whole numbers."""
+        """Return a leaf of a number or an array, if the engine takes it as it is."""
+        shape = np.shape(x)
         try:
-            return self.array(x.copy()) if np.shape(x) else self.leaf(x)
+            leaf = self.array(x.copy()) if shape else self.leaf(x)
         except Exception:
             if np.asarray(x).dtype.kind == "i":
                 raise NotThereError("it takes no whole numbers") from None
-            if np.ndim(x) > 2:
+            if len(shape) > 2:
                 raise NotThereError("it takes no arrays of three axes") from None
             raise
+        kept = as_numbers(self.value(leaf)) if shape else None
+        if kept is not None and kept.shape != shape:
+            raise NotThereError(f"it keeps an array of shape {shape} as {kept.shape}")
+        return leaf
 
     def update(self, leaf: Any, value: float) -> None:
         """Set the number of a leaf, as a step of training does."""
         is_array = isinstance(leaf.data, np.ndarray)
-        leaf.data = np.asarray(value, leaf.data.dtype) if is_array else value
+        leaf.data = np.full_like(leaf.data, value) if is_array else value
 
     @contextlib.contextmanager
     def forward(self) -> Iterator[None]:

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+import numpy as np
+
 from chainlab.doctor.probe import (
     Experiment,
     NotThereError,
     Observation,
     Probes,
     TimeIsUpError,
+    as_numbers,
     clock,
 )
 
@@ -80,8 +83,9 @@ def _read_twice(engine: Any) -> Iterator[Observation]:
             yield "a gradient of 2.5, read again", engine.gradient(alone), 2.5
     for leaf in _small_pass(engine, lambda a, b: a * b)[1]:
         first, second = engine.gradient(leaf), engine.gradient(leaf)
-        if first is not None and first != 0:
-            yield "the gradient, read again", second, float(first)
+        before = None if first is None else as_numbers(first)
+        if before is not None and before.size == 1 and before.any():
+            yield "the gradient, read again", second, float(before.reshape(()))
 
 
 def _root_gradient(engine: Any) -> tuple[Any, bool]:
@@ -230,6 +234,9 @@ def _doubled(engine: Any) -> Iterator[Observation]:
         if lines > most:
             yield f"lines that run, {times} nodes", lines, most / 10
         most = 40 * lines + 1000
+    end = as_numbers(engine.value(y))
+    if end is not None and np.isinf(end).any():
+        raise NotThereError("its numbers end below 2⁴⁰")
     yield "dy/da", engine.gradient(a), 2.0**40
 
 

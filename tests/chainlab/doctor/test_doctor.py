@@ -1009,6 +1009,28 @@ def test_a_kink_is_not_called_wrong():
     assert doubt(Slopes(math.nan, 1.0), came=2.0, right=1.0) == ""
 
 
+class Half(Sound):
+    """Numbers of 16 bits, which end at 65,504."""
+
+    def __init__(self, data, edges=()):
+        super().__init__(np.float16(data), edges)
+
+
+def test_numbers_that_end_early_are_no_wrong_order():
+    report = examine(Half, milestone=2)
+    assert bugs(report) == [probes.FLOAT32]
+    assert "a = a + a, 40 times" in {x.probe for x in report.outcomes if x.verdict == "missing"}
+
+
+def test_an_engine_that_keeps_two_axes_is_tried_on_two_axes():
+    keeps = ("np.asarray(data, float)", "np.atleast_2d(np.asarray(data, float))")
+    report = examine(patients.changed(patients.ARRAYS, *keeps)["Value"])
+    reasons = {x.found for x in report.outcomes if x.verdict == "missing"}
+    assert "it keeps an array of shape (3,) as (1, 3)" in reasons
+    assert probes.EMPTIED not in bugs(report)
+    assert STOPS not in bugs(report)
+
+
 def test_an_operation_that_gives_nothing_is_still_to_write():
     def nothing(self, other):
         """Say pass, as a stub does."""
