@@ -4,7 +4,7 @@ import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from chainview.player.watch import Written
 from chainview.read.words import digits, listed, size_text
 
 SECONDS = 60.0  # for differences
+AGREE = ("right", "faint")  # what differences say
 MODULE_HOOK = "BackwardHookFunction"  # PyTorch wraps it around a module with such a hook
 
 
@@ -46,6 +47,7 @@ class Diagnosis:
         layers: in the order in which they ran.
         compared: which gradients agree with differences, or nothing.
         unchecked: which gradients were not compared with differences, and why, or nothing.
+        unexamined: the leaves whose gradients we couldn't judge, each with the reason.
     """
 
     run: Watched
@@ -53,11 +55,28 @@ class Diagnosis:
     layers: Sequence[LayerSummary]
     compared: str = ""
     unchecked: str = ""
+    unexamined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_sound(self) -> bool:
-        """Whether there is no symptom."""
-        return not self.symptoms
+        """Whether there is no symptom, and every leaf's gradient was examined."""
+        return not self.symptoms and not self.unexamined
+
+    @property
+    def _head(self) -> str:
+        """What was found, and in how many leaves."""
+        count, leaves = len(self.symptoms), len(_reached(self.run))
+        examined = leaves - len(self.unexamined)
+        word = "leaf" if leaves == 1 else "leaves"
+        if count:
+            return (
+                f"{count} symptom{'s' * (count > 1)} found; {examined} of {leaves} {word} examined"
+            )
+        if not self.unexamined:
+            return f"no symptom in {leaves} {word}, all examined"
+        if examined:
+            return f"no symptom in the {examined} of {leaves} {word} that were examined"
+        return f"no symptom, but 0 of {leaves} {word} examined in full"
 
     def table(self) -> str:
         """Write a table of layers: bytes of parameters, bytes kept, and the gradient's RMS."""
@@ -71,13 +90,13 @@ class Diagnosis:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        count = len(self.symptoms)
-        head = f"{count} symptom{'s' * (count > 1)}" if count else "no symptom"
-        parts = [f"{self.run}\n{head} found", *map(str, self.symptoms)]
+        parts = [f"{self.run}\n{self._head}", *map(str, self.symptoms)]
         if self.compared:
             parts.append(f"Compared with differences: {self.compared}")
         if self.unchecked:
             parts.append(f"Not compared with differences: {self.unchecked}")
+        if self.run.frozen:
+            parts.append(f"Frozen: {listed(self.run.frozen, 6)}")
         return "\n\n".join(parts)
 
     __repr__ = __str__
@@ -131,16 +150,18 @@ def diagnose(
     >>> w = torch.tensor([0.0, 1.0], requires_grad=True)
     >>> print(diagnose(watch_torch(lambda: w.sqrt().sum())))  # doctest: +ELLIPSIS
     PyTorch: 3 values, 2 shares, 8 B kept for the backward pass; loss = 1.0
-    1 symptom found
+    1 symptom found; 0 of 1 leaf examined
     <BLANKLINE>
     Not finite
       where    a share that Sqrt sends to w (...:1)
       code     print(diagnose(watch_torch(lambda: w.sqrt().sum())))...
       seen     [inf, 0.5], from [1.0, 1.0]
       look at  the operation's derivative at its operand, such as that of a root at 0
+    <BLANKLINE>
+    Not compared with differences: a number isn't finite
     """
     symptoms = list(not_finite(watched))
-    judged = _Judged()
+    judged = _left_out(watched, "a number isn't finite")
     if not symptoms:
         symptoms += zeros(watched)
         symptoms += sizes(watched, vanishing, exploding)
@@ -153,7 +174,15 @@ def diagnose(
         for value in symptom.values:
             marks[value][symptom.kind] = None
     marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
-    return Diagnosis(marked, symptoms, _table(watched), judged.compared, judged.left_out)
+    return Diagnosis(
+        marked, symptoms, _table(watched), judged.compared, judged.left_out, judged.unexamined
+    )
+
+
+def _reached(watched: Watched) -> list[str]:
+    """Name the leaves with entries that were sent a gradient."""
+    leaves = leaf_names(watched.leaves)
+    return [name for name, x in leaves.items() if x.grad is not None and summary(x.data).size]
 
 
 # --- gradients against differences --------------------------------------------------------------
@@ -166,17 +195,23 @@ class _Judged:
     wrong: Sequence[Symptom] = ()
     compared: str = ""
     left_out: str = ""
+    unexamined: Mapping[str, str] = field(default_factory=dict)
+
+
+def _left_out(watched: Watched, reason: str) -> _Judged:
+    """Leave all leaves out, for one reason."""
+    return _Judged(left_out=reason, unexamined=dict.fromkeys(_reached(watched), reason))
 
 
 def _differences(watched: Watched, directions: int, seconds: float) -> _Judged:
     """Compare the gradients of all leaves with differences."""
     if not directions:
-        return _Judged(left_out="all leaves (directions=0)")
+        return _left_out(watched, "all leaves (directions=0)")
     if watched.rerun is None:
-        return _Judged(left_out="the function can't be run again")
+        return _left_out(watched, "the function can't be run again")
     found = compare(watched.rerun, directions, Budget(seconds, tell=_tell))
     if isinstance(found, str):
-        return _Judged(left_out=found)
+        return _left_out(watched, found)
     leaves = leaf_names(watched.leaves)
     wrong = {
         leaves[name]: (name, check.entry)
@@ -186,15 +221,22 @@ def _differences(watched: Watched, directions: int, seconds: float) -> _Judged:
     right = {
         leaves[name]
         for name, check in found.leaves.items()
-        if check.kind in ("right", "faint") and name in leaves
+        if check.kind in AGREE and name in leaves
     }
     excuses = _known_reasons(watched, {leaf: entry for leaf, (_, entry) in wrong.items()})
     guilty = {leaf: row for leaf, row in wrong.items() if leaf not in excuses}
-    left_out = [*_unclear(found, seconds)]
-    for reason in dict.fromkeys(excuses.values()):
-        names = [wrong[leaf][0] for leaf, other in excuses.items() if other == reason]
-        left_out.append(f"{listed(names, 6)} ({reason})")
-    return _Judged(_wrong_gradients(watched, guilty, right), _agreeing(found), "; ".join(left_out))
+    unclear = _unclear(found, seconds)
+    for leaf, reason in excuses.items():
+        unclear[reason].append(wrong[leaf][0])
+    left_out = [f"{listed(names, 6)} ({reason})" for reason, names in unclear.items()]
+    unexamined = {
+        name: reason
+        for reason, names in unclear.items()
+        for name in names
+        if name in _reached(watched) and found.leaves[name].nearby not in AGREE
+    }
+    symptoms = _wrong_gradients(watched, guilty, right)
+    return _Judged(symptoms, _agreeing(found), "; ".join(left_out), unexamined)
 
 
 def _tell(text: str) -> None:
@@ -242,8 +284,8 @@ def _agreeing(found: Compared) -> str:
     return f"{text} ({found.runs} runs of the function)"
 
 
-def _unclear(found: Compared, seconds: float) -> Iterator[str]:
-    """Yield the leaves about which differences tell us nothing, by the reason."""
+def _unclear(found: Compared, seconds: float) -> dict[str, list[str]]:
+    """Return the leaves about which differences tell us nothing, by the reason."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for name, check in found.leaves.items():
         if check.kind == "no time":
@@ -254,10 +296,9 @@ def _unclear(found: Compared, seconds: float) -> Iterator[str]:
             reason = "differences disagree: the loss is too rough here, or computed too roughly"
         else:
             continue
-        is_right = check.nearby in ("right", "faint")
+        is_right = check.nearby in AGREE
         reasons[reason + "; at a point nearby they agree" * is_right].append(name)
-    for reason, names in reasons.items():
-        yield f"{listed(names, 6)} ({reason})"
+    return reasons
 
 
 def _known_reasons(
