@@ -133,8 +133,8 @@ def diagnose(
     Args:
         watched: a run.
         vanishing: gradients vanish if those of all of the first layers' weights are below this part
-            of the last layers', in root mean squares over entries; over calls, if the norm of what
-            arrives at the first call is below this part of what arrives at the last.
+            of the last layers', in root mean squares over entries; over calls, if what arrives at
+            the first is lost in single precision beside what arrives at the last.
         exploding: they explode if the norm of what arrives at each of the first layers is above
             this multiple of what arrives at the last.
         dead: the part of a layer's units that may be 0 for the whole batch, where the batch is far
