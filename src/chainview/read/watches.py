@@ -28,6 +28,8 @@ class WatchedRuns(Nodes):
 
     def facts(self, thing: Any) -> NodeFacts:
         facts = super().facts(thing)
+        if thing.op:  # a box may hold all that its operations read
+            facts = facts._replace(kind="operation", op=thing.op)
         data, grad = thing.texts
         marks = tuple(self._marks.get(thing, ()))
         return facts._replace(data=data, grad=grad or None, marks=marks)

@@ -84,6 +84,16 @@ def test_runs_are_drawn(draw):
         assert part in drawing.source
 
 
+def test_a_box_that_holds_all_it_reads_is_no_leaf():
+    embed, head = nn.Sequential(nn.Embedding(5, 4), nn.Tanh()), nn.Linear(4, 2)
+    model = nn.ModuleList([embed, head])
+    run = watch_torch(lambda: head(embed(torch.arange(5))).sum(), model=model).folded(4)
+    boxes = [box for box in run.values if box.op and not box.parents]
+    assert boxes
+    assert "leaf" not in draw_graph(run).source
+    assert play(run).html
+
+
 def test_the_flow_shows_each_share():
     run = run_of("mlp")
     source = draw_gradient_flow(run).source
