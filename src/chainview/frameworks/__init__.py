@@ -9,7 +9,7 @@ nodes that `chainview.draw_graph`, `chainview.draw_gradient_flow` and
 `diagnose` says in words what is wrong with a run.
 
 Neither is imported before one of these is called. Tested with PyTorch 2.13 and JAX 0.10; the weekly
-run tries the newest. What is private of PyTorch is in ``_private.py`` alone.
+run tries PyTorch 2.4 and the newest. What is private of PyTorch is in ``_private.py`` alone.
 """
 
 from collections.abc import Callable, Sequence

@@ -52,9 +52,11 @@ class Watched(Run):
         raise KeyError(f"the loss does not depend on {thing!r:.60}, or not on this view of it")
 
     def folded(self, most: int = MOST_BOXES) -> "Watched":
-        """Fold the run into at most that many boxes, opening modules level by level while they fit.
+        """Fold the run into at most that many boxes, opening the largest modules while they fit.
 
-        Where a module has too many parts, those that follow one another share a box.
+        No way through the boxes is longer than a third of ``most``, or than 20. Parameters, and what
+        takes no gradient, are in the box that alone reads them. Where a module has too many parts,
+        those that follow one another share a box. A run of no more values than ``most`` stays whole.
         """
         return self if len(self.values) <= most else fold(self, "", most)
 
