@@ -450,8 +450,9 @@ def _view(tensor: Any) -> tuple[Any, ...]:
 
 def _named(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """Yield the tensors among the inputs, by the names of the function's arguments."""
+    called = f.forward if isinstance(f, torch.nn.Module) else f
     try:
-        names = list(inspect.signature(f).bind(*inputs).arguments)
+        names = list(inspect.signature(called).bind(*inputs).arguments)
     except (TypeError, ValueError):
         names = []
     if len(names) != len(inputs):

@@ -55,7 +55,7 @@ def test_branches_come_in_the_order_in_which_they_ran_and_not_in_which_they_are_
     tanh = next(value for value in run.values if value.op == "Tanh")
     assert tanh.line == line_of("the first branch")
     names = [value.name for value in run.folded(6).values]
-    assert names == ["args", "first", "Tanh in Branches", "second", "Add in Branches", "loss"]
+    assert names == ["x", "first", "Tanh in Branches", "second", "Add in Branches", "loss"]
 
 
 def test_steps_of_a_scan_are_numbered_in_time_whatever_the_loss_asks_first():
