@@ -17,12 +17,14 @@ from typing import Any
 import numpy as np
 
 RTOL, ATOL, DRAWS = 1e-6, 1e-9, 5  # the defaults of a check
-SINGLE = 3e-5  # of the largest entry: what may be wrong in a result that float32 has rounded
-NEAR, NEAR_HALF = 1e-3, 0.05  # relative: an error this small may come from rounding
+# Relative to the largest entry of the expected result:
+SINGLE = 3e-5  # what may be wrong in an array that float32 has rounded, all of it or a part
+NEAR = 1e-3  # an error below this may come from rounding
 ROUNDING = (
-    "so close, it may be rounding: float32 holds about 7 digits, and float16 about 3; convert the "
-    "inputs to float64. If they are float64 already, look for a small term that is missing or wrong"
+    "so close, it may be rounding: float32 holds about 7 digits; convert the inputs to float64. If "
+    "they are float64 already, look for a small term that is missing or wrong"
 )
+HALF = "float16 holds about 3 digits, too few to tell a right result: convert it all to float64"
 DEPTH = 24  # how deep lists and dicts may be nested
 KEY_BOUND = 2**53
 # How an instance of a user's subclass becomes an instance of Python's own class.
@@ -115,8 +117,9 @@ def first_difference(
     """Compare named results in the order of ``expected``; return None if all agree.
 
     Shapes come before values. A number agrees if it is within atol + rtol·abs(expected); nan
-    agrees with nan. A result in float32, or one that was and is now held in float64, may also be
-    wrong by 3e-5 of the largest expected entry, unless ``rtol`` asks for more than 6 digits.
+    agrees with nan. Numbers that are not whole by their dtype may also be wrong by 3e-5 of the
+    largest expected entry, unless ``rtol`` asks for more than 6 digits: what float32 has rounded
+    on the way may be held in float64. A result in float16 is refused, whatever its values.
     Where the wrong result looks like a usual mistake, the hint says so.
 
     Args:
@@ -134,6 +137,9 @@ def first_difference(
     """
     if not isinstance(got, Mapping):
         return Difference("result", "not a dict of results", ", ".join(expected), _show(got))
+    for name in expected:
+        if _is_half(got.get(name)):
+            return Difference(name, "is in float16", "float64 or float32", "float16", HALF)
     for name, wanted in expected.items():
         if name not in got:
             return Difference(name, "is missing", _show(wanted), _show_names(got))
@@ -227,13 +233,15 @@ def _compare_lists(expected: Any, got: Any, rtol: float, atol: float) -> Mismatc
         return "is not a list", _show(expected), f"{type(got).__name__} {_show(got)}", ""
     if len(got) != len(expected):
         return f"has {len(got)} items, not {len(expected)}", _show(expected), _show(got), ""
-    numbers, came = _as_numbers(expected), _as_numbers(got)
+    numbers, came, near = _as_numbers(expected), _as_numbers(got), False
     if numbers is not None and came is not None:
         atol = _allowed(numbers, came, rtol, atol)
+        near = numbers.shape == came.shape and _is_near(numbers, came)
     for i, (wanted, item) in enumerate(zip(expected, got, strict=True)):
         found = _compare(wanted, item, rtol, atol)
         if found:
-            return f"item {i}: {found[0]}", _show(expected), _show(got), found[3]
+            hint = ROUNDING if near else found[3]
+            return f"item {i}: {found[0]}", _show(expected), _show(got), hint
     return None
 
 
@@ -261,27 +269,9 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
 
 
 def _allowed(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> float:
-    """Return the absolute tolerance, which is wider if float32 has rounded the result."""
-    wider = rtol >= RTOL and _is_single(got)
+    """Return the absolute tolerance, which is wider if float32 may have rounded the result."""
+    wider = rtol >= RTOL and got.dtype.kind in "fc"
     return max(atol, SINGLE * _largest(expected)) if wider else atol
-
-
-def _is_single(array: np.ndarray) -> bool:
-    """Return whether float32 has rounded the numbers: by dtype, or because it holds them all.
-
-    Numbers that float16 holds as well, such as 0 and 1, show nothing of that.
-    """
-    if array.dtype in (np.float32, np.complex64):
-        return True
-    if array.dtype not in (np.float64, np.complex128):
-        return False
-    parts = np.stack([array.real, array.imag])
-    with np.errstate(over="ignore", under="ignore"):
-        single, half = (
-            np.array_equal(parts.astype(kind), parts, equal_nan=True)
-            for kind in (np.float32, np.float16)
-        )
-    return single and not half
 
 
 def _largest(array: np.ndarray) -> float:
@@ -289,12 +279,17 @@ def _largest(array: np.ndarray) -> float:
     return float(np.max(np.abs(array), where=np.isfinite(array), initial=0.0))
 
 
-def _is_near(expected: np.ndarray, got: np.ndarray, atol: float) -> bool:
+def _is_near(expected: np.ndarray, got: np.ndarray) -> bool:
     """Return whether the difference is so small that rounding may have caused it."""
-    slack = NEAR if _is_single(got) else SINGLE
-    if got.dtype == np.float16:
-        slack = NEAR_HALF
-    return np.allclose(got, expected, NEAR, max(atol, slack * _largest(expected)), equal_nan=True)
+    slack = NEAR * _largest(expected)
+    close = np.allclose(got, expected, 0, slack, equal_nan=True)
+    return slack > 0 and got.dtype.kind in "fc" and close
+
+
+def _is_half(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_half, value))
+    return getattr(value, "dtype", None) == np.float16
 
 
 def _as_numbers(value: Any) -> np.ndarray | None:
@@ -326,7 +321,7 @@ def _shape_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float)
 
 
 def _value_hint(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> str:
-    if _is_near(expected, got, atol) and expected.any():
+    if _is_near(expected, got):
         return ROUNDING
     if not np.isfinite(got).all():
         return "there is a nan or inf in it" if np.isfinite(expected).all() else ""

@@ -19,6 +19,7 @@ from coursework.stubs import make_stub
 from coursework.syntax import parse_module
 from coursework.trusted import ProblemError, errors_at, errors_named, run
 
+STRICT = checks.RTOL / 2  # relative: answer and oracle both compute in float64
 INSTANCES = 3  # looked at, where each student's is another
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 FOREIGN = re.compile(r"\{[a-z:-]+\}`|^:::|\]\((?!https?://)|^\([\w-]+\)=", re.MULTILINE)
@@ -193,7 +194,8 @@ def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[st
                 continue
             with errors_named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
                 wanted = run(part.oracle, own=part.own)["oracle"](copy.deepcopy(drawn))
-            wrong = checks.first_difference(wanted, got, part.rtol, part.atol)
+            rtol = min(part.rtol, STRICT)
+            wrong = checks.first_difference(wanted, got, rtol, part.atol)
             if wrong:
                 yield f"{problem.where}, {problem.id}, {part.name!r}, draw {k}: {wrong}"
                 break

@@ -7,8 +7,10 @@ which result is the first that is wrong: a name, a pattern such as `v*`, `raises
 none, and "" where all are right.
 
 Each is tried once more in float32, the default of PyTorch and JAX, with inputs and results rounded
-to it. A right one must still be right, and a wrong one must lose the same parts. Checks that ask
-for more digits than float32 has are left out.
+to it. A wrong one must lose the same parts. A right one, and the reference answer, must still be
+right, also where only the inputs are rounded, as in an answer that mixes float32 and float64; in
+float16 its dtype must be what is wrong, whatever is drawn. Checks that ask for more digits than
+float32 has are left out.
 """
 
 import tomllib
@@ -24,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.checks import RTOL, first_difference
+from chaingrad.checks import HALF, RTOL, first_difference
 from coursework.problems import Part, Problem
 from coursework.trusted import ProblemError, errors_at, errors_named
 
@@ -86,23 +88,41 @@ def unexpected_on(
     problem: Problem, trials: Sequence[Trial], inputs: Sequence[Sequence[Any]], name: str
 ) -> Iterator[str]:
     """Yield the surprises for given inputs of each check; `name` says where they come from."""
+    right = Trial("the reference answer", problem.answer, ("",) * len(problem.parts))
     for k, (part, drawn) in enumerate(zip(problem.parts, inputs, strict=True)):
         expected = [problem.expected(part, each) for each in drawn]
-        for trial in (trial for trial in trials if k < len(trial.finds)):
+        for trial in (trial for trial in (right, *trials) if k < len(trial.finds)):
             wanted = trial.finds[k]
-            found = first_wrong(problem, part, trial.code, drawn, expected)
             said = f"{problem.id}, {part.name!r}, {name}: in {trial.why!r} it finds"
+            found = first_wrong(problem, part, trial.code, drawn, expected)
             if not _fits(found, wanted):
                 yield f"{said} {found!r}, not {wanted!r}"
             if part.rtol < RTOL or (any(trial.finds) and _fits("", wanted)):
                 continue
-            found = first_wrong(problem, part, trial.code, drawn, expected, single=True)
-            if bool(found) != bool(wanted):
-                yield f"{said} {found!r} in float32, not {wanted!r}"
+            for twin in TWINS if wanted == "" else TWINS[:1]:
+                found = first_wrong(problem, part, trial.code, drawn, expected, twin)
+                if bool(found) != bool(wanted):
+                    yield f"{said} {found!r} {twin.name}, not {wanted!r}"
 
 
 def _fits(found: str, wanted: str) -> bool:
     return any(fnmatchcase(found, pattern) for pattern in wanted.split("|"))
+
+
+@dataclass(frozen=True)
+class Twin:
+    """How an answer is tried once more: the dtypes that inputs and results are rounded to."""
+
+    name: str
+    inputs: type[np.floating[Any]]
+    results: type[np.floating[Any]]
+
+
+TWINS = (
+    Twin("in float32", np.float32, np.float32),
+    Twin("partly in float32", np.float32, np.float64),
+    Twin("in float16", np.float16, np.float16),
+)
 
 
 def first_wrong(
@@ -111,43 +131,46 @@ def first_wrong(
     code: str,
     drawn: Sequence[Any],
     expected: Sequence[Any],
-    *,
-    single: bool = False,
+    twin: Twin | None = None,
 ) -> str:
     """Return the name of the first wrong result, "raises" if there is none, "" if all are right.
 
-    With ``single``, inputs and results are rounded to float32.
+    A ``twin`` rounds inputs and results. Of results in float16 all is said to be right if they are
+    refused for that alone.
     """
     tried = replace(problem, answer=code)
-    compute = _in_float32 if single else Problem.expected
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for inputs, wanted in zip(drawn, expected, strict=True):
             try:
                 with errors_named("the answer"):
-                    got = compute(tried, part, inputs)
+                    got = _results(tried, part, inputs, twin)
             except ProblemError:
                 return RAISES
-            if wrong := first_difference(wanted, got, part.rtol, part.atol):
+            wrong = first_difference(wanted, got, part.rtol, part.atol)
+            if wrong and wrong.hint != HALF:
                 return wrong.name
     return ""
 
 
-def _in_float32(tried: Problem, part: Part, inputs: Any) -> Any:
-    """Compute on inputs in float32, or on Python's own numbers if the answer takes no others."""
+def _results(tried: Problem, part: Part, inputs: Any, twin: Twin | None) -> Any:
+    """Compute on rounded inputs, or on Python's own numbers if the answer takes no others."""
+    if twin is None:
+        return tried.expected(part, inputs)
     try:
-        return _rounded(tried.expected(part, _rounded(inputs)))
+        results = tried.expected(part, _rounded(inputs, twin.inputs))
     except ProblemError:
-        return _rounded(tried.expected(part, inputs))
+        results = tried.expected(part, inputs)
+    return _rounded(results, twin.results)
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: Any, dtype: type[np.floating[Any]]) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
+        return {key: _rounded(item, dtype) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return type(value)(map(_rounded, value))
+        return type(value)(_rounded(item, dtype) for item in value)
     if isinstance(value, (float, complex, np.ndarray)):
         array = np.asarray(value)
-        single = {"f": np.float32, "c": np.complex64}.get(array.dtype.kind)
-        return array.astype(single)[()] if single else value
+        kinds = {"f": dtype, "c": np.result_type(dtype, np.complex64)}
+        return array.astype(kinds[array.dtype.kind])[()] if array.dtype.kind in kinds else value
     return value

@@ -1,12 +1,17 @@
 """Named results compared: which is the first wrong one, what is wrong, and what it looks like."""
 
+import functools
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from chaingrad.checks import (
+    HALF,
+    NEAR,
     ROUNDING,
     Difference,
     NotPlainError,
@@ -149,6 +154,8 @@ ERROR = np.array([0.0, 1e-4])
         (SMALL_LAST + ERROR).astype(np.float32).astype(float),  # converted afterwards
         (SMALL_LAST + ERROR).astype(np.float32).tolist(),
         (SMALL_LAST + ERROR).astype(np.complex64),
+        (SMALL_LAST + ERROR).astype(np.float32).astype(float) + 1e-12,  # computed in both
+        SMALL_LAST + ERROR,
     ],
 )
 def test_a_right_result_in_float32_is_right(got: Any) -> None:
@@ -159,7 +166,7 @@ def test_a_right_result_in_float32_is_right(got: Any) -> None:
 def test_a_list_in_float32_is_measured_by_its_largest_number() -> None:
     came = [np.float32(x) for x in SMALL_LAST + ERROR]
     assert first_difference({"jet": tuple(SMALL_LAST)}, {"jet": tuple(came)}) is None
-    assert difference(list(SMALL_LAST), [100.0, 1 / 3 + 1e-4]).hint == ROUNDING
+    assert difference(list(SMALL_LAST), [100.0, 1 / 3 + 1e-2]).hint == ROUNDING
     assert difference(["a", 1.0], ["a", np.float32(1.01)]).problem.startswith("item 1")
 
 
@@ -171,10 +178,9 @@ def test_a_number_in_float32_is_right_within_its_digits() -> None:
 @pytest.mark.parametrize(
     "got",
     [
-        SMALL_LAST + ERROR,  # in float64
-        (SMALL_LAST + ERROR).astype(np.float32).astype(float) + 1e-12,  # computed in both
+        SMALL_LAST + 100 * ERROR,
         (SMALL_LAST + 100 * ERROR).astype(np.float32),
-        SMALL_LAST.astype(np.float16),
+        (SMALL_LAST / 3).astype(np.float16).astype(np.float32) * 3,
     ],
 )
 def test_what_rounding_may_have_changed_is_told_so_and_nothing_else(got: Any) -> None:
@@ -184,8 +190,9 @@ def test_what_rounding_may_have_changed_is_told_so_and_nothing_else(got: Any) ->
 @pytest.mark.parametrize(
     ("expected", "got"),
     [
-        (1.00001, 1.0),  # a small term is left out: numbers that are whole show no rounding
-        (np.array([1.00001, 2.0]), np.array([1.0, 2.0])),
+        (1.00004, 1.0),  # a small term is left out
+        (np.array([1.0001, 2.0]), np.array([1.0, 2.0])),
+        (100_000, 100_001),  # whole numbers are not rounded
         (np.array([1.0, 0.01]), np.array([1.0, 0.0], np.float32)),
         (W, (W * 1.0002).astype(np.float32)),
         (0.0, np.float32(1e-6)),
@@ -193,6 +200,72 @@ def test_what_rounding_may_have_changed_is_told_so_and_nothing_else(got: Any) ->
 )
 def test_float32_is_no_excuse(expected: Any, got: Any) -> None:
     assert first_difference({"dW": expected}, {"dW": got}) is not None
+
+
+@pytest.mark.parametrize(
+    "got",
+    [
+        W.astype(np.float16),  # right by luck: all of it is whole or a half
+        (W / 3).astype(np.float16),
+        list(W.astype(np.float16)),
+        [[np.float16(1.0)]],
+    ],
+)
+def test_float16_is_refused_whatever_it_holds(got: Any) -> None:
+    found = first_difference({"first": 1.0, "dW": W}, {"first": 5.0, "dW": got})
+    assert found is not None
+    assert (found.name, found.got, found.hint) == ("dW", "float16", HALF)
+
+
+def computed(rng: np.random.Generator, A: Any, B: Any, dtype: type) -> Any:
+    """A product whose terms are added up in a drawn order, with partial sums in the dtype."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = A.astype(dtype)[:, :, None] * B.astype(dtype)
+        terms = terms[:, rng.permutation(len(B))]
+        pieces = np.split(terms, np.sort(rng.integers(0, len(B) + 1, 3)), axis=1)
+        return functools.reduce(np.add, [piece.sum(axis=1, dtype=dtype) for piece in pieces])
+
+
+SEEDS = st.integers(0, 2**32 - 1)
+SIZES = st.integers(1, 64)
+
+
+@given(SEEDS, SIZES, SIZES, SIZES, st.integers(-6, 6))
+def test_a_sum_in_float32_in_any_order_is_right(
+    n: int, rows: int, terms: int, columns: int, scale: int
+) -> None:
+    """Sums of up to 64 products, while the largest is no less than a tenth of what is added up."""
+    rng = np.random.default_rng(n)
+    A, B = rng.normal(size=(rows, terms)) * 10.0**scale, rng.normal(size=(terms, columns))
+    expected = A @ B
+    assume(np.abs(expected).max() > 0.1 * (np.abs(A) @ np.abs(B)).max())
+    single = computed(rng, A, B, np.float32)
+    assert first_difference({"dW": expected}, {"dW": single}) is None
+    assert first_difference({"dW": expected}, {"dW": single.astype(float) * (1 + 1e-9)}) is None
+    half = computed(rng, A, B, np.float16)
+    assert difference(expected, half).hint == HALF
+
+
+@given(SEEDS, st.integers(2, 9), st.sampled_from([np.float32, np.float64]), st.integers(-2, 6))
+def test_what_is_wrong_by_a_thousandth_is_wrong(n: int, size: int, dtype: type, scale: int) -> None:
+    """A factor, a term that is left out, a transpose, one entry: while more than 5e-5 comes of it.
+
+    Where the largest entry is below 1e-4, the absolute tolerance decides.
+    """
+    rng = np.random.default_rng(n)
+    A, B = rng.normal(size=(size, size)) * 10.0**scale, rng.normal(size=(size, size))
+    right = A @ B
+    largest = np.abs(right).max()
+    assume(largest > 1e-4)
+    one = np.zeros_like(right)
+    one[*rng.integers(size, size=2)] = 1e-4 * largest
+    dropped = right - np.outer(A[:, 0], B[0])
+    for wrong in (right * 1.001, right / 1.001, dropped, right.T, right + one):
+        error = np.abs(wrong - right).max() / largest
+        assert error > 5e-5
+        found = difference(right, wrong.astype(dtype), hints={"*": "mind"})
+        if not 0.99 < error / NEAR < 1.01:
+            assert (found.hint == ROUNDING) == (error < NEAR)
 
 
 def test_a_usual_mistake_in_float32_gets_its_hint() -> None:
