@@ -9,15 +9,14 @@ parents, a node is left when every child has sent its share, and each edge is pa
 """
 
 import contextlib
-import functools
 from collections.abc import Collection, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
 
 from chaingrad import _fast, modes
+from chaingrad._release import is_released, release_node
 from chaingrad._shares import accumulated, added, copy_if_view, match_parent
-from chaingrad.rules import Rule
 
 ndarray = np.ndarray
 
@@ -104,7 +103,7 @@ def accumulate(
             adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
             del share  # so that its memory is free while others are computed
         if release:
-            _release(node, keep_data=node is root)
+            release_node(node, keep_data=node is root)
     return adjoint
 
 
@@ -165,7 +164,7 @@ def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[An
         node = stack.pop()
         if node is None:
             node = stack.pop()
-            if node in wanted or _is_released(node) or not leads.isdisjoint(node.parents):
+            if node in wanted or is_released(node) or not leads.isdisjoint(node.parents):
                 leads.add(node)
                 order.append(node)
         elif node.rule is not None and node.requires_grad and node not in seen:
@@ -193,38 +192,3 @@ def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
         (parent, float(local) if takes else None)
         for parent, local, takes in zip(node.parents, found, needed, strict=True)
     ]
-
-
-# --- release ------------------------------------------------------------------------------------
-
-
-def _release(node: Any, keep_data: bool) -> None:
-    node.parents = ()
-    node.rule = _released(node.rule.name)
-    if not keep_data:
-        node.data = None
-        node.grad = 0.0
-
-
-class _Released(Rule):
-    """The rule of a node that was freed."""
-
-    __slots__ = ()
-
-    def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> Any:
-        raise ValueError(
-            f"backward: a node {self.name} was freed by backward(release=True); compute it again, "
-            "or leave release out of the earlier call"
-        )
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _released, (self.name,)
-
-
-@functools.cache
-def _released(name: str) -> Rule:
-    return _Released(name, lambda *inputs: None, ())
-
-
-def _is_released(node: Any) -> bool:
-    return isinstance(node.rule, _Released)

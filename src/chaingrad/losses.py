@@ -12,6 +12,7 @@ from chaingrad import rules
 from chaingrad._arguments import as_node, at_least_zero, node_list
 from chaingrad._messages import describe
 from chaingrad.node import Node
+from chaingrad.rules import Rule, Value
 
 
 def mse_loss(prediction: Any, target: Any) -> Node:
@@ -83,7 +84,7 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
     """
     node = as_node(logits)
     labels = _checked_labels(labels, node.shape)
-    return node.apply(rules.cross_entropy, (node,), {"labels": labels.copy(), "kept": []})
+    return node.apply(_CROSS_ENTROPY, (node,), {"labels": labels.copy(), "kept": []})
 
 
 def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
@@ -119,7 +120,7 @@ def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
         within.demand(f"binary_cross_entropy_with_logits: {message}")
     elif not np.all(within):
         raise ValueError(f"binary_cross_entropy_with_logits: {message}")
-    return node.apply(rules.binary_cross_entropy, (node,), {"labels": target.copy()})
+    return node.apply(_BINARY_CROSS_ENTROPY, (node,), {"labels": target.copy()})
 
 
 def l2_penalty(parameters: Iterable[Node], weight_decay: float) -> Node:
@@ -166,3 +167,53 @@ def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:
             f"{labels[wrong[0]]}"
         )
     return labels
+
+
+# --- rules -------------------------------------------------------------------------------------
+
+
+def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
+    shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
+    picked = rules.pick(shifted, (np.arange(len(labels)), labels))
+    powers = np.exp(shifted) if rules.is_symbol(shifted) else np.exp(shifted, out=shifted)
+    total = powers.sum(axis=1, keepdims=True)
+    if kept is not None:
+        kept[:] = [(powers, total)]  # so that the backward pass takes no exponential again
+    return np.mean(np.log(total[:, 0]) - picked)
+
+
+def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = None) -> Value:
+    # (softmax(a) - 1 at the label) / n
+    n = len(labels)
+    rows = np.arange(n)
+    if isinstance(a, rules.Traced) or isinstance(g, rules.Traced) or rules.is_symbol(labels):
+        powers = rules.exp(a - rules.value(a).max(axis=1, keepdims=True, initial=-np.inf))
+        softmax = powers / rules.sum_(powers, axis=1, keepdims=True)
+        return rules.shared(g, n) * (softmax - (labels[:, None] == np.arange(rules.shape_of(a)[1])))
+    try:
+        share, total = kept.pop()  # of the first pass, which writes its share over them
+    except (AttributeError, IndexError):
+        again: list[Any] = []
+        _cross_entropy(a, labels, again)
+        share, total = again.pop()
+    scale = rules.shared(rules.uniform_entry(g), n)
+    share *= (scale / total).astype(share.dtype, copy=False)
+    share[rows, labels] -= scale
+    return share
+
+
+_CROSS_ENTROPY: Rule = rules.rule("cross_entropy", _cross_entropy, _cross_entropy_vjp)
+
+
+def _binary_cross_entropy(a: Any, labels: Any) -> Any:
+    # -y log p - (1 - y) log(1 - p) = log(1 + exp(-a)) + (1 - y) a
+    return np.mean(np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a))) + (1.0 - labels) * a)
+
+
+_BINARY_CROSS_ENTROPY: Rule = rules.rule(
+    "binary_cross_entropy",
+    _binary_cross_entropy,
+    lambda g, out, a, labels: (
+        rules.shared(g, max(np.size(labels), 1)) * (rules.sigmoid(a) - labels)
+    ),
+)

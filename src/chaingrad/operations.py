@@ -8,14 +8,15 @@ the question to `ufunc` and `function` here.
 import inspect
 import math
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from chaingrad import rules
-from chaingrad.rules import Traced, is_symbol, may_hold, value
+from chaingrad._subscripts import terms_of
+from chaingrad.rules import JointRule, Rule, Traced, Value, is_symbol, may_hold, shape_of, value
 
 # --- of several operands ------------------------------------------------------------------------
 
@@ -104,6 +105,37 @@ def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return _first("logsumexp", x).apply(rules.logsumexp, (x,), {"axis": axis, "keepdims": keepdims})
 
 
+def _einsum(*inputs: Any, subscripts: str) -> Any:
+    *terms, result = terms_of(subscripts, [np.shape(x) for x in inputs])
+    return np.einsum(f"{','.join(terms)}->{result}", *inputs)
+
+
+def _einsum_shares(
+    g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], subscripts: str
+) -> Iterator[Value]:
+    for i, takes in enumerate(needed):
+        yield _einsum_share(g, inputs, i, subscripts) if takes else None
+
+
+def _einsum_share(g: Value, inputs: Sequence[Value], i: int, subscripts: str) -> Value:
+    # the sum is linear in each operand: its share is the sum of products of g and the others
+    *terms, result = terms_of(subscripts, [shape_of(x) for x in inputs])
+    term, shape = terms.pop(i), shape_of(inputs[i])
+    others = [x for k, x in enumerate(inputs) if k != i]
+    target = "".join(c for c in term if c in result + "".join(terms))
+    share = _EINSUM(g, *others, subscripts=f"{','.join([result, *terms])}->{target}")
+    sizes = dict(zip(target, shape_of(share), strict=True))
+    found = [sizes.get(c, 1) for c in term]
+    full = tuple(n if m == 1 else m for m, n in zip(found, shape, strict=True))
+    if target != term or shape_of(share) != full:
+        # summed over an index that nothing else has, or has once: one entry for all
+        share = rules.broadcast_to(rules.reshape(share, shape=tuple(found)), shape=full)
+    return share
+
+
+_EINSUM: Rule = rules.register(JointRule("einsum", _einsum, _einsum_shares))
+
+
 def einsum(subscripts: str, *operands: Any) -> Any:
     """Sum products over indices, as ``np.einsum`` does.
 
@@ -121,7 +153,7 @@ def einsum(subscripts: str, *operands: Any) -> Any:
     if not isinstance(subscripts, str):
         raise TypeError('einsum: say which indices first, as in einsum("ij,jk->ik", x, y)')
     first = _first("einsum", *operands)
-    return first.apply(rules.einsum, operands, {"subscripts": subscripts})
+    return first.apply(_EINSUM, operands, {"subscripts": subscripts})
 
 
 def dot(a: Any, b: Any) -> Any:

@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from chaingrad._scatter import add_at
-from chaingrad._subscripts import terms_of
 from chaingrad.facts import FACTS, UNKNOWN, Facts
 
 Value = Any  # a float, an array, or a Traced
@@ -174,10 +173,10 @@ def rule(
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
         TypeError: a fact has no place in `chaingrad.facts.Facts`.
     """
-    return _register(Rule(name, compute, vjps, **facts), replace)
+    return register(Rule(name, compute, vjps, **facts), replace)
 
 
-def _register(new: Rule, replace: bool = False) -> Rule:
+def register(new: Rule, replace: bool = False) -> Rule:
     if new.name in RULES and not replace:
         raise ValueError(
             f"there is a rule named {new.name!r} already; choose another name, or pass replace=True"
@@ -510,14 +509,14 @@ def _logsumexp_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) ->
     return _undo_reduction(g, a, axis, keepdims) * (powers / sum_(powers, axis=axis, keepdims=True))
 
 
-def _shared(g: Any, count: float) -> Any:
+def shared(g: Any, count: float) -> Any:
     """Divide ``g`` by ``count``; if float16 cannot hold the count, multiply by its inverse."""
     return g * (1 / count) if count > 65504 else _divide(g, count)
 
 
 def _mean_vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
     count = max(np.size(value(a)), 1) / max(np.size(value(out)), 1)
-    return _undo_reduction(_shared(g, count), a, axis, keepdims)
+    return _undo_reduction(shared(g, count), a, axis, keepdims)
 
 
 def _sum(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
@@ -542,51 +541,6 @@ min_ = _extremum("min", np.min)
 logsumexp: Rule = rule("logsumexp", _logsumexp, _logsumexp_vjp)
 
 
-def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
-    shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
-    picked = _pick(shifted, (np.arange(len(labels)), labels))
-    powers = np.exp(shifted) if is_symbol(shifted) else np.exp(shifted, out=shifted)
-    total = powers.sum(axis=1, keepdims=True)
-    if kept is not None:
-        kept[:] = [(powers, total)]  # so that the backward pass takes no exponential again
-    return np.mean(np.log(total[:, 0]) - picked)
-
-
-def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = None) -> Value:
-    # (softmax(a) - 1 at the label) / n
-    n = len(labels)
-    rows = np.arange(n)
-    if isinstance(a, Traced) or isinstance(g, Traced) or is_symbol(labels):
-        powers = exp(a - value(a).max(axis=1, keepdims=True, initial=-np.inf))
-        softmax = powers / sum_(powers, axis=1, keepdims=True)
-        return _shared(g, n) * (softmax - (labels[:, None] == np.arange(shape_of(a)[1])))
-    try:
-        share, total = kept.pop()  # of the first pass, which writes its share over them
-    except (AttributeError, IndexError):
-        again: list[Any] = []
-        _cross_entropy(a, labels, again)
-        share, total = again.pop()
-    scale = _shared(uniform_entry(g), n)
-    share *= (scale / total).astype(share.dtype, copy=False)
-    share[rows, labels] -= scale
-    return share
-
-
-cross_entropy: Rule = rule("cross_entropy", _cross_entropy, _cross_entropy_vjp)
-
-
-def _binary_cross_entropy(a: Any, labels: Any) -> Any:
-    # -y log p - (1 - y) log(1 - p) = log(1 + exp(-a)) + (1 - y) a
-    return np.mean(np.maximum(-a, 0) + np.log1p(np.exp(-np.abs(a))) + (1.0 - labels) * a)
-
-
-binary_cross_entropy: Rule = rule(
-    "binary_cross_entropy",
-    _binary_cross_entropy,
-    lambda g, out, a, labels: _shared(g, max(np.size(labels), 1)) * (sigmoid(a) - labels),
-)
-
-
 def _cumsum_vjp(g: Value, out: Value, a: Value, axis: int) -> Value:
     # each entry is in all sums that come after it: the sums of g from the other end
     backwards = (*[slice(None)] * (axis % len(shape_of(a))), slice(None, None, -1))
@@ -599,7 +553,8 @@ cumsum: Rule = rule("cumsum", lambda a, axis: np.cumsum(a, axis=axis), _cumsum_v
 # --- shapes -------------------------------------------------------------------------------------
 
 
-def _pick(a: Any, index: Any) -> Any:
+def pick(a: Any, index: Any) -> Any:
+    """Return the entries at an index, which may hold a symbol."""
     symbol = symbol_in(index)
     if symbol is not None:
         return symbol.pick(a, index)
@@ -646,10 +601,10 @@ transpose: Rule = rule(
     ),
 )
 getitem: Rule = rule(
-    "getitem", _pick, lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a))
+    "getitem", pick, lambda g, out, a, index: scatter(g, index=index, shape=shape_of(a))
 )
 scatter: Rule = rule("scatter", _scatter, lambda g, out, a, index, shape: getitem(g, index=index))
-concatenate: Rule = _register(
+concatenate: Rule = register(
     JointRule("concatenate", lambda *inputs, axis: np.concatenate(inputs, axis=axis), _pieces)
 )
 
@@ -707,37 +662,3 @@ def _by_columns(x: Value) -> bool:
 
 # Y = AB has dL/dA = dL/dY B^T and dL/dB = A^T dL/dY, for each matrix of a stack.
 matmul: Rule = rule("matmul", operator.matmul, _matmul_left, _matmul_right)
-
-
-# --- sums of products over indices --------------------------------------------------------------
-
-
-def _einsum(*inputs: Any, subscripts: str) -> Any:
-    *terms, result = terms_of(subscripts, [np.shape(x) for x in inputs])
-    return np.einsum(f"{','.join(terms)}->{result}", *inputs)
-
-
-def _einsum_shares(
-    g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool], subscripts: str
-) -> Iterator[Value]:
-    for i, takes in enumerate(needed):
-        yield _einsum_share(g, inputs, i, subscripts) if takes else None
-
-
-def _einsum_share(g: Value, inputs: Sequence[Value], i: int, subscripts: str) -> Value:
-    # the sum is linear in each operand: its share is the sum of products of g and the others
-    *terms, result = terms_of(subscripts, [shape_of(x) for x in inputs])
-    term, shape = terms.pop(i), shape_of(inputs[i])
-    others = [x for k, x in enumerate(inputs) if k != i]
-    target = "".join(c for c in term if c in result + "".join(terms))
-    share = einsum(g, *others, subscripts=f"{','.join([result, *terms])}->{target}")
-    sizes = dict(zip(target, shape_of(share), strict=True))
-    found = [sizes.get(c, 1) for c in term]
-    full = tuple(n if m == 1 else m for m, n in zip(found, shape, strict=True))
-    if target != term or shape_of(share) != full:
-        # summed over an index that nothing else has, or has once: one entry for all
-        share = broadcast_to(reshape(share, shape=tuple(found)), shape=full)
-    return share
-
-
-einsum: Rule = _register(JointRule("einsum", _einsum, _einsum_shares))

@@ -9,7 +9,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from chaingrad import Node, einsum, elementwise, linalg, no_grad, rules, where
+from chaingrad import Node, einsum, elementwise, linalg, losses, no_grad, operations, rules, where
 from chaingrad.account import Ledger, flops, saved_bytes
 from chaingrad.facts import FACTS
 from chaingrad.losses import binary_cross_entropy_with_logits, cross_entropy, softmax
@@ -184,7 +184,7 @@ def weights_for(name, inputs, options, gradient):
 
 
 def engine_rules():
-    modules = (rules, elementwise, linalg)
+    modules = (rules, elementwise, linalg, losses, operations)
     return {x.name: x for module in modules for x in vars(module).values() if isinstance(x, Rule)}
 
 

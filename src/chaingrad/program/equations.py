@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from chaingrad.program.assembly import taken_apart
+from chaingrad.program.line import Line
 from chaingrad.program.loops import Loop
 from chaingrad.program.source import (
     ATOM,
@@ -15,7 +16,6 @@ from chaingrad.program.source import (
     POWER,
     TIMES,
     UNARY,
-    Line,
     Writer,
     signed,
 )

@@ -2,15 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from chaingrad.program.line import Line
 from chaingrad.program.loops import Loop
 from chaingrad.program.tape import Recorded
-
-if TYPE_CHECKING:
-    from chaingrad.program.source import Line, Writer
 
 
 def kept(values: Sequence[Recorded]) -> dict[Recorded, tuple[str, int] | None]:
@@ -72,13 +69,22 @@ def made_of(x: Recorded) -> Recorded:
     return x
 
 
-def settle(writer: "Writer", loop: Loop, inner: list["Line"]) -> list[str]:
-    """Have lines write over what a step was handed, and return the text that hands on the rest."""
+def settle(
+    loop: Loop, inner: list[Line], names: dict[Recorded, str], operand: Callable[[Recorded], str]
+) -> list[str]:
+    """Have lines write over what a step was handed, and return the text that hands on the rest.
+
+    Args:
+        loop: the loop.
+        inner: the lines of its body, some of which get other names.
+        names: of values, where the new ones go.
+        operand: returns a value as the text has it.
+    """
     moves: list[tuple[str, str]] = []
     handed = {then for *_, then in loop.carried}
     at = {line.target: i for i, line in enumerate(inner)}
     for state, _, then in sorted(loop.carried, key=lambda each: at.get(each[2], -1)):
-        name, own = writer.name[state], writer.operand(then, 0)
+        name, own = names[state], operand(then)
         if name == own:
             continue
         i = at.get(then)
@@ -91,16 +97,16 @@ def settle(writer: "Writer", loop: Loop, inner: list["Line"]) -> list[str]:
                 name=name if inner[k].name == own else inner[k].name,
                 text=re.sub(_as_value(own), name, inner[k].text),
             )
-        writer.name[then] = name
+        names[then] = name
         if then.op in ("add", "subtract") and then.args[0] is state and not then.is_array:
             inner[i] = _in_place(inner[i])
     if not moves:
         return []
-    names, values = zip(*moves, strict=True)
-    return [f"{', '.join(names)} = {', '.join(values)}"]
+    left, right = zip(*moves, strict=True)
+    return [f"{', '.join(left)} = {', '.join(right)}"]
 
 
-def _is_read(name: str, lines: Sequence["Line"]) -> bool:
+def _is_read(name: str, lines: Sequence[Line]) -> bool:
     """Return whether a name is read when the first statement of these lines has run."""
     text = "\n".join(line.text for line in lines).partition("\n")[2]
     return re.search(_as_value(name), text) is not None
@@ -111,7 +117,7 @@ def _as_value(name: str) -> str:
     return rf"(?<![\w.]){name}\b(?!=)"
 
 
-def _in_place(line: "Line") -> "Line":
+def _in_place(line: Line) -> Line:
     """Write x = x + y as x += y, for numbers: somebody else may hold an array."""
     sign, _, rest = line.text.removeprefix(f"{line.name} ").partition(" ")
     return replace(line, text=f"{line.name} {sign}= {rest}", makes_new=False)

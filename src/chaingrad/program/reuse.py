@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chaingrad.program.source import MADE, Line, Writer, memory_of
+from chaingrad.program.line import Line
+from chaingrad.program.source import MADE, Writer, memory_of
 from chaingrad.program.tape import Recorded
 
 

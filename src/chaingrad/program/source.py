@@ -13,6 +13,7 @@ import numpy as np
 from chaingrad.program import looping
 from chaingrad.program.assembly import Term, lie_apart, taken_apart
 from chaingrad.program.calls import Slot
+from chaingrad.program.line import Line
 from chaingrad.program.loops import Loop, Step
 from chaingrad.program.tape import (
     BITS,
@@ -60,24 +61,6 @@ _HELPERS = {
 
 MADE = {"scatter", "assemble", "put", "loop", "table"}  # what is no part of a longer expression
 USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
-
-
-@dataclass
-class Line:
-    """A line of a program, which gives the value of ``target`` its name."""
-
-    target: Recorded
-    name: str
-    text: str  # the right-hand side; for what needs more than one statement, all of them
-    within: list[Recorded]  # all values that it computes, the target among them
-    comment: str = ""  # a shape, and whether it is computed for the second time
-    makes_new: bool = True  # whether it takes memory of its own
-    inner: tuple["Line", ...] = ()  # those of a loop
-
-    def __str__(self) -> str:
-        complete = "\n" in self.text or not self.makes_new
-        code = self.text if complete else f"{self.name} = {self.text}"
-        return f"{code}  # {self.comment}" if self.comment else code
 
 
 def _shown(x: Recorded) -> list[Recorded]:
@@ -346,7 +329,7 @@ class Writer:
         outer, self.lines = self.lines, []
         Writer._write(self, loop.body)
         inner, self.lines = self.lines, outer
-        moves = looping.settle(self, loop, inner)
+        moves = looping.settle(loop, inner, self.name, lambda x: self.operand(x, 0))
         early, late, lists = self._kept(loop)
         body = "\n".join([*early, *map(str, inner), *late, *moves])
         before += lists
