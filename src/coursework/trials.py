@@ -171,6 +171,6 @@ def _rounded(value: Any, dtype: type[np.floating[Any]]) -> Any:
         return type(value)(_rounded(item, dtype) for item in value)
     if isinstance(value, (float, complex, np.ndarray)):
         array = np.asarray(value)
-        kinds = {"f": dtype, "c": np.result_type(dtype, np.complex64)}
+        kinds: dict[str, Any] = {"f": dtype, "c": np.result_type(dtype, np.complex64)}
         return array.astype(kinds[array.dtype.kind])[()] if array.dtype.kind in kinds else value
     return value
