@@ -24,6 +24,7 @@ from coursework.trusted import ProblemError
 
 PRIVATE = "COURSEWORK_PRIVATE"
 SECRET = ".coursework-secret"
+SHORTEST = 20  # characters of a secret
 ANSWERS = Path("tests/coursework/answers")
 DESCRIPTION = f"""\
 Check the book's coding exercises, release assignments made of them, and grade what comes back.
@@ -75,6 +76,8 @@ def _parser() -> argparse.ArgumentParser:
         "problems are drawn for each student"
     )
     _add_path(made, "--roster", "FILE", what)
+    what = "draws new problems, and new inputs for all checks (default: 1)"
+    made.add_argument("--attempt", type=grade.positive, default=1, metavar="N", help=what)
     made.add_argument(
         "--source",
         action="store_true",
@@ -105,10 +108,10 @@ def _add_sheet(parser: argparse.ArgumentParser) -> None:
     add("--count", type=grade.positive, metavar="N", help=what)
     what = "gets KIND-LEVEL-SEED.html and KIND-LEVEL-SEED-key.html (default: %(default)s)"
     _add_path(parser, "--to", "FOLDER", what, Path("_build/sheets"))
-    what = "a table of id, name, mail: each gets a sheet of their own, drawn from the secret"
+    what = "a table of students: each gets a sheet of their own"
     _add_path(parser, "--roster", "FILE", what)
     _add_book(parser)
-    _add_secret(parser, "what each student's problems are drawn from")
+    _add_secret(parser, "what the problems are drawn from")
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -168,7 +171,7 @@ def _tried(problems: Sequence[Problem], options: argparse.Namespace) -> list[str
         return []
     folder = options.answers or options.book / ANSWERS
     answers = {problem.id: trials.read_trials(folder, problem) for problem in problems}
-    found = trials.try_all(problems, answers, [f"secret {k}" for k in range(options.secrets)])
+    found = trials.try_all(problems, answers, range(options.secrets))
     count = sum(map(len, answers.values()))
     print(f"{count} answers tried under {options.secrets} secrets.")
     return found
@@ -184,11 +187,13 @@ def _problems_with(problem: Problem, draws: int | None) -> list[str]:
 def _release(options: argparse.Namespace) -> int:
     chosen = _chosen(options)
     students = list(Roster(options.roster).students.values())
-    secret = _secret(options) if options.source or students else ""
-    for name, assignment in chosen.items():
+    common = any(not assignment.is_drawn for assignment in chosen.values())
+    secret = _secret(options) if common or students else ""
+    for name, released in chosen.items():
+        assignment = replace(released, attempt=options.attempt)
         what = f"{len(assignment.problems)} exercises, {assignment.points:g} points"
         if not assignment.is_drawn:
-            print(f"{release.write(assignment, options.to, options.book)}: {what}")
+            print(f"{release.write(assignment, options.to, options.book, secret)}: {what}")
         elif students:
             for student in tqdm(students, name):
                 release.write_for(student, assignment, options.to, options.book, secret)
@@ -215,9 +220,14 @@ def _write_source(assignment: Assignment, secret: str, options: argparse.Namespa
 
 def _sheet(options: argparse.Namespace) -> int:
     students = list(Roster(options.roster).students.values())
-    secret = _secret(options) if students else ""
     paths = sheet.write(
-        options.to, options.kind, options.seed, options.count, options.level, students, secret
+        options.to,
+        options.kind,
+        _secret(options),
+        options.seed,
+        options.count,
+        options.level,
+        students,
     )
     sheets = f"{len(students)} sheets" if len(students) > 1 else "1 sheet"
     print(f"{paths[0]}: {sheets}; the key: {paths[1]}")
@@ -225,11 +235,11 @@ def _sheet(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    known = list(_load(options))
+    known = {name: assignment.names for name, assignment in _load(options).items()}
     chosen = _chosen(options)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
     hidden += [path for path in (options.private, options.assignments) if path]
-    return grade.run(options, chosen, lambda drawn: _secret(options, drawn), known, hidden)
+    return grade.run(options, chosen, lambda needing: _secret(options, needing), known, hidden)
 
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
@@ -263,20 +273,26 @@ def _pages(options: argparse.Namespace) -> Path:
     return pages
 
 
-def _secret(options: argparse.Namespace, drawn: Sequence[str] = ()) -> str:
-    """Return the teacher's secret; make one unless a `drawn` assignment needs an earlier one."""
+def _secret(options: argparse.Namespace, needing: Sequence[str] = ()) -> str:
+    """Return the teacher's secret; make one unless something was released with an earlier one."""
     path: Path = options.secret or options.book / SECRET
-    if drawn and not path.exists():
+    if needing and not path.exists():
         raise ProblemError(
-            f"there is no secret in {path.absolute()}. Grading {', '.join(drawn)} needs the secret "
-            f"that the notebooks were released with: copy it there, or name its file, "
+            f"there is no secret in {path.absolute()}. Grading {', '.join(needing)} needs the "
+            f"secret that the notebooks were released with: copy it there, or name its file, "
             f"--secret FILE"
         )
     if not path.exists() and create_atomically(path, secrets.token_hex(32) + "\n", 0o600):
         print(f"A new secret is in {path}. Keep the file, and show it to nobody.")
-    text = path.read_text(encoding="utf-8").strip()
-    if not text:
-        raise ProblemError(f"the secret in {path} is empty; write something into it, or delete it")
+    try:
+        text = path.read_text(encoding="utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProblemError(f"the secret in {path} cannot be read: {error}") from None
+    if len(text) < SHORTEST:
+        raise ProblemError(
+            f"the secret in {path} has {len(text)} characters, which others could find by trying: "
+            f"write at least {SHORTEST} into it, or delete the file, and a new one is made"
+        )
     return text
 
 

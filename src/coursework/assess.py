@@ -15,18 +15,17 @@ reference answer that no submission can reach.
 """
 
 import functools
-import hashlib
 import json
 import signal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from chaingrad.checks import Difference, first_difference
 from coursework import quotes
 from coursework.assignments import Assignment
+from coursework.drawing import derived
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
-from coursework.names import id_key
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
@@ -68,9 +67,8 @@ class Key:
     the memory it takes: ask for `common` before other threads run.
     """
 
-    def __init__(self, assignment: Assignment, secret: str, student: str = "") -> None:
+    def __init__(self, assignment: Assignment, secret: str) -> None:
         self.assignment = assignment
-        self.student = student
         self._secret = secret
 
     def for_student(self, student: str) -> Self:
@@ -78,13 +76,9 @@ class Key:
         if not self.assignment.is_drawn:
             return self
         assignment = self.assignment.for_student(self._secret, student)
-        own = type(self)(assignment, self._secret, student)
+        own = type(self)(assignment, self._secret)
         own.common = self.common
         return own
-
-    def matches(self, tags: Mapping[str, str]) -> bool:
-        """Return whether a notebook with these tags holds the instances in this key."""
-        return self.assignment.matches(tags, self._secret, self.student)
 
     @functools.cached_property
     def common(self) -> dict[tuple[str, str], list[CheckDraw]]:
@@ -104,7 +98,7 @@ class Key:
         }
 
     def _draw(self, problem: Problem, part: Part, k: int) -> CheckDraw:
-        inputs = part.draw(self._secret, k)
+        inputs = part.draw(self._secret, k, self.assignment.attempt)
         message = wire.encode(problem.expected(part, inputs))
         return CheckDraw(inputs, wire.decode(message), RESULT_BYTES + RESULT_RATIO * len(message))
 
@@ -113,7 +107,7 @@ class Key:
         """Return a digest that changes whenever a mark could."""
         problems = [asdict(replace(p, where="")) for p in self.assignment.problems]
         described = json.dumps(problems, sort_keys=True)
-        return hashlib.sha256(f"{self._secret}\n{described}".encode()).hexdigest()
+        return derived(self._secret, "mark", self.assignment.attempt, described).hex()
 
 
 def assess(notebook: Notebook, key: Key, sandbox: Sandbox) -> Mark:
@@ -284,26 +278,7 @@ class _Assessment:
         faults = sorted((self._failed | self._left_out).items())
         remarks = [f"Cell {number} {fault}." for number, fault in faults]
         more = len(remarks) - REMARKS
-        remarks = remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
-        missing = any(part.verdict == "missing" for part in self._answers.values())
-        claim, made_for = self._notebook.claim, self._notebook.student
-        if missing and claim not in ("", name := self._key.assignment.name):
-            remarks.insert(0, f"The notebook says inside that it is {claim}, not {name}.")
-        if self._key.assignment.is_drawn:
-            remarks[:0] = self._foreign_problems(made_for)
-        return remarks
-
-    def _foreign_problems(self, made_for: str) -> Iterator[str]:
-        """Yield a remark if the problems in the notebook are not this student's."""
-        student = self._key.student
-        if made_for and id_key(made_for) != id_key(student):
-            whose = f"The notebook was made for {made_for}; this is marked for"
-            yield f"{whose} the problems of {student}."
-        elif not self._key.matches(self._notebook.tags):
-            yield (
-                f"The problems in this notebook were not drawn for {student}; "
-                f"it was graded against {student}'s own problems."
-            )
+        return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
 
 
 def _reason(lost: SessionLostError, ending: Ending) -> str:

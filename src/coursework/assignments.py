@@ -1,15 +1,17 @@
 """Assignments, as a small TOML file makes them of the pages' exercises."""
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
+from coursework.drawing import derived
 from coursework.pages import read_problems
 from coursework.problems import Problem, above_zero, repeated
+from coursework.tokens import INSTANCE, Token
 from coursework.trusted import ProblemError, errors_at
 
 
@@ -20,6 +22,7 @@ class Assignment:
     name: str
     title: str
     problems: tuple[Problem, ...]
+    attempt: int = 1  # each draws problems and inputs of its own
 
     @property
     def points(self) -> float:
@@ -32,22 +35,32 @@ class Assignment:
         return any(problem.drawing for problem in self.problems)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names that answers define."""
+        return tuple(name for problem in self.problems for name in problem.names)
+
+    @property
     def is_alone(self) -> bool:
         """Return whether answers may import only the standard library and NumPy."""
         return any(problem.alone for problem in self.problems)
 
     def for_student(self, secret: str, student: str) -> Self:
         """Return the assignment with this student's problems."""
-        return replace(self, problems=tuple(p.for_student(secret, student) for p in self.problems))
+        own = (problem.for_student(secret, student, self.attempt) for problem in self.problems)
+        return replace(self, problems=tuple(own))
 
-    def tags(self, secret: str, student: str) -> dict[str, str]:
-        """Return {problem: tag} of these instances, which were drawn for this student."""
-        return {p.id: p.tag(secret, student) for p in self.problems if p.drawing}
-
-    def matches(self, tags: Mapping[str, str], secret: str, student: str) -> bool:
-        """Return whether a notebook with these tags, or with none, may hold these instances."""
-        own = self.tags(secret, student) if tags else {}
-        return all(tags.get(name, tag) == tag for name, tag in own.items())
+    def token(self, secret: str, student: str = "") -> Token:
+        """Return the token of a notebook that holds exactly these problems."""
+        asked = [
+            [
+                problem.id,
+                *problem.names,
+                json.dumps(problem.instance.own) if problem.drawing else "",
+            ]
+            for problem in self.problems
+        ]
+        instance = derived(secret, "what is asked", json.dumps(asked)).hex()[:INSTANCE]
+        return Token(self.name, self.attempt, student if self.is_drawn else "", instance)
 
 
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:

@@ -14,7 +14,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -33,14 +33,13 @@ from coursework.submissions import (
     Submission,
     UnreadableError,
     read_bytes,
-    read_file,
-    read_notebook,
+    read_work,
 )
 
 Content = bytes | UnreadableError
 # The grader's files that decide a mark.
 DECIDING = (
-    "assess.py", "drawing.py", "marks.py", "names.py", "quotes.py", "submissions.py",
+    "assess.py", "drawing.py", "formats.py", "marks.py", "names.py", "quotes.py", "submissions.py",
     "sandbox/*.py",
 )  # fmt: skip
 
@@ -56,7 +55,7 @@ class Graded:
     @property
     def asked(self) -> Assignment:
         """Return the assignment with the problems of the submission's student."""
-        return self.key.for_student(self.submission.student).assignment
+        return self.key.for_student(self.submission.asked).assignment
 
 
 def grade_all(
@@ -89,7 +88,8 @@ def grade_all(
         KeyboardInterrupt: stopped from the keyboard; the marks that were finished are kept.
     """
     limits = limits or Limits()
-    keys = {name: Key(assignment, secret) for name, assignment in assignments.items()}
+    asked = dict.fromkeys((each.assignment, each.attempt) for each in submissions)
+    keys = {place: Key(replace(assignments[place[0]], attempt=place[1]), secret) for place in asked}
     store = _Store(output / "marks", keys, f"{_fingerprint()} {limits} {isolate}")
     kept = {submission: store.find(submission) for submission in submissions}
     marks = {submission: mark for submission, mark in kept.items() if mark}
@@ -99,20 +99,20 @@ def grade_all(
     # filters, so we set them before any thread starts.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name in dict.fromkeys(submission.assignment for submission in todo):
-            _ = keys[name].common
+        for place in dict.fromkeys((each.assignment, each.attempt) for each in todo):
+            _ = keys[place].common
         with _Pool(jobs, limits, isolate) as pool:
             pool.check_hidden([output, *hidden])
             done = pool.grade(todo, store)
             bar = tqdm(done, "grading", len(submissions), initial=len(marks), disable=not progress)
             marks.update(bar)
-    return [Graded(each, marks[each], keys[each.assignment]) for each in submissions]
+    return [Graded(each, marks[each], keys[each.assignment, each.attempt]) for each in submissions]
 
 
 class _Store:
     """The folder of finished marks, named by all that they depend on."""
 
-    def __init__(self, folder: Path, keys: Mapping[str, Key], grader: str) -> None:
+    def __init__(self, folder: Path, keys: Mapping[tuple[str, int], Key], grader: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._grader = grader
@@ -132,9 +132,9 @@ class _Store:
 
     def _path(self, submission: Submission, content: Content) -> Path:
         data = content if isinstance(content, bytes) else str(content).encode()
-        key = self.keys[submission.assignment].fingerprint
+        key = self.keys[submission.assignment, submission.attempt].fingerprint
         # The student counts, too, because a mark belongs to one student.
-        parts = [self._grader, key, submission.assignment, submission.student, ""]
+        parts = [self._grader, key, submission.assignment, submission.asked, ""]
         digest = hashlib.sha256("\n".join(parts).encode() + data).hexdigest()
         return self._folder / f"{digest}.json"
 
@@ -210,7 +210,7 @@ class _Pool:
 
     def _grade_one(self, submission: Submission, store: _Store) -> Mark:
         content = _read(submission)  # read again: a whole class may not fit into memory
-        key = store.keys[submission.assignment].for_student(submission.student)
+        key = store.keys[submission.assignment, submission.attempt].for_student(submission.asked)
         sandbox = self._free.get()
         try:
             mark, sandbox = self._try_twice(submission, content, key, sandbox)
@@ -245,8 +245,7 @@ def _mark(submission: Submission, content: Content, key: Key, sandbox: Sandbox) 
     try:
         if isinstance(content, UnreadableError):
             raise content
-        is_file = submission.path.suffix.lower() == ".py"
-        notebook = read_file(content) if is_file else read_notebook(content)
+        notebook = read_work(submission.path, content)
     except UnreadableError as error:
         return assess.unreadable(key, str(error))
     return assess.assess(notebook, key, sandbox)

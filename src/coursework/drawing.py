@@ -1,8 +1,9 @@
-"""Instances of an exercise, drawn for each student from the teacher's secret and the student's id.
+"""What is drawn from the teacher's secret: students' instances of an exercise, checks, sheets.
 
-The seed is made from both by a function that takes a tenth of a second for each secret to try: what
-a student holds comes from the secret, and must not let anybody find a short one by trying words.
-Ids that differ in case or leading zeros alone are one student's.
+The secret is stretched once, by a function that takes a tenth of a second, and all else is derived
+from the stretched key under labels that differ. So whatever a student holds of it, trying words as
+the secret is as slow as on anything else, and what is derived for one purpose says nothing of
+another. Ids that differ in case or leading zeros alone are one student's.
 """
 
 import functools
@@ -20,7 +21,6 @@ from coursework.trusted import ProblemError, errors_named, run
 
 BOOK = 0  # the seed of the instance that everybody sees on the page
 ROUNDS = 300_000
-TAG = 32  # hexadecimal digits
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,25 @@ def _instance_json(source: str, seed: int) -> str:
     return json.dumps(run(source)["draw"](np.random.default_rng(seed)))
 
 
-def student_seed(secret: str, student: str, label: str) -> int:
-    """Return the seed of a student's instance of the exercise with this label."""
-    key = json.dumps([_stretched_key(secret), id_key(student), label])
-    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
+def derived(secret: str | int, *label: str | int) -> bytes:
+    """Derive 32 bytes from the secret for a label; without the secret they say nothing of it.
 
-
-def instance_tag(secret: str, student: str, label: str, instance: Instance) -> str:
-    """Return a keyed hash of a student's instance, which identifies the notebook later.
-
-    Guessing the secret from the tag takes as long as guessing it from the instance itself.
+    A number in place of the secret stands for draws that anybody may repeat. It isn't stretched.
     """
-    key = hashlib.sha256(
-        json.dumps([_stretched_key(secret), "tag of an instance"]).encode()
-    ).digest()
-    drawn = json.dumps([id_key(student), label, instance.own], sort_keys=True)
-    return hmac.digest(key, drawn.encode(), "sha256").hex()[:TAG]
+    key = _stretched(secret) if isinstance(secret, str) else str(secret).encode()
+    return hmac.digest(key, json.dumps(label).encode(), "sha256")
+
+
+def derived_seed(secret: str | int, *label: str | int) -> int:
+    """Derive the seed of a random generator for a label."""
+    return int.from_bytes(derived(secret, "seed", *label)[:16], "big")
+
+
+def student_seed(secret: str | int, student: str, label: str, attempt: int = 1) -> int:
+    """Return the seed of a student's instance of the exercise with this label."""
+    return derived_seed(secret, "instance", id_key(student), label, attempt)
 
 
 @functools.lru_cache(maxsize=64)
-def _stretched_key(secret: str) -> str:
-    return hashlib.pbkdf2_hmac("sha256", secret.encode(), b"an instance", ROUNDS).hex()
+def _stretched(secret: str) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", secret.encode(), b"coursework", ROUNDS)

@@ -7,8 +7,11 @@ not grade again.
 """
 
 import argparse
+import functools
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from coursework.assignments import Assignment
@@ -18,13 +21,10 @@ from coursework.roster import Roster, read_changes
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
 from coursework.submissions import (
-    SHOWN,
+    Collection,
     Stray,
     Submission,
-    UnreadableError,
     collect,
-    read_bytes,
-    read_notebook,
 )
 from coursework.summary import write_reports
 
@@ -100,15 +100,16 @@ def run(
     options: argparse.Namespace,
     assignments: Mapping[str, Assignment],
     secret: Callable[[Sequence[str]], str],
-    known: Sequence[str] = (),
+    known: Mapping[str, Sequence[str]] | None = None,
     hidden: Sequence[Path] = (),
 ) -> int:
     """Grade as the options say and return the exit status.
 
-    `secret` reads the secret; its argument names the drawn assignments among the submissions.
-    `known` are the names of all assignments, also of those not graded now. No submission may read
-    the paths `hidden`.
+    `secret` reads the secret; its argument names what can only be graded with the secret of its
+    release. `known` is {assignment: the names that its answers define}, also of those not graded
+    now. No submission may read the paths `hidden`.
     """
+    known = known or {name: assignment.names for name, assignment in assignments.items()}
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
     isolate = not options.no_isolation
     try:
@@ -116,20 +117,21 @@ def run(
         roster = Roster(listed)
         if listed:
             print(f"Roster: {listed}, {len(roster.students)} students.")
-        changes = read_changes(options.output / "changes.csv", assignments, known, roster.id_of)
-        files = {name for name, assignment in assignments.items() if assignment.is_alone}
-        found = collect(options.submissions, list(assignments), known, roster.listed, files)
+        changes = read_changes(
+            options.output / "changes.csv", assignments, list(known), roster.id_of
+        )
+        read = functools.cache(lambda why: secret([why] if why else []))
+        found = collect(
+            options.submissions,
+            list(assignments),
+            known,
+            roster.listed,
+            lambda files: read(files[0]),
+        )
         _require_roster(listed, found.submissions, assignments)
-        came = {submission.assignment for submission in found.submissions}
-        drawn = [name for name in assignments if name in came and assignments[name].is_drawn]
-        words = secret(drawn)
-        for name in drawn:
-            _require_release_secret(
-                [s for s in found.submissions if s.assignment == name],
-                assignments[name],
-                words,
-                roster,
-            )
+        drawn = [s for s in found.submissions if assignments[s.assignment].is_drawn]
+        words = read(drawn[0].assignment if drawn else "")
+        found = _without_others(found, assignments, words)
         first, step = options.shard
         graded = grade_all(
             found.submissions[first - 1 :: step],
@@ -150,7 +152,7 @@ def run(
     except KeyboardInterrupt:
         print(f"Stopped. Finished marks are in {options.output}; run it again to continue.")
         return 130
-    for line in _notes(graded, found.strays):
+    for line in _notes(graded, found):
         print(line)
     if options.shard != (1, 1):
         print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
@@ -175,37 +177,39 @@ def _require_roster(
             )
 
 
-def _require_release_secret(
-    found: Sequence[Submission], assignment: Assignment, secret: str, roster: Roster
-) -> None:
-    """Refuse to mark a class for problems that it was not given."""
-    tagged, foreign = 0, []
-    for submission in found:
-        try:
-            notebook = read_notebook(read_bytes(submission.path))
-        except UnreadableError:
-            continue
-        tagged += bool(notebook.tags)
-        # A notebook may be handed in by another student, but it was released with this secret, too.
-        claimed = roster.id_of(notebook.student or submission.student)
-        whose = dict.fromkeys([claimed, submission.student])
-        if notebook.tags and not any(
-            assignment.for_student(secret, student).matches(notebook.tags, secret, student)
-            for student in whose
-        ):
-            foreign.append(submission.student)
-    if 2 * len(foreign) > tagged:
-        names = ", ".join(foreign[:SHOWN]) + (", …" if len(foreign) > SHOWN else "")
-        raise ValueError(
-            f"this is not the secret of the release of {assignment.name}: the problems in "
-            f"{len(foreign)} of {tagged} notebooks were not drawn from it ({names}). Name "
-            f"the file of the secret that they were released with, --secret FILE, and grade with "
-            f"the same copy of the course"
-        )
+def _without_others(
+    found: Collection, assignments: Mapping[str, Assignment], secret: str
+) -> Collection:
+    """Leave out notebooks whose problems the course, as it is now, would not draw any more.
+
+    Raises:
+        ValueError: these are most of the notebooks of an assignment.
+    """
+    others = [s for s in found.submissions if not _is_as_released(s, assignments, secret)]
+    for name, count in Counter(s.assignment for s in others).items():
+        told = sum(bool(s.token) and s.assignment == name for s in found.submissions)
+        if 2 * count > told:
+            raise ValueError(
+                f"{count} of {told} notebooks of {name} were released with other problems than "
+                f"this copy of the course has now: grade with the copy that released them"
+            )
+    why = "released with other problems than this copy of the course has now"
+    strays = (Stray(str(s.path.name), why, (s.student, *s.partners), s.assignment) for s in others)
+    kept = [s for s in found.submissions if s not in others]
+    return replace(found, submissions=kept, strays=[*found.strays, *strays])
 
 
-def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
+def _is_as_released(s: Submission, assignments: Mapping[str, Assignment], secret: str) -> bool:
+    if s.token is None:
+        return True
+    asked = replace(assignments[s.assignment], attempt=s.attempt)
+    own = asked.for_student(secret, s.asked)
+    return own.token(secret, s.asked).instance == s.token.instance
+
+
+def _notes(graded: Sequence[Graded], found: Collection) -> Iterator[str]:
     """Yield what the teacher should know at once."""
+    strays = found.strays
     for stray in strays:
         if stray.disputed:
             yield f"Not graded, {stray}"
@@ -216,6 +220,11 @@ def _notes(graded: Sequence[Graded], strays: Sequence[Stray]) -> Iterator[str]:
     for stray in strays:
         if not stray.disputed:
             yield f"Not graded, {stray}"
+    if found.untold:
+        yield (
+            f"No notebook of {', '.join(found.untold)} has a token, so names of files and folders "
+            f"decided whose each is."
+        )
 
 
 def _odd_changes(results: Sequence[ResultRow], roster: Roster) -> Iterator[str]:

@@ -21,7 +21,11 @@ from typing import NamedTuple
 import yaml  # type: ignore[import-untyped]
 
 GRADESCOPE = "submission_metadata.yml"
-ENDING = re.compile(r"(\.ipynb|\.txt|\.html|\.py|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I)
+# Files that systems and programs leave behind.
+DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"}
+ENDING = re.compile(
+    r"(\.ipynb|\.json|\.txt|\.html|\.py|\.md|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I
+)
 COPY = re.compile(r"( ?\(\d+\)|-Copy\d*|( [-–])? (copy|kopie|copie|copia)( \d+)?)+$", re.I)
 # The prefix that a platform writes before a file's own name; Moodle writes whole folder names.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_[a-z]+", re.S)
@@ -92,22 +96,25 @@ def owner(name: str, platform: str, plain: str) -> Owner:
     return Owner(plain)
 
 
-def gradescope(folder: Path) -> dict[str, Owner]:
-    """Return {folder: student} of a Gradescope export; empty for any other folder."""
+def gradescope(folder: Path) -> dict[str, tuple[Owner, ...]]:
+    """Return {folder: all who submitted it} of a Gradescope export; empty for any other folder."""
     try:
         data = yaml.safe_load((folder / GRADESCOPE).read_text(encoding="utf-8"))
-        return {name: _submitter(name, entry) for name, entry in data.items()}
+        return {name: _submitters(name, entry) for name, entry in data.items()}
     except (OSError, ValueError, yaml.YAMLError, AttributeError, LookupError, TypeError):
         return {}
 
 
-def _submitter(folder: str, entry: dict[str, list[dict[str, str]]]) -> Owner:
-    first = entry[":submitters"][0]
+def _submitters(folder: str, entry: dict[str, list[dict[str, str]]]) -> tuple[Owner, ...]:
+    return tuple(_submitter(folder, person) for person in entry[":submitters"]) or (Owner(folder),)
+
+
+def _submitter(folder: str, person: dict[str, str]) -> Owner:
     sid, mail, name = (
-        str(first.get(key) or "").replace("/", "-") for key in (":sid", ":email", ":name")
+        str(person.get(key) or "").replace("/", "-") for key in (":sid", ":email", ":name")
     )
     if not (sid or mail or name):
-        raise LookupError(f"{folder} has no submitter")
+        raise LookupError(f"{folder} has a submitter without a name")
     return Owner(name, sid or mail or folder, sid, mail, "gradescope")
 
 

@@ -2,7 +2,6 @@
 
 import ast
 import copy
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from chaingrad import checks
-from coursework.drawing import Instance, draw_instance, instance_tag, student_seed
+from coursework.drawing import Instance, derived_seed, draw_instance, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
 from coursework.syntax import parse_module
@@ -45,14 +44,13 @@ class Part:
     form: bool = False  # what students see of it looks at the form of the results alone
     own: Mapping[str, Any] = field(default_factory=dict)  # the data of a drawn instance
 
-    def seed(self, secret: str | int, k: int) -> int:
+    def seed(self, secret: str | int, k: int, attempt: int = 1) -> int:
         """Return the seed of draw ``k``, which doesn't reveal the secret."""
-        key = f"{secret}\n{self.problem}\n{self.name}\n{k}"
-        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:16], "big")
+        return derived_seed(secret, "check", self.problem, self.name, k, attempt)
 
-    def draw(self, secret: str | int, k: int) -> Any:
+    def draw(self, secret: str | int, k: int, attempt: int = 1) -> Any:
         """Draw the inputs of draw ``k``; they are the same on every machine."""
-        return self.inputs_from(self.seed(secret, k))
+        return self.inputs_from(self.seed(secret, k, attempt))
 
     def inputs_from(self, seed: int) -> Any:
         """Draw the inputs from a generator with this seed; raise `ProblemError` if that fails."""
@@ -89,15 +87,11 @@ class Problem:
         parts = tuple(replace(part, own=made.own) for part in self.parts)
         return replace(self, instance=made, statement=tuple(statement), parts=parts)
 
-    def for_student(self, secret: str, student: str) -> Self:
+    def for_student(self, secret: str | int, student: str, attempt: int = 1) -> Self:
         """Return this student's problem: the same one for all, unless it is drawn for each."""
         if not self.drawing:
             return self
-        return self.drawn(student_seed(secret, student, self.like or self.id))
-
-    def tag(self, secret: str, student: str) -> str:
-        """Return the tag that marks this instance in the notebook of its student."""
-        return instance_tag(secret, student, self.id, self.instance)
+        return self.drawn(student_seed(secret, student, self.like or self.id, attempt))
 
     @property
     def given(self) -> str:

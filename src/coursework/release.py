@@ -52,6 +52,10 @@ Add cells as you like. Cells that you did not add should stay where they are, ch
 WHOSE = """\
 This notebook is for {name}. Its problems were drawn for you, and what you hand in is marked for \
 them: another's answers are answers to other problems."""
+SIGNED = """\
+The next line says which notebook this is. Leave it as it is.
+
+`{token}`"""
 SAFE_NAME = re.compile(r"[\w@+-][\w.@+-]{0,99}")
 OWN = re.compile(r"""\bown\[["'](\w+)["']\]""")
 HIDDEN = "# This check is run when you have handed in ({points})."
@@ -74,10 +78,10 @@ if find_spec("chaingrad") is None:
     )"""
 
 
-def write(assignment: Assignment, folder: Path, book: Path) -> Path:
+def write(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
     """Write the notebook for all students where nbgrader looks for it; return its path."""
-    name = assignment.name
-    return _write(student_notebook(assignment, book), folder / "release" / name, name)
+    name, token = assignment.name, assignment.token(secret).signed(secret)
+    return _write(student_notebook(assignment, book, token), folder / "release" / name, name)
 
 
 def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
@@ -99,20 +103,19 @@ def write_for(
             f"an id has letters, digits, '.', '-', '_', '@' and '+', and no '.' in front"
         )
     drawn = assignment.for_student(secret, student.id)
-    notebook = _notebook(drawn, book, None, student)
-    own = {"student": student.id, "instances": drawn.tags(secret, student.id)}
-    notebook["metadata"]["coursework"] |= own
+    token = drawn.token(secret, student.id).signed(secret)
+    notebook = _notebook(drawn, book, None, student, token)
     return _write(notebook, folder / "students" / student.id, assignment.name)
 
 
-def student_notebook(assignment: Assignment, book: Path) -> NotebookJson:
+def student_notebook(assignment: Assignment, book: Path, token: str = "") -> NotebookJson:
     """Return the notebook for students: no answers, and only the checks that they may see."""
-    return _notebook(assignment, book, None)
+    return _notebook(assignment, book, None, token=token)
 
 
 def source_notebook(assignment: Assignment, book: Path, secret: str) -> NotebookJson:
     """Return the source for nbgrader, in which answers and hidden checks are marked."""
-    return _notebook(assignment, book, secret)
+    return _notebook(assignment, book, secret, token=assignment.token(secret).signed(secret))
 
 
 def _write(notebook: NotebookJson, folder: Path, name: str) -> Path:
@@ -123,17 +126,21 @@ def _write(notebook: NotebookJson, folder: Path, name: str) -> Path:
 
 
 def _notebook(
-    assignment: Assignment, book: Path, secret: str | None, student: Student | None = None
+    assignment: Assignment,
+    book: Path,
+    secret: str | None,
+    student: Student | None = None,
+    token: str = "",
 ) -> NotebookJson:
-    title = _title(assignment, student)
+    title = _title(assignment, student, token)
     cells = [_markdown("setup-title", title), *_setup(assignment, book)]
     for problem in assignment.problems:
-        cells += _cells(problem, secret)
-    metadata = {**KERNEL, "coursework": {"assignment": assignment.name}}
+        cells += _cells(problem, secret, assignment.attempt)
+    metadata = KERNEL | ({"coursework": {"token": token}} if token else {})
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _cells(problem: Problem, secret: str | None) -> Iterator[CellJson]:
+def _cells(problem: Problem, secret: str | None, attempt: int) -> Iterator[CellJson]:
     """Yield the cells of an exercise: the students' cells, or with a secret the source's."""
     heading = f"## {problem.title}\n\n{problem.level} · {_points(problem.points)}"
     yield _markdown(f"{problem.id}-title", heading)
@@ -145,7 +152,7 @@ def _cells(problem: Problem, secret: str | None) -> Iterator[CellJson]:
     for k, part in enumerate(problem.parts, 1):
         text = visible_check(problem, part, part.form) if part.visible else ""
         if secret is not None:
-            text += hidden_check(problem, part, secret)
+            text += hidden_check(problem, part, secret, attempt)
         text = text or HIDDEN.format(points=_points(part.points))
         cell = _code(f"{problem.id}-check-{k}", text, points=part.points)
         yield _collapsed(cell) if part.visible else cell
@@ -182,9 +189,9 @@ def page_exercise(problem: Problem) -> dict[str, Any]:
     }
 
 
-def hidden_check(problem: Problem, part: Part, secret: str) -> str:
+def hidden_check(problem: Problem, part: Part, secret: str, attempt: int = 1) -> str:
     """Return the same check on inputs from the secret, marked so that nbgrader takes it out."""
-    seeds = [part.seed(secret, k) for k in range(part.draws)]
+    seeds = [part.seed(secret, k, attempt) for k in range(part.draws)]
     source = "" if part.visible else f"{part.source}\n\n\n"
     call = _call(problem, part, seeds)
     return f"\n\n### BEGIN HIDDEN TESTS\n{source}{call}\n### END HIDDEN TESTS"
@@ -255,11 +262,14 @@ def _rows(rows: Any, digits: int, ndim: int, indent: int) -> str:
 # --- the first cells ----------------------------------------------------------------------------
 
 
-def _title(assignment: Assignment, student: Student | None) -> str:
+def _title(assignment: Assignment, student: Student | None, token: str) -> str:
     rows = [f"| {p.title} | {p.level} | {p.points:g} |" for p in assignment.problems]
     table = "\n".join(["| exercise | level | points |", "|---|---|---|", *rows])
-    text = HOW_TO.format(title=assignment.title, points=f"{assignment.points:g}", table=table)
-    return f"{text}\n\n{WHOSE.format(name=_plain(student.shown))}" if student else text
+    title = assignment.title + (f", attempt {n}" if (n := assignment.attempt) > 1 else "")
+    texts = [HOW_TO.format(title=title, points=f"{assignment.points:g}", table=table)]
+    texts += [WHOSE.format(name=_plain(student.shown))] if student else []
+    texts += [SIGNED.format(token=token)] if token else []
+    return "\n\n".join(texts)
 
 
 def _plain(text: str) -> str:

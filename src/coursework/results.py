@@ -50,11 +50,15 @@ def rows(
 
     Assignments without submissions, strays or changes are left out.
     """
-    done = {(roster.find(g.submission.student), g.submission.assignment): g for g in graded}
+    done = {
+        (roster.find(student), g.submission.assignment): g  # the last attempt, where there are more
+        for g in sorted(graded, key=lambda g: g.submission.attempt)
+        for student in (g.submission.student, *g.submission.partners)
+    }
     stray: defaultdict[tuple[Student, str], list[Stray]] = defaultdict(list)
     for item in strays:
-        if item.student:
-            stray[roster.find(item.student), item.assignment].append(item)
+        for name in filter(None, item.students):
+            stray[roster.find(name), item.assignment].append(item)
     by_hand: defaultdict[tuple[Student, str], dict[str, Change]] = defaultdict(dict)
     for change in changes:
         by_hand[roster.find(change.student), change.assignment][change.exercise] = change
@@ -81,6 +85,8 @@ def _row(
     mark = changed(item.mark if item else zero_mark(assignment, "nothing was handed in"), changes)
     remarks = list(mark.remarks) if item else ["Nothing handed in."]
     if item:
+        remarks += with_whom(student, item.submission, roster)
+        remarks += item.submission.notes
         remarks += [f"Not graded beside it: {name}." for name in item.submission.others]
     remarks += [f"Not graded, {stray}." for stray in strays]
     remarks += [
@@ -93,6 +99,13 @@ def _row(
         several = roster.is_shared(student.id)
         remarks.append("Several on the roster have this name." if several else NOT_LISTED)
     return ResultRow(student, assignment, mark, item, tuple(remarks), listed)
+
+
+def with_whom(student: Student, submission: Submission, roster: Roster) -> list[str]:
+    """Return a sentence that names those who handed in the same file, if any."""
+    everybody = map(roster.find, (submission.student, *submission.partners))
+    others = [partner.shown for partner in everybody if partner != student]
+    return [f"Handed in with {', '.join(others)}."] if others else []
 
 
 def changed(mark: Mark, changes: Mapping[str, Change]) -> Mark:

@@ -1,7 +1,9 @@
 """Problems on paper: sheets that print on A4 in black and white, and their key apart.
 
-What is asked, and what is right, comes from the engine: by kind and seed, as on the page of
-problems, or drawn for each student from the teacher's secret.
+What is asked is drawn from the teacher's secret, for each student or for all, and what is right
+comes from the engine. The page of problems shows the solution of a problem to anybody who knows its
+name there, so only the key says these names. A sheet carries a code instead, which nobody can make
+without the secret: who enters the marks types it, and a slip is noticed.
 """
 
 import re
@@ -25,6 +27,7 @@ from coursework.drawing import student_seed
 from coursework.files import write_atomically
 from coursework.html import render
 from coursework.roster import Student
+from coursework.tokens import Token
 from coursework.trusted import ProblemError, run
 
 TRIES = 10  # for each problem, before a level is said to have no more
@@ -40,7 +43,7 @@ class Question:
 
     shown: Markup
     key: Sequence[str]  # what is right, in lines
-    name: str = ""  # its address on the page of problems
+    name: str = ""  # on the page of problems, which shows its solution
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,8 @@ class Sheet:
     """What one student is handed; everybody, where there is no student."""
 
     questions: Sequence[Question]
-    student: Student | None = None
+    student: Student
+    code: str
 
 
 Printed = tuple[Markup, *tuple[str, ...]]  # a problem on paper, and the lines of its key
@@ -70,21 +74,21 @@ class SheetKind:
 def write(
     folder: Path,
     kind: str,
+    secret: str,
     seed: int = 1,
     number: int | None = None,
     level: int | None = None,
     students: Sequence[Student] = (),
-    secret: str = "",
 ) -> tuple[Path, Path]:
     """Write one sheet of problems, or one for each student, and one key; return both paths.
 
     Args:
         kind: the kind of problem, a name in `KINDS`.
-        seed: the seed of the first problem; later problems have the next seeds.
+        secret: the secret that the problems are drawn from.
+        seed: another seed gives other problems.
         number: the number of problems on a sheet; None fills a page.
         level: 1, 2 or 3; None for a kind that has none.
         students: students who each get their own sheet; if empty, there is one sheet for all.
-        secret: the secret that the students' problems are drawn from.
 
     Raises:
         ProblemError: there is no such level, or it has too few problems.
@@ -94,18 +98,25 @@ def write(
         raise ProblemError(f"{kind} has no levels: all its problems are equally hard")
     level = (level or LEVEL) if asked.leveled else 0
     name = "-".join(map(str, [kind, *[level] * (level > 0), seed]))
-    firsts: Mapping[Student | None, int] = {
-        student: student_seed(secret, student.id, f"sheet {name}") for student in students
-    }
-    sheets = [
-        Sheet(_questions(kind, level, first, number or asked.number), student)
-        for student, first in (firsts or {None: seed}).items()
-    ]
+    sheets = []
+    for student in students or [Student("")]:
+        first = student_seed(secret, student.id, f"sheet {name}")
+        questions = _questions(kind, level, first, number or asked.number)
+        sheets.append(Sheet(questions, student, code(secret, name, student.id)))
     paths = folder / f"{name}.html", folder / f"{name}-key.html"
     folder.mkdir(parents=True, exist_ok=True)
     for path, template in zip(paths, ("sheet.html", "key.html"), strict=True):
         write_atomically(path, render(template, name=name, kind=asked, sheets=sheets))
     return paths
+
+
+def code(secret: str, name: str, student: str = "") -> str:
+    """Return the code of a student's sheet with this name, such as ``graph-1``.
+
+    >>> code("the words of one teacher", "graph-1", "u007")
+    'CVBY-XXB5'
+    """
+    return Token(f"sheet {name}", 1, student, "").code(secret)
 
 
 def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Question]:
@@ -258,10 +269,13 @@ def _graph(rng: np.random.Generator) -> Printed:
 
 def _fault(rng: np.random.Generator) -> Printed:
     graph, faulty = random_fault(rng)
-    lines = faulty.splitlines()
-    pairs = enumerate(zip(lines, backward_source(graph).splitlines(), strict=True), start=1)
+    lines, whole = (
+        [line for line in source.splitlines() if line]
+        for source in (faulty, backward_source(graph))
+    )
+    pairs = enumerate(zip(lines, whole, strict=True), start=1)
     [(number, right)] = [(k, right.strip()) for k, (line, right) in pairs if line != right]
-    numbered = [f"{k:>2}  {line}" if line else "" for k, line in enumerate(lines, start=1)]
+    numbered = [f"{k:>2}  {line}" for k, line in enumerate(lines, start=1)]
     shown = _pre([*graph.source("graph").splitlines(), "", *numbered])
     blanks = Markup('<p class="blanks">Line <i></i> should be <i class="wide"></i></p>')
     return shown + blanks, f"line {number}: {right}"

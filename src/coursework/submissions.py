@@ -1,48 +1,52 @@
 r"""Find the submissions in a folder, and whatever in it is not graded; read their cells.
 
+The token that a notebook was released with (`coursework.tokens`) says what it is and, where its
+problems were drawn, whose. Names of files and folders are hints. They say who hands in a notebook
+that is the same for everybody, and what one without a token is; where they name another student
+than the token does, the notebook is nobody's until the teacher has decided.
+
 Layouts, which may be mixed: `STUDENT/ASSIGNMENT.ipynb`; nbgrader's `STUDENT/ASSIGNMENT/*.ipynb`;
 `ASSIGNMENT/STUDENT.ipynb`, also with a folder for each student; flat, `STUDENT_ASSIGNMENT.ipynb`;
-and what learning platforms export (`coursework.names`). A notebook whose name tells nothing goes by
-the assignment that its own metadata name; if they name none, to the only one that there is.
+and what learning platforms export (`coursework.names`). A notebook without a token whose name tells
+nothing goes by the functions that it defines, or to the only assignment that there is. It may come
+in a zip, and as the Python or the Markdown that Jupyter or Colab saves (`coursework.formats`).
 
-An assignment whose answers run alone may come as a file of Python instead, named for it:
-`STUDENT/ASSIGNMENT.py`, and so in all layouts.
-
-Of several notebooks by one student, one that has the assignment's name comes before one that says
-so inside, and that before all others; of equals the newest counts (by the file's modification
-time, then by name). The others are reported, and so is everything else that may be somebody's work:
-archives, notebooks saved as text, empty and hidden folders, links, which are never followed.
+Of several notebooks by one student, those with a token come first, then those that have the
+assignment's name; of equals the newest counts (by the file's modification time, then by name). The
+others are reported, and so is everything else that may be somebody's work: archives, empty and
+hidden folders, links, which are never followed.
 """
 
-import contextlib
 import json
 import os
 import re
 import stat
 import threading
 import unicodedata
-from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from coursework import names
-from coursework.names import Owner
+from coursework import formats, names
+from coursework.names import DEBRIS, Owner
+from coursework.tokens import ForeignTokenError, Token, TokenError, find_tokens, verified
 
 NOTEBOOK_BYTES = 2**24
 CONTAINERS = 400_000  # lists and dicts in a notebook: each takes many times its two characters
 CODE_CELLS = 1000
 CELL_CHARACTERS = 100_000  # of a cell that is run, or looked at
 WORDS_CHARACTERS = 2000
+TOKENS = 20  # looked at in a notebook
 SHOWN = 3  # names of files, where there may be many
 DEPTH = 4  # folders within folders
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
 ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz")
-# Files that systems and programs leave behind.
-DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", "__pycache__"}
 NBGRADER = ("metadata", "nbgrader")  # where a cell's nbgrader metadata is
 EXPECTED = {"timestamp.txt", names.GRADESCOPE, "roster.csv"}
+DECIDED = "so its place and its name decided whose it is, and for which assignment"
 _PARSING = threading.Lock()  # one notebook at a time is in memory as a whole
 
 
@@ -52,7 +56,7 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """One file of one student; `others` are files that are not graded beside it."""
+    """One file, and whose it is; `others` are files that are not graded beside it."""
 
     student: str
     assignment: str
@@ -60,6 +64,18 @@ class Submission:
     timestamp: str = ""
     others: tuple[str, ...] = ()
     canvas: str = ""  # the student's number, where Canvas named the file
+    token: Token | None = None
+    partners: tuple[str, ...] = ()  # who handed it in with the student
+    notes: tuple[str, ...] = ()  # what its author should know of how it was found
+
+    @property
+    def attempt(self) -> int:
+        return self.token.attempt if self.token else 1
+
+    @property
+    def asked(self) -> str:
+        """Return the student whose problems it answers, if they were drawn."""
+        return (self.token.student if self.token else "") or self.student
 
 
 @dataclass(frozen=True)
@@ -68,9 +84,9 @@ class Stray:
 
     path: str
     why: str
-    student: str = ""
+    students: tuple[str, ...] = ()
     assignment: str = ""
-    disputed: bool = False  # another claims to be the same student
+    disputed: bool = False  # who hands it in is not clear
 
     def __str__(self) -> str:
         return f"{self.path}: {self.why}"
@@ -91,73 +107,126 @@ class Notebook:
     """Code cells, and the student's own Markdown: (the last exercise named before it, text).
 
     `texts` are the cells that may have been code: the student's own, and those of answers.
-    `claim` is the assignment that it says inside it is an answer to, or ""; `student` is the one
-    whom it says it was made for, or ""; `tags` mark the instances it says it was made with.
     """
 
     cells: tuple[Cell, ...]
     words: tuple[tuple[str, str], ...] = ()
     texts: tuple[Cell, ...] = ()
-    claim: str = ""
-    student: str = ""
-    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
 class Collection:
-    """What a folder holds."""
+    """What a folder holds; in none of the `untold` assignments does a notebook have a token."""
 
     submissions: list[Submission]
     strays: list[Stray]
+    untold: tuple[str, ...] = ()
 
 
 class _Place(NamedTuple):
-    owner: Owner
+    """What the path of a file says of it; the assignment may be ""."""
+
+    owners: tuple[Owner, ...]
     assignment: str
-    rank: int  # how sure it is: 2 by the file's name, 1 by what is written in it, 0 by default
+    named: bool = False  # the file's own name says the assignment, too
 
 
-class _Found(NamedTuple):
-    place: _Place
+@dataclass(frozen=True)
+class _Found:
+    """A file that is to be graded."""
+
     path: Path
+    owners: tuple[Owner, ...]
+    assignment: str
+    named: bool
+    token: Token | None
+    notes: tuple[str, ...]
+
+    @property
+    def rank(self) -> tuple[bool, bool, int, str]:
+        """Return what is greatest for the one that counts."""
+        return (self.token is not None, self.named, _modified(self.path), str(self.path))
+
+
+class _Claim(NamedTuple):
+    """That a file is a student's, by an owner whom its name tells, or by its token."""
+
+    item: _Found
+    owner: Owner
+    student: str
+    by_token: bool = False  # its name tells nobody on the roster
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Return the platform and the number that it wrote; both are "" for a plain name."""
-        return (self.place.owner.platform, self.place.owner.number)
+        """Return what differs where different people may have handed in."""
+        if self.by_token and not self.owner.platform:
+            return ("token", self.owner.label)
+        return (self.owner.platform, self.owner.number)
+
+
+OWN_FOLDER = ("", "")  # the identity of a name that the teacher gave
 
 
 def collect(
     folder: Path,
     assignments: Sequence[str],
-    known: Sequence[str] = (),
+    known: Mapping[str, Sequence[str]] | None = None,
     listed: Callable[[Owner], str] = lambda _: "",
-    files: Container[str] = (),
+    secret: Callable[[Sequence[str]], str] = lambda _: "",
 ) -> Collection:
-    """Collect each student's submission to each assignment, in a fixed order, and the strays.
+    """Collect each student's submission to each assignment and attempt, and the strays.
 
-    `known` are the names of all assignments, also of those not asked for; `listed` returns the
-    roster's id for a file's owner, or ""; assignments in `files` may come as files of Python.
+    Args:
+        folder: what was handed in.
+        assignments: the names of those that are asked for.
+        known: {assignment: the names that its answers define}, also of those not asked for.
+        listed: returns the roster's id for a file's owner, or "".
+        secret: returns the teacher's secret; it's called with the file that needs it.
+
+    Raises:
+        ValueError: most tokens were signed with another secret.
     """
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
-    names_of_all = [*dict.fromkeys([*assignments, *known])]
-    scan = _Scan(folder, names_of_all, listed, files, names.gradescope(folder))
+    defined = {**dict.fromkeys(assignments, ()), **(known or {})}
+    scan = _Scan(folder, defined, listed, secret, names.gradescope(folder))
     scan.folder(folder, 0)
-    by_place = scan.by_place()
-    kept = {place for place in by_place if place[1] in assignments}
-    submissions = [_newest(folder, *place, by_place[place]) for place in sorted(kept)]
+    scan.require_secret()
+    by_place = {place: found for place, found in scan.by_place().items() if place[1] in assignments}
     strays = [s for s in scan.strays if not s.assignment or s.assignment in assignments]
-    return Collection(submissions, sorted(strays, key=lambda s: (not s.disputed, s.path)))
+    return Collection(
+        list(_chosen(folder, by_place)),
+        sorted(strays, key=lambda s: (not s.disputed, s.path)),
+        tuple(name for name in assignments if scan.count[name] and not scan.told[name]),
+    )
 
 
-def _newest(folder: Path, student: str, assignment: str, found: Sequence[_Found]) -> Submission:
-    ranked = sorted(found, key=lambda f: (f.place.rank, f.path.lstat().st_mtime_ns, f.path))
-    *others, (place, chosen) = ranked
-    left = tuple(printable(str(path.relative_to(folder))) for _, path in others)
-    stamp = _timestamp(chosen.parent) if chosen.parent != folder else ""
-    canvas = place.owner.id if place.owner.platform == "canvas" else ""
-    return Submission(student, assignment, chosen, stamp, left, canvas)
+Places = Mapping[tuple[str, str, int], Sequence[_Claim]]  # by student, assignment and attempt
+
+
+def _chosen(folder: Path, by_place: Places) -> Iterator[Submission]:
+    """Yield the files that count, each once, with all whose it is."""
+    of: defaultdict[Path, list[tuple[str, str, int]]] = defaultdict(list)
+    ranked = {
+        place: sorted(claims, key=lambda claim: claim.item.rank)
+        for place, claims in sorted(by_place.items())
+    }
+    for place, (*_, best) in ranked.items():
+        of[best.item.path].append(place)
+    for path, places in of.items():
+        claim = ranked[places[0]][-1]
+        left = dict.fromkeys(c.item.path for place in places for c in ranked[place])
+        yield Submission(
+            places[0][0],
+            claim.item.assignment,
+            path,
+            _timestamp(path.parent) if path.parent != folder else "",
+            tuple(printable(str(p.relative_to(folder))) for p in left if p != path),
+            claim.owner.id if claim.owner.platform == "canvas" else "",
+            claim.item.token,
+            tuple(student for student, *_ in places[1:]),
+            claim.item.notes,
+        )
 
 
 @dataclass
@@ -165,13 +234,16 @@ class _Scan:
     """A walk through a folder, which gives every file and folder to somebody or says why not."""
 
     root: Path
-    known: Sequence[str]
+    known: Mapping[str, Sequence[str]]
     listed: Callable[[Owner], str]
-    files: Container[str]
-    gradescope: Mapping[str, Owner]
+    secret: Callable[[Sequence[str]], str]
+    gradescope: Mapping[str, tuple[Owner, ...]]
     platforms: dict[Path, str] = field(default_factory=dict)
     found: list[_Found] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)  # with tokens of another secret
+    count: Counter[str] = field(default_factory=Counter)  # notebooks of an assignment,
+    told: Counter[str] = field(default_factory=Counter)  # and those with a token
 
     def folder(self, folder: Path, depth: int) -> bool:
         """Look through a folder, and return whether it holds a notebook."""
@@ -181,7 +253,7 @@ class _Scan:
             self._leave(folder, "a folder that cannot be opened")
             return True
         entries = [entry for entry in entries if entry.name not in DEBRIS]
-        notebooks = [e for e in entries if _is_notebook(e) or self._is_file(e)]
+        notebooks = [entry for entry in entries if self._is_work(entry)]
         for entry in notebooks:
             self._notebook(Path(entry.path))
         held = bool(notebooks)
@@ -200,12 +272,22 @@ class _Scan:
             self._leave(folder, "an empty folder")
         return held or bool(others) or alone
 
-    def _is_file(self, entry: os.DirEntry[str]) -> bool:
-        """Return whether this is a file of Python named after an assignment that may be one."""
-        if not entry.name.lower().endswith(".py") or entry.is_dir(follow_symlinks=False):
+    def _is_work(self, entry: os.DirEntry[str]) -> bool:
+        """Return whether this is a notebook, or an answer in another format.
+
+        Python and Markdown may be anything: they are answers if their name or a token says so.
+        """
+        name = entry.name.lower()
+        if entry.is_dir(follow_symlinks=False):
             return False
-        place = self._place(Path(entry.path), look_inside=False)
-        return place is not None and place.rank == 2 and place.assignment in self.files
+        if name.endswith(".ipynb"):
+            return True
+        if entry.is_symlink() or not name.endswith((".py", ".md", ".json", ".txt", ".zip")):
+            return False
+        text = _text_of(path := Path(entry.path))
+        if name.endswith((".py", ".md")):
+            return bool(self._place(path).named or find_tokens(text))
+        return '"nbformat"' in text and (".ipynb" in name or not name.endswith(".txt"))
 
     def _subfolder(self, folder: Path, depth: int) -> bool:
         if folder.name.startswith("."):
@@ -220,99 +302,207 @@ class _Scan:
         if path.name.startswith("."):
             self._leave(path, "a hidden file: rename it without the dot")
             return
-        place = self._place(path, look_inside=True)
-        if place is None:
-            claim = _claim(path)
+        text, place = _text_of(path), self._place(path)
+        try:
+            token, notes = self._token(path, text)
+        except ForeignTokenError:
+            self.foreign.append(self._relative(path))
+            self._leave(path, "released with another secret than the one here")
+            return
+        by_name = place.assignment or self._defined(text)
+        assignment = token.assignment if token else by_name
+        if not assignment and len(self.known) == 1:
+            assignment = next(iter(self.known))
+        if assignment not in self.known:
             right = " or ".join(f"{name}.ipynb" for name in self.known)
             unknown = f"of no assignment: name it {right}"
-            self._leave(path, f"of the assignment {claim}" if claim else unknown)
+            self._leave(path, f"of the assignment {assignment}" if assignment else unknown)
             return
-        self.found.append(_Found(place, path))
+        if token and place.assignment not in ("", assignment):
+            notes += (f"Its name says {place.assignment}, but by its token it is {assignment}.",)
+        self.count[assignment] += 1
+        self.told[assignment] += token is not None
+        self.found.append(_Found(path, place.owners, assignment, place.named, token, notes))
 
-    def by_place(self) -> dict[tuple[str, str], list[_Found]]:
-        """Return {(student, assignment): files}, without what two platform identities claim."""
-        found: defaultdict[tuple[str, str], list[_Found]] = defaultdict(list)
-        for item in self.found:
-            found[self._student(item.place.owner), item.place.assignment].append(item)
-        kept: defaultdict[tuple[str, str], list[_Found]] = defaultdict(list)
-        for (student, assignment), items in found.items():
-            claims = dict.fromkeys(item.identity for item in items if item.place.owner.platform)
-            disputed = len(claims) > 1 and any(self.listed(i.place.owner) for i in items)
-            for item in items:
-                if disputed:
-                    self._leave_disputed(item, student)
-                else:
-                    apart = item.identity in list(claims)[1:]
-                    own = f"{student}_{item.place.owner.number}" if apart else student
-                    kept[own, assignment].append(item)
+    def _token(self, path: Path, text: str) -> tuple[Token | None, tuple[str, ...]]:
+        """Return the token of a notebook, or why it counts for nothing.
+
+        Raises:
+            ForeignTokenError: it was signed with another secret.
+        """
+        good: dict[Token, None] = {}
+        faults: list[TokenError] = []
+        for found in islice(find_tokens(text), TOKENS):
+            try:
+                good[verified(found, self.secret([self._relative(path)]))] = None
+            except TokenError as error:
+                faults.append(error)
+        if len(good) == 1:
+            return next(iter(good)), ()
+        if good:
+            return None, (f"It holds the tokens of several notebooks, {DECIDED}.",)
+        for fault in faults:
+            if isinstance(fault, ForeignTokenError):
+                raise fault
+        return None, tuple(f"In this notebook {fault}, {DECIDED}." for fault in faults[:1])
+
+    def require_secret(self) -> None:
+        """Refuse to go on if most of the tokens were signed with another secret."""
+        good = sum(self.told.values())
+        if len(self.foreign) > good:
+            shown = ", ".join(self.foreign[:SHOWN]) + (", …" if len(self.foreign) > SHOWN else "")
+            raise ValueError(
+                f"this is not the secret of the release: {len(self.foreign)} of "
+                f"{good + len(self.foreign)} notebooks with a token were signed with another "
+                f"({shown}). Name the file of the secret that they were released with, "
+                f"--secret FILE"
+            )
+
+    def by_place(self) -> Places:
+        """Return the claims to each place, without those that speak against each other."""
+        claims: defaultdict[tuple[str, str, int], list[_Claim]] = defaultdict(list)
+        for item in map(self._noted, self.found):
+            for claim in self._claims(item):
+                attempt = item.token.attempt if item.token else 1
+                claims[claim.student, item.assignment, attempt].append(claim)
+        kept: defaultdict[tuple[str, str, int], list[_Claim]] = defaultdict(list)
+        for (student, *rest), made in claims.items():
+            for own, claim in self._undisputed(student, made):
+                kept[own, *rest].append(claim)  # type: ignore[index]
         return kept
 
+    def _noted(self, item: _Found) -> _Found:
+        """Return the file with the note that it has lost its token, if others have theirs."""
+        lost = not item.token and not item.notes and self.told[item.assignment]
+        if not lost or item.path.suffix.lower() == ".py":
+            return item
+        note = f"This notebook has lost the token that it was released with, {DECIDED}."
+        return replace(item, notes=(note,))
+
+    def _claims(self, item: _Found) -> list[_Claim]:
+        """Return whose a file is by its name and its token, or nobody if the two disagree."""
+        here = [_Claim(item, owner, self._student(owner)) for owner in item.owners]
+        theirs = self._student(Owner(item.token.student)) if item.token else ""
+        if not theirs or theirs in [claim.student for claim in here]:
+            return here
+        if others := [claim.student for claim in here if self.listed(claim.owner)]:
+            named = " and ".join(others)
+            why = (
+                f"it came as the work of {named}, but its token says that its problems are those "
+                f"of {theirs}; nobody gets points for it until it lies in the folder of {theirs}"
+            )
+            self._stray(item.path, why, others, item.assignment, disputed=True)
+            return []
+        note = f"Its name is {here[0].student}, but by its token it was drawn for {theirs}."
+        return [_Claim(replace(item, notes=(*item.notes, note)), here[0].owner, theirs, True)]
+
+    def _undisputed(self, student: str, claims: list[_Claim]) -> Iterator[tuple[str, _Claim]]:
+        """Yield the claims to be one student, each with the name that it goes by.
+
+        Where token and name agree, no file that says only one of the two takes its place.
+        """
+        sure = {c.identity for c in claims if c.item.token and c.item.token.student}
+        sure -= {c.identity for c in claims if c.by_token}
+        for claim in claims if sure else ():
+            if claim.identity not in {*sure, OWN_FOLDER}:
+                self._leave_disputed(claim, f"another, with token and name, is that of {student}")
+        claims = [c for c in claims if not sure or c.identity in {*sure, OWN_FOLDER}]
+        apart = list(dict.fromkeys(c.identity for c in claims if c.identity != OWN_FOLDER))
+        known = any(self.listed(c.owner) or c.by_token for c in claims)
+        by_hand = any(c.by_token for c in claims) and any(c.identity == OWN_FOLDER for c in claims)
+        if known and len(apart) + by_hand > 1:
+            for claim in claims:
+                self._leave_disputed(
+                    claim,
+                    f"several hand in as {student}, by what platform or token say; find out which "
+                    f"one is {student}, and move the others to folders with ids of their own",
+                )
+            return
+        for claim in claims:
+            number = claim.owner.number if claim.identity in apart[1:] else ""
+            yield (f"{student}_{number}" if number else student), claim
+
     def _student(self, owner: Owner) -> str:
-        """Return the id on the roster, or a name that nobody on the roster has."""
+        """Return the id on the roster, or a name that nobody on the roster has; "" for no name."""
         if known := self.listed(owner):
             return known
         label = _spelled(owner.label)
-        while self.listed(Owner(label)):
+        while label and self.listed(Owner(label)):
             label += f"_{owner.number}"
         return label
 
-    def _leave_disputed(self, item: _Found, student: str) -> None:
-        why = (
-            f"several hand in as {student}, by what the platform says; find out which one is "
-            f"{student}, and move the others to folders with ids of their own"
-        )
-        name = printable(str(item.path.relative_to(self.root)))
-        self.strays.append(Stray(name, why, student, item.place.assignment, disputed=True))
-
     def _leave(self, path: Path, why: str) -> None:
-        place = self._place(path, look_inside=False)
-        student, assignment = (self._student(place.owner), place.assignment) if place else ("", "")
-        name = printable(str(path.relative_to(self.root)))
-        self.strays.append(Stray(name, why, student, assignment))
+        place = self._place(path)
+        somebody_s = len(path.relative_to(self.root).parts) > 1 or path.is_dir()
+        by_name = somebody_s or _ending(names.stem(path.name), self.known)
+        students = [self._student(owner) for owner in place.owners] if by_name else []
+        self._stray(path, why, students, place.assignment)
 
-    def _place(self, path: Path, *, look_inside: bool) -> _Place | None:
-        """Return who handed in what, going by the path in the folder, or else the notebook."""
+    def _leave_disputed(self, claim: _Claim, why: str) -> None:
+        item = claim.item
+        self._stray(item.path, why, [claim.student], item.assignment, disputed=True)
+
+    def _stray(
+        self, path: Path, why: str, students: Iterable[str], assignment: str, disputed: bool = False
+    ) -> None:
+        self.strays.append(Stray(self._relative(path), why, tuple(students), assignment, disputed))
+
+    def _relative(self, path: Path) -> str:
+        return printable(str(path.relative_to(self.root)))
+
+    def _place(self, path: Path) -> _Place:
+        """Return what the path in the folder says: who handed in what."""
         *folders, last = path.relative_to(self.root).parts
         stem = names.stem(last)
         by_name = self._named(stem) or _ending(stem, self.known)
-        if not folders and self._named(stem) and not look_inside:
-            return _Place(Owner(""), self._named(stem), 0)
         if folders and folders[0] in self.known and folders[1:2] != folders[:1]:
             parent, right = self.root / folders[0], len(folders) == 1 or by_name == folders[0]
             inside = [*folders, last][1]
             plain = inside if len(folders) > 1 else _before(stem, [folders[0]])
-            return _Place(self._owner(parent, inside, plain), folders[0], 2 * right)
+            return _Place(self._owners(parent, inside, plain), folders[0], right)
         plain = folders[0] if folders else _before(stem, self.known)
-        owner = self._owner(self.root, [*folders, last][0], plain)
+        owners = self._owners(self.root, [*folders, last][0], plain)
         for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self.known)):
             if assignment := self._named(name):
-                return _Place(owner, assignment, 2 * (by_name == assignment))
-        if not look_inside:
-            return _Place(owner, "", 0) if folders or path.is_dir() else None
-        claim = _claim(path)
-        if claim in self.known:
-            return _Place(owner, claim, 1)
-        if len(self.known) == 1 and not claim:
-            return _Place(owner, self.known[0], 0)
-        return None
+                return _Place(owners, assignment, by_name == assignment)
+        return _Place(owners, "")
 
-    def _owner(self, parent: Path, name: str, plain: str) -> Owner:
-        """Return the owner of a file or folder; `plain` is its name if no platform wrote it."""
+    def _owners(self, parent: Path, name: str, plain: str) -> tuple[Owner, ...]:
+        """Return the owners of a file or folder; `plain` is its name if no platform wrote it."""
         if known := self.gradescope.get(name):
             return known
         if parent not in self.platforms:
             entries = (entry.name for entry in os.scandir(parent))
             self.platforms[parent] = names.platform_of(entries)
-        return names.owner(name, self.platforms[parent], _spelled(plain))
+        return (names.owner(name, self.platforms[parent], _spelled(plain)),)
 
     def _named(self, name: str) -> str:
         """Return the assignment with this name, ignoring case; or ""."""
         found = [known for known in self.known if known.casefold() == name.casefold()]
         return found[0] if found else ""
 
+    def _defined(self, text: str) -> str:
+        """Return the assignment that asks for most of the functions in a text; "" if several do."""
+        found = set(re.findall(r"\b(?:def|class) +(\w+)", text))
+        counts = Counter({name: len(found & {*asked}) for name, asked in self.known.items()})
+        (best, most), *others = [*counts.most_common(2), ("", 0)]
+        return best if most > max((count for _, count in others), default=0) else ""
 
-def _is_notebook(entry: os.DirEntry[str]) -> bool:
-    return entry.name.lower().endswith(".ipynb") and not entry.is_dir(follow_symlinks=False)
+
+def _text_of(path: Path) -> str:
+    """Return the text of a file, however damaged; "" if it cannot be read."""
+    try:
+        content = read_bytes(path)
+    except UnreadableError:
+        return ""
+    try:
+        return formats.decoded(content)
+    except UnicodeDecodeError:
+        return content.decode("latin-1")
+
+
+def _modified(path: Path) -> int:
+    return os.lstat(path).st_mtime_ns
 
 
 def _why_not(entry: os.DirEntry[str]) -> str:
@@ -321,13 +511,13 @@ def _why_not(entry: os.DirEntry[str]) -> str:
     if entry.is_symlink():
         return "a link, which is not followed"
     if name.endswith(ARCHIVES):
-        return "an archive: unpack it"
+        return "an archive that is not a zip of one notebook: unpack it"
     if ".ipynb" in name:
         return "not a notebook by its name: rename it so that it ends in .ipynb"
     return ""
 
 
-def _ending(stem: str, known: Sequence[str]) -> str:
+def _ending(stem: str, known: Iterable[str]) -> str:
     """Return the assignment at the end of `STUDENT_ASSIGNMENT`, or ""."""
     low = stem.casefold()
     ends = (n for n in known for sign in "_-" if low.endswith(sign + n.casefold()))
@@ -335,7 +525,7 @@ def _ending(stem: str, known: Sequence[str]) -> str:
     return found if len(stem) > len(found) + 1 else ""
 
 
-def _before(stem: str, known: Sequence[str]) -> str:
+def _before(stem: str, known: Iterable[str]) -> str:
     ending = _ending(stem, known)
     return stem[: -len(ending) - 1] if ending else stem
 
@@ -356,16 +546,20 @@ def read_bytes(path: Path) -> bytes:
             f"the notebook is larger than {NOTEBOOK_BYTES >> 20} MiB: "
             "clear its outputs (Edit, Clear Outputs of All Cells) and hand it in again"
         )
-    return content
+    return formats.only_notebook(content, NOTEBOOK_BYTES) or content
 
 
-def read_file(content: bytes) -> Notebook:
-    """Return a file of Python as a notebook of one cell; raise `UnreadableError` if it is none."""
+def read_work(path: Path, content: bytes) -> Notebook:
+    """Return the cells of a file in any of the formats; raise `UnreadableError` if it has none."""
+    kind = path.suffix.lower()
+    if kind not in (".py", ".md"):
+        return read_notebook(content)
     try:
-        source = content.decode("utf-8-sig")
+        text = formats.decoded(content)
     except UnicodeDecodeError as error:
         raise UnreadableError("the file is not text in UTF-8") from error
-    return Notebook((Cell(1, source),))
+    codes = [text] if kind == ".py" else formats.markdown_code(text)[:CODE_CELLS]
+    return Notebook(tuple(Cell(number, code) for number, code in enumerate(codes, 1)))
 
 
 def read_notebook(content: bytes) -> Notebook:
@@ -381,7 +575,7 @@ def _parse(content: bytes) -> dict[str, object]:
             "and hand it in again"
         )
     try:
-        notebook = json.loads(content.decode("utf-8-sig"))
+        notebook = json.loads(formats.decoded(content))
     except (ValueError, RecursionError) as error:
         raise UnreadableError("this is not a Jupyter notebook: the file is not JSON") from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
@@ -419,8 +613,7 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
     said = tuple(item for item in words if item[1])[:CODE_CELLS]
-    claim, student = (_said(notebook, name) for name in ("assignment", "student"))
-    return Notebook(tuple(code), said, tuple(texts[:CODE_CELLS]), claim, student, _tags(notebook))
+    return Notebook(tuple(code), said, tuple(texts[:CODE_CELLS]))
 
 
 def printable(text: str) -> str:
@@ -438,23 +631,6 @@ def _is_harmless(character: str) -> bool:
     if character.isprintable() or character in "\u200c\u200d":
         return True
     return unicodedata.category(character) == "Zs"
-
-
-def _claim(path: Path) -> str:
-    """Return the assignment that a notebook says it answers, or ""."""
-    with contextlib.suppress(UnreadableError), _PARSING:
-        return _said(_parse(read_bytes(path)), "assignment")
-    return ""
-
-
-def _said(notebook: object, name: str) -> str:
-    return printable(_text(notebook, "metadata", "coursework", name))[:100]
-
-
-def _tags(notebook: object) -> dict[str, str]:
-    found = _within(notebook, "metadata", "coursework", "instances")
-    pairs = found.items() if isinstance(found, dict) else ()
-    return {str(name): tag for name, tag in pairs if isinstance(tag, str)}
 
 
 def _spelled(name: str) -> str:

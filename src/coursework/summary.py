@@ -66,7 +66,7 @@ def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = Tr
     found = []
     for row in rows:
         asked = {problem.id: problem for problem in row.asked.problems}
-        told = list(row.mark.remarks)
+        told = [*row.mark.remarks, *(row.graded.submission.notes if row.graded else ())]
         if row.submission and row.submission.others:
             others = ", ".join(row.submission.others)
             told.insert(0, f"You handed in several files. This is graded, and not {others}.")

@@ -66,7 +66,9 @@ def _trial(problem: Problem, entry: dict[str, Any], finds: tuple[str, ...]) -> T
 
 
 def try_all(
-    problems: Sequence[Problem], answers: Mapping[str, Sequence[Trial]], secrets: Sequence[str]
+    problems: Sequence[Problem],
+    answers: Mapping[str, Sequence[Trial]],
+    secrets: Sequence[str | int],
 ) -> list[str]:
     """Return the surprises under each of the secrets, found on all cores."""
     tasks = [(q, answers[q.id], secret) for secret in secrets for q in problems]
@@ -74,11 +76,13 @@ def try_all(
         return [*chain.from_iterable(pool.map(_try, *zip(*tasks, strict=True), chunksize=8))]
 
 
-def _try(problem: Problem, trials: Sequence[Trial], secret: str) -> list[str]:
+def _try(problem: Problem, trials: Sequence[Trial], secret: str | int) -> list[str]:
     return list(unexpected_findings(problem.for_student(secret, "a student"), trials, secret))
 
 
-def unexpected_findings(problem: Problem, trials: Sequence[Trial], secret: str) -> Iterator[str]:
+def unexpected_findings(
+    problem: Problem, trials: Sequence[Trial], secret: str | int
+) -> Iterator[str]:
     """Yield where the checks, under the secret, find something else than the trials say."""
     drawn = [[part.draw(secret, k) for k in range(part.draws)] for part in problem.parts]
     return unexpected_on(problem, trials, drawn, f"the secret {secret!r}")

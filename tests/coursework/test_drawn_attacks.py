@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from coursework.tokens import find_tokens
 from tests.coursework.classes import (
     Class,
     Notebook,
@@ -18,6 +19,7 @@ from tests.coursework.course import yours
 pytestmark = pytest.mark.slow
 
 FULL, NONE = ["14", "4", "3", "4", "3"], ["0", "0", "0", "0", "0"]
+NOTHING = [""] * 5  # not graded
 FUNCTIONS = ["10", "0", "3", "4", "3"]  # of the engine, which are right for every problem
 VICTIM = 0
 SEARCHED = """
@@ -94,17 +96,30 @@ def _given_by_another(found: Class, k: int) -> Notebook:
     return notebook
 
 
-def _owner(name: Any) -> Callable[[Class, int], Notebook]:
-    def made(found: Class, k: int) -> Notebook:
-        notebook = solved(found, VICTIM)
-        notebook["metadata"]["coursework"] = {"assignment": "yours", "student": name}
-        return notebook
+def _retold(found: Class, k: int, change: Callable[[str], str]) -> Notebook:
+    """The victim's notebook with another token."""
+    text = json.dumps(solved(found, VICTIM))
+    [own] = find_tokens(text)
+    notebook: Notebook = json.loads(text.replace(own, change(own)))
+    return notebook
 
-    return made
+
+def _told_by(change: Callable[[str], str]) -> Callable[[Class, int], Notebook]:
+    return lambda found, k: _retold(found, k, change)
+
+
+def _with_own_token(found: Class, k: int) -> Notebook:
+    [own] = find_tokens(json.dumps(found.notebooks[k]))
+    return _retold(found, k, lambda _: own)
 
 
 def _renamed(found: Class, k: int) -> Notebook:
-    return _owner(found.students[k].id)(found, k)
+    return _retold(found, k, lambda own: own.replace(":u000:", f":{found.students[k].id}:"))
+
+
+def _with_both(found: Class, k: int) -> Notebook:
+    [theirs] = find_tokens(json.dumps(found.notebooks[VICTIM]))
+    return extra(solved(found, k), f"# {theirs}")
 
 
 def _stripped(found: Class, k: int) -> Notebook:
@@ -177,14 +192,27 @@ def _written_over(found: Class, k: int) -> Notebook:
 
 Case = tuple[Callable[[Class, int], Notebook], list[str], str]
 CASES: dict[str, Case] = {
-    "another's, as it is": (lambda found, k: solved(found, VICTIM), NONE, "made for u000; this is"),
-    "another's, renamed": (_renamed, NONE, ""),
-    "another's, stripped": (_stripped, NONE, ""),
+    "another's, as it is": (lambda found, k: solved(found, VICTIM), NOTHING, "those of u000"),
+    "another's, renamed": (_renamed, NONE, "the token was altered"),
+    "another's, with one's own token": (_with_own_token, NONE, ""),
+    "another's, without a token": (_told_by(lambda _: ""), NONE, "has lost the token"),
+    "another's, its token cut": (_told_by(lambda own: own[:-1]), NONE, "is cut or altered"),
+    "another's, of another secret": (
+        _told_by(lambda own: own.replace(own[17:25], "01234567")), NOTHING, "another secret"
+    ),
+    "another's, of another attempt": (
+        _told_by(lambda own: own.replace(":1:u0", ":2:u0")), NONE, "the token was altered"
+    ),
+    "one's own, with another's token, too": (_with_both, FULL, "tokens of several"),
+    "another's, without metadata": (_stripped, NOTHING, "those of u000"),
     "another's problem in one's own notebook": (_given_by_another, NONE, ""),
     "another's, with edited checks": (_checks_edited, FUNCTIONS, ""),
-    "an owner that is markup": (_owner("<b>u</b>\x1b[2J" + "x" * 999), NONE, r"<b>u</b>\x1b[2Jxx"),
-    "an owner that is no name": (_owner({"u": ["000"]}), NONE, ""),
-    "an owner of another case": (_owner("U000"), NONE, "made for U000; this is"),
+    "an owner that is markup": (
+        _told_by(lambda own: own.replace("u000", "%3Cb%3Eu%1b[2J" + "x" * 999)), NONE, "is cut or"
+    ),
+    "an owner of another case": (
+        _told_by(lambda own: own.replace("u000", "U000")), NOTHING, "those of u000"
+    ),
     "the book's problems, asked for": (_seeded, FUNCTIONS, ""),
     "an easy graph": (_simple, NONE, ""),
     "the name own": (_own, NONE, "NameError"),
@@ -217,7 +245,7 @@ def test_each_is_marked_for_the_problem_as_it_was_drawn(graded: Class, name: str
     k = 1 + list(CASES).index(name)
     _, points, said = CASES[name]
     assert graded.points(k) == points
-    page = graded.page(f"feedback/u{k:03}.html")
+    page = graded.page(f"feedback/u{k:03}.html") if points != NOTHING else ""
     row = graded.table[f"u{k:03}"]
     assert said in row["remarks"] or said in page
     assert "<b>" not in page

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def write(folder: Path, name: str, cells: Sequence[str]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(notebook(*cells), encoding="utf-8")
     return path
+
+
+def token(name: str, **more: Any) -> dict[str, Any]:
+    """Metadata of a notebook that was released for this assignment."""
+    made = ASSIGNMENTS.get(name, ASSIGNMENT).token(SECRET)
+    return {"coursework": {"token": replace(made, assignment=name, **more).signed(SECRET)}}
 
 
 def run(folder: Path, *options: str) -> int:
@@ -124,9 +131,12 @@ def test_every_layout_is_understood(tmp_path: Path) -> None:
 
 def test_one_assignment_of_several_takes_no_other(tmp_path: Path) -> None:
     for name in ("a1", "a2"):
-        text = notebook(*GOOD, metadata={"coursework": {"assignment": name}})
+        text = notebook(*GOOD, metadata=token(name))
         write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
-    [found] = submissions.collect(tmp_path / "in", ["a1"], ["a1", "a2"]).submissions
+    known: dict[str, list[str]] = {name: [] for name in ASSIGNMENTS}
+    [found] = submissions.collect(
+        tmp_path / "in", ["a1"], known, secret=lambda _: SECRET
+    ).submissions
     assert found.path.name == "a1.ipynb"
 
 
@@ -137,14 +147,16 @@ def test_no_name_is_a_formula(tmp_path: Path) -> None:
     assert table(tmp_path, "grades-nbgrader.csv")[0]["student_id"] == '\'=HYPERLINK("x")'
 
 
-def test_a_notebook_of_another_name_is_known_by_its_metadata(tmp_path: Path) -> None:
-    claims = {"one (1)": "a1", "two": "a2", "three": "a9", "four": ["a1"], "five": None}
+def test_a_notebook_of_another_name_is_known_by_its_token(tmp_path: Path) -> None:
+    claims = {"one (1)": "a1", "two": "a2", "three": "a9"}
     for name, claim in claims.items():
-        text = notebook(*GOOD, metadata={"coursework": {"assignment": claim}})
+        text = notebook(*GOOD, metadata=token(claim))
         write(tmp_path, f"ann/{name}.ipynb", GOOD).write_text(text)
     write(tmp_path, "bob.ipynb", GOOD).write_text("[1]")
     write(tmp_path, "cleo.ipynb", GOOD).write_text('{"metadata": [1]}')
-    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS)).submissions
+    found = submissions.collect(
+        tmp_path / "in", list(ASSIGNMENTS), secret=lambda _: SECRET
+    ).submissions
     places = [(item.student, item.assignment, item.path.name) for item in found]
     assert places == [("ann", "a1", "one (1).ipynb"), ("ann", "a2", "two.ipynb")]
 
@@ -213,20 +225,21 @@ def test_the_right_name_comes_before_a_newer_file(tmp_path: Path, only: list[str
     write(tmp_path, "ann/a1.ipynb", GOOD)
     write(tmp_path, "ann/a2.ipynb", WRONG)
     os.utime(right, (1, 1))
-    found = submissions.collect(tmp_path / "in", only, list(ASSIGNMENTS)).submissions
+    known = dict.fromkeys(ASSIGNMENTS, ())
+    found = submissions.collect(tmp_path / "in", only, known).submissions
     paths = [str(item.path.relative_to(tmp_path / "in")) for item in found]
     assert [path for path in paths if "a2.ipynb" not in path] == ["ann/a1.ipynb", "eve/a1/a1.ipynb"]
     assert [item.others for item in found if item.student == "eve"] == [("eve/a1/Untitled.ipynb",)]
 
 
 def test_what_is_not_graded_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    write(folder, "ann/notes.ipynb", GOOD)
-    write(folder, "v/x.ipynb", GOOD).write_text(
-        notebook(*GOOD, metadata={"coursework": {"assignment": "a9"}})
-    )
-    for name in ("cleo/a1.ipynb.txt", "dan/a1.zip", "list.csv", ".fay/a1.ipynb", "a1/gil.zip"):
+    write(folder, "ann/notes.ipynb", [IMPORT])
+    write(folder, "v/x.ipynb", ()).write_text(notebook(*GOOD, metadata=token("a9")))
+    for name in ("cleo/a1.ipynb.gz", "dan/a1.zip", "list.csv", ".fay/a1.ipynb", "a1/gil.zip"):
         write(folder, name, GOOD)
-    for name in ("ann/a2.ipynb.txt", "a1/hal/a1.tar.gz", "a1/ida.pdf", "kim/work.py"):
+    (folder / "in/dan/a1.zip").write_text("no zip")
+    (folder / "in/a1/gil.zip").write_text("no zip")
+    for name in ("ann/a2.ipynb.pdf", "a1/hal/a1.tar.gz", "a1/ida.pdf", "kim/work.py"):
         write(folder, name, GOOD)
     write(folder, "ann/data.csv", GOOD)  # lies beside a notebook, and is no answer
     for name in ("eve", "a1/lea", "__MACOSX", "ann/.ipynb_checkpoints"):
@@ -235,21 +248,23 @@ def test_what_is_not_graded_is_named(folder: Path, capsys: pytest.CaptureFixture
     assert run(folder) == 0
     said = [
         ".fay: a hidden folder: rename it without the dot",
-        "a1/gil.zip: an archive: unpack it",
-        "a1/hal/a1.tar.gz: an archive: unpack it",
+        "a1/gil.zip: an archive that is not a zip of one notebook: unpack it",
+        "a1/hal/a1.tar.gz: an archive that is not a zip of one notebook: unpack it",
         "a1/ida.pdf: not a notebook",
         "a1/lea: an empty folder",
-        "ann/a2.ipynb.txt: not a notebook by its name: rename it so that it ends in .ipynb",
+        "ann/a2.ipynb.pdf: not a notebook by its name: rename it so that it ends in .ipynb",
         "ann/notes.ipynb: of no assignment: name it a1.ipynb or a2.ipynb",
-        "cleo/a1.ipynb.txt: not a notebook by its name: rename it so that it ends in .ipynb",
-        "dan/a1.zip: an archive: unpack it",
+        "cleo/a1.ipynb.gz: an archive that is not a zip of one notebook: unpack it",
+        "dan/a1.zip: an archive that is not a zip of one notebook: unpack it",
         "eve: an empty folder",
         "kim/work.py: not a notebook",
         "list.csv: not a notebook",
         "mia: a link, which is not followed",
         "v/x.ipynb: of the assignment a9",
     ]
-    assert capsys.readouterr().out.splitlines()[:-1] == [f"Not graded, {line}" for line in said]
+    told = capsys.readouterr().out.splitlines()
+    assert told[:-2] == [f"Not graded, {line}" for line in said]
+    assert "No notebook of a1, a2 has a token" in told[-2]
     soup = BeautifulSoup((folder / "out" / "summary.html").read_text(), "html.parser")
     assert [item.text for item in soup.find_all("li")] == said
     rows = {row["student"]: row for row in table(folder) if row["assignment"] == "a1"}
@@ -461,19 +476,20 @@ def test_points_that_may_be_a_typing_error_are_named(
         "student,assignment,exercise,points,why\nbob,a1,ex-relu,99,x\nbbo,a1,ex-relu,1,x\n"
     )
     assert run(folder) == 0
-    assert capsys.readouterr().out.splitlines()[:2] == [
+    assert capsys.readouterr().out.splitlines()[1:3] == [
         "Given by hand: bbo, a1, ex-relu: bbo has handed in nothing here, and is on no roster",
         "Given by hand: bob, a1, ex-relu: 99 of 3 points",
     ]
 
 
 def test_what_lies_in_the_wrong_place_is_said(tmp_path: Path) -> None:
-    other = notebook(IMPORT, metadata={"coursework": {"assignment": "a2"}})
+    other = notebook(IMPORT, metadata=token("a2"))
     write(tmp_path, "ann/a1.ipynb", ()).write_text(other)
     write(tmp_path, "bob/a1.ipynb", ()).write_text(notebook(IMPORT, LAYER, checks=(RELU,)))
     run(tmp_path)
-    rows = {row["student"]: row for row in table(tmp_path)}
-    assert rows["ann"]["remarks"] == "The notebook says inside that it is a2, not a1."
+    [row] = [row for row in table(tmp_path) if row["student"] == "ann" and row["score"]]
+    assert row["assignment"] == "a2"
+    assert row["remarks"] == "Its name says a1, but by its token it is a2."
     assert "not defined: cell 3 is that of a check" in page(tmp_path, "bob").text
 
 
@@ -696,7 +712,7 @@ def test_pages_load_nothing_and_run_nothing(folder: Path) -> None:
 def test_the_summary_shows_the_distribution_and_the_commonest_failures(folder: Path) -> None:
     for name in ("cleo", "dan"):
         write(folder, f"{name}/a1.ipynb", WRONG)
-    write(folder, "eve/notes.ipynb", GOOD)
+    write(folder, "eve/notes.ipynb", [IMPORT])
     run(folder)
     text = (folder / "out" / "summary.html").read_text(encoding="utf-8")
     soup = BeautifulSoup(text, "html.parser")
@@ -741,7 +757,7 @@ def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
     options = parser.parse_args([str(folder / "in"), "--output", str(folder / "out")])
     assignments, secret = dict(ASSIGNMENTS), SECRET
     if what == "secret":
-        secret = "another"
+        secret = "another secret than before"
     elif what == "problem":
         assignments["a1"] = Assignment("a1", "x", ASSIGNMENT.problems[:1])
         assignments.pop("a2")
@@ -828,11 +844,11 @@ def test_of_two_that_make_a_secret_the_first_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def late(size: int) -> str:
-        (tmp_path / "secret").write_text("first\n")
-        return "second"
+        (tmp_path / "secret").write_text(f"{SECRET}\n")
+        return "the second of two secrets"
 
     monkeypatch.setattr(secrets, "token_hex", late)
-    assert _secret(argparse.Namespace(secret=tmp_path / "secret", book=tmp_path)) == "first"
+    assert _secret(argparse.Namespace(secret=tmp_path / "secret", book=tmp_path)) == SECRET
     assert [path.name for path in tmp_path.iterdir()] == ["secret"]
     monkeypatch.undo()
     options = argparse.Namespace(secret=tmp_path / "other", book=tmp_path)

@@ -12,7 +12,7 @@ from coursework.marks import Mark
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 from coursework.sources import PACKAGES
-from coursework.submissions import UnreadableError, collect, read_file
+from coursework.submissions import UnreadableError, collect, read_work
 from tests.chainlab.doctor import patients
 from tests.coursework.course import assignments
 from tests.support import ROOT
@@ -52,7 +52,7 @@ def graded(folder: Path, files: dict[str, str], limits: Limits = LIMITS) -> dict
     for path, text in files.items():
         (folder / "in" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "in" / path).write_text(text)
-    found = collect(folder / "in", [NAME], files=[NAME]).submissions
+    found = collect(folder / "in", [NAME]).submissions
     marks = grade_all(
         found,
         folder / "out",
@@ -199,16 +199,14 @@ def test_only_a_file_that_is_named_for_the_assignment_is_taken(tmp_path: Path) -
     for path in ("ann/own-engine.py", "ann/helper.py", "bob/engine.py", "cleo/layers.py"):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text("x = 1")
-    found = collect(tmp_path, [NAME, "layers"], files=[NAME])
-    assert [item.path.name for item in found.submissions] == ["own-engine.py"]
-    assert [str(stray) for stray in found.strays] == [
-        "bob/engine.py: not a notebook",
-        "cleo/layers.py: not a notebook",
-    ]
-    assert collect(tmp_path, [NAME]).submissions == []
+    found = collect(tmp_path, [NAME, "layers"])
+    assert [item.path.name for item in found.submissions] == ["own-engine.py", "layers.py"]
+    assert [str(stray) for stray in found.strays] == ["bob/engine.py: not a notebook"]
 
 
 def test_a_file_that_is_no_text_is_named() -> None:
-    assert read_file("\ufeffx = 1".encode()).cells[0].source == "x = 1"
+    path = Path("own-engine.py")
+    for encoding in ("utf-8-sig", "utf-16"):
+        assert read_work(path, "x = 1".encode(encoding)).cells[0].source == "x = 1"
     with pytest.raises(UnreadableError, match="not text in UTF-8"):
-        read_file(b"\xff\xfe\x00")
+        read_work(path, b"\xff\xfe\x00")

@@ -32,8 +32,15 @@ def soup(path: Path) -> BeautifulSoup:
 
 def made(folder: Path, kind: str, *more: Any, **options: Any) -> tuple[list[Tag], list[str]]:
     """The problems of a sheet as they are printed, and the key to each."""
-    printed, key = map(soup, sheet.write(folder, kind, *more, **options))
+    printed, key = map(soup, sheet.write(folder, kind, SECRET, *more, **options))
     return printed.select(".question"), [found.text for found in key.select(".key pre")]
+
+
+def problems(folder: Path) -> list[drills.Problem]:
+    """The problems of the only sheet in a folder, by the names that its key gives."""
+    [key] = folder.glob("*-key.html")
+    names = (row.select("td")[-2].text.split("-") for row in soup(key).select(".key tr"))
+    return [drills.problem(kind, int(level), int(number)) for kind, level, number in names]
 
 
 def numbers(text: str) -> dict[str, str]:
@@ -49,9 +56,7 @@ def numbers(text: str) -> dict[str, str]:
 @pytest.mark.parametrize("kind", ["chain", "adjoints"])
 def test_the_key_has_the_engine_s_adjoints(tmp_path: Path, kind: str, level: int) -> None:
     questions, keys = made(tmp_path, kind, SEED, 10, level)
-    for question, key in zip(questions, keys, strict=True):
-        name = question.h2.text.partition("· ")[2]  # type: ignore[union-attr]
-        problem = drills.problem(kind, level, int(name.rpartition("-")[2]))
+    for question, key, problem in zip(questions, keys, problems(tmp_path), strict=True):
         form = Form.parse(drills.KINDS[kind].forms(level)[problem.number])
         root = form.run(problem.leaves)
         root.backward()
@@ -98,8 +103,10 @@ def test_what_is_printed_of_a_fault_is_mended_by_the_key(tmp_path: Path) -> None
     inputs = np.random.default_rng(0).normal(size=(6, 3))
     questions, keys = made(tmp_path, "fault", SEED, 12)
     for question, key in zip(questions, keys, strict=True):
-        graph, _, code = question.pre.text.partition("\n\n 1  ")  # type: ignore[union-attr]
-        lines = [code.splitlines()[0], *(line[4:] for line in code.splitlines()[1:])]
+        graph, _, code = question.pre.text.partition("\n\n")  # type: ignore[union-attr]
+        numbers, lines = zip(*((line[:4], line[4:]) for line in code.splitlines()), strict=True)
+        assert [int(number) for number in numbers] == list(range(1, len(lines) + 1))
+        lines = list(lines)
         number, right = re.fullmatch(r"line (\d+): (.*)", key).groups()  # type: ignore[union-attr]
         space: dict[str, Any] = {}
         exec(graph, space)
@@ -133,8 +140,7 @@ def test_what_is_printed_of_a_layer_has_the_gradients_of_the_key(tmp_path: Path)
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_the_order_of_the_key_is_one(tmp_path: Path, level: int) -> None:
     _, keys = made(tmp_path, "orders", SEED, 10, level)
-    for k, key in enumerate(keys):
-        problem = drills.problem("orders", level, SEED + k)
+    for problem, key in zip(problems(tmp_path), keys, strict=True):
         node_of = {name: node for node, name in problem.names.items()}
         order = [node_of[name] for name in key.split(", ")]
         children = problem.entry["children"]
@@ -147,11 +153,10 @@ def test_the_order_of_the_key_is_one(tmp_path: Path, level: int) -> None:
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, level: int) -> None:
     questions, keys = made(tmp_path, "messages", SEED, 10, level)
-    for k, (question, key) in enumerate(zip(questions, keys, strict=True)):
+    for question, key in zip(questions, keys, strict=True):
         sender, to, right, wrong = re.fullmatch(  # type: ignore[union-attr]
             r"from (.+) to (.+): (\S+), and not (\S+)", key
         ).groups()
-        problem = drills.problem("messages", level, SEED + k)
         names = {
             group["data-node"]: group.select_one(".cg-name").text  # type: ignore[union-attr]
             for group in question.select("[data-node]:has(.cg-name)")
@@ -167,7 +172,6 @@ def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, l
         assert (sender, to, wrong) in there
         assert right != wrong
         assert "−000" not in [text.text for text in question.select("text")]
-        assert problem.name in question.h2.text  # type: ignore[union-attr]
 
 
 # --- drawn ----------------------------------------------------------------------------------------
@@ -177,7 +181,7 @@ def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, l
 @pytest.mark.parametrize("kind", sheet.KINDS)
 def test_a_seed_gives_one_sheet(tmp_path: Path, kind: str) -> None:
     once, again, other = (
-        [path.read_text() for path in sheet.write(tmp_path / name, kind, seed)]
+        [path.read_text() for path in sheet.write(tmp_path / name, kind, SECRET, seed)]
         for name, seed in [("once", 1), ("again", 1), ("other", 40)]
     )
     assert once == again
@@ -188,7 +192,7 @@ def test_a_seed_gives_one_sheet(tmp_path: Path, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sampled(sheet.KINDS, *list(sheet.KINDS)[:3]))
 def test_each_student_has_problems_of_their_own(tmp_path: Path, kind: str) -> None:
-    printed, key = sheet.write(tmp_path, kind, 1, students=CLASS, secret=SECRET)
+    printed, key = sheet.write(tmp_path, kind, SECRET, students=CLASS)
     sheets = soup(printed).select(".sheet")
     assert [str(each.select_one("bdi").text) for each in sheets] == [  # type: ignore[union-attr]
         student.shown for student in CLASS
@@ -198,9 +202,9 @@ def test_each_student_has_problems_of_their_own(tmp_path: Path, kind: str) -> No
     rows = [row.bdi.text for row in soup(key).select(".key tr")]  # type: ignore[union-attr]
     assert rows == [student.shown for student in CLASS for _ in own[0]]
     assert SECRET not in printed.read_text() + key.read_text()
-    later = sheet.write(tmp_path / "later", kind, 1, students=CLASS[1:], secret=SECRET)
+    later = sheet.write(tmp_path / "later", kind, SECRET, students=CLASS[1:])
     assert [str(each) for each in soup(later[0]).select(".sheet")] == list(map(str, sheets[1:]))
-    others = sheet.write(tmp_path / "others", kind, 1, students=CLASS, secret="others")
+    others = sheet.write(tmp_path / "others", kind, "others", students=CLASS)
     assert soup(others[0]).select_one(".question") != sheets[0].select_one(".question")
 
 
@@ -214,7 +218,33 @@ def test_no_problem_is_twice_on_a_sheet(tmp_path: Path) -> None:
     questions, _ = made(tmp_path, "adjoints", 1, 20, 1)
     assert len({str(question.svg) for question in questions}) == 20
     with pytest.raises(ProblemError, match="level 1 of adjoints has no 60 different problems"):
-        sheet.write(tmp_path, "adjoints", 1, 60, 1)
+        sheet.write(tmp_path, "adjoints", SECRET, 1, 60, 1)
+
+
+@pytest.mark.parametrize("kind", ["adjoints", "graph"])
+def test_a_sheet_says_neither_its_problems_names_nor_another_s_code(
+    tmp_path: Path, kind: str
+) -> None:
+    """The page of problems plays the solution of a problem whose name one has."""
+    for students in ([], CLASS):
+        printed, key = sheet.write(tmp_path, kind, SECRET, students=students)
+        text, sheets = printed.read_text(), soup(printed).select(".sheet")
+        assert not re.search(rf"{kind}-\d|#{kind}", text)
+        codes = [each.select_one(".code").text for each in sheets]  # type: ignore[union-attr]
+        assert len(set(codes)) == len(sheets)
+        assert all(re.fullmatch(r"[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}", c) for c in codes)
+        assert dict.fromkeys(codes) == dict.fromkeys(c.text for c in soup(key).select(".code"))
+    assert codes == [sheet.code(SECRET, printed.stem, student.id) for student in CLASS]
+    assert codes[0] == sheet.code(SECRET, printed.stem, CLASS[0].id.upper())
+    assert codes[0] != sheet.code("another secret", printed.stem, CLASS[0].id)
+
+
+def test_without_a_roster_the_problems_come_from_the_secret(tmp_path: Path) -> None:
+    texts = [
+        [str(question) for question in soup(sheet.write(tmp_path / secret, "chain", secret)[0])]
+        for secret in (SECRET, "another secret")
+    ]
+    assert texts[0] != texts[1]
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -223,7 +253,8 @@ def test_no_problem_is_twice_on_a_sheet(tmp_path: Path) -> None:
 def test_the_command_writes_sheets_and_their_key(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    to = ["--to", str(tmp_path / "out")]
+    (tmp_path / "secret").write_text(SECRET)
+    to = ["--to", str(tmp_path / "out"), "--secret", str(tmp_path / "secret")]
     assert main(["sheet", "adjoints", "--seed", "7", "--count", "20", *to]) == 0
     assert "1 sheet; the key" in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
@@ -232,8 +263,7 @@ def test_the_command_writes_sheets_and_their_key(
     ]
     assert len(soup(tmp_path / "out" / "adjoints-2-7.html").select(".question")) == 20
     roster(tmp_path, 3)
-    (tmp_path / "secret").write_text(SECRET)
-    drawn = ["--roster", str(tmp_path / "roster.csv"), "--secret", str(tmp_path / "secret")]
+    drawn = ["--roster", str(tmp_path / "roster.csv")]
     assert main(["sheet", "graph", *drawn, *to]) == 0
     assert "3 sheets; the key" in capsys.readouterr().out
     assert len(soup(tmp_path / "out" / "graph-1.html").select(".sheet")) == 3
@@ -291,7 +321,7 @@ def printed(browsers: Callable[[str], Browser]) -> Any:
 def test_a_sheet_is_a_page_of_a4_in_black_and_white(
     tmp_path: Path, printed: Callable[[Path], int], kind: str, level: int | None
 ) -> None:
-    path, key = sheet.write(tmp_path, kind, 1, None, level, CLASS, SECRET)
+    path, key = sheet.write(tmp_path, kind, SECRET, 1, None, level, CLASS)
     assert printed(path) == len(CLASS)
     assert printed(key) >= 1
 
@@ -300,5 +330,5 @@ def test_a_sheet_is_a_page_of_a4_in_black_and_white(
 def test_many_problems_are_several_pages_and_none_is_cut(
     tmp_path: Path, printed: Callable[[Path], int]
 ) -> None:
-    path, _ = sheet.write(tmp_path, "adjoints", SEED, 20)
+    path, _ = sheet.write(tmp_path, "adjoints", SECRET, SEED, 20)
     assert 4 <= printed(path) <= 6

@@ -116,6 +116,7 @@ def test_nothing_private_is_built(book: Path) -> None:
 
 def test_students_get_the_statement_of_a_private_problem_alone(book: Path, tmp_path: Path) -> None:
     common = ["--book", str(book), "--private", str(book / "private"), "--to", str(tmp_path)]
+    common += ["--secret", str(tmp_path / "secret")]
     assert main(["release", *common]) == 0
     text = (tmp_path / "release" / "a" / "a.ipynb").read_text()
     assert "Own problem" in text

@@ -1,0 +1,54 @@
+"""What a notebook may come as: text in UTF-8 or UTF-16, a zip of one notebook, Markdown, Python."""
+
+import codecs
+import io
+import re
+import zipfile
+from pathlib import PurePosixPath
+
+from coursework.names import DEBRIS
+
+MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+ENTRY = b"PK\x01\x02"  # begins each entry of a zip's directory
+ENTRIES = 100
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+FENCE = re.compile(r"^(`{3,}|~{3,})[ ]*([^\n`]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
+CODE = re.compile(r"(\{code-cell\}|\{code\}|i?python[\d.]*\b|py\b)")
+OPTIONS = re.compile(r"(?:---\n.*?^---\n|(?::[^\n]*\n)+)", re.DOTALL | re.MULTILINE)
+
+
+def decoded(content: bytes) -> str:
+    """Return the text of a file; raise `UnicodeDecodeError` if it is in another encoding."""
+    return content.decode("utf-16" if content.startswith(MARKS) else "utf-8-sig")
+
+
+def only_notebook(content: bytes, most: int) -> bytes | None:
+    """Return the notebook in a zip that holds exactly one, of at most this size; None otherwise."""
+    if not content.startswith(b"PK") or content.count(ENTRY) > ENTRIES:
+        return None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            found = [entry for entry in archive.infolist() if _is_notebook(entry.filename)]
+            if len(found) != 1 or found[0].compress_type not in METHODS:
+                return None
+            with archive.open(found[0]) as file:
+                notebook = file.read(most + 1)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, OSError, ValueError, EOFError):
+        return None
+    return notebook if len(notebook) <= most else None
+
+
+def _is_notebook(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.suffix.lower() == ".ipynb" and DEBRIS.isdisjoint(path.parts)
+
+
+def markdown_code(text: str) -> list[str]:
+    """Return the code cells of a notebook that was saved as Markdown, without their options.
+
+    >>> markdown_code("```{code-cell} ipython3\\n:tags: [x]\\nx = 1\\n```\\n```text\\ny\\n```\\n")
+    ['x = 1\\n']
+    """
+    fences = FENCE.findall(text.replace("\r\n", "\n"))
+    return [OPTIONS.sub("", body, count=1) if OPTIONS.match(body) else body
+            for _, name, body in fences if CODE.match(name)]  # fmt: skip
