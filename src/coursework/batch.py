@@ -39,8 +39,8 @@ from coursework.submissions import (
 Content = bytes | UnreadableError
 # The grader's files that decide a mark.
 DECIDING = (
-    "assess.py", "drawing.py", "formats.py", "marks.py", "names.py", "quotes.py", "submissions.py",
-    "sandbox/*.py",
+    "assess.py", "drawing.py", "formats.py", "marks.py", "names.py", "outputs.py", "quotes.py",
+    "submissions.py", "sandbox/*.py",
 )  # fmt: skip
 
 

@@ -32,10 +32,18 @@ from typing import NamedTuple
 
 from coursework import formats, names
 from coursework.names import DEBRIS, Owner
+from coursework.outputs import without_outputs
 from coursework.tokens import ForeignTokenError, Token, TokenError, find_tokens, verified
 
-NOTEBOOK_BYTES = 2**24
+FILE_BYTES = 2**26
+NOTEBOOK_BYTES = 2**24  # besides its outputs
+CLEAR = (
+    "clear its outputs (in JupyterLab: Edit, Clear Outputs of All Cells; in Colab: Edit, Clear all "
+    "outputs)"
+)
 CONTAINERS = 400_000  # lists and dicts in a notebook: each takes many times its two characters
+NO_NOTEBOOK = "this is not a Jupyter notebook"
+AGAIN = "and hand it in again"
 CODE_CELLS = 1000
 CELL_CHARACTERS = 100_000  # of a cell that is run, or looked at
 WORDS_CHARACTERS = 2000
@@ -540,13 +548,11 @@ def read_bytes(path: Path) -> bytes:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableError("this is not an ordinary file")
-        content = file.read(NOTEBOOK_BYTES + 1)
-    if len(content) > NOTEBOOK_BYTES:
-        raise UnreadableError(
-            f"the notebook is larger than {NOTEBOOK_BYTES >> 20} MiB: "
-            "clear its outputs (Edit, Clear Outputs of All Cells) and hand it in again"
-        )
-    return formats.only_notebook(content, NOTEBOOK_BYTES) or content
+        content = file.read(FILE_BYTES + 1)
+    if len(content) > FILE_BYTES:
+        mib = FILE_BYTES >> 20
+        raise UnreadableError(f"the notebook is larger than {mib} MiB: {CLEAR} {AGAIN}")
+    return formats.only_notebook(content, FILE_BYTES) or content
 
 
 def read_work(path: Path, content: bytes) -> Notebook:
@@ -569,18 +575,40 @@ def read_notebook(content: bytes) -> Notebook:
 
 
 def _parse(content: bytes) -> dict[str, object]:
-    if content.count(b"{") + content.count(b"[") > CONTAINERS:
-        raise UnreadableError(
-            "the notebook holds too much: clear its outputs (Edit, Clear Outputs of All Cells) "
-            "and hand it in again"
-        )
     try:
-        notebook = json.loads(formats.decoded(content))
+        lean = without_outputs(formats.decoded(content).encode())
+    except ValueError:
+        raise UnreadableError(f"{NO_NOTEBOOK}: the file is not text in UTF-8") from None
+    if len(lean) > NOTEBOOK_BYTES:
+        mib = NOTEBOOK_BYTES >> 20
+        raise UnreadableError(
+            f"the notebook holds more than {mib} MiB besides its outputs: take data and long texts "
+            f"out of its cells {AGAIN}"
+        )
+    if lean.count(b"{") + lean.count(b"[") > CONTAINERS:
+        raise UnreadableError(f"the notebook holds too much: {CLEAR} {AGAIN}")
+    try:
+        notebook = json.loads(lean)
     except (ValueError, RecursionError) as error:
-        raise UnreadableError("this is not a Jupyter notebook: the file is not JSON") from error
+        raise UnreadableError(f"{NO_NOTEBOOK}: {_what(lean, error)}") from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
-        raise UnreadableError("this is not a Jupyter notebook: it names no notebook format")
+        raise UnreadableError(f"{NO_NOTEBOOK}: it names no notebook format")
     return notebook
+
+
+def _what(content: bytes, error: Exception) -> str:
+    """Say what a file is that holds no JSON."""
+    start = content.lstrip()[:20].lower()
+    if not start:
+        return "the file is empty"
+    if start.startswith((b"<!doctype html", b"<html")):
+        return "the file is a page of the web; download the notebook itself"
+    if start.startswith(b"pk\x03\x04"):
+        return "the file is a zip archive; unpack it"
+    if re.search(rb"^(<{7}|>{7}) ", content, re.MULTILINE):
+        return "the file holds both sides of a conflict that git could not merge (<<<<<<<)"
+    place = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+    return f"the file is not JSON{place}"
 
 
 def _read(notebook: Mapping[str, object]) -> Notebook:

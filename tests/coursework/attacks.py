@@ -590,7 +590,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             5,
             "cannot be shown here",
         ),
-        "large": Case(_large, 0, "larger than 16 MiB"),
+        "large": Case(_large, 0, "larger than 64 MiB"),
         "link": Case(_link, 0, "cannot be opened"),
         "pipe": Case(os.mkfifo, 0, "not an ordinary file"),
         "Zoë Ångström 李": nb(GOOD, 5),
