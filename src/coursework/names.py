@@ -1,7 +1,5 @@
 """Whose a file is, by the names that learning platforms and browsers give it.
 
-- Copies: `layers-Copy1.ipynb`, which Jupyter makes, `layers (1).ipynb`, `layers copy 2.ipynb`,
-  `layers - Copy.ipynb`, and the same in German, French, Spanish and Italian.
 - Moodle: `Ada Lovelace_4711_assignsubmission_file/`, also in front of a file's name. Its number is
   another for each assignment, so the student is the name.
 - Canvas: `lovelaceada_12345_67890_layers-1.ipynb`, with `_LATE_` or not. Its first number is the
@@ -26,12 +24,11 @@ DEBRIS = {".ipynb_checkpoints", "__MACOSX", ".DS_Store", "Thumbs.db", "desktop.i
 ENDING = re.compile(
     r"(\.ipynb|\.json|\.txt|\.html|\.py|\.md|\.pdf|\.zip|\.tar|\.t?gz|\.7z|\.rar)+$", re.I
 )
-COPY = re.compile(r"( ?\(\d+\)|-Copy\d*|( [-–])? (copy|kopie|copie|copia)( \d+)?)+$", re.I)
+COPY = re.compile(r"( ?\(\d+\)|-Copy\d*)+$")
 # The prefix that a platform writes before a file's own name; Moodle writes whole folder names.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_[a-z]+", re.S)
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>[0-9]+)_assignsubmission_[a-z]+_?", re.S)
 CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>[0-9]+)_[0-9]+_", re.S)
-CANVAS_COPY = re.compile(r"-\d+$")
 
 
 class Owner(NamedTuple):
@@ -54,14 +51,23 @@ class Owner(NamedTuple):
         return self.id or self.mail or self.name
 
 
-def stem(name: str) -> str:
-    """Remove from a file's name its type and the signs of a copy; keep a platform's name.
+def split(name: str, assignments: Iterable[str]) -> tuple[str, str]:
+    """Return what stands before the name of an assignment in a file's name, and that assignment.
 
-    >>> stem("layers-Copy1.ipynb"), stem("ada.ipynb.txt"), stem("ada_1_2_layers-1.ipynb")
-    ('layers', 'ada', 'ada_1_2_layers')
+    What follows it, such as the signs of a copy, counts for nothing. Where no assignment is named,
+    the first is the whole name without its type.
+
+    >>> split("layers-Copy1.ipynb", ["layers"]), split("d_e-Layers (1).ipynb.txt", ["layers"])
+    (('', 'layers'), ('d_e', 'layers'))
+    >>> split("ada.ipynb", ["layers"]), split("own-engine.py", ["engine", "own-engine"])
+    (('ada', ''), ('', 'own-engine'))
     """
-    bare = COPY.sub("", ENDING.sub("", name))
-    return CANVAS_COPY.sub("", bare) if CANVAS.match(bare) else bare
+    bare = ENDING.sub("", name)
+    for known in sorted(assignments, key=len, reverse=True):
+        pattern = rf"(?:(.*)[_-])?{re.escape(known)}(?![^\W_]).*"
+        if found := re.fullmatch(pattern, bare, re.IGNORECASE | re.DOTALL):
+            return found[1] or "", known
+    return COPY.sub("", bare), ""
 
 
 def platform_of(names: Iterable[str]) -> str:

@@ -440,10 +440,10 @@ class _Scan:
         return label
 
     def _leave(self, path: Path, why: str) -> None:
+        """Note what is not graded; a file beside the students' folders may be the teacher's own."""
         place = self._place(path)
-        somebody_s = len(path.relative_to(self.root).parts) > 1 or path.is_dir()
-        by_name = somebody_s or _ending(names.stem(path.name), self.known)
-        students = [self._student(owner) for owner in place.owners] if by_name else []
+        somebody_s = path.is_dir() or path.parent != self.root or place.named
+        students = map(self._student, place.owners if somebody_s else ())
         self._stray(path, why, students, place.assignment)
 
     def _leave_disputed(self, claim: _Claim, why: str) -> None:
@@ -461,19 +461,16 @@ class _Scan:
     def _place(self, path: Path) -> _Place:
         """Return what the path in the folder says: who handed in what."""
         *folders, last = path.relative_to(self.root).parts
-        stem = names.stem(last)
-        by_name = self._named(stem) or _ending(stem, self.known)
-        if folders and folders[0] in self.known and folders[1:2] != folders[:1]:
-            parent, right = self.root / folders[0], len(folders) == 1 or by_name == folders[0]
-            inside = [*folders, last][1]
-            plain = inside if len(folders) > 1 else _before(stem, [folders[0]])
-            return _Place(self._owners(parent, inside, plain), folders[0], right)
-        plain = folders[0] if folders else _before(stem, self.known)
-        owners = self._owners(self.root, [*folders, last][0], plain)
-        for name in (*folders[1:], *([stem] if folders else []), _ending(stem, self.known)):
-            if assignment := self._named(name):
-                return _Place(owners, assignment, by_name == assignment)
-        return _Place(owners, "")
+        before, named = names.split(last, self.known)
+        parent, assignment = self.root, self._named(folders[0]) if folders else ""
+        if assignment and folders[1:2] != folders[:1]:
+            parent /= folders.pop(0)
+        else:
+            others = map(self._named, folders[1:])
+            assignment = next(filter(None, others), named)
+        who = folders[0] if folders else last
+        owners = self._owners(parent, who, folders[0] if folders else before)
+        return _Place(owners, assignment, bool(assignment) and named == assignment)
 
     def _owners(self, parent: Path, name: str, plain: str) -> tuple[Owner, ...]:
         """Return the owners of a file or folder; `plain` is its name if no platform wrote it."""
@@ -523,19 +520,6 @@ def _why_not(entry: os.DirEntry[str]) -> str:
     if ".ipynb" in name:
         return "not a notebook by its name: rename it so that it ends in .ipynb"
     return ""
-
-
-def _ending(stem: str, known: Iterable[str]) -> str:
-    """Return the assignment at the end of `STUDENT_ASSIGNMENT`, or ""."""
-    low = stem.casefold()
-    ends = (n for n in known for sign in "_-" if low.endswith(sign + n.casefold()))
-    found = max(ends, key=len, default="")
-    return found if len(stem) > len(found) + 1 else ""
-
-
-def _before(stem: str, known: Iterable[str]) -> str:
-    ending = _ending(stem, known)
-    return stem[: -len(ending) - 1] if ending else stem
 
 
 def read_bytes(path: Path) -> bytes:
