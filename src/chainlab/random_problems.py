@@ -1,9 +1,10 @@
-"""Random problems, all equally hard: a graph, a layer, a backward pass with a fault.
+"""Random problems, about equally hard: a graph, a layer, a backward pass with a fault.
 
-A seed gives the problem. All graphs have as many operations of each kind, leaves and shared nodes,
-and the same depth; all layers have as many steps, and a fault is always in one line. A graph's
-values and adjoints are whole numbers of at most two digits, and each of the usual mistakes leads to
-different adjoints.
+A seed gives the problem. All graphs have as many operations of each kind, leaves, shared nodes and
+paths, the same depth, and as many products to calculate backward. Their values and adjoints are
+whole numbers of at most two digits, and each of the usual mistakes leads to different adjoints. The
+gradients of all layers take about as many operators, and a fault is in one line and shows in two
+results.
 """
 
 import ast
@@ -17,11 +18,15 @@ import numpy as np
 from chaingrad import program
 
 LEAVES, NODES = "abcde", "uvwxyz"
-SIGNS = "***++-"  # the operations' signs, in any order
+SIGNS = "***++-"  # the operations' signs
 DEPTH = 5
+PATHS = 8  # from the root to leaves
+PRODUCTS = 4  # of an adjoint and a local gradient, neither of which is 1 or -1
 SIZES = (-6, -5, -4, -3, -2, 2, 3, 4, 5, 6)  # values of leaves; 1 would hide mistakes
-MOST = 99
+LARGEST = range(40, 100)  # a graph's largest number
+TRIES = 30  # of values for the leaves, before other lines are drawn
 PASS_LINES = 13  # lines of each backward pass that gets a fault
+WRONG_RESULTS = 2  # in which the fault shows
 GraphLine = tuple[str, str, str, str]  # name, first operand, sign, second operand
 SendOrder = Callable[[Sequence[str], Mapping[str, GraphLine]], Sequence[str]]  # of a backward pass
 
@@ -129,25 +134,33 @@ MISTAKES = {
 
 
 def random_graph(rng: np.random.Generator) -> RandomGraph:
-    """Draw a graph of five leaves and six operations; a leaf and a node are used twice."""
+    """Draw a graph of five leaves and six operations; a leaf and a node are used twice.
+
+    The last operation is a product: after a sum, more adjoints would be 1.
+    """
     while True:
-        lines = _random_lines(rng)
-        if not lines or _depth(lines) != DEPTH:
-            continue
-        graph = RandomGraph(
-            {name: SIZES[rng.integers(len(SIZES))] for name in LEAVES}, tuple(lines)
-        )
-        if _is_fair(graph):
-            return graph
+        lines = _random_lines(rng, "*")
+        for values in rng.choice(SIZES, (TRIES, len(LEAVES))).tolist():
+            graph = RandomGraph(dict(zip(LEAVES, values, strict=True)), lines)
+            if _is_fair(graph):
+                return graph
 
 
-def _random_lines(rng: np.random.Generator) -> list[GraphLine] | None:
+def _random_lines(rng: np.random.Generator, last: str) -> tuple[GraphLine, ...]:
+    """Draw the lines of a graph with the same depth and paths as all others, by its last sign."""
+    while True:
+        lines = _try_lines(rng, [*rng.permutation(list(SIGNS.replace(last, "", 1))), last])
+        if lines and _longest_path(lines) == DEPTH and _paths(lines) == PATHS:
+            return tuple(lines)
+
+
+def _try_lines(rng: np.random.Generator, signs: Sequence[str]) -> list[GraphLine] | None:
     """Draw the lines of a graph that use each node as often as they must; None if that fails."""
     uses = dict.fromkeys(LEAVES + NODES[:-1], 1)
     uses[LEAVES[rng.integers(len(LEAVES))]] += 1
     uses[NODES[rng.integers(len(NODES) - 2)]] += 1
     lines: list[GraphLine] = []
-    for k, sign in enumerate(rng.permutation(list(SIGNS))):
+    for k, sign in enumerate(signs):
         ready = [name for name in LEAVES + NODES[:k] for _ in range(uses[name])]
         x, y = (ready.pop(rng.integers(len(ready))) for _ in range(2)) if ready[1:] else ("", "")
         if x == y:
@@ -158,22 +171,46 @@ def _random_lines(rng: np.random.Generator) -> list[GraphLine] | None:
     return None if any(uses.values()) else lines
 
 
-def _depth(lines: Sequence[GraphLine]) -> int:
+def _longest_path(lines: Sequence[GraphLine]) -> int:
     depth = dict.fromkeys(LEAVES, 0)
     for name, x, _, y in lines:
         depth[name] = 1 + max(depth[x], depth[y])
-    return max(depth.values())
+    return depth[lines[-1][0]]
+
+
+def _paths(lines: Sequence[GraphLine]) -> int:
+    """Return how many paths lead from the root to leaves."""
+    paths = dict.fromkeys(LEAVES, 1)
+    for name, x, _, y in lines:
+        paths[name] = paths[x] + paths[y]
+    return paths[lines[-1][0]]
+
+
+def products(graph: RandomGraph) -> int:
+    """Return how many products the backward pass has of which neither factor is 1 or -1."""
+    values, adjoints = graph.values, graph.adjoints()
+    locals_ = ((name, _local(sign, values[x], values[y])) for name, x, sign, y in graph.lines)
+    return sum(abs(each) > 1 for name, pair in locals_ if abs(adjoints[name]) > 1 for each in pair)
 
 
 def _is_fair(graph: RandomGraph) -> bool:
-    """Return whether numbers are small, the leaves' adjoints differ, and each mistake shows."""
+    """Return whether the graph takes as much work as all others, and each mistake shows."""
+    values = graph.values.values()
+    if 0 in values or max(map(abs, values)) not in range(LARGEST.stop):
+        return False
     adjoints = graph.adjoints()
-    numbers = [*graph.values.values(), *adjoints.values()]
-    if not all(0 < abs(number) <= MOST for number in numbers):
-        return False
+    _, *others = adjoints.values()
     right = [adjoints[name] for name in graph.leaves]
-    if len(set(right)) < len(right):
-        return False
+    return (
+        max(map(abs, [*values, *others])) in LARGEST
+        and min(map(abs, others)) > 1
+        and len(set(right)) == len(right)
+        and products(graph) == PRODUCTS
+        and _tells_mistakes(graph, right)
+    )
+
+
+def _tells_mistakes(graph: RandomGraph, right: Sequence[int]) -> bool:
     wrong = [graph.adjoints(mistake) for mistake in MISTAKES.values()]
     given = [tuple(each[name] for name in graph.leaves) for each in wrong]
     return len({tuple(right), *given}) == 1 + len(given)
@@ -195,16 +232,16 @@ def backward_source(graph: RandomGraph, name: str = "backward") -> str:
 
 
 def random_fault(rng: np.random.Generator, name: str = "backward") -> tuple[RandomGraph, str]:
-    """Draw a graph and its backward pass, with one wrong line that makes two or more results wrong.
+    """Draw a graph and its backward pass, with one wrong line that makes two results wrong.
 
-    The leaves have no values, so two constants in the graph's last line tell it from all others.
+    The leaves' values are not shown, so two constants in the graph's last line tell it from all
+    others. That line is no product, in which the constants would become one, with many digits.
     The line forgets a path, has a wrong sign, takes the operand's own value, or passes on an
     adjoint before all its shares have come.
     """
     while True:
-        graph = random_graph(rng)
-        if graph.lines[-1][2] == "*":
-            continue  # the two constants would become one, with many digits
+        last = rng.choice(list(SIGNS.replace("*", "")))
+        graph = RandomGraph(dict.fromkeys(LEAVES, 1), _random_lines(rng, last))
         graph = _with_constants(graph, rng)
         right = backward_source(graph, name)
         if right.count("\n") + 1 == PASS_LINES and (found := _with_fault(graph, right, rng)):
@@ -231,7 +268,7 @@ def _with_fault(graph: RandomGraph, right: str, rng: np.random.Generator) -> str
         for k in rng.permutation(len(sources)):
             results = _function(sources[k], name)(*inputs)
             wrong = [not np.allclose(x, y) for x, y in zip(results, wanted, strict=True)]
-            if sum(wrong) >= 2:
+            if sum(wrong) == WRONG_RESULTS:
                 return str(sources[k])
     return ""
 
@@ -296,22 +333,18 @@ FAULTS: dict[str, FaultMaker] = {
 
 # --- a layer ------------------------------------------------------------------------------------
 
-ACTIVATIONS = (
-    "np.tanh({} * Z)",
-    "Z / (1 + {} * Z**2)",
-    "np.sin({} * Z)",
-    "np.exp(-{} * Z**2)",
-    "1 / (1 + np.exp(-{} * Z))",
-    "np.log(1 + np.exp({} * Z))",
-    "np.sqrt(Z**2 + {})",
-    "Z / np.sqrt(1 + {} * Z**2)",
-)
-PENALTIES = (
-    "np.sqrt(R**2 + {})",
-    "np.log(R**2 + {})",
-    "R * np.tanh({} * R)",
-    "R**2 / (R**2 + {})",
-)
+ROOT, LOG = "np.sqrt(R**2 + {})", "np.log(R**2 + {})"
+PRODUCT, RATIO = "R * np.tanh({} * R)", "R**2 / (R**2 + {})"
+# An activation goes with the penalties whose gradient makes up for what its own takes.
+PENALTIES = {
+    "np.tanh({} * Z)": (PRODUCT, RATIO),
+    "Z / (1 + {} * Z**2)": (ROOT, LOG),
+    "np.sin({} * Z)": (RATIO,),
+    "np.exp(-{} * Z**2)": (PRODUCT,),
+    "1 / (1 + np.exp(-{} * Z))": (ROOT, LOG),
+    "np.log(1 + np.exp({} * Z))": (PRODUCT,),
+    "np.sqrt(Z**2 + {})": (RATIO,),
+}
 SHAPES = range(3, 8)
 
 
@@ -337,15 +370,15 @@ def random_layer(rng: np.random.Generator) -> RandomLayer:
     """
     n, d, m = (int(size) for size in rng.choice(SHAPES, 3, replace=False))
     inside, outside, decay = (_random_constant(rng) for _ in range(3))
-    activation = str(rng.choice(ACTIVATIONS)).format(inside)
-    penalty = str(rng.choice(PENALTIES)).format(outside)
+    activation = str(rng.choice(list(PENALTIES)))
+    penalty = str(rng.choice(PENALTIES[activation]))
     reduced = rng.choice([f"np.sum(P) / {n}", "np.mean(P)"])
     source = f"""\
 def layer_loss(X, W, b, T):
     Z = X @ W.T + b
-    H = {activation}
+    H = {activation.format(inside)}
     R = H - T
-    P = {penalty}
+    P = {penalty.format(outside)}
     return {reduced} + {decay} * np.sum(W**2)"""
     return RandomLayer(n, d, m, source)
 

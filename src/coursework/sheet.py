@@ -249,7 +249,7 @@ def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
         group[-1].text = label
 
 
-# --- problems that are all equally hard ----------------------------------------------------------
+# --- problems that are all about equally hard ----------------------------------------------------
 
 
 def _graph(rng: np.random.Generator) -> Printed:

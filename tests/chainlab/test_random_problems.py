@@ -8,13 +8,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from chaingrad import Node, grad, vjp
+from chaingrad import Node, grad, program, vjp
 from chainlab.random_problems import (
     DEPTH,
     FAULTS,
+    LARGEST,
     LEAVES,
     MISTAKES,
-    MOST,
     PASS_LINES,
     RandomGraph,
     WrongPass,
@@ -64,11 +64,36 @@ def test_all_graphs_are_equally_hard(graphs: list[RandomGraph]) -> None:
     assert shapes == {("***++-", DEPTH, 2, (False, True), 10)}
 
 
+def test_all_backward_passes_take_as_much_work(graphs: list[RandomGraph]) -> None:
+    """Counted here by following every message from the root to the leaves."""
+    counts = set()
+    for graph in graphs:
+        values, adjoints = graph.values, graph.adjoints()
+        lines = {name: (x, sign, y) for name, x, sign, y in graph.lines}
+        products = sum(
+            abs(adjoints[name]) > 1 and abs(values[factor]) > 1
+            for name, (x, sign, y) in lines.items()
+            if sign == "*"
+            for factor in (x, y)
+        )
+        units = [name for name, adjoint in adjoints.items() if abs(adjoint) == 1]
+        largest = max(map(abs, [*values.values(), *adjoints.values()]))
+        counts.add((products, tuple(units), leaves_reached("z", lines), largest in LARGEST))
+    assert counts == {(4, ("z",), 8, True)}
+
+
+def leaves_reached(name: str, lines: dict[str, tuple[str, str, str]]) -> int:
+    if name not in lines:
+        return 1
+    x, _, y = lines[name]
+    return leaves_reached(x, lines) + leaves_reached(y, lines)
+
+
 def test_numbers_are_small_and_tell_the_leaves_apart(graphs: list[RandomGraph]) -> None:
     for graph in graphs:
         adjoints = graph.adjoints()
         numbers = [*adjoints.values(), *graph.values.values()]
-        assert all(isinstance(n, int) and 0 < abs(n) <= MOST for n in numbers)
+        assert all(isinstance(n, int) and 0 < abs(n) <= 99 for n in numbers)
         assert len({adjoints[name] for name in LEAVES}) == len(LEAVES)
 
 
@@ -79,8 +104,8 @@ def test_each_usual_mistake_gives_adjoints_of_its_own(graphs: list[RandomGraph])
         assert len(set(found)) == len(passes), graph
 
 
-def test_no_two_of_a_class_have_the_same_graph(graphs: list[RandomGraph]) -> None:
-    assert len({graph.form for graph in graphs}) == CLASS
+def test_no_two_of_a_class_have_the_same_adjoints(graphs: list[RandomGraph]) -> None:
+    assert len({graph.form for graph in graphs}) >= CLASS - 2
     adjoints = {tuple(graph.adjoints()[name] for name in LEAVES) for graph in graphs}
     assert len(adjoints) == CLASS
 
@@ -108,7 +133,7 @@ def test_the_engine_writes_the_pass_of_each_graph(graphs: list[RandomGraph]) -> 
 
 
 @pytest.mark.slow
-def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
+def test_a_fault_is_in_one_line_and_makes_just_two_adjoints_wrong() -> None:
     inputs = np.random.default_rng(1).normal(size=(6, 4))
     faulty = [random_fault(np.random.default_rng(seed), "mended") for seed in range(40)]
     for graph, source in faulty:
@@ -117,7 +142,7 @@ def test_a_fault_is_in_one_line_and_makes_two_adjoints_wrong() -> None:
         assert sum(a != b for a, b in pairs) == 1
         assert len(pairs) == PASS_LINES
         wanted, found = (np.array(run(text, "mended", *inputs)) for text in (right, source))
-        assert sum(not np.allclose(a, b) for a, b in zip(wanted, found, strict=True)) >= 2
+        assert sum(not np.allclose(a, b) for a, b in zip(wanted, found, strict=True)) == 2
     assert len({source for _, source in faulty}) == len(faulty)
 
 
@@ -155,7 +180,8 @@ def test_layers_differ_and_the_engine_differentiates_them() -> None:
     kinds = {
         layer.source.translate(str.maketrans("", "", "0123456789.")): layer for layer in layers
     }
-    assert len(kinds) == 64
+    assert len(kinds) == 20
+    operators = set()
     rng = np.random.default_rng(0)
     for layer in kinds.values():
         n, d, m = layer.n, layer.d, layer.m
@@ -170,3 +196,12 @@ def test_layers_differ_and_the_engine_differentiates_them() -> None:
         slope = loss(X, moved, b, T).imag / 1e-20  # type: ignore[operator]
         assert slope == pytest.approx(found[1][0, 0], rel=1e-9)
         assert all(np.abs(adjoint).max() > 1e-6 for adjoint in found)
+        step = program(loss, argnums=(0, 1, 2))  # type: ignore[arg-type]
+        step(X, W, b, T)
+        operators.add(operators_in(step.source))
+    assert max(operators) - min(operators) <= 3
+
+
+def operators_in(source: str) -> int:
+    kinds = (ast.BinOp, ast.UnaryOp, ast.Call)
+    return sum(isinstance(node, kinds) for node in ast.walk(ast.parse(source)))
