@@ -118,8 +118,9 @@ def first_difference(
 
     Shapes come before values. A number agrees if it is within atol + rtol·abs(expected); nan
     agrees with nan. Numbers that are not whole by their dtype may also be wrong by 3e-5 of the
-    largest expected entry, unless ``rtol`` asks for more than 6 digits: what float32 has rounded
-    on the way may be held in float64. A result in float16 is refused, whatever its values.
+    largest expected entry, or by ``rtol`` of it if that is more: what float32 has rounded on the
+    way may be held in float64. An ``rtol`` that asks for more than 6 digits is taken at its word.
+    A result in float16 is refused, whatever its values.
     Where the wrong result looks like a usual mistake, the hint says so.
 
     Args:
@@ -271,7 +272,7 @@ def _compare_arrays(expected: np.ndarray, got: Any, rtol: float, atol: float) ->
 def _allowed(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> float:
     """Return the absolute tolerance, which is wider if float32 may have rounded the result."""
     wider = rtol >= RTOL and got.dtype.kind in "fc"
-    return max(atol, SINGLE * _largest(expected)) if wider else atol
+    return max(atol, max(SINGLE, rtol) * _largest(expected)) if wider else atol
 
 
 def _largest(array: np.ndarray) -> float:

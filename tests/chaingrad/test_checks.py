@@ -137,6 +137,7 @@ def test_hints_are_added() -> None:
 
 
 def test_tolerances() -> None:
+    assert first_difference({"a": W}, {"a": W + 0.6}, rtol=0.1) is None
     assert first_difference({"a": 1.0}, {"a": 1.01}, rtol=0.1) is None
     assert first_difference({"a": 0.0}, {"a": 0.01}, atol=0.1) is None
     assert first_difference({"a": 1.0}, {"a": 1 + 1e-8}, rtol=1e-12, atol=0) is not None
