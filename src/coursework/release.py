@@ -46,7 +46,9 @@ functions. Each answer is followed by its checks, cells of which only the first 
 say that all is right, or which result is the first that is wrong. The marks come from the same \
 checks on other inputs.
 
-Add cells as you like. Cells that you did not add should stay where they are, checks included.
+Add cells as you like. Cells that you did not add should stay where they are, checks included. \
+Where your answers are marked there is no network and no file of yours, and they may import \
+{imports}.
 
 {table}"""
 WHOSE = """\
@@ -57,6 +59,8 @@ The next line says which notebook this is. Leave it as it is.
 
 `{token}`"""
 SAFE_NAME = re.compile(r"[\w@+-][\w.@+-]{0,99}")
+# What the course installs and answers may have a use for.
+IMPORTS = ("numpy", "scipy", "matplotlib", "torch", "jax", *PACKAGES)
 OWN = re.compile(r"""\bown\[["'](\w+)["']\]""")
 HIDDEN = "# This check is run when you have handed in ({points})."
 INSTALL = """\
@@ -266,7 +270,10 @@ def _title(assignment: Assignment, student: Student | None, token: str) -> str:
     rows = [f"| {p.title} | {p.level} | {p.points:g} |" for p in assignment.problems]
     table = "\n".join(["| exercise | level | points |", "|---|---|---|", *rows])
     title = assignment.title + (f", attempt {n}" if (n := assignment.attempt) > 1 else "")
-    texts = [HOW_TO.format(title=title, points=f"{assignment.points:g}", table=table)]
+    names = [f"`{name}`" for name in (IMPORTS[:1] if assignment.is_alone else IMPORTS)]
+    imports = " and ".join(", ".join(["Python's standard library", *names]).rsplit(", ", 1))
+    points = f"{assignment.points:g}"
+    texts = [HOW_TO.format(title=title, points=points, imports=imports, table=table)]
     texts += [WHOSE.format(name=_plain(student.shown))] if student else []
     texts += [SIGNED.format(token=token)] if token else []
     return "\n\n".join(texts)

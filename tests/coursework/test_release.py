@@ -98,6 +98,20 @@ def test_checks_pass_the_answers(assignment: Assignment, notebook: dict[str, Any
     assert raised == dict.fromkeys(raised)
 
 
+def test_the_first_cell_says_what_answers_may_import(
+    assignment: Assignment, notebook: dict[str, Any]
+) -> None:
+    first = cells(notebook, "markdown")["setup-title"]
+    named = [name for name in release.IMPORTS if f"`{name}`" in first]
+    assert named == (["numpy"] if assignment.is_alone else [*release.IMPORTS])
+
+
+def test_what_answers_may_import_is_installed() -> None:
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    installed = {line.partition("==")[0] for line in lines} | {*PACKAGES}
+    assert {*release.IMPORTS} <= installed
+
+
 def test_the_common_assignments_are_neither_drawn_nor_alone() -> None:
     assert [a.name for a in assignments().values() if not (a.is_drawn or a.is_alone)] == COMMON
 
