@@ -38,7 +38,7 @@ from coursework.sandbox.host import (
     signal_name,
 )
 from coursework.sandbox.worker import CELL_NAME
-from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable
+from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable, undirected
 
 LOSSES = 4
 QUOTED = 800  # characters of what a submission says
@@ -100,7 +100,7 @@ class Key:
     def _draw(self, problem: Problem, part: Part, k: int) -> CheckDraw:
         inputs = part.draw(self._secret, k, self.assignment.attempt)
         message = wire.encode(problem.expected(part, inputs))
-        return CheckDraw(inputs, wire.decode(message), RESULT_BYTES + RESULT_RATIO * len(message))
+        return CheckDraw(inputs, wire.decode(message), _most(len(message)))
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -171,7 +171,8 @@ class _Assessment:
                 for part in problem.parts
             )
             code = self._code.get(problem.id, "")
-            words = tuple(text for name, text in self._notebook.words if _belongs(name, problem.id))
+            said = self._notebook.words
+            words = tuple(undirected(text) for name, text in said if _belongs(name, problem.id))
             problems.append(ProblemMark(problem.id, problem.title, parts, code, words))
         return Mark(tuple(problems), tuple(self._remarks()), round(self._seconds, 3))
 
@@ -213,7 +214,7 @@ class _Assessment:
         places = _places(session.request("defined", names=names), names)
         if not places:
             return _no_points(part, "missing", self._why_missing(names))
-        self._code[problem.id] = quotes.called(self._cells, places)
+        self._code[problem.id] = undirected(quotes.called(self._cells, places))
         for draw in self._key.draws[problem.id, part.name]:
             call = {"driver": part.driver, "entry": "driver", "inputs": draw.inputs}
             got = session.request("call", most=draw.most, **call)
@@ -242,7 +243,10 @@ class _Assessment:
         text = f"{error.type}: {error.message}" if error.message else error.type
         if error.type == "TypeError" and "unexpected keyword argument" in text:
             text += "; keep the names of the arguments"
-        return text + (quotes.line(self._cells, *error.where) if error.where else "")
+        if error.type == "ModuleNotFoundError" and "No module named" in text:
+            text += "; the notebook's first cell says what may be imported"
+        text += quotes.line(self._cells, *error.where) if error.where else ""
+        return undirected(text)
 
     def _why_missing(self, names: list[str]) -> str:
         what = " and ".join(names) + (" is" if len(names) == 1 else " are")
@@ -276,9 +280,17 @@ class _Assessment:
 
     def _remarks(self) -> list[str]:
         faults = sorted((self._failed | self._left_out).items())
-        remarks = [f"Cell {number} {fault}." for number, fault in faults]
+        remarks = [f"Cell {number} {fault.rstrip('.')}." for number, fault in faults]
         more = len(remarks) - REMARKS
         return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
+
+
+def _most(length: int) -> int:
+    """Return the bytes that an answer may have, which tell little of the right answer's length."""
+    most = RESULT_BYTES
+    while most < RESULT_RATIO * length:
+        most *= 4
+    return min(most, wire.MOST_BYTES)
 
 
 def _reason(lost: SessionLostError, ending: Ending) -> str:
@@ -314,6 +326,6 @@ def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | Non
 
 
 def _no_points(part: Part, verdict: Verdict, problem: str, **more: str) -> PartMark:
-    short = {key: text[:QUOTED] for key, text in more.items()}
+    short = {key: undirected(text[:QUOTED]) for key, text in more.items()}
     result = short.pop("name", "")
     return PartMark(part.name, 0.0, part.points, verdict, result, problem[:QUOTED], **short)

@@ -29,6 +29,7 @@ from coursework.submissions import (
 from coursework.summary import write_reports
 
 MIB = 2**20
+STRAYS = 100  # lines on the terminal
 REFUSAL = """\
 Submissions cannot be isolated here: {reason}.
 A submission that is not isolated may read, change and send whatever you may yourself.
@@ -85,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("cpu", "processor time of a cell or a check"),
         ("wall", "time by the clock of a cell or a check"),
         ("total", "processor time of a whole submission"),
-        ("life", "time by the clock of a whole submission"),
+        ("life", "time by the clock of a whole submission, less ten times its processor time"),
     ):
         add(
             f"--{name}",
@@ -217,9 +218,10 @@ def _notes(graded: Sequence[Graded], found: Collection) -> Iterator[str]:
         if item.mark.fault:
             who = f"{item.submission.student}, {item.submission.assignment}"
             yield f"The grader failed at {who} and continued with the rest: {item.mark.fault}"
-    for stray in strays:
-        if not stray.disputed:
-            yield f"Not graded, {stray}"
+    others = [stray for stray in strays if not stray.disputed]
+    yield from (f"Not graded, {stray}" for stray in others[:STRAYS])
+    if more := others[STRAYS:]:
+        yield f"Not graded: {len(more)} more, which the summary lists."
     if found.untold:
         yield (
             f"No notebook of {', '.join(found.untold)} has a token, so names of files and folders "

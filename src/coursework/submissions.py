@@ -47,6 +47,8 @@ AGAIN = "and hand it in again"
 CODE_CELLS = 1000
 CELL_CHARACTERS = 100_000  # of a cell that is run, or looked at
 WORDS_CHARACTERS = 2000
+ALL_WORDS = 50_000  # characters of a notebook's Markdown that are shown
+DIRECTIONS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 TOKENS = 20  # looked at in a notebook
 SHOWN = 3  # names of files, where there may be many
 DEPTH = 4  # folders within folders
@@ -624,8 +626,19 @@ def _read(notebook: Mapping[str, object]) -> Notebook:
             texts.append(Cell(number, _source(cell), kind=str(kind)))
     if len(code) > CODE_CELLS:
         raise UnreadableError(f"the notebook has more than {CODE_CELLS} code cells")
-    said = tuple(item for item in words if item[1])[:CODE_CELLS]
-    return Notebook(tuple(code), said, tuple(texts[:CODE_CELLS]))
+    said = (item for item in words if item[1])
+    return Notebook(tuple(code), tuple(_first_words(said)), tuple(texts[:CODE_CELLS]))
+
+
+def _first_words(words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield as many texts as one page has room for, and a last one that says so."""
+    left = ALL_WORDS
+    for name, text in words:
+        left -= len(text)
+        if left < 0:
+            yield name, f"(Here the notebook's text passes {ALL_WORDS:,} characters.)"
+            return
+        yield name, text
 
 
 def printable(text: str) -> str:
@@ -637,6 +650,15 @@ def printable(text: str) -> str:
     ('Zoë\\x1b[2J', '山田\u3000太郎')
     """
     return "".join(c if _is_harmless(c) else ascii(c)[1:-1] for c in text)
+
+
+def undirected(text: str) -> str:
+    r"""Spell out the characters by which a text could stand on a page in another order.
+
+    >>> undirected("if x:\u202e # tahw\n\u2066y")
+    'if x:\\u202e # tahw\n\\u2066y'
+    """
+    return DIRECTIONS.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def _is_harmless(character: str) -> bool:

@@ -19,7 +19,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 import coursework
-from coursework import batch, grade, marks, submissions
+from coursework import assess, batch, grade, marks, submissions
 from coursework.__main__ import _secret
 from coursework.assignments import Assignment
 from coursework.pages import parse
@@ -527,6 +527,43 @@ def test_an_answer_in_a_cell_of_text_is_named(tmp_path: Path, kind: str, stub: A
     run(tmp_path)
     said = f"cell {len(stub) + 1} {'defines relu_backward, too, but ' * len(stub)}is a cell of type"
     assert f"{said} {kind}" in page(tmp_path, "ann").text
+
+
+@pytest.mark.parametrize(
+    "body", ["raise ValueError('\\u202eevil')", "return '\u2066evil'", "(\u202e"]
+)
+def test_no_text_of_a_submission_turns_a_page_around(tmp_path: Path, body: str) -> None:
+    path = write(
+        tmp_path, "ann/a1.ipynb", (f"def relu_backward(dH, Z):\n    {body}  # \u202elive",)
+    )
+    made = json.loads(path.read_text())
+    words = {"cell_type": "markdown", "metadata": {}, "source": "\u202eevil"}
+    made["cells"][:0] = [{**words, "metadata": {"nbgrader": {"grade_id": "ex-relu"}}}, words]
+    path.write_text(json.dumps(made))
+    run(tmp_path)
+    reports = [*(tmp_path / "out").glob("**/*.html"), *(tmp_path / "out").glob("*.csv")]
+    assert len(reports) > 3
+    for report in reports:
+        text = report.read_text(encoding="utf-8")
+        assert "\u202e" not in text
+        assert "\u2066" not in text
+    assert "\\u202eevil" in page(tmp_path, "ann").text
+
+
+def test_many_strays_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for k in range(grade.STRAYS + 7):
+        (folder / "in" / f"{k}.txt").touch()
+    run(folder)
+    lines = [x for x in capsys.readouterr().out.splitlines() if x.startswith("Not graded")]
+    assert len(lines) == grade.STRAYS + 1
+    assert lines[-1].startswith("Not graded: 7 more")
+
+
+def test_a_submission_is_told_little_of_the_right_answer_s_length() -> None:
+    told = [assess._most(length) for length in range(0, 2**20, 100)]
+    assert {assess._most(length) for length in range(2**14)} == {assess.RESULT_BYTES}
+    assert len(set(told)) <= 5
+    assert all(most >= 16 * 100 * k for k, most in enumerate(told))
 
 
 def test_an_import_that_fails_costs_its_line_alone(tmp_path: Path) -> None:

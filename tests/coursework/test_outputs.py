@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coursework.outputs import without_outputs
-from coursework.submissions import UnreadableError, read_notebook
+from coursework.submissions import ALL_WORDS, UnreadableError, read_notebook
 
 WORDS = ["outputs", "attachments", '"', "\\", "[", "]", "{", "}", ":", ", ", "a", "\n", "ä"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map("".join)
@@ -60,6 +60,14 @@ def test_what_is_left_is_all_but_the_outputs(
 def test_a_notebook_of_large_outputs_is_read(output: Any) -> None:
     content = json.dumps(notebook(outputs=[output])).encode()
     assert [cell.source for cell in read_notebook(content).cells] == ["x = 1"]
+
+
+def test_a_page_has_room_for_the_text_of_a_notebook() -> None:
+    text = {"cell_type": "markdown", "metadata": {}, "source": "word " * 300}
+    made = notebook() | {"cells": [text] * 1000}
+    words = [said for _, said in read_notebook(json.dumps(made).encode()).words]
+    assert ALL_WORDS - 1500 < sum(map(len, words[:-1])) <= ALL_WORDS
+    assert "passes 50,000 characters" in words[-1]
 
 
 @pytest.mark.parametrize(

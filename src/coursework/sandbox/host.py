@@ -44,7 +44,8 @@ ENVIRONMENT = {
 class Limits:
     """What one submission may use. Processor time decides; the wall clock only ends sleepers.
 
-    So seconds by the clock are those in which it computes less than a `CROWD`-th of the time.
+    So seconds by the clock are those in which it computes less than a `CROWD`-th of the time: by a
+    watch on the wall, a submission may hold its place for ``life + CROWD * total`` seconds.
     """
 
     memory: int = 2 << 30  # bytes of address space
