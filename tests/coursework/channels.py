@@ -9,6 +9,7 @@ import ctypes
 import fcntl
 import mmap
 import os
+import signal
 import socket
 import struct
 import sysconfig
@@ -21,6 +22,7 @@ from typing import Any
 LIBRARY = os.path.join(sysconfig.get_path("stdlib"), "this.py")  # few programs have it open
 UNREAD = os.path.join(sysconfig.get_path("stdlib"), "antigravity.py")
 KEY = 0x6A61696C
+QUEUED = 40  # a signal of which many can wait
 X86 = os.uname().machine == "x86_64"
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {  # of a system call on x86-64, on arm64
@@ -44,6 +46,7 @@ NUMBERS = {  # of a system call on x86-64, on arm64
     "mq_open": (240, 180),
     "inotify_init1": (294, 26),
     "inotify_add_watch": (254, 27),
+    "tgkill": (234, 131),
 }
 Probe = tuple[Callable[[int], object], Callable[[], Any]]
 PROBES: dict[str, Probe] = {}
@@ -331,6 +334,27 @@ def numbers_of_processes() -> Probe:
         return [answered(partial(os.kill, pid, 0)) for pid in range(2, 200)]
 
     return lambda bit: in_threads(lambda: time.sleep(5), 5 * bit), receive
+
+
+@probe
+def queued_signals() -> Probe:
+    """Those that wait to be handled count for the user, beyond which the kernel takes no more."""
+
+    def queue(most: int) -> int:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [QUEUED])
+        for count in range(most):
+            try:
+                call("tgkill", os.getpid(), threading.get_native_id(), QUEUED)
+            except OSError:
+                return count
+        return most
+
+    def receive() -> int:
+        count = queue(1000)
+        signal.signal(QUEUED, signal.SIG_IGN)  # forget them
+        return count
+
+    return lambda bit: queue(1000 * bit), receive
 
 
 @probe

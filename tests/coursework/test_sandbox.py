@@ -3,9 +3,9 @@
 import contextlib
 import itertools
 import os
+import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -193,6 +193,15 @@ def test_it_is_alone_and_nobody(session: Session) -> None:
     assert value(session, "student.who") == [1, 0, jail.NOBODY, jail.NOBODY]
 
 
+def test_it_has_no_capability_and_can_get_none(session: Session) -> None:
+    pid = ~(session._clock >> 3)
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    status = dict(line.split(":\t", 1) for line in lines if "\t" in line)
+    sets = [int(status[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")]
+    assert sets == [0] * 5
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+
+
 @pytest.mark.parametrize(
     "path", ["/x", "/etc/x", str(ROOT / "x"), str(Path(np.__file__).with_name("x")), np.__file__]
 )
@@ -200,42 +209,6 @@ def test_it_cannot_write(session: Session, path: str) -> None:
     answer = run(session, f"open({path!r}, 'w').write('x')")
     assert isinstance(answer, Raised) or path.startswith(jail.SCRATCH)  # a scratch of its own
     assert not Path(path).exists() or Path(path).read_text() != "x"
-
-
-@pytest.mark.walk
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import torch\nx = torch.ones(3, requires_grad=True)\n(x**2).sum().backward()",
-        "import jax\nassert jax.grad(lambda x: x**2)(2.0) == 4.0",
-        "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('/tmp/x.png')",
-        "import numpy as np\nassert np.linalg.solve(np.eye(300), np.ones(300)).sum() == 300",
-        "import threading\nt = threading.Thread(target=sum, args=([],))\nt.start()\nt.join()",
-        "import jax\nassert float(jax.jit(jax.numpy.sum)(jax.numpy.ones(9))) == 9",
-    ],
-    ids=["torch", "jax", "matplotlib", "numpy", "threads", "jit"],
-)
-@pytest.mark.usefixtures("isolated")
-def test_the_frameworks_work_in_it(source: str) -> None:
-    with Sandbox(Limits()) as box, box.session() as session:
-        assert run(session, source) is None
-
-
-@pytest.mark.parametrize(
-    ("package", "source"),
-    [
-        (
-            "scipy",
-            "from scipy import optimize as o\nassert o.minimize(lambda x: x @ x, [1]).success",
-        ),
-        ("sklearn", "from sklearn.cluster import KMeans\nKMeans(1).fit([[1.0], [2.0]])"),
-    ],
-)
-@pytest.mark.usefixtures("isolated")
-def test_other_packages_work_in_it(package: str, source: str) -> None:
-    pytest.importorskip(package, exc_type=ImportError)
-    with Sandbox(Limits()) as box, box.session() as session:
-        assert run(session, source) is None
 
 
 def test_its_scratch_space_is_small_and_new(box: Sandbox) -> None:
@@ -284,32 +257,35 @@ def test_it_is_refused(session: Session, source: str) -> None:
     assert raised(session, source) in ("PermissionError", "URLError", "ValueError", "OSError")
 
 
-SYSCALLS = {  # by name in the C library, with arguments that an ordinary process may try
+X86 = os.uname().machine == "x86_64"
+SYSCALLS = {  # with arguments that an ordinary process may try
     "ptrace": "ptrace(0, 0, 0, 0)",
     "unshare": "unshare(0x10000000)",
     "mount": "mount(b'x', b'/tmp', b'tmpfs', 0, None)",
     "shmget": "shmget(0, 1 << 20, 0o1600)",
     "prctl": "prctl(1, 0)",
     "dumpable": "prctl(4, 1)",
+    "another filter": "prctl(22, 1)",
     "lease": "fcntl(0, 1024, 1)",
-    "clone": "syscall(NR_CLONE, 17, 0, 0, 0, 0)",
+    "clone": f"syscall({56 if X86 else 220}, 17, 0, 0, 0, 0)",
+    "thread of its own descriptors": f"syscall({56 if X86 else 220}, 0x3d0b00, 0, 0, 0, 0)",
     "clone3": "syscall(435, bytes([0] * 88), 88)",
-    "keyctl": "syscall(NR_KEYCTL, 0, -3, 1)",
+    "keyctl": f"syscall({250 if X86 else 219}, 0, -3, 1)",
     "io_uring": "syscall(425, 8, bytes(120))",
     "pidfd_send_signal": "syscall(424, 3, 0, None, 0)",
     "a newer call": "syscall(463, 0, 0, 0, 0)",
     "inotify": "inotify_init1(0)",
-    "requests that wait": "syscall(NR_IO_SETUP, 64, ctypes.byref(ctypes.c_long()))",
-    "everybody's disks": "syscall(NR_SYNCFS, 0)",
+    "requests that wait": f"syscall({206 if X86 else 0}, 64, ctypes.byref(ctypes.c_long()))",
+    "everybody's disks": "syncfs(0)",
+    "timer": "timer_create(0, None, ctypes.byref(ctypes.c_void_p()))",
+    "huge pages": "mmap(None, 1 << 21, 3, 0x40022, -1, 0)",
+    "a processor of its choice": "sched_setaffinity(0, 8, bytes([1] + [0] * 7))",
+    "space on the disk": "statfs(b'/usr/lib', ctypes.create_string_buffer(999))",
 }
 
 
 @pytest.mark.parametrize("call", SYSCALLS.values(), ids=SYSCALLS)
 def test_the_kernel_refuses(session: Session, call: str) -> None:
-    column = jail.MACHINES[os.uname().machine][0]
-    call = call.replace("NR_CLONE", str(jail.CLONE[column]))
-    for name in ("keyctl", "io_setup", "syncfs"):
-        call = call.replace(f"NR_{name.upper()}", str(jail.DENIED[name][column]))
     run(session, f"import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nx = c.{call}")
     run(session, "e = ctypes.get_errno()")
     assert value(session, "student.x") == -1
@@ -333,18 +309,6 @@ def test_it_may_have_threads_but_not_many(session: Session) -> None:
     assert value(session, "student.out") == [1]
     bomb = "while True: threading.Thread(target=time.sleep, args=[99], daemon=True).start()"
     assert raised(session, bomb) == "RuntimeError"
-
-
-def test_it_has_few_timers_and_signals(session: Session) -> None:
-    """They count against the user who grades, outside of the sandbox, too."""
-    cell = """
-import ctypes
-c, n = ctypes.CDLL(None, use_errno=True), 0
-while n < 5000 and c.timer_create(0, None, ctypes.byref(ctypes.c_void_p())) == 0:
-    n += 1
-"""
-    assert run(session, cell) is None
-    assert value(session, "student.n") <= jail.SIGNALS
 
 
 def test_memory_is_limited(session: Session) -> None:
@@ -620,6 +584,9 @@ def _pair(names: Iterable[str], *, isolate: bool) -> dict[str, set[str]]:
     source = Path(channels.__file__).read_text(encoding="utf-8")
     with ExitStack() as stack:
         boxes = [stack.enter_context(Sandbox(Limits(), isolate=isolate)) for _ in range(2)]
+        for box in boxes:  # both together could wait with more than their user may
+            most = min(300, *resource.prlimit(box._server.pid, resource.RLIMIT_SIGPENDING))
+            resource.prlimit(box._server.pid, resource.RLIMIT_SIGPENDING, (most, most))
         first, second = (stack.enter_context(box.session()) for box in boxes)
         assert [run(each, source) for each in (first, second)] == [None, None]
         heard: dict[str, set[str]] = {}
@@ -644,66 +611,3 @@ def test_two_processes_that_are_not_shut_in_can_talk() -> None:
     names = {"record_lock", "open_file_lock", "file_lock", "waiters", "abstract_socket"}
     heard = _pair(names, isolate=False)
     assert {name for name, words in heard.items() if len(words) > 1} == names
-
-
-@pytest.mark.parametrize("machine", jail.MACHINES)
-def test_the_filter_is_a_program_the_kernel_could_take(machine: str) -> None:
-    """Every jump lands inside, and every denied call answers `not permitted`."""
-    column, architecture = jail.MACHINES[machine]
-    program = jail.filter_program(machine)
-    for number in (numbers[column] for numbers in jail.DENIED.values()):
-        if number is not None:
-            assert _decide(program, architecture, number) == jail.ERRNO | jail.EPERM
-    assert _decide(program, architecture ^ 1, 0) == jail.KILL
-    for newer in (jail.NEWEST + 1, 500, 0x40000000, 2**32 - 1):
-        assert _decide(program, architecture, newer) == jail.ERRNO | jail.ENOSYS
-    assert _decide(program, architecture, jail.CLONE[column], 17) == jail.ERRNO | jail.EPERM
-    assert _decide(program, architecture, jail.CLONE[column], jail.CLONE_THREAD) == jail.ALLOW
-    assert _decide(program, architecture, jail.CLONE3[column]) == jail.ERRNO | jail.ENOSYS
-    assert _decide(program, architecture, jail.PRCTL[column], 1) == jail.ERRNO | jail.EPERM
-    assert _decide(program, architecture, jail.PRCTL[column], 4) == jail.ERRNO | jail.EPERM
-    assert _decide(program, architecture, jail.PRCTL[column], 15) == jail.ALLOW
-    for lock_or_watch in (5, 6, 7, 36, 37, 38, 1024, 1026, 1031, 1036):
-        answer = _decide(program, architecture, jail.FCNTL[column], 3, lock_or_watch)
-        assert answer == jail.ERRNO | jail.EPERM
-    assert _decide(program, architecture, jail.FCNTL[column], 1024, 3) == jail.ALLOW
-    for command, decision in ((0x5401, jail.ALLOW), (0x6602, jail.ERRNO | jail.ENOTTY)):
-        assert _decide(program, architecture, jail.IOCTL[column], 3, command) == decision
-    for operation in range(14):
-        shared, wake = jail.ERRNO | jail.EAGAIN, jail.ALLOW
-        answers = [
-            _decide(program, architecture, jail.FUTEX[column], 0, operation + flag)
-            for flag in (0, 128, 256)
-        ]
-        assert answers == [wake if operation == 1 else shared, jail.ALLOW, shared]
-    for advice, decision in (
-        (4, jail.ALLOW),
-        (20, jail.ERRNO | jail.EPERM),
-        (21, jail.ERRNO | jail.EPERM),
-    ):
-        assert _decide(program, architecture, jail.MADVISE[column], 0, 0, advice) == decision
-    for harmless in {0, 1, 2, 3, 63, 64} - {numbers[column] for numbers in jail.DENIED.values()}:
-        assert _decide(program, architecture, harmless) == jail.ALLOW
-
-
-def _decide(program: bytes, architecture: int, number: int, *arguments: int) -> int:
-    """Run the filter as the kernel would."""
-    memory = {jail.ARCHITECTURE_AT: architecture, jail.NUMBER_AT: number}
-    places = (jail.FIRST_ARGUMENT_AT, jail.SECOND_ARGUMENT_AT, jail.THIRD_ARGUMENT_AT)
-    memory |= dict(itertools.zip_longest(places, arguments, fillvalue=0))
-    steps = list(struct.iter_unpack("=HBBI", program))
-    at, register = 0, 0
-    while True:
-        code, true, false, constant = steps[at]
-        at += 1
-        if code == jail.LOAD:
-            register = memory[constant]
-        elif code == jail.RETURN:
-            return int(constant)
-        else:
-            holds = {
-                jail.EQUAL: register == constant,
-                jail.AT_LEAST: register >= constant,
-                jail.ANY_BIT: bool(register & constant),
-            }[code]
-            at += true if holds else false
