@@ -94,7 +94,7 @@ def test_a_reference_that_fails_for_this_secret_alone_is_named(
 ) -> None:
     [part] = parse(PAGE)["ex-page-twice"].parts
     known = max(abs(part.draw(0, k)["x"][0]) for k in range(part.draws))
-    secrets = (f"secret {n}" for n in range(1000))
+    secrets = (f"a secret that is long enough {n}" for n in range(1000))
     secret = next(s for s in secrets if abs(part.draw(s, 0)["x"][0]) > known)
     (book / ".coursework-secret").write_text(secret)
     failing = f"return 2 * x if abs(x[0]) <= {known} else 1 / 0"
