@@ -193,6 +193,12 @@ def test_it_is_alone_and_nobody(session: Session) -> None:
     assert value(session, "student.who") == [1, 0, jail.NOBODY, jail.NOBODY]
 
 
+def test_it_has_namespaces_of_its_own(session: Session) -> None:
+    own, its = (Path(f"/proc/{pid}/ns") for pid in ("self", ~(session._clock >> 3)))
+    for kind in ("cgroup", "ipc", "mnt", "net", "pid", "user", "uts"):
+        assert os.readlink(own / kind) != os.readlink(its / kind), kind
+
+
 def test_it_has_no_capability_and_can_get_none(session: Session) -> None:
     pid = ~(session._clock >> 3)
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()

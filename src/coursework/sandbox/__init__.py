@@ -5,21 +5,24 @@ What isolation promises (Linux 5.12 and later, on x86-64 and arm64):
 - Each session is a process of its own in new user, mount, process, network, IPC, host-name and
   cgroup namespaces, without capabilities, never able to regain any (`no_new_privs`).
 - It sees a read-only file system of the interpreter's standard library, the installed packages,
-  shared libraries, `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no home, no
-  submissions, no marks, no course material, no `/proc`, no environment of the grader's.
+  the system's folders of libraries (`/lib`, `/usr/lib`, `/usr/local/lib` and their 64-bit twins,
+  with all that lies there), `/dev/null` and `/dev/urandom`, and an empty `/tmp` of 16 MiB: no
+  home, no submissions, no marks, no course material, no `/proc`, no environment of the grader's.
 - An engine of one's own is alone: of the installed packages it sees NumPy, and no other, and its
   server has imported no engine that it could find in memory.
-- It has no network, and can open no socket or pair of sockets; of the grader's channel it can ask
-  nothing but to be read and written. It can start no process and no program (threads it can), get
-  no descriptor of another process, and signal none but itself. System calls that are newer than
-  those that were looked at do not exist for it.
-- Two submissions that run side by side share no file that one of them can write, and the calls
-  are refused by which one could mark a library's file and the other see the mark: locks, leases,
-  notices, hints, what the kernel holds of the file in memory, and waiting at one of its pages
-  (`futex`). Refused, too, are pipes, whose numbers the kernel counts for all, and `sysinfo`.
+- It may make some 80 system calls, which `jail.ALLOWED` and `jail.RULES` name: those that CPython,
+  NumPy, PyTorch and JAX need for work on numbers, with threads, and on files of its own. Every
+  other call is refused. So it has no network and no socket, can start no process and no program,
+  gets no descriptor of another process, signals none but itself, and of the grader's channel it
+  can ask nothing but to be read and written. `asyncio.run`, `multiprocessing`, `subprocess` and
+  `signal.setitimer` don't work.
+- Two submissions that run side by side share no file that one of them can write. We know no way to
+  mark a file, a page or a number of the kernel's by these calls so that the other could read it:
+  there is no lock, lease, notice or hint, no pipe, queued signal, timer or huge page, and no
+  waiting at a page of a shared file (`futex`).
 - It is ended when a request takes more than its processor time or its wall-clock time, when its
-  lifetime's are used up, and when the grader ends. Address space, file size, open files, threads,
-  timers and waiting signals are limited. What it prints goes nowhere.
+  lifetime's are used up, and when the grader ends. Address space, file size, open files and
+  threads are limited. What it prints goes nowhere.
 - What it answers is decoded as numbers, strings, arrays and containers of these, must carry the
   request's own number, and has a size limit that the right answer's size decides: so looking at it
   costs the grader little. It can claim values, nothing else.
@@ -34,7 +37,9 @@ What it does not promise:
   processor, its caches, the disk, and the kernel's memory of files and names. One can be busy, or
   read a file, and another measure how long its own work takes: a slow and noisy way to send bits,
   which no filter closes. With `--jobs 1` no two submissions run at once; what one has read is still
-  read faster by the next.
+  read faster by the next. The machine's memory and the number of threads that the user who grades
+  may have (`ulimit -u`) are shared, too. Each submission may have 2 GiB and 64 threads. If all that
+  run at once can't have that together, one notices when another takes it.
 - The paths of the installation, such as that of the teacher's environment, stand in its files.
 - Without isolation (`isolate=False`) only the limits of `setrlimit` and the clocks hold:
   a submission may read, write and send whatever the grader's own user may. On Linux what it has

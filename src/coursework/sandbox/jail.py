@@ -7,6 +7,7 @@ process 1 of its own process namespace. What they promise is written in `coursew
 import contextlib
 import ctypes
 import errno
+import functools
 import os
 import platform
 import signal
@@ -53,7 +54,7 @@ PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 24, 36, 38
 CAPABILITY_VERSION, CAPABILITIES = 0x20080522, 41  # of Linux 5.9 and later
 
 # The calls that it may make, by number on x86-64 and on arm64, None where there is none. They are
-# those that CPython 3.11 to 3.14, NumPy, PyTorch, JAX, SciPy and Matplotlib were seen to make, and
+# those that CPython 3.11 to 3.13, NumPy, PyTorch, JAX, SciPy and Matplotlib were seen to make, and
 # those that another C library makes in their place. None of them acts on another process, or on
 # a file that another submission sees. Every other call is refused.
 ALLOWED = {
@@ -202,11 +203,15 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
+@functools.cache  # 41 capabilities are dropped one by one
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
 def _call(name: str, *arguments: object) -> int:
     """Call the C library, with numbers as longs; raise `IsolationError` if the kernel says no."""
-    libc = ctypes.CDLL(None, use_errno=True)
     longs = (ctypes.c_long(each) if isinstance(each, int) else each for each in arguments)
-    result: int = getattr(libc, name)(*longs)
+    result: int = getattr(_library(), name)(*longs)
     if result < 0:
         error = os.strerror(ctypes.get_errno())
         raise IsolationError(f"{name} failed: {error}")
