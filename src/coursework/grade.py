@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--roster",
         type=Path,
         metavar="FILE",
-        help="a table of id, name, mail (default: roster.csv in SUBMISSIONS, if there)",
+        help="a table of id, name, mail, group (default: roster.csv in SUBMISSIONS, if there)",
     )
     add("--jobs", type=positive, help="how many to grade at a time (default: one a core)")
     add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="grade every N-th alone")

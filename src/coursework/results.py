@@ -8,7 +8,7 @@ from coursework.assignments import Assignment
 from coursework.batch import Graded
 from coursework.marks import Mark, zero_mark
 from coursework.roster import Change, Roster, Student
-from coursework.submissions import Stray, Submission
+from coursework.submissions import Stray, Submission, modified
 
 NOT_LISTED = "Not on the roster."
 
@@ -55,6 +55,7 @@ def rows(
         for g in sorted(graded, key=lambda g: g.submission.attempt)
         for student in (g.submission.student, *g.submission.partners)
     }
+    done |= _shared(done, assignments, roster)
     stray: defaultdict[tuple[Student, str], list[Stray]] = defaultdict(list)
     for item in strays:
         for name in filter(None, item.students):
@@ -85,7 +86,7 @@ def _row(
     mark = changed(item.mark if item else zero_mark(assignment, "nothing was handed in"), changes)
     remarks = list(mark.remarks) if item else ["Nothing handed in."]
     if item:
-        remarks += with_whom(student, item.submission, roster)
+        remarks += _with_whom(student, item.submission, roster)
         remarks += item.submission.notes
         remarks += [f"Not graded beside it: {name}." for name in item.submission.others]
     remarks += [f"Not graded, {stray}." for stray in strays]
@@ -101,7 +102,28 @@ def _row(
     return ResultRow(student, assignment, mark, item, tuple(remarks), listed)
 
 
-def with_whom(student: Student, submission: Submission, roster: Roster) -> list[str]:
+def _shared(
+    done: Mapping[tuple[Student, str], Graded],
+    assignments: Mapping[str, Assignment],
+    roster: Roster,
+) -> dict[tuple[Student, str], Graded]:
+    """Return what others in a group handed in for those who handed in nothing of their own.
+
+    Of several the latest counts. Problems that were drawn for each are nobody else's.
+    """
+    found = {}
+    for name in (name for name, assignment in assignments.items() if not assignment.is_drawn):
+        for student in roster.students.values():
+            theirs = [done[m, name] for m in roster.mates(student) if (m, name) in done]
+            if theirs and (student, name) not in done:
+                newest = max(
+                    theirs, key=lambda g: (g.submission.attempt, modified(g.submission.path))
+                )
+                found[student, name] = newest
+    return found
+
+
+def _with_whom(student: Student, submission: Submission, roster: Roster) -> list[str]:
     """Return a sentence that names those who handed in the same file, if any."""
     everybody = map(roster.find, (submission.student, *submission.partners))
     others = [partner.shown for partner in everybody if partner != student]

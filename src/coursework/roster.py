@@ -1,23 +1,36 @@
 """The teacher's own lists: who takes the course, and marks given by hand.
 
-`roster.csv` has the columns `id`, `name` and `mail`, of which only `id` must be filled in; a
-student's folder or file may be named by any of the three. `changes.csv` has `student`,
+`roster.csv` has a column `id`, and may have `name`, `mail` and `group`; a student's folder or file
+may be named by any of the first three. What Moodle and Canvas export is a roster, too. Those of one
+group hand in together what is not drawn for each. `changes.csv` has `student`,
 `assignment`, `exercise`, `points` and `why`: each row takes the place of the points that grading
 gave, in every run, until it is taken out.
 """
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from coursework.assignments import Assignment
 from coursework.files import create_atomically
+from coursework.formats import decoded
 from coursework.names import Owner, folded, id_key
 from coursework.trusted import ProblemError, errors_at
 
-ROSTER = ("id", "name", "mail")
+# The columns of a roster by their names here, in Moodle's lists and in Canvas's gradebook. Where
+# several are filled in, the first counts, but first and last names belong together.
+ROSTER = {
+    "id": ("sis user id", "id number", "id"),
+    "name": ("name", "full name", "student", "first name", "last name", "surname"),
+    "mail": ("mail", "email address", "email", "sis login id"),
+    "group": ("group", "groups"),
+    "number": ("id",),  # Canvas's own, beside the SIS User ID
+}
+NAMES = ("first name", "last name", "surname")
+POSSIBLE = "Points Possible"  # Canvas's second line
 CHANGES = ("student", "assignment", "exercise", "points", "why")
 
 
@@ -28,6 +41,8 @@ class Student:
     id: str
     name: str = ""
     mail: str = ""
+    group: str = ""
+    number: str = ""  # by which Canvas names files
 
     @property
     def shown(self) -> str:
@@ -51,14 +66,17 @@ class Roster:
     def __init__(self, path: Path | None = None) -> None:
         self.students: dict[str, Student] = {}
         self._ids: dict[str, str] = {}
+        self._numbers: dict[str, str] = {}
+        self._groups: dict[str, list[Student]] = {}
         self._mails: dict[str, set[str]] = {}
         self._names: dict[str, set[str]] = {}
         self._locals: dict[str, set[str]] = {}  # the mails' parts before the @
         if path is None:
             return
-        for line, row in _rows(path, ROSTER):
+        for line, row in _rows(path):
             with errors_at(line):
-                self._add(Student(**row))
+                if student := _student(row):
+                    self._add(student)
 
     def _add(self, student: Student) -> None:
         if not student.id:
@@ -70,6 +88,10 @@ class Roster:
             )
         self.students[student.id] = student
         self._ids[id_key(student.id)] = student.id
+        if student.number:
+            self._numbers[student.number] = student.id
+        if student.group:
+            self._groups.setdefault(folded(student.group), []).append(student)
         local, _, _ = student.mail.partition("@")
         for table, texts in (
             (self._mails, [student.mail]),
@@ -95,6 +117,8 @@ class Roster:
         if not owner.platform:
             plain = self.find(owner.name).id
             return plain if plain in self.students else ""
+        if owner.platform == "canvas" and (known := self._numbers.get(owner.id)):
+            return known
         for text in filter(None, (owner.id, owner.mail)):
             if known := self._ids.get(id_key(text)):
                 return known
@@ -103,6 +127,11 @@ class Roster:
             for table, text in ((self._mails, owner.mail), (self._names, owner.name))
         )
         return next((next(iter(found)) for found in (mails, names) if len(found) == 1), "")
+
+    def mates(self, student: Student) -> list[Student]:
+        """Return the others in the student's group."""
+        group = self._groups.get(folded(student.group), []) if student.group else []
+        return [other for other in group if other != student]
 
     def id_of(self, name: str) -> str:
         """Return the id of the student that a name stands for, or the name itself."""
@@ -165,28 +194,53 @@ def _change(
     return Change(row["student"], name, exercise, points, row["why"])
 
 
-def _rows(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the rows of a table with these columns, in any order, split at commas or semicolons.
+def _student(row: Mapping[str, str]) -> Student | None:
+    """Return the student in a row of a roster; None for the row that Canvas writes for points."""
+    found = {
+        what: next((row[name] for name in columns if row.get(name)), "")
+        for what, columns in ROSTER.items()
+    }
+    whole = " ".join(filter(None, (row.get(name) for name in NAMES)))
+    if not found["id"] and found["name"] == POSSIBLE:
+        return None
+    if "sis user id" not in row or found["number"] == found["id"]:
+        found["number"] = ""
+    return Student(**found | ({"name": whole} if whole else {}))
 
-    Each row comes with its file and line.
+
+def _rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the rows of a table, split at commas, semicolons or tabs, each with its file and line.
+
+    Its first line must name these columns, in any order; a roster's must name one with an id.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProblemError(f"{path} cannot be read: {error}") from None
-    first, _, _ = text.partition("\n")
-    reader = csv.DictReader(text.splitlines(), delimiter=";" if ";" in first else ",")
-    found = [name.strip().lower() for name in reader.fieldnames or ()]
-    if missing := [name for name in columns if name not in found]:
+    lines = _text(path).splitlines()
+    first = lines[0] if lines else ""
+    reader = csv.reader(lines, delimiter=max(",;\t", key=first.count))
+    found = [name.strip().lower() for name in next(reader, [])]
+    if twice := [name for name, count in Counter(filter(None, found)).items() if count > 1]:
+        raise ProblemError(f"{path} has two columns {twice[0]!r}; take one out, or rename it")
+    wanted = columns or ("id",)
+    missing = [name for name in wanted if name not in found]
+    if missing and (columns or not {*ROSTER["id"]} & {*found}):
         raise ProblemError(
-            f"{path} has no column {missing[0]!r}; its first line must be {','.join(columns)}"
+            f"{path} has no column {missing[0]!r}; its first line must be {','.join(wanted)}"
         )
     for values in reader:
-        row = {
-            name: (value or "").strip() for name, value in zip(found, values.values(), strict=False)
-        }
+        row = {name: value.strip() for name, value in zip(found, values, strict=False)}
         if any(row.values()):
-            yield f"{path}, line {reader.line_num}", {name: row[name] for name in columns}
+            yield f"{path}, line {reader.line_num}", dict.fromkeys(wanted, "") | row
+
+
+def _text(path: Path) -> str:
+    """Return the text of a table in UTF-8, UTF-16, or what Excel writes in the west."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ProblemError(f"{path} cannot be read: {error}") from None
+    try:
+        return decoded(content)
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
 
 
 def _turned(name: str) -> list[str]:

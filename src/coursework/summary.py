@@ -66,7 +66,7 @@ def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = Tr
     found = []
     for row in rows:
         asked = {problem.id: problem for problem in row.asked.problems}
-        told = [*row.mark.remarks, *(row.graded.submission.notes if row.graded else ())]
+        told = [*row.mark.remarks, *(row.submission.notes if row.submission else ())]
         if row.submission and row.submission.others:
             others = ", ".join(row.submission.others)
             told.insert(0, f"You handed in several files. This is graded, and not {others}.")
@@ -115,6 +115,7 @@ def _assignment(assignment: Assignment, rows: Sequence[ResultRow]) -> dict[str, 
 
 def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
     marks = [(row, p) for row in rows for p in row.mark.problems if p.id == problem.id]
+    once = {row.submission.path: (row, mark) for row, mark in marks if row.submission}.values()
     full = sum(mark.points == mark.max_points for _, mark in marks)
     mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
     parts = (part for _, mark in marks for part in mark.parts)
@@ -124,8 +125,8 @@ def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
         "title": problem.title,
         "words": f"mean {mean}; full points {full} of {len(marks)}",
         "failures": [(count, part, what) for (part, what), count in commonest],
-        "alike": alike(problem, ((row.student.shown, mark.code) for row, mark in marks)),
-        "sentences": [(row.student.shown, text) for row, mark in marks for text in mark.words],
+        "alike": alike(problem, ((row.student.shown, mark.code) for row, mark in once)),
+        "sentences": [(row.student.shown, text) for row, mark in once for text in mark.words],
     }
 
 

@@ -397,6 +397,21 @@ def test_the_roster_tells_who_is_absent(folder: Path) -> None:
     assert canvas[1:3] == ["Points Possible,,,,,5,2", "Ann Ames,,u1,ann@example.org,,5,"]
 
 
+def test_a_group_shares_what_one_of_it_handed_in(folder: Path) -> None:
+    (folder / "in" / "roster.csv").write_text(
+        "id,name,group\nann,Ann Ames,red\nbob,Bob Boole,blue\ncleo,Cleo Cantor,Red\ndan,,blue\n"
+    )
+    write(folder, "dan/a1.ipynb", WRONG)
+    assert run(folder) == 0
+    rows = {(r["student"], r["assignment"]): (r["score"], r["remarks"]) for r in table(folder)}
+    assert rows["cleo", "a1"] == ("5", "Handed in with Ann Ames (ann).")
+    assert rows["ann", "a1"] == ("5", "")
+    assert (rows["bob", "a1"][0], rows["dan", "a1"][0]) == ("2", "0")
+    assert rows["dan", "a2"] == ("2", "Handed in with Bob Boole (bob).")
+    assert "Feedback for Cleo Cantor" in page(folder, "cleo").text
+    assert "Alike" not in (folder / "out" / "summary.html").read_text()
+
+
 def test_a_roster_of_ids_alone_is_enough_for_moodle(folder: Path) -> None:
     (folder / "in" / "roster.csv").write_text("id,name,mail\nann,,\nbob,,\n")
     assert run(folder) == 0
@@ -589,6 +604,7 @@ def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("name,mail\na,b\n", "has no column 'id'"),
+        ("id,name,id\na,b,c\n", "has two columns 'id'"),
         ("id,name,mail\n1,a,\n1,b,\n", "line 3: the id 1 is that of an earlier line"),
         ("id,name,mail\n,a,\n", "line 2: a student without an id"),
     ],
