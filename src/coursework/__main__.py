@@ -16,6 +16,7 @@ from tqdm import tqdm
 from chainlab.drills.kinds import LEVELS
 from coursework import grade, release, sheet, trials
 from coursework.assignments import Assignment, load
+from coursework.engine import engine_source, reaches_students
 from coursework.files import create_atomically
 from coursework.pages import read_problems
 from coursework.problems import Problem, verify
@@ -72,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     what = "gets release/NAME/NAME.ipynb, for students (default: %(default)s)"
     _add_path(made, "--to", "FOLDER", what, Path("_build/assignments"))
     what = (
-        "a table of id, name, mail; each gets students/ID/NAME.ipynb of an assignment whose "
+        "a table of students; each gets students/ID/NAME.ipynb of an assignment whose "
         "problems are drawn for each student"
     )
     _add_path(made, "--roster", "FILE", what)
@@ -189,6 +190,12 @@ def _release(options: argparse.Namespace) -> int:
     students = list(Roster(options.roster).students.values())
     common = any(not assignment.is_drawn for assignment in chosen.values())
     secret = _secret(options) if common or students else ""
+    engine = any(map(release.needs_engine, chosen.values()))
+    if engine and not reaches_students(engine_source(options.book)):
+        print(
+            "_config.yml names no repository.url that students can reach: where the course is not "
+            "installed, as in Colab, notebooks that need its engine stop at their first cell"
+        )
     for name, released in chosen.items():
         assignment = replace(released, attempt=options.attempt)
         what = f"{len(assignment.problems)} exercises, {assignment.points:g} points"

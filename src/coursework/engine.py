@@ -67,6 +67,11 @@ def engine_source(book: Path) -> str:
     return path.as_uri()
 
 
+def reaches_students(source: str) -> bool:
+    """Return whether a student's machine can install from this source."""
+    return bool(source) and not source.startswith("file:")
+
+
 def python_check() -> str:
     """Return lines for a notebook's first cell: an error if the kernel's Python is too old."""
     oldest = metadata("chaingrad")["Requires-Python"].removeprefix(">=")

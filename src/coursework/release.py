@@ -21,7 +21,7 @@ import numpy as np
 
 from chaingrad import checks
 from coursework.assignments import Assignment
-from coursework.engine import engine_source, python_check
+from coursework.engine import engine_source, python_check, reaches_students
 from coursework.imports import imported
 from coursework.problems import Part, Problem
 from coursework.roster import Student
@@ -286,15 +286,19 @@ def _plain(text: str) -> str:
 
 def _setup(assignment: Assignment, book: Path) -> Iterator[CellJson]:
     """Yield cells that install the engine, if an exercise uses it, and define `check_results`."""
-    if any(_uses_engine(problem) for problem in assignment.problems):
+    if needs_engine(assignment):
         source = engine_source(book)
-        elsewhere = source and not source.startswith("file:")  # where students can reach it
-        text = INSTALL if elsewhere else EXPLAIN
+        text = INSTALL if reaches_students(source) else EXPLAIN
         text = text.format(source=source, check=python_check())
         yield _code("setup-install", text)
     _, _, body = inspect.getsource(checks).partition('"""\n\n')
     text = f"# @title The checks of this notebook\n{body.strip()}"
     yield _collapsed(_code("setup-checks", text))
+
+
+def needs_engine(assignment: Assignment) -> bool:
+    """Return whether an exercise of the assignment uses the course's engine."""
+    return any(map(_uses_engine, assignment.problems))
 
 
 def _uses_engine(problem: Problem) -> bool:

@@ -155,7 +155,7 @@ class _Found:
     @property
     def rank(self) -> tuple[bool, bool, int, str]:
         """Return what is greatest for the one that counts."""
-        return (self.token is not None, self.named, _modified(self.path), str(self.path))
+        return (self.token is not None, self.named, modified(self.path), str(self.path))
 
 
 class _Claim(NamedTuple):
@@ -467,6 +467,7 @@ class _Scan:
         parent, assignment = self.root, self._named(folders[0]) if folders else ""
         if assignment and folders[1:2] != folders[:1]:
             parent /= folders.pop(0)
+            named = named if folders else assignment  # a file there is named for its student
         else:
             others = map(self._named, folders[1:])
             assignment = next(filter(None, others), named)
@@ -508,7 +509,8 @@ def _text_of(path: Path) -> str:
         return content.decode("latin-1")
 
 
-def _modified(path: Path) -> int:
+def modified(path: Path) -> int:
+    """Return when a file was last changed, in nanoseconds."""
     return os.lstat(path).st_mtime_ns
 
 

@@ -325,6 +325,14 @@ def test_another_secret_than_that_of_the_release_is_refused(
     assert not (tmp_path / "out" / "grades.csv").exists()
 
 
+def test_a_short_secret_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "secret").write_text("second attempt\n")
+    command = ["release", "--book", str(ROOT), "--only", "layers", "--to", str(tmp_path / "out")]
+    assert main([*command, "--secret", str(tmp_path / "secret")]) == 2
+    assert "has 14 characters" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_no_secret_is_made_for_problems_that_are_drawn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

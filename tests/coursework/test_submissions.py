@@ -1,6 +1,9 @@
 """Whose a file is: what a platform writes decides, and no text that a student chose."""
 
+import io
+import json
 import tempfile
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from coursework.roster import Roster
-from coursework.submissions import Collection, Submission, collect
+from coursework.submissions import Collection, Submission, collect, read_bytes, read_work
+from coursework.tokens import Token
 
 ROSTER = """\
 id,name,mail
@@ -123,3 +127,160 @@ def test_a_number_that_a_platform_wrote_comes_before_a_name(tmp_path: Path) -> N
         ("60", "lovelaceada_60"),
         ("61", "lovelaceada_61"),
     ]
+
+
+# --- tokens ---------------------------------------------------------------------------------------
+
+SECRET = "the words of one teacher"
+
+
+def released(student: str = "", assignment: str = "a1", secret: str = SECRET) -> str:
+    return Token(assignment, 1, student, "0" * 16).signed(secret)
+
+
+def hand_in_told(folder: Path, tokens: dict[str, str]) -> Collection:
+    """What is collected of files with these tokens, {path: token}."""
+    for name, token in tokens.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"cells": [{"source": f"`{token}`"}], "nbformat": 4}))
+    (folder / "roster.csv").write_text(ROSTER)
+    roster = Roster(folder / "roster.csv")
+    known: dict[str, list[str]] = {"a1": [], "a2": []}
+    return collect(folder, ["a1"], known, roster.listed, lambda _: SECRET)
+
+
+@pytest.mark.parametrize("layout", PREFIXES)
+@given(text=TEXTS, forged=st.booleans())
+def test_no_name_and_no_copied_token_takes_another_s_place(
+    layout: str, text: str, forged: bool
+) -> None:
+    """Eve hands in what carries Ada's token, or one of her own with Ada's id written into it."""
+    ada, eve = PREFIXES[layout]
+    theirs = released("u061").replace("u061", "u000") if forged else released("u000")
+    names = {f"{ada}a1.ipynb": released("u000"), f"{eve}{text}a1.ipynb": theirs}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if layout == "gradescope":
+            (folder / "submission_metadata.yml").write_text(GRADESCOPE)
+        found = hand_in_told(folder, names)
+        [hers] = of(found, "u000")
+        assert (str(hers.path.relative_to(folder)), hers.others) == (next(iter(names)), ())
+        assert {item.student for item in found.submissions} <= {"u000", "u061"}
+        assert forged or not of(found, "u061")
+        assert all("altered" in item.notes[0] for item in of(found, "u061"))
+        assert {who for stray in found.strays for who in stray.students} <= {"u061"}
+        assert len(found.submissions) + len(found.strays) == 2
+
+
+@pytest.mark.parametrize("name", ["download.ipynb", "HA2_final (3).ipynb", "x/y/a2-Copy1.ipynb"])
+def test_a_name_that_is_nobody_s_is_no_matter(tmp_path: Path, name: str) -> None:
+    found = hand_in_told(tmp_path, {name: released("U000")})
+    [item] = found.submissions
+    assert (item.student, item.assignment, item.asked) == ("u000", "a1", "U000")
+    assert "by its token it was drawn for u000" in item.notes[-1]
+
+
+def test_a_file_with_token_and_name_comes_before_one_with_either(tmp_path: Path) -> None:
+    names = {
+        "u000/a1.ipynb": released("u000"),
+        "nobody/a1.ipynb": released("u000"),
+        f"Ada Lovelace_9_{MOODLE}/a1.ipynb": "",
+    }
+    found = hand_in_told(tmp_path, names)
+    assert [str(item.path.relative_to(tmp_path)) for item in found.submissions] == ["u000/a1.ipynb"]
+    assert sorted(stray.path for stray in found.strays if stray.disputed) == sorted([*names][1:])
+
+
+def test_two_of_which_nothing_says_who_wrote_them_are_nobody_s(tmp_path: Path) -> None:
+    found = hand_in_told(tmp_path, {"x.ipynb": released("u000"), "y.ipynb": released("u000")})
+    assert found.submissions == []
+    assert [stray.path for stray in found.strays] == ["x.ipynb", "y.ipynb"]
+
+
+def test_another_secret_is_said_unless_it_is_one_of_many(tmp_path: Path) -> None:
+    other = released("u061", secret="the words of another teacher")
+    with pytest.raises(ValueError, match=r"1 of 1 notebooks .* \(u061/a1.ipynb\)"):
+        hand_in_told(tmp_path, {"u061/a1.ipynb": other})
+    found = hand_in_told(tmp_path, {"u000/a1.ipynb": released("u000")})
+    assert [item.student for item in found.submissions] == ["u000"]
+    assert [stray.students for stray in found.strays] == [("u061",)]
+
+
+def test_a_token_that_is_lost_is_said_where_others_have_theirs(tmp_path: Path) -> None:
+    found = hand_in_told(tmp_path, {"u000/a1.ipynb": released(), "u061/a1.ipynb": ""})
+    assert [bool(item.notes) for item in found.submissions] == [False, True]
+    assert found.untold == ()
+    assert hand_in_told(tmp_path, {"u000/a1.ipynb": ""}).untold == ("a1",)
+
+
+# --- groups, formats ------------------------------------------------------------------------------
+
+
+def test_all_who_submitted_at_gradescope_have_submitted(tmp_path: Path) -> None:
+    group = "submission_1:\n  :submitters:\n  - :sid: u000\n  - :email: bo@example.org\n"
+    (tmp_path / "submission_metadata.yml").write_text(group)
+    for token in ("", released("u062")):
+        [item] = hand_in_told(tmp_path, {"submission_1/a1.ipynb": token}).submissions
+        assert (item.student, item.partners) == ("u000", ("u062",))
+    assert item.asked == "u062"
+
+
+JSON = '{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["x = 1"]}], "é": 1}'
+MARKDOWN = "# T\n\n```{code-cell} ipython3\n---\ntags: [a]\n---\nx = 1\n```\n\n```text\ny\n```\n"
+
+
+def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as archive:
+        for name in names:
+            archive.writestr(name, JSON)
+    return made.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a1.ipynb", JSON.encode("utf-16")),
+        ("a1.ipynb.txt", JSON.encode()),
+        ("a1.json", JSON.encode("utf-8-sig")),
+        ("a1.ipynb.json", JSON.encode()),
+        ("a1.py", b"x = 1"),
+        ("a1.md", MARKDOWN.encode()),
+        ("a1.md", MARKDOWN.replace("{code-cell} ipython3", "python").encode()),
+        ("a1.zip", zipped("work/a1.ipynb", "__MACOSX/work/._a1.ipynb", "work/data.csv")),
+    ],
+)
+def test_a_notebook_may_come_in_other_formats(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / name).write_bytes(content)
+    [item] = collect(tmp_path, ["a1", "a2"]).submissions
+    [cell] = read_work(item.path, read_bytes(item.path)).cells
+    assert cell.source.strip() == "x = 1"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"", b"no zip", b"PK", zipped(), zipped("a.txt"), zipped("a.ipynb", "b.ipynb")),
+        *(zipped("a.ipynb")[:-30], zipped("a.ipynb", method=zipfile.ZIP_LZMA)),
+        zipped(*(f"{k}.txt" for k in range(200)), "a.ipynb"),
+    ],
+)
+def test_another_zip_is_left_to_the_teacher(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "ann").mkdir()
+    (tmp_path / "ann" / "a1.zip").write_bytes(content)
+    found = collect(tmp_path, ["a1"])
+    assert found.submissions == []
+    assert ["unpack it" in stray.why for stray in found.strays] == [True]
+
+
+def test_functions_say_what_a_notebook_is(tmp_path: Path) -> None:
+    (tmp_path / "ann").mkdir()
+    text = '{"cells": [{"source": ["def relu(x):\\n", "    return x"]}]}'
+    (tmp_path / "ann" / "HA2_final.ipynb").write_text(text)
+    known = {"a1": ["relu", "dense"], "a2": ["graph"], "a3": []}
+    [item] = collect(tmp_path, ["a1", "a2"], known).submissions
+    assert item.assignment == "a1"
+    [stray] = collect(tmp_path, ["a1"], known | {"a4": ["relu"]}).strays
+    assert "of no assignment" in stray.why
