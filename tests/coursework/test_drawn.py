@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,16 @@ from coursework.problems import Problem
 from coursework.roster import Student
 from coursework.tokens import find_tokens
 from coursework.trusted import ProblemError
-from tests.coursework.classes import SECRET, Class, hand_in, notebook_of, roster, slipped
+from tests.coursework.classes import (
+    SECRET,
+    Class,
+    answered,
+    hand_in,
+    notebook_of,
+    right,
+    roster,
+    slipped,
+)
 from tests.coursework.course import exercises, yours
 from tests.coursework.test_problems import PAGE as COMMON
 from tests.support import ROOT
@@ -278,6 +288,23 @@ def test_swapped_notebooks_are_nobody_s(small: Class) -> None:
     says = "it came as the work of u003, but its token says that its problems are those of u002"
     assert f"u003/yours.ipynb: {says}" in small.table["u003"]["remarks"]
     assert says in small.page("summary.html")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("isolated")
+def test_a_second_attempt_has_problems_of_its_own_and_counts(tmp_path: Path) -> None:
+    found = Class(tmp_path, 2)
+    again = replace(yours(), attempt=2)
+    for k, student in enumerate(found.students):
+        found.answer(k, slipped if k == 0 else right)
+        own = again.for_student(SECRET, student.id)
+        assert not {p.given for p in own.problems} & {p.given for p in found.asked(k).problems}
+        notebook = notebook_of(student, again, SECRET, tmp_path)
+        solved = answered(notebook, own.problems, right if k == 0 else slipped)
+        hand_in(tmp_path / "in", student.id, "yours (2)", solved)
+    assert found.grade() == 0
+    assert found.points(0) == ["14", "4", "3", "4", "3"]
+    assert found.points(1) == ["3", "0", "3", "0", "0"]
 
 
 @pytest.mark.slow
