@@ -287,8 +287,8 @@ class _Assessment:
 
 def _most(length: int) -> int:
     """Return the bytes that an answer may have, which tell little of the right answer's length."""
-    most = RESULT_BYTES
-    while most < RESULT_RATIO * length:
+    most = 2 * RESULT_BYTES
+    while most < RESULT_BYTES + RESULT_RATIO * length:
         most *= 4
     return min(most, wire.MOST_BYTES)
 
