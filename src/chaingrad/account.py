@@ -548,7 +548,7 @@ def saved_bytes(f: Callable[..., Any], *args: Any, given: Any = ()) -> int:
             return count(f, args, known)
     if any(isinstance(x, Node) for x in known):
         return _saved_by_nodes(f, args)
-    if "jax" in sys.modules and any(isinstance(x, float | np.ndarray) for x in known):
+    if "jax" in sys.modules and any(isinstance(x, float) for x in known):
         return _saved_by_jax(f, args, known)
     raise TypeError(
         f"saved_bytes: expected nodes, PyTorch's tensors or JAX's arrays among the arguments; "

@@ -19,6 +19,7 @@ _SAME: dict[str, Callable[..., Any]] = {
     "dot": np.dot,
     "outer": np.multiply.outer,
     "cumsum": np.cumsum,
+    "roll": np.roll,
     "vdot": lambda a, b: np.dot(a.ravel(), b.ravel()),
     "transpose": np.transpose,
     "reshape": lambda a, shape: a,  # for all are brought to their shapes
