@@ -166,7 +166,7 @@ def _sort_leading(root: Any) -> list[Any]:
 
 
 def _send_all(order: list[Any], stored: bool) -> None:
-    """Let each node send its adjoint to its marked parents: `chaingrad.backward.shares`."""
+    """Let each node send its adjoint to its marked parents: `chaingrad.backward.send`."""
     reached = REACHED
     for node in order:
         g = node._adjoint
@@ -221,7 +221,7 @@ def _add(parent: Any, share: Any, g: Any, child: Any) -> None:
         share = match_parent(share, parent, child)
     known = parent._adjoint
     if known is REACHED:
-        # a view, as in chaingrad.backward.shares: the memory is the child's
+        # a view, as in chaingrad.backward.send: the memory is the child's
         parent._adjoint = share.view() if share is g and type(g) is ndarray else share
     else:
         parent._adjoint = total = known + share

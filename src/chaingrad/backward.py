@@ -9,7 +9,10 @@ parents, a node is left when every child has sent its share, and each edge is pa
 """
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from chaingrad._release import is_released, release_node
 from chaingrad._shares import accumulated, added, copy_if_view, match_parent
 
 ndarray = np.ndarray
+data_of: Callable[[Any], Any] = attrgetter("data")
 
 
 def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: bool = False) -> None:
@@ -76,7 +80,7 @@ def adjoints(
 def accumulate(
     root: Any,
     seed: Any,
-    order: Sequence[Any],
+    order: Iterable[Any],
     kept: Collection[Any],
     create_graph: bool = False,
     release: bool = False,
@@ -96,38 +100,68 @@ def accumulate(
     if watch := modes.watch():
         watch.starts(root)
     kept = set(kept)
+    value = _itself if create_graph else data_of
     adjoint = {root: seed}
     for node in order:
         g = adjoint[node] if node in kept else adjoint.pop(node)
-        for parent, share in shares(node, g, create_graph, only):
-            adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
-            del share  # so that its memory is free while others are computed
+        send_all(node, g, adjoint, value, only)
         if release:
             release_node(node, keep_data=node is root)
     return adjoint
 
 
-def shares(
-    node: Any, g: Any, create_graph: bool = False, only: Set[Any] | None = None
-) -> Iterator[tuple[Any, Any]]:
-    """Yield the parents that take a share of the adjoint ``g`` of ``node``, each with its share."""
+def send(
+    node: Any,
+    g: Any,
+    adjoint: dict[Any, Any],
+    value: Callable[[Any], Any] = data_of,
+    only: Set[Any] | None = None,
+) -> Iterator[tuple[int, Any, Any]]:
+    """Add to the adjoint of each parent its share of the adjoint ``g`` of ``node``.
+
+    Args:
+        node, g: as said.
+        adjoint: what has reached each node so far; the shares are added here.
+        value: gives what the rules compute with for a node: its data, the node itself where the
+            pass is recorded, or what a recorder has for it.
+        only: as in `accumulate`.
+
+    Yields:
+        After each addition the operand's position, the share, and what had reached the parent
+        before it, None if nothing had.
+    """
+    for position, share in _shares(node, g, value, only):
+        parent = node.parents[position]
+        known = adjoint.get(parent)
+        adjoint[parent] = share if known is None else added(known, share)
+        yield position, share, known
+        del share, known  # so that their memory is free while others are computed
+
+
+def send_all(node: Any, g: Any, adjoint: dict[Any, Any], *how: Any) -> None:
+    """Run `send` to its end, and hold no share longer than that needs."""
+    deque(send(node, g, adjoint, *how), maxlen=0)
+
+
+def _shares(
+    node: Any, g: Any, value: Callable[[Any], Any], only: Set[Any] | None
+) -> Iterator[tuple[int, Any]]:
+    """Yield the shares of the adjoint ``g`` of ``node``, each with the operand's position."""
     parents = node.parents
     needed = [p.requires_grad and (only is None or p in only) for p in parents]
-    out = node if create_graph else node.data
-    inputs = parents if create_graph else [parent.data for parent in parents]
     watch = modes.watch()
     if watch:
         watch.unchanged(node)
-    pulled = iter(node.rule.pull(g, out, inputs, needed))
-    for parent, takes in zip(parents, needed, strict=True):
+    pulled = iter(node.rule.pull(g, value(node), [value(parent) for parent in parents], needed))
+    for position, parent in enumerate(parents):
         share = next(pulled, None)  # zip would hold it while the next is computed
-        if takes:
+        if needed[position]:
             if watch:
                 share = watch.sent(node, share)
                 watch.backward(node, parent, share, g)
             share = match_parent(share, parent, node)
             # a view tells the child's array from the parent's own
-            yield parent, share.view() if share is g and type(g) is ndarray else share
+            yield position, share.view() if share is g and type(g) is ndarray else share
         share = None
 
 
@@ -174,21 +208,81 @@ def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[An
     return order, leads
 
 
-def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
-    """Return the local gradient ∂node/∂parent for each operand of a scalar node.
+@dataclass(frozen=True)
+class Message:
+    """The share that a child sends to one of its parents, and what the parent then has.
+
+    Attributes:
+        child, parent: nodes.
+        position: of the parent among the child's operands.
+        above: the child's adjoint.
+        local: ∂child/∂parent where both are numbers; None where it is no number, or unknown.
+        share: what is sent.
+        known: what had reached the parent before; None if nothing had.
+        total: what the parent has with this share.
+    """
+
+    child: Any
+    parent: Any
+    position: int
+    above: Any
+    local: float | None
+    share: Any
+    known: Any
+    total: Any
+
+
+def messages(root: Any, seed: Any = None) -> Iterator[Message]:
+    """Yield the messages of a backward pass from ``root`` in their order; store nothing.
+
+    The pass is the general one, so what it yields is what it adds up. A message to an array has no
+    local gradient: the rule of its child never makes that matrix.
+
+    Args:
+        root: a node that requires a gradient.
+        seed: its adjoint; by default 1.
+
+    Raises:
+        TypeError, ValueError: as `~chaingrad.node.Node.backward`.
+
+    >>> from chaingrad import Node
+    >>> x = Node(3.0, "x")
+    >>> [(m.parent.label, m.above, m.local, m.share, m.total) for m in messages(x * x)]
+    [('x', 1.0, 3.0, 3.0, 3.0), ('x', 1.0, 3.0, 3.0, 6.0)]
+    """
+    adjoint = {root: root.seed(seed)}
+    for node in children_first(root):
+        g = adjoint[node]
+        for position, share, known in send(node, g, adjoint):
+            parent, local = node.parents[position], local_gradient(node, position)
+            yield Message(node, parent, position, g, local, share, known, adjoint[parent])
+
+
+def local_gradient(node: Any, position: int) -> float | None:
+    """Return ∂node/∂operand for the operand at a position.
 
     None stands where there is none to give as a number: the operand is a constant, or the node or
     the operand is an array.
+    """
+    operand = node.parents[position]
+    if not operand.requires_grad or node.ndim or operand.ndim:
+        return None
+    needed = [place == position for place in range(len(node.parents))]
+    with np.errstate(all="ignore"):
+        pulled = node.rule.pull(1.0, node.data, [parent.data for parent in node.parents], needed)
+        return float(list(pulled)[position])
+
+
+def local_gradients(node: Any) -> list[tuple[Any, float | None]]:
+    """Return each operand of a scalar node with its `local_gradient`.
 
     >>> from chaingrad import Node
     >>> a, b = Node(2.0, "a"), Node(3.0, "b")
     >>> [(parent.label, local) for parent, local in local_gradients(a * b)]
     [('a', 3.0), ('b', 2.0)]
     """
-    inputs = [parent.data for parent in node.parents]
-    needed = [p.requires_grad and node.ndim == p.ndim == 0 for p in node.parents]
-    found = node.rule.pull(1.0, node.data, inputs, needed) if inputs else ()
-    return [
-        (parent, float(local) if takes else None)
-        for parent, local, takes in zip(node.parents, found, needed, strict=True)
-    ]
+    return [(parent, local_gradient(node, i)) for i, parent in enumerate(node.parents)]
+
+
+def _itself(node: Any) -> Any:
+    return node

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, _fast, checkpoint, concatenate, grad
-from chaingrad.backward import accumulate, adjoints, children_first
+from chaingrad.backward import accumulate, adjoints, children_first, messages
 from chaingrad.nn import MLP
 from chaingrad.rules import Rule
 from tests.chaingrad.test_fuzz import grow
@@ -48,6 +48,28 @@ def test_scalar_networks_too(seed):
     loss.backward()
     for node, g in expected.items():
         assert node.grad == pytest.approx(g, rel=1e-12, abs=1e-15)
+
+
+@given(seed=seeds)
+def test_messages_add_up_to_the_gradients_of_the_fast_pass(seed):
+    _, root, *_ = grow(np.random.default_rng(seed))
+    sums, sent = {root: root.seed()}, []
+    for m in messages(root):
+        assert m.parent is m.child.parents[m.position]
+        assert m.above is sums[m.child]  # it has all its shares
+        assert m.known is sums.get(m.parent)
+        sums[m.parent] = m.total
+        sent.append((m.child, m.position))
+        if m.local is not None:
+            assert m.share == pytest.approx(m.above * m.local, rel=1e-12, abs=1e-14, nan_ok=True)
+    before = [leaf.grad for leaf in sums]
+    assert before == [0.0] * len(before)  # nothing is stored
+    root.backward()
+    for node, total in sums.items():
+        np.testing.assert_allclose(node.grad, total, rtol=1e-12, atol=1e-14)
+    edges = [(x, i) for x in sums for i, p in enumerate(x.parents) if p.requires_grad]
+    assert len(sent) == len(edges)
+    assert set(sent) == set(edges)
 
 
 @pytest.mark.parametrize("independent", [False, True])

@@ -1,9 +1,10 @@
 """Click the nodes in an order of one's own: do the gradients come out right?"""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from chaingrad.backward import local_gradients
+from chaingrad.backward import Message, messages
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure
@@ -40,7 +41,8 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     >>> order(c)
     <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
     """
-    clicks = _Clicks(NumberGraph.read(root, "order", max_nodes))
+    graph = NumberGraph.read(root, "order", max_nodes)
+    clicks = _Clicks(graph, list(messages(root)))
     return Figure(
         clicks.alt(), clicks.data(), "order", clicks.static_html(direction), clicks.controls()
     )
@@ -49,11 +51,16 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
 class _Clicks:
     """A graph whose nodes pass their gradients on by clicks."""
 
-    def __init__(self, graph: NumberGraph) -> None:
+    def __init__(self, graph: NumberGraph, sent: Sequence[Message]) -> None:
         self.graph, self.names = graph, graph.names
         self.shown = [item for item in graph.items if item.node in graph.grads]
         self.leaves = [item for item in self.shown if item.is_leaf]
-        self.sends = {item.id: _sends(item) for item in self.shown}
+        self.sends: dict[str, list[dict[str, Any]]] = {item.id: [] for item in self.shown}
+        self.shares: dict[tuple[str, int], float] = {}
+        for message in sent:
+            child, position = self.names.item(message.child), message.position
+            self.sends[child.id].append(_send(child, position, message.local))
+            self.shares[child.id, position] = float(message.share)
 
     def alt(self) -> str:
         senders = [self.names.text(item) for item in reversed(self.shown) if not item.is_leaf]
@@ -65,13 +72,13 @@ class _Clicks:
 
     def data(self) -> list[dict[str, Any]]:
         """Return what the script reads."""
-        waits = Counter(send["to"] for sent in self.sends.values() for send in sent.values())
+        waits = Counter(send["to"] for sent in self.sends.values() for send in sent)
         return [
             {
                 "id": item.id,
                 "html": self.names.html(item),
                 "text": self.names.text(item),
-                "sends": list(self.sends[item.id].values()),
+                "sends": self.sends[item.id],
                 "waits": waits[item.id],
                 "right": float(self.graph.grads[item.node]),
             }
@@ -80,14 +87,9 @@ class _Clicks:
 
     def static_html(self, direction: Direction | None) -> str:
         """Draw the graph with what each edge passes back, and write the gradients in words."""
-        grads = self.graph.grads
-        shares = {
-            (item.id, position): float(grads[item.node]) * send["local"]
-            for item in self.shown
-            for position, send in self.sends[item.id].items()
-        }
-        widest = max((amount(abs(x)) for x in [*shares.values(), *grads.values()]), key=len)
-        drawn = self.graph.draw(direction, widest, shares)
+        numbers = [*self.shares.values(), *self.graph.grads.values()]
+        widest = max((amount(abs(x)) for x in numbers), key=len)
+        drawn = self.graph.draw(direction, widest, self.shares)
         right = listed(self.graph.gradients_html((item, ()) for item in self.leaves), 12)
         return f"{drawn}<p>Each node passed on when all its shares had come: {right}.</p>"
 
@@ -100,14 +102,6 @@ class _Clicks:
         )
 
 
-def _sends(item: Item) -> dict[int, dict[str, Any]]:
-    """Return what each click makes a node pass on: to which operand, along which of their edges."""
-    return {
-        position: {
-            "to": item.parents[position],
-            "which": item.edge_number(position),
-            "local": local,
-        }
-        for position, (_, local) in enumerate(local_gradients(item.node))
-        if local is not None
-    }
+def _send(child: Item, position: int, local: float | None) -> dict[str, Any]:
+    """Return what a click makes a node pass on: to which operand, along which of their edges."""
+    return {"to": child.parents[position], "which": child.edge_number(position), "local": local}

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._shares import added, match_parent
+from chaingrad.backward import send_all
 from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded, Tape, reached
 from chaingrad.program.tracing import tracing
@@ -208,7 +208,7 @@ def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> di
     for node in reversed(nodes):
         if node.parents and node in adjoint:
             with _naming(caller, node):
-                _send(node, value, adjoint)
+                send_all(node, adjoint[node], adjoint, value.__getitem__)
     return adjoint
 
 
@@ -226,17 +226,6 @@ def _forward(rule: Any, operands: Sequence[Any]) -> Any:
     if not isinstance(out, Recorded) and any(isinstance(x, Recorded) for x in operands):
         raise TracingError("its result was settled when it was recorded")
     return out
-
-
-def _send(node: Any, value: Mapping[Any, Any], adjoint: dict[Any, Any]) -> None:
-    """Add the shares of a node's gradient to its parents', as `chaingrad.backward` does."""
-    needed = [parent.requires_grad for parent in node.parents]
-    operands = [value[parent] for parent in node.parents]
-    pulled = node.rule.pull(adjoint[node], value[node], operands, needed)
-    for parent, share in zip(node.parents, pulled, strict=True):
-        if parent.requires_grad:
-            share = match_parent(share, parent, node)
-            adjoint[parent] = added(adjoint[parent], share) if parent in adjoint else share
 
 
 @contextmanager

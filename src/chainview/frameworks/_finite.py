@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.backward import Message
 from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.symptom import Symptom, messages, op_name, place, value_range
 from chainview.frameworks.watched import Watched
-from chainview.player.watch import Message
 
 SELECTIONS = ("maskedfill", "where", "select", "indexput", "copyslices", "full", "constantpadnd")
 SOFTMAXES = ("softmax", "logsoftmax", "logsumexp", "safesoftmax")

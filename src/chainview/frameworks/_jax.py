@@ -12,6 +12,7 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
+from chaingrad.backward import Message
 from chaingrad.graph import toposort
 from chainview.frameworks import _widening
 from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
@@ -26,7 +27,7 @@ from chainview.frameworks.run import (
     summary,
 )
 from chainview.frameworks.watched import Watched
-from chainview.player.watch import Event, Message, Written
+from chainview.player.watch import Event, Written
 from chainview.read import jaxpr
 from chainview.read.lines import Line
 from chainview.read.words import FEW

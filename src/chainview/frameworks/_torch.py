@@ -13,6 +13,7 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from chaingrad._tree import is_container
+from chaingrad.backward import Message
 from chaingrad.graph import toposort
 from chainview.frameworks._cuts import Cut, Cuts
 from chainview.frameworks._modes import Functions, Operations, guarded, tensors_in
@@ -50,7 +51,7 @@ from chainview.frameworks.run import (
     resolve_event,
 )
 from chainview.frameworks.watched import Watched
-from chainview.player.watch import Event, Message, Written
+from chainview.player.watch import Event, Written
 from chainview.read.lines import Line, line_here
 from chainview.read.tensors import edges, operation
 from chainview.read.words import listed

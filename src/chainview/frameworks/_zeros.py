@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.backward import Message
 from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.symptom import Symptom, messages, op_name, place
 from chainview.frameworks.watched import Watched
-from chainview.player.watch import Message
 from chainview.read.words import listed
 
 FLAT = "it has slope 0 wherever it has one: its gradient can be passed straight through instead"

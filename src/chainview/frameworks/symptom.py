@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from chaingrad.backward import Message
 from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.watched import Watched
-from chainview.player.watch import Message
 from chainview.read.lines import Line
 from chainview.read.words import digits
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from chaingrad.backward import Message
 from chainview.frameworks._folding import fold
 from chainview.frameworks.run import Run, WatchedNode, format_on_one_line, format_value
-from chainview.player.watch import Message
 from chainview.read.words import listed, size_text
 
 MOST_BOXES = 60

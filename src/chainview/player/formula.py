@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.backward import Message
 from chaingrad.facts import UNKNOWN
 from chaingrad.rules import facts_of
 from chainview.player.names import NodeNames, amount, is_number
-from chainview.player.watch import Message
 from chainview.read.items import Item
 from chainview.read.words import unwrapped
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.backward import Message
 from chainview.player.formula import in_brackets, share
 from chainview.player.names import (
     EntryTable,
@@ -19,7 +20,7 @@ from chainview.player.names import (
     plain,
 )
 from chainview.player.steps import BACKWARD, Step
-from chainview.player.watch import Event, Message, Written
+from chainview.player.watch import Event, Written, written_by
 from chainview.read.items import Item
 from chainview.read.words import listed, unwrapped
 
@@ -220,7 +221,7 @@ def _sum(terms: Sequence[str], it: _Arrival) -> str:
 
 def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]) -> Step:
     """Compare the gradients that the leaves end with to the ones they should have."""
-    ends = {id(event.node): (names.item(event.node), event.value) for event in events}
+    ends = {id(node): (names.item(node), value) for node, value in map(written_by, events)}
     found = [(item, value) for item, value in ends.values() if item.is_leaf]
     due = _expected_gradients(events, names, truth)
     ours = dict.fromkeys(due, 0.0) | {item.id: value for item, value in found}

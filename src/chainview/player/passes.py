@@ -5,7 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chaingrad.backward import adjoints, local_gradients
+import numpy as np
+
+from chaingrad.backward import Message, adjoints
+from chaingrad.backward import local_gradient as engines_own
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
@@ -14,7 +17,13 @@ from chainview.player.names import NodeNames, amount, data_text, is_plain_number
 from chainview.player.picture import Look, draw, fitting
 from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import BACKWARD, FORWARD, SlotChange, Step, forward_steps, sort_steps
-from chainview.player.watch import Event, Message, backward_events, foreign_events, sort_events
+from chainview.player.watch import (
+    Event,
+    backward_events,
+    foreign_events,
+    sort_events,
+    written_by,
+)
 from chainview.read.items import Item
 from chainview.read.reading import check_size, read
 from chainview.read.watches import is_watched
@@ -124,8 +133,8 @@ def _run_passes(
         if backward is None:
             names = NodeNames(items)
             sorting = [(event, names.item(node)) for event, node in sort_events(root)]
-            return _Passes(items, names, sorting, backward_events(root)[0])
-        local_gradient = _local_gradient
+            return _Passes(items, names, sorting, backward_events(root))
+        local_gradient = engines_own
     nodes = [item.node for item in items]
     events = foreign_events(nodes, backward or root.backward, local_gradient)
     return _Passes(
@@ -133,26 +142,33 @@ def _run_passes(
     )
 
 
-def _local_gradient(node: Node, position: int) -> float | None:
-    return local_gradients(node)[position][1]
-
-
 def _true_gradients(
     items: Sequence[Item], local_gradient: Callable[[Any, int], Any] | None
 ) -> dict[str, Any]:
     """Return the gradient of the last item with respect to each leaf we know it for."""
-    root = items[-1].node
+    top = items[-1].node
     leaves = [item for item in items if item.is_leaf and item.kind != "constant"]
-    if isinstance(root, Node):
-        found = adjoints(root, root.seed(), [item.node for item in leaves])
-        return {item.id: found[item.node] for item in leaves if item.node in found}
-    if local_gradient is None:
+    if isinstance(top, Node):
+        nodes = {item.id: item.node for item in items}
+    elif local_gradient is None:
         return {}
-    sums = {item.id: 0.0 for item in items} | {items[-1].id: 1.0}
-    for item in reversed(items):
-        for position, parent in enumerate(item.parents):
-            sums[parent] += sums[item.id] * local_gradient(item.node, position)
-    return {item.id: sums[item.id] for item in leaves}
+    else:
+        nodes = _linearized(items, local_gradient)
+        top = nodes[items[-1].id]
+    found = adjoints(top, top.seed(np.ones(top.shape)), [nodes[item.id] for item in leaves])
+    return {item.id: found[nodes[item.id]] for item in leaves if nodes[item.id] in found}
+
+
+def _linearized(
+    items: Sequence[Item], local_gradient: Callable[[Any, int], Any]
+) -> dict[str, Node]:
+    """Build the graph again from our nodes: each is a sum of local gradients times operands."""
+    nodes: dict[str, Node] = {}
+    for item in items:
+        terms = (local_gradient(item.node, i) * nodes[x] for i, x in enumerate(item.parents))
+        shape = np.shape(item.node.data)
+        nodes[item.id] = sum(terms, Node(np.zeros(shape) if shape else 0.0))
+    return nodes
 
 
 def _key_frames(steps: Sequence[Step]) -> list[tuple[str, int]]:
@@ -226,8 +242,8 @@ class _Passes:
         """
         widest: dict[int, str] = {}
         for event in self.events:
-            text = f"grad {amount(event.value)}"
-            widest[id(event.node)] = max(widest.get(id(event.node), ""), text, key=len)
+            node, value = written_by(event)
+            widest[id(node)] = max(widest.get(id(node), ""), f"grad {amount(value)}", key=len)
         return [self._look(item, widest.get(id(item.node), ""), folded) for item in self.items]
 
     def _look(self, item: Item, gradient: str, folded: bool) -> Look:

@@ -1,47 +1,18 @@
-"""What an engine does while it sorts and differentiates a graph, noted as it happens.
+"""What an engine does while it sorts and differentiates a graph.
 
-Nodes of `chaingrad` are watched through their rules: for the time of one pass each interior node
-has a copy of its rule whose VJPs note what went in and what came out. Nodes of another engine are
-watched through their attribute ``grad``: for the time of a run each write to it is noted. Either
-way every gradient, rule and class is put back, also when the run fails.
+The engine of `chaingrad` says so itself, in `chaingrad.backward.messages`. Nodes of another engine
+are watched through their attribute ``grad``: for the time of a run each write to it is noted. Every
+gradient and class is put back, also when the run fails.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from chaingrad._shares import match_parent
-from chaingrad.backward import adjoints
+from chaingrad.backward import Message, messages
 from chaingrad.graph import toposort
-from chaingrad.rules import Rule
-
-Sent = Callable[[Any, int, Any, Any, float | None], None]
-
-
-@dataclass(frozen=True)
-class Message:
-    """The share that a child sent to one of its parents, and what the parent then had."""
-
-    child: Any
-    parent: Any
-    position: int  # of the parent among the child's operands
-    above: Any  # the child's gradient
-    local: float | None  # where child and parent are numbers
-    share: Any
-    known: Any  # what had reached the parent before; None if nothing had
-    total: Any
-
-    @property
-    def node(self) -> Any:
-        """What it wrote to, as of `Written`."""
-        return self.parent
-
-    @property
-    def value(self) -> Any:
-        return self.total
 
 
 @dataclass(frozen=True)
@@ -54,6 +25,13 @@ class Written:
 
 
 Event = Message | Written
+
+
+def written_by(event: Event) -> tuple[Any, Any]:
+    """Return the node that an event wrote to, and the gradient that the node then had."""
+    if isinstance(event, Message):
+        return event.parent, event.total
+    return event.node, event.value
 
 
 def sort_events(root: Any) -> list[tuple[str, Any]]:
@@ -70,61 +48,9 @@ def sort_events(root: Any) -> list[tuple[str, Any]]:
     return events
 
 
-def backward_events(root: Any) -> tuple[list[Event], dict[Any, Any]]:
-    """Run the engine's backward pass from ``root``; return its messages and gradients."""
-    seed = root.seed()
-    events: list[Event] = [Written(root, seed)]
-    reached = {root: seed}
-
-    def sent(child: Any, position: int, above: Any, share: Any, local: float | None) -> None:
-        parent = child.parents[position]
-        share = match_parent(share, parent, child)
-        known = reached.get(parent)
-        total = reached[parent] = share if known is None else known + share
-        events.append(Message(child, parent, position, above, local, share, known, total))
-
-    nodes = root.sorted_graph()
-    with _recorded([node for node in nodes if node.rule], sent):
-        found = adjoints(root, seed, nodes)
-    return events, found
-
-
-@contextmanager
-def _recorded(nodes: Sequence[Any], sent: Sent) -> Iterator[None]:
-    rules = [node.rule for node in nodes]
-    try:
-        for node, rule in zip(nodes, rules, strict=True):
-            node.rule = _RecordingRule(node, rule, sent)
-        yield
-    finally:
-        for node, rule in zip(nodes, rules, strict=True):
-            node.rule = rule
-
-
-class _RecordingRule(Rule):
-    """A rule that sends what the ``rule`` of ``node`` sends, and reports each share to ``sent``."""
-
-    __slots__ = ("_node", "_sent", "rule")
-
-    def __init__(self, node: Any, rule: Rule, sent: Sent) -> None:
-        super().__init__(rule.name, rule.compute, ())
-        self.facts, self.options = rule.facts, rule.options
-        self._node, self.rule, self._sent = node, rule, sent
-
-    def pull(
-        self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]
-    ) -> Iterator[Any]:
-        for position, share in enumerate(self.rule.pull(g, out, inputs, needed)):
-            if needed[position]:
-                self._sent(self._node, position, g, share, self._local(position, out, inputs))
-            yield share
-
-    def _local(self, position: int, out: Any, inputs: Sequence[Any]) -> float | None:
-        if np.ndim(out) or np.ndim(inputs[position]):
-            return None
-        only = [i == position for i in range(len(inputs))]
-        with np.errstate(all="ignore"):
-            return float(list(self.rule.pull(1.0, out, inputs, only))[position])
+def backward_events(root: Any) -> list[Event]:
+    """Return the seed and the messages of the engine's backward pass from ``root``."""
+    return [Written(root, root.seed()), *messages(root)]
 
 
 # --- other engines ------------------------------------------------------------------------------

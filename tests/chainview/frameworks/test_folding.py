@@ -10,10 +10,11 @@ import pytest
 import torch
 from torch import nn
 
+from chaingrad.backward import Message
 from chaingrad.graph import toposort
 from chainview import draw_gradient_flow, draw_graph, play
 from chainview.frameworks import watch_jax, watch_torch
-from chainview.player.watch import Message, Written
+from chainview.player.watch import Written
 from tests.chainview.frameworks.models import CASES, made
 
 

@@ -8,9 +8,10 @@ import pytest
 import torch
 from torch import nn
 
+from chaingrad.backward import Message
 from chainview.frameworks import watch_torch
 from chainview.frameworks.run import Summary, summary
-from chainview.player.watch import Message, Written
+from chainview.player.watch import Written, written_by
 from tests.chainview.frameworks.models import CASES, made
 
 
@@ -342,11 +343,12 @@ def test_above_a_number_of_bytes_only_summaries_are_kept():
     assert "norm" in str(summed)
     assert len(whole.events) == len(summed.events)
     for one, other in zip(whole.events, summed.events, strict=True):
-        assert one.value.shape == other.value.shape
-        facts = summary(one.value), summary(other.value)
+        one, other = (written_by(event)[1] for event in (one, other))
+        assert one.shape == other.shape
+        facts = summary(one), summary(other)
         assert facts[0].norm == pytest.approx(facts[1].norm, rel=1e-6)
         assert facts[0].largest == pytest.approx(facts[1].largest)
-    assert any(isinstance(event.value, Summary) for event in summed.events)
+    assert any(isinstance(written_by(event)[1], Summary) for event in summed.events)
 
 
 def test_gradients_within_the_function_are_part_of_the_graph():
