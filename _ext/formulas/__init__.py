@@ -49,7 +49,9 @@ def engine() -> MiniRacer:
             } catch (error) {
                 return ["", error.message];
             }
-        };"""
+        };
+        const mathml = (tex) =>
+            katex.renderToString(tex, { output: "mathml", throwOnError: false });"""
     )
     return racer
 
@@ -66,6 +68,12 @@ def typeset(tex: str, display: bool = False) -> str:
         raise FormulaError(wrong)
     html = html.replace(' columnspacing=""', "")  # if empty, an error in Firefox
     return re.sub(rf"(?<=color:)({'|'.join(COLOURED)})\b", as_in_figures, html)
+
+
+@cache
+def mathml(tex: str) -> str:
+    """Set a formula as MathML alone, as the workbench does in the browser."""
+    return str(engine().call("mathml", tex))
 
 
 def as_in_figures(name: re.Match[str]) -> str:

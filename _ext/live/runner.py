@@ -174,6 +174,17 @@ def free_graph(node: Any) -> None:
         object.__setattr__(node, "parents", ())
     except AttributeError:
         return  # not a node, or one that never got its parents
+    free_waiting()
+
+
+def free_node(node: Any) -> None:
+    """Free a graph of the course's nodes, which hold their parents in two slots."""
+    waiting.append((node._left, node._right))
+    node._left = node._right = None
+    free_waiting()
+
+
+def free_waiting() -> None:
     if not busy:
         busy.append(True)
         while waiting:
@@ -206,7 +217,7 @@ def provide_graphviz() -> None:
 def provide_depth() -> None:
     from chaingrad import Node
 
-    Node.__del__ = free_graph  # type: ignore[attr-defined]
+    Node.__del__ = free_node  # type: ignore[attr-defined]
 
 
 def provide_matplotlib() -> None:

@@ -28,6 +28,7 @@ from chainview.export import document, hashes
 from common.cells import code_cells, source_of
 from common.files import on_page
 from drills import digest
+from formulas import mathml
 
 SMALL = "x = Node(2.0)\ny = x * x"
 GROUND = "light-dark(#fff,#121417)"  # of a page of the book
@@ -68,7 +69,6 @@ BENCH = (
 )
 BUILT = "_bench"  # the folder for what the build makes of the starting points
 EMBED = "_static/embed.html"  # the page that other sites show in a frame
-SHOWN = [view for view in VIEWS if view != "written out"]  # in that one, the browser sets formulas
 
 
 class Workbench(SphinxDirective):
@@ -105,8 +105,9 @@ def starting_points(page: nodes.document) -> list[dict[str, Any]]:
 
 
 def describe(name: str, text: str) -> dict[str, Any]:
-    """Describe a starting point for the script, with the views that the build makes of it."""
-    return {"name": name, "key": nodes.make_id(name), "text": text, "views": SHOWN}
+    """Describe a starting point for the script, with the views that its graph isn't for."""
+    refused = respond(text, "costs").refused
+    return {"name": name, "key": nodes.make_id(name), "text": text, "refused": refused}
 
 
 def usable_cells(
@@ -195,8 +196,8 @@ def write(found: Sequence[dict[str, Any]], folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for start in found:
-        for view in start["views"]:
-            answer = json.dumps(asdict(respond(start["text"], view)))
+        for view in VIEWS:
+            answer = json.dumps(asdict(respond(start["text"], view, mathml)))
             (folder / f"{start['key']}.{view}.json").write_text(answer, "utf-8")
     (folder / stamp).touch()
 

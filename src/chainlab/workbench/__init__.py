@@ -7,28 +7,35 @@ went wrong, line by line. The page that asks is a page of the book; nothing here
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from chaingrad.node import Node
 from chainlab.workbench import views
-from chainlab.workbench.checked import checked
-from chainlab.workbench.costs import costs
-from chainlab.workbench.running import Diagnostic, run
+from chainlab.workbench.checked import checked, require_check
+from chainlab.workbench.costs import costs, require_costs
+from chainlab.workbench.finite import not_finite
+from chainlab.workbench.running import Diagnostic, let_go, run
+from chainlab.workbench.subject import Subject
 from chainlab.workbench.views import View
-from chainlab.workbench.written import Typeset, as_code, written
-from chainview.figures.nudge import nudge
-from chainview.player.passes import play
+from chainlab.workbench.written import Typeset, as_code, require_written, written
 
-VIEWS: dict[str, Callable[[Node], View]] = {
-    "graph": views.graph,
-    "play": partial(views.interactive_figure, "play", play),
-    "nudge": partial(views.interactive_figure, "nudge", nudge),
-    "order": partial(views.interactive_figure, "order", views.clickable),
-    "written out": written,
-    "costs": costs,
-    "check": checked,
+
+class _Way(NamedTuple):
+    """A way to look at a graph, and what refuses a graph that it isn't for."""
+
+    show: Callable[[Subject], View]
+    require: Callable[[Subject], None]
+
+
+VIEWS: dict[str, _Way] = {
+    "graph": _Way(views.graph, views.require_drawing),
+    "play": _Way(views.played, views.require_player),
+    "nudge": _Way(views.nudged, views.require_sliders),
+    "order": _Way(views.clickable, views.require_clicks),
+    "written out": _Way(written, require_written),
+    "costs": _Way(costs, require_costs),
+    "check": _Way(checked, require_check),
 }
 
 
@@ -42,6 +49,8 @@ class Answer:
         printed: what the text printed.
         problems: errors and warnings, each with its line.
         code: a program that runs alone, where the view is one.
+        svg: a picture that stands alone, where the view is one.
+        refused: the views that this graph isn't for, each with the reason.
     """
 
     html: str = ""
@@ -49,6 +58,8 @@ class Answer:
     printed: str = ""
     problems: list[Diagnostic] = field(default_factory=list)
     code: str = ""
+    svg: str = ""
+    refused: dict[str, str] = field(default_factory=dict)
 
     def _repr_mimebundle_(
         self, include: Iterable[str] | None = None, exclude: Iterable[str] | None = None
@@ -74,14 +85,37 @@ def respond(text: str, view: str, typeset: Typeset = as_code) -> Answer:
     >>> respond("x = Node(3.0)\\nx * z", "play").problems[0].line
     2
     """
-    show = partial(written, typeset=typeset) if view == "written out" else VIEWS[view]
+    show = partial(written, typeset=typeset) if view == "written out" else VIEWS[view].show
     ran = run(text)
-    if ran.root is None:
-        return Answer(printed=ran.printed, problems=ran.problems)
     try:
+        if ran.root is None:
+            return Answer(printed=ran.printed, problems=ran.problems)
         with np.errstate(all="ignore"):
-            shown = show(ran.root)
+            subject = Subject(ran.root, text)
+            refused, problems = refusals(subject), ran.problems + not_finite(subject)
+            if view in refused:
+                shown = View("", refused[view])
+            else:
+                shown = _shown(show, subject, view)
+        return Answer(shown.html, shown.alt, ran.printed, problems, shown.code, shown.svg, refused)
+    finally:
+        let_go(ran.names)
+
+
+def refusals(subject: Subject) -> dict[str, str]:
+    """Return the views that a graph isn't for, each with the reason."""
+    found = {}
+    for name, way in VIEWS.items():
+        try:
+            way.require(subject)
+        except (TypeError, ValueError) as error:
+            found[name] = str(error)
+    return found
+
+
+def _shown(show: Callable[[Subject], View], subject: Subject, view: str) -> View:
+    """Return the view; without HTML, and with the reason in words, if it can't be made."""
+    try:
+        return show(subject)
     except (TypeError, ValueError, ArithmeticError) as error:
-        why = str(error).removeprefix(f"{view}: ")
-        return Answer(alt=why, printed=ran.printed, problems=ran.problems)
-    return Answer(shown.html, shown.alt, ran.printed, ran.problems, shown.code)
+        return View("", str(error).removeprefix(f"{view}: "))

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from chaingrad.account import Ledger, Row
 from chaingrad.node import Node
+from chainlab.workbench.subject import Subject
 from chainlab.workbench.tables import table
-from chainlab.workbench.views import View, require_scalar
+from chainlab.workbench.views import View
 
 MOST = 300  # nodes
 
@@ -26,16 +27,18 @@ class Segment:
     again: int
 
 
-def costs(root: Node) -> View:
+def require_costs(subject: Subject) -> None:
+    """Refuse a graph too long to list."""
+    subject.require_scalar("costs")
+    subject.require_at_most(MOST, "costs")
+
+
+def costs(subject: Subject) -> View:
     """Return the ledger of the graph."""
-    require_scalar(root, "costs")
-    count = len(root.sorted_graph())
-    if count > MOST:
-        raise ValueError(f"costs lists each node, and there are {count}, more than {MOST}")
-    ledger = Ledger(root)
+    ledger = Ledger(subject.root)
     forward, backward = ledger.forward_flops.total(), ledger.backward_flops.total()
     words = (
-        f"Forward {forward:,} operations, backward {backward:,}. Computed values take "
+        f"{_operations(forward)} forward, {backward:,} backward. Computed values take "
         f"{ledger.value_bytes:,} bytes, of which the backward pass reads {ledger.needed_bytes:,}. "
         f"{_advice(ledger)}"
     )
@@ -62,8 +65,12 @@ def _advice(ledger: Ledger) -> str:
         return "No part of it could be left to a checkpoint with a gain."
     return (
         f"A checkpoint around what leads to {found.top.name} would keep {found.saves:,} bytes "
-        f"fewer until the backward pass gets there, and do {found.again:,} operations again."
+        f"fewer until the backward pass gets there, and do {_operations(found.again)} again."
     )
+
+
+def _operations(count: int) -> str:
+    return f"{count:,} operation{'s' * (count != 1)}"
 
 
 def best_segment(ledger: Ledger) -> Segment | None:

@@ -8,7 +8,13 @@ from typing import Any
 from chaingrad.node import Node
 from chaingrad.remat import _Recomputed
 from chaingrad.rules import RULES, Rule
-from chainlab.workbench.views import leaves_of
+from chainlab.workbench.subject import Subject
+
+
+def require_open(subject: Subject) -> None:
+    """Refuse a graph of which a part is computed again by the backward pass, out of sight."""
+    if any(isinstance(node.rule, _Recomputed) for node in subject.nodes):
+        raise TypeError("a checkpoint hides what it computes: leave checkpoint out")
 
 
 @dataclass(frozen=True)
@@ -33,19 +39,12 @@ class Replay:
     made: dict[Node, Node] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, root: Node) -> "Replay":
-        """Read the graph of ``root``.
-
-        Raises:
-            TypeError: a part of it is computed again by the backward pass, out of sight.
-        """
-        nodes = root.sorted_graph()[::-1]
-        if any(isinstance(node.rule, _Recomputed) for node in nodes):
-            raise TypeError("a checkpoint hides what it computes: leave checkpoint out")
-        leaves = leaves_of(root)
+    def read(cls, subject: Subject) -> "Replay":
+        """Read a graph."""
+        nodes = reversed(subject.nodes)
         plain = [node for node in nodes if not node.parents and not node.requires_grad]
         held = {node: node.data for node in plain if not node.label}
-        return cls(root, leaves, [node for node in plain if node.label], held)
+        return cls(subject.root, subject.leaves, [node for node in plain if node.label], held)
 
     @property
     def values(self) -> list[Any]:

@@ -3,6 +3,7 @@
 import ast
 import builtins
 import contextlib
+import gc
 import io
 import traceback
 import warnings
@@ -15,7 +16,7 @@ import chaingrad
 from chaingrad import losses, nn
 from chaingrad._messages import naming_nodes
 from chaingrad.node import Node
-from chainlab.workbench.hints import foreign_code, hint_for
+from chainlab.workbench.hints import foreign_code, hint_for, hint_for_syntax
 
 FILE = "<workbench>"
 SHOWING = {"draw_graph", "draw_gradient_flow", "play", "nudge", "order", "export"}
@@ -39,6 +40,7 @@ class RunResult:
     root: Node | None
     printed: str = ""
     problems: list[Diagnostic] = field(default_factory=list)
+    names: dict[str, Any] = field(default_factory=dict)
 
 
 def initial_names() -> dict[str, Any]:
@@ -55,7 +57,8 @@ def run(text: str) -> RunResult:
             warnings.simplefilter("ignore")
             tree = ast.parse(text, FILE)
     except SyntaxError as error:
-        return RunResult(None, problems=[Diagnostic(error.lineno or 1, f"{error.msg}.")])
+        hint = hint_for_syntax(error.text or "")
+        return RunResult(None, problems=[Diagnostic(error.lineno or 1, f"{error.msg}.", hint)])
     except ValueError as error:  # a null byte
         return RunResult(None, problems=[Diagnostic(1, str(error))])
     if elsewhere := [Diagnostic(*found) for found in foreign_code(tree)]:
@@ -71,23 +74,47 @@ def run(text: str) -> RunResult:
         warnings.simplefilter("always")
         try:
             with naming_nodes(names):
-                value = _execute(tree, names)
+                value = execute(tree, names)
             wrong = [] if isinstance(value, Node) else [_no_root(tree, names, value)]
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
-            value, wrong = None, [_located(error, tree)]
+            value, wrong = None, [_located(error, tree, names)]
     notes = [
-        Diagnostic(w.lineno, str(w.message), hint_for(str(w.message), w.lineno, tree), "warning")
+        Diagnostic(w.lineno, _ended(str(w.message)), hint_for(w.message, w.lineno, tree), "warning")
         for w in warned
-        if w.filename == FILE
+        if w.filename == FILE and not issubclass(w.category, SyntaxWarning)
     ]
     root = value if isinstance(value, Node) else None
-    _label(names, root)
-    return RunResult(root, printed.getvalue()[:LONGEST], [*wrong, *dict.fromkeys(notes)])
+    label(names, root)
+    problems = sorted([*dict.fromkeys(notes), *wrong], key=lambda problem: problem.line)
+    return RunResult(root, printed.getvalue()[:LONGEST], problems, names)
 
 
-def _execute(tree: ast.Module, names: dict[str, Any]) -> Any:
+def let_go(names: dict[str, Any]) -> None:
+    """Forget what a text has made, one object at a time.
+
+    A list of lists frees what it holds from within its own end. Python in a browser has no room
+    for thousands of these, and ends.
+    """
+    held = [x for x in names.values() if _holds_more(x)]
+    names.clear()
+    seen = {id(x) for x in held}
+    for x in held:  # which grows meanwhile: each object stands before those it holds
+        for inner in filter(_holds_more, gc.get_referents(x)):
+            if id(inner) not in seen:
+                seen.add(id(inner))
+                held.append(inner)
+    x = inner = None
+    for i in range(len(held)):
+        held[i] = None
+
+
+def _holds_more(x: Any) -> bool:
+    return isinstance(x, list | tuple | dict | set | Node) or type(x).__module__ == "__main__"
+
+
+def execute(tree: ast.Module, names: dict[str, Any]) -> Any:
     """Run the text; return the value of its last expression, or the value it assigns last."""
     kept, root = tree.body, None
     match tree.body[-1]:
@@ -118,7 +145,7 @@ def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Diagnostic:
     known = [name for name, x in names.items() if isinstance(x, Node)]
     if isinstance(value, list | tuple) and any(isinstance(x, Node) for x in value):
         return Diagnostic(
-            line, "The last line gives several values.", "End with one of them, or sum."
+            line, "The last line gives several values.", "End with one of them, or sum them"
         )
     gives = "nothing" if value is None else f"{type(value).__name__} {value!r:.40}"
     hint = (
@@ -129,15 +156,21 @@ def _no_root(tree: ast.Module, names: dict[str, Any], value: Any) -> Diagnostic:
     return Diagnostic(line, f"The last line gives {gives}, and no node.", hint)
 
 
-def _located(error: BaseException, tree: ast.Module) -> Diagnostic:
+def _located(error: BaseException, tree: ast.Module, names: dict[str, Any]) -> Diagnostic:
     """Return an error as a diagnostic at the line of the text that raised it."""
     here = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == FILE]
     line = (here[-1].lineno if here else None) or tree.body[-1].lineno
     said = str(error) or "no more is said"
-    return Diagnostic(line, f"{type(error).__name__}: {said}", hint_for(said, line, tree))
+    said = _ended(f"{type(error).__name__}: {said}")
+    return Diagnostic(line, said, hint_for(error, line, tree, names))
 
 
-def _label(names: dict[str, Any], root: Node | None) -> None:
+def _ended(said: str) -> str:
+    """End a sentence with a stop: a hint comes behind it."""
+    return said if said.endswith((".", "!", "?", ":")) else f"{said}."
+
+
+def label(names: dict[str, Any], root: Node | None) -> None:
     """Label nodes and arrays with their first names in the text, unless they have a label."""
     given = {name: x for name, x in names.items() if not name.startswith("_")}
     for name, x in given.items():

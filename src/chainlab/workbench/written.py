@@ -11,9 +11,10 @@ import numpy as np
 from chaingrad import program
 from chaingrad.node import Node
 from chaingrad.program.words import Trace, TracedLine
-from chainlab.workbench.replay import Replay
+from chainlab.workbench.replay import Replay, require_open
+from chainlab.workbench.subject import Subject
 from chainlab.workbench.tables import SHEETS
-from chainlab.workbench.views import MOST_DRAWN, View, require_scalar
+from chainlab.workbench.views import MOST_DRAWN, View
 from chainview import draw_graph
 from chainview.draw.svg import scrolling
 from chainview.piece import piece
@@ -30,16 +31,16 @@ def as_code(tex: str) -> str:
     return f"<code>{html.escape(tex)}</code>"
 
 
-def written(root: Node, typeset: Typeset = as_code) -> View:
+def require_written(subject: Subject) -> None:
+    """Refuse a graph too long to read as a program, or with parts that it hides."""
+    subject.require_scalar("written out")
+    subject.require_at_most(MOST, "written out")
+    require_open(subject)
+
+
+def written(subject: Subject, typeset: Typeset = as_code) -> View:
     """Return the program of the gradients, line by line, beside the drawing."""
-    require_scalar(root, "written out")
-    replay = Replay.read(root)
-    count = len(root.sorted_graph())
-    if count > MOST:
-        raise ValueError(
-            f"written out, {count} nodes are too many to read, more than {MOST}: take arrays "
-            "instead of numbers, or fewer turns of a loop"
-        )
+    root, replay = subject.root, Replay.read(subject)
     count = len(replay.leaves)
     argnums = 0 if count == 1 else range(count)
     trace = program(replay.function, argnums).trace(*replay.values)
