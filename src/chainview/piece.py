@@ -70,7 +70,7 @@ def _style(name: str, sheets: Iterable[Traversable]) -> str:
     dark = COLORS["paper"][1]
     theme = style().replace("svg.chaingrad", f".chaingrad-{name}")
     theme = theme.replace("--cg-ink:", f"--cg-solid:{dark};--cg-ink:")
-    common = (HERE / "piece.css").read_text("utf-8").replace("-piece", f"-{name}")
-    sheet = common + "".join(each.read_text("utf-8") for each in sheets)
+    texts = (each.read_text("utf-8") for each in (HERE / "piece.css", *sheets))
+    sheet = "".join(texts).replace(".chaingrad-piece", f".chaingrad-{name}")
     light = "".join(f"--cg-{key}:{color};" for key, (color, _) in COLORS.items())
     return f".chaingrad-{name}{{{light}--cg-solid:#fff}}{theme}{sheet}"

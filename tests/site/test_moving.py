@@ -52,8 +52,8 @@ def shown(page: Where) -> dict[str, list[float]]:
     found = {}
     for box in page.locator(".cg-live g[data-node]").locator("visible=true").all():
         texts = box.locator("text").all_text_contents()
-        facts = dict(t.split(" ") for t in texts if t.startswith(("data", "grad")))
-        found[box.get_attribute("data-node")] = [parsed(facts[key]) for key in sorted(facts)]
+        numbers = [t.rpartition(" ")[2] for t in texts if re.match(r"data|grad|[−\d]", t)]
+        found[box.get_attribute("data-node")] = list(map(parsed, numbers))
     return found
 
 
@@ -367,8 +367,9 @@ def check_stills(page: Page) -> None:
     assert stills.count() == 2
     grads = expected(root)
     for still in stills.all():
-        picture = still.locator(".cg-wide svg")
+        picture = still.locator("svg").first
         assert picture.is_visible()
+        assert picture.evaluate("e => e.parentNode.scrollWidth <= e.parentNode.clientWidth")
         assert f"grad {grads['n0'][1]:.4g}".replace("-", "−") in (picture.text_content() or "")
         assert "∂y/∂x =" in still.inner_text()
 

@@ -11,11 +11,11 @@ from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import Problem, problem
 from chainlab.drills.typed import Verdict, judge
 from chainview.piece import Piece, piece
-from chainview.player.player import SHEET
+from chainview.player.player import SHEETS as PLAYER
 
 HERE = files(__package__)
 ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
-SHEETS = (SHEET, HERE / "drill.css")
+SHEETS = (*PLAYER, HERE / "drill.css")
 
 
 class Drill(Piece):

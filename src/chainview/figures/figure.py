@@ -6,6 +6,7 @@ from importlib.resources import files
 from typing import Any
 
 from chainview.piece import Piece, piece
+from chainview.player.picture import SHEET as PICTURE
 
 HERE = files(__package__)
 SHEET = HERE / "moving.css"
@@ -37,4 +38,4 @@ class Figure(Piece):
             f'<div class="cg-live" hidden>{self._controls}</div>'
         )
         script = HERE / f"{self._kind}.bundle.js"
-        return piece("moving", self.alt, inside, self.data, script, [SHEET], self._kind)
+        return piece("moving", self.alt, inside, self.data, script, [PICTURE, SHEET], self._kind)

@@ -1,7 +1,7 @@
 """A graph, drawn so that its values and gradients can be written anew."""
 
 import xml.etree.ElementTree as ET
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,13 +10,15 @@ import numpy as np
 
 from chaingrad.backward import adjoints
 from chaingrad.node import Node
-from chainview.draw.boxes import Direction, box, new_graph
-from chainview.draw.svg import Drawing, scrolling
-from chainview.player.names import NodeNames, amount
+from chainview.draw.boxes import Direction
+from chainview.draw.svg import either, scrolling
+from chainview.player.names import NodeNames, amount, is_plain_number
+from chainview.player.picture import Look, draw, edge, fill
 from chainview.read.items import Item
 from chainview.read.reading import read
 from chainview.read.words import describe
 
+GAPS: Mapping[Direction, float] = {"LR": 16, "RL": 16, "TB": 18, "BT": 18}  # between two ranks
 Shares = Mapping[tuple[str, int], float]  # by the child's id and the operand's position
 
 
@@ -91,51 +93,65 @@ class NumberGraph:
             shares: what each edge passes back, to be written anew instead of the values.
         """
         wide = self._draw(direction or "LR", room, shares or {})
-        if direction or "tabindex" not in wide:  # no place is too narrow
-            return f'<div class="cg-graph">{wide}</div>'
-        both = {"wide": wide, "tall": self._draw("TB", room, shares or {})}
-        inside = "".join(f'<div class="cg-{name}">{html}</div>' for name, html in both.items())
-        return f'<div class="cg-graph">{inside}</div>'
+        if direction or "tabindex" not in scrolling(wide):  # no place is too narrow
+            return f'<div class="cg-graph">{scrolling(wide)}</div>'
+        return f'<div class="cg-graph">{either(wide, self._draw("TB", room, shares or {}))}</div>'
 
     def _draw(self, direction: Direction, room: str, shares: Shares) -> str:
-        root = ET.fromstring(self._drawing(direction, room, shares).svg())
-        edges = defaultdict[tuple[str | None, str | None], list[ET.Element]](list)
-        for group in root.iter("g"):
-            edges[group.get("data-from"), group.get("data-to")].append(group)
-            if id := group.get("data-node"):
-                self._fill_in(group, self.names.item_by_id(id).node)
-        for (id, position), share in shares.items():
-            child = self.names.item_by_id(id)
-            edge = edges[child.parents[position], id][child.edge_number(position)]
-            next(edge.iter("text")).text = amount(share).removesuffix(".0")
-        return scrolling(ET.tostring(root, encoding="unicode"))
-
-    def _drawing(self, direction: Direction, room: str, shares: Shares) -> Drawing:
-        graph = new_graph(direction)
-        tall = {"ranksep": "0.25", "nodesep": "0.2"}  # as narrow as a phone
-        graph.defaults("graph", nslimit="1", **(tall if direction == "TB" else {"ranksep": "0.2"}))
         exponents = self._exponents()
-        for item in self.items:
-            if item.id in exponents.values():
-                continue
-            moves = item.kind != "constant" and not shares
-            data = item.node.data
-            rows = [("shape", amount(data))] if np.ndim(data) else []
-            rows += [(_slot_text("data", data), room if moves else amount(size(data)))]
-            if item.node in self.grads:
-                wide = _signed(room, self.grads[item.node]) if shares else room
-                rows.append((_slot_text("grad", data), wide))
-            label = self.names.text(item) if item.label or item.kind != "constant" else ""
-            op = f"**{self._power(exponents[item.id])}" if item.id in exponents else item.op
-            graph.node(item.id, **box(replace(item, label=label, op=op), rows))
-            for position, parent in enumerate(item.parents):
-                if parent in exponents.values():
-                    continue
-                share = shares.get((item.id, position))
-                # Half a digit on either side has room in the gap that Graphviz leaves.
-                passed = {} if share is None else {"label": _signed(room, share)[:-1]}
-                graph.edge(parent, item.id, **passed)
-        return Drawing(graph.source, describe("Graph", self.items, True, False))
+        shown = [item for item in self.items if item.id not in exponents.values()]
+        texts = {item.id: self._texts(item) for item in shown}
+        carried = {place: _signed(room, share)[:-1] for place, share in shares.items()}
+        root = draw(
+            [self._look(item, texts[item.id], room, bool(shares), exponents) for item in shown],
+            direction,
+            GAPS[direction],
+            describe("Graph", self.items, True, False),
+            carried=carried,
+        )
+        fill(root, {(id, slot): text for id, of in texts.items() for slot, text in of.items()})
+        for (id, position), share in shares.items():
+            carries = edge(root, self.names.item_by_id(id), position).find("text")
+            assert carries is not None
+            carries.text = amount(share).removesuffix(".0")
+        return ET.tostring(root, encoding="unicode")
+
+    def _texts(self, item: Item) -> dict[str, str]:
+        """Return what stands in the slots of a node: numbers, and of arrays their norms."""
+        data, grad = item.node.data, self.grads.get(item.node)
+        if is_plain_number(item):
+            return {"data": amount(data)}
+        found = {"shape": f"shape {amount(data)}"} if np.ndim(data) else {}
+        found["data"] = f"{_named('data', data)} {amount(size(data))}"
+        if grad is not None:
+            found["grad"] = f"{_named('grad', data)} {amount(size(grad))}"
+        return found
+
+    def _look(
+        self,
+        item: Item,
+        texts: Mapping[str, str],
+        room: str,
+        passes: bool,
+        exponents: Mapping[str, str],
+    ) -> Look:
+        """Return how a node looks, with room for the numbers that are written anew."""
+        widest = dict(texts)
+        for slot in ("data", "grad") if "grad" in texts else ():
+            if not passes:
+                widest[slot] = f"{texts[slot].partition(' ')[0]} {room}"
+            elif slot == "grad":
+                widest[slot] = f"grad {_signed(room, self.grads[item.node])}"
+        note = f"**{self._power(exponents[item.id])}" if item.id in exponents else item.op
+        operands = tuple(x for x in item.parents if x not in exponents.values())
+        return Look(
+            replace(item, parents=operands),
+            "" if item.kind == "constant" and not item.label else self.names.full_name(item),
+            "" if is_plain_number(item) else note or item.kind,
+            tuple((slot,) for slot in texts),
+            tuple(widest.values()),
+            item.color,
+        )
 
     def _exponents(self) -> dict[str, str]:
         """Return the constant exponent of each power: it stands in the power's own box."""
@@ -146,16 +162,6 @@ class NumberGraph:
 
     def _power(self, exponent: str) -> str:
         return amount(size(self.names.item_by_id(exponent).node.data)).removesuffix(".0")
-
-    def _fill_in(self, group: ET.Element, node: Node) -> None:
-        """Write the numbers of a node where the drawing has room for them."""
-        for text in group.iter("text"):
-            word = (text.text or "").partition(" ")[0]
-            slot = word.strip("‖")
-            if slot in ("data", "grad"):
-                text.set("data-slot", slot)
-                value = node.data if slot == "data" else self.grads[node]
-                text.text = f"{word} {amount(size(value))}"
 
 
 def size(value: Any) -> Any:
@@ -168,5 +174,5 @@ def _signed(digits: str, value: Any) -> str:
     return f"−{digits}" if value < 0 else digits
 
 
-def _slot_text(slot: str, value: Any) -> str:
+def _named(slot: str, value: Any) -> str:
     return f"‖{slot}‖" if np.ndim(value) else slot

@@ -1,11 +1,16 @@
-"""The picture of a player: a graph whose nodes have room for all that will be written in them."""
+"""A graph whose nodes have named slots, with room for all that will be written in them.
+
+Graphviz gives the nodes their places; what is in a node is drawn here, so that each text is known
+by its slot. Players, figures that move and problems are drawn by this.
+"""
 
 import math
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.resources import files
 
 from chainview.draw.boxes import Direction, new_graph, operand_order
 from chainview.draw.sort import DASHED
@@ -18,6 +23,7 @@ LEGIBLE = 11 / TEXT  # no picture is shown at a smaller scale
 _LINE = 15  # from one line of text to the next
 _PAD = 5
 _WIDEST = 120  # of a title
+SHEET = files(__package__) / "picture.css"
 _PAIR = re.compile(r"-?\d+(?:\.\d+)?,-?\d+(?:\.\d+)?")
 
 
@@ -82,7 +88,7 @@ def draw(
     gap: float,
     alt: str,
     left_out: Iterable[str] = (),
-    carried: str = "",
+    carried: str | Mapping[tuple[str, int], str] = "",
 ) -> ET.Element:
     """Lay a graph out, and draw it as SVG.
 
@@ -92,11 +98,13 @@ def draw(
         gap: pixels between one rank and the next.
         alt: what the picture shows, in words.
         left_out: the ids of nodes to which dashed arrows lead.
-        carried: the widest text that an arrow carries; none if nothing is said.
+        carried: the widest text that an arrow carries, or that each does, by its child and the
+            operand's position; none if nothing is said.
 
     Returns:
         An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
-        ``data-slot``, and its edges are groups with ``data-from`` and ``data-to``.
+        ``data-slot`` and are empty, see `fill`, and its edges are groups with ``data-from`` and
+        ``data-to``.
     """
     shorts = fitting([look.title for look in looks])
     looks = [replace(look, short=short) for look, short in zip(looks, shorts, strict=True)]
@@ -114,10 +122,11 @@ def draw(
             **operand_order(item),
         )
     for look in looks:
-        style = {"label": carried} if carried else {}
-        style |= DASHED if look.item.id in left_out else {}
-        for parent in look.item.parents:
-            graph.edge(parent, look.item.id, **style)
+        style = DASHED if look.item.id in left_out else {}
+        for position, parent in enumerate(look.item.parents):
+            place = look.item.id, position
+            label = carried if isinstance(carried, str) else carried.get(place, "")
+            graph.edge(parent, look.item.id, **style, **({"label": label} if label else {}))
     root = ET.fromstring(Drawing(graph.source, alt).svg())
     root.remove(root[0])  # the player's own style sheet does what this one would
     root[0].remove(root[0][0])  # and the player has paper of its own
@@ -130,6 +139,25 @@ def draw(
     least = math.ceil(float(root.attrib["width"]) * LEGIBLE)
     root.set("style", f"max-width:100%;min-width:{least}px;height:auto")
     return root
+
+
+def fill(picture: ET.Element, texts: Mapping[tuple[str, str], str]) -> None:
+    """Write into the slots of nodes; a node's state is no text, but for the style sheet."""
+    for group in picture.iter("g"):
+        node = group.get("data-node")
+        if not node:
+            continue
+        group.set("data-state", texts.get((node, "state"), ""))
+        for text in group.iter("text"):
+            if slot := text.get("data-slot"):
+                text.text = texts.get((node, slot), "")
+
+
+def edge(picture: ET.Element, child: Item, position: int) -> ET.Element:
+    """Return the edge from the operand of a node at a position."""
+    ends = child.parents[position], child.id
+    edges = [g for g in picture.iter("g") if (g.get("data-from"), g.get("data-to")) == ends]
+    return edges[child.edge_number(position)]
 
 
 def _draw_node(group: ET.Element, look: Look) -> None:

@@ -2,13 +2,14 @@
 
 import copy
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
 from chainview.piece import Piece, piece
+from chainview.player import picture
 from chainview.player.names import plain
 from chainview.player.steps import SlotChange, Step
 
@@ -19,7 +20,7 @@ BEYOND = (
 )
 HERE = files(__package__)
 SCRIPT = HERE / "players.bundle.js"
-SHEET = HERE / "player.css"
+SHEETS = (picture.SHEET, HERE / "player.css")
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,7 +47,7 @@ class Player(Piece):
         frames = "".join(self._frame(title, at) for title, at in self._frames)
         others = "".join(ET.tostring(x, encoding="unicode") for x in self._pictures[1:])
         inside = f'<div class="cg-frames">{frames}</div><template>{others}</template>'
-        return piece("player", self.alt, inside, self._data(), SCRIPT, [SHEET])
+        return piece("player", self.alt, inside, self._data(), SCRIPT, SHEETS)
 
     def _data(self) -> dict[str, Any]:
         phases = list(dict.fromkeys(step.phase for step in self.steps))
@@ -69,25 +70,13 @@ class Player(Piece):
         changes = [*self._start, *(c for s in self.steps[: at + 1] for c in s.changes)]
         root = copy.deepcopy(self._pictures[0])
         root.set("aria-label", f"{title}: {plain(step.words)}")
-        _apply(root, {(node, slot): text for node, slot, text in changes})
+        picture.fill(root, {(node, slot): text for node, slot, text in changes})
         _mark(root, step)
-        picture = ET.tostring(root, encoding="unicode")
+        drawn = ET.tostring(root, encoding="unicode")
         return (
             f'<figure><div class="cg-scroll" tabindex="0" role="group" aria-label="{title}">'
-            f"{picture}</div><figcaption><b>{title}.</b> {step.words}</figcaption></figure>"
+            f"{drawn}</div><figcaption><b>{title}.</b> {step.words}</figcaption></figure>"
         )
-
-
-def _apply(root: ET.Element, values: Mapping[tuple[str, str], str]) -> None:
-    for group in root.iter("g"):
-        node = group.get("data-node")
-        if not node:
-            continue
-        group.set("data-state", values.get((node, "state"), ""))
-        for text in group.iter("text"):
-            slot = text.get("data-slot")
-            if slot:
-                text.text = values.get((node, slot), "")
 
 
 def _mark(root: ET.Element, step: Step) -> None:
