@@ -41,8 +41,8 @@ ELSEWHERE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE['version']}/full/"
 # On the site they are all in one folder, where they import one another.
 FILES = (
     "controller.js", "cell.js", "output.js", "turns.js", "drafts.js", "python.js", "worker.js",
-    "runner.py", "../answers/answer.js", "../answers/checker.py", "../workbench/workbench.js",
-    "../workbench/workbench.css", "../workbench/jail.js", "../workbench/link.js",
+    "runner.py", "../answers/answer.js", "../answers/checker.py", "../workbench/workbench.css",
+    *(f"../workbench/{path.name}" for path in sorted((PARTS.parent / "workbench").glob("*.js"))),
     "vendor/editor.js", "vendor/graphviz.js", "vendor/LICENSES.txt", "vendor/LICENSE.graphviz",
     "../formulas/vendor/katex.min.js",
 )  # fmt: skip

@@ -49,7 +49,9 @@ CLASS = re.compile(r"^class ", re.MULTILINE)
 HERE = "chapters/practice/workbench"
 PLACE = "<!-- view -->"
 PARTS = Path(__file__).parent
-STAMP = sha256(b"".join((PARTS / f"workbench.{kind}").read_bytes() for kind in ("js", "css")))
+STAMP = sha256(
+    b"".join(p.read_bytes() for p in sorted([*PARTS.glob("*.js"), *PARTS.glob("*.css")]))
+)
 POLICY = '<meta http-equiv="Content-Security-Policy" content="frame-src \'self\'">'
 
 

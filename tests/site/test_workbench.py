@@ -157,6 +157,9 @@ def test_an_error_stands_at_its_line_and_the_view_stays(page: Page) -> None:
     assert "cm-lintRange-error" in line(page, 2)
     assert "cm-lintRange" not in line(page, 1)
     assert page.locator(".bench-stage.bench-old iframe").count() == 1
+    write(page, ENDLESS)
+    expect(page.locator(".bench-stage[aria-busy]")).to_have_count(1, timeout=COLD)
+    assert page.locator(".bench-wrong li").count() == 0  # while the next one runs
     run(page, "k = 1")
     assert page.locator(".bench-wrong li").count() == 0
     assert page.locator(".cm-lintRange-error").count() == 0
@@ -170,9 +173,47 @@ def test_what_comes_from_pytorch_is_answered(page: Page) -> None:
 
 def test_a_view_that_cannot_take_the_graph_says_why(page: Page) -> None:
     write(page, "x = Node(np.ones(13))\ny = x.sum()")
-    show(page, "nudge")
-    expect(page.locator(".bench-status")).to_contain_text("requires_grad=False", timeout=COLD)
+    greyed = page.get_by_role("group", name="Views").locator("[aria-disabled=true]")
+    expect(greyed).to_have_text(["nudge", "order"], timeout=COLD)
+    nudge = page.get_by_role("group", name="Views").get_by_role("button", name="nudge")
+    assert "requires_grad=False" in (nudge.get_attribute("title") or "")
+    nudge.focus()
+    expect(page.locator(".bench-why")).to_contain_text("requires_grad=False")
+    nudge.click(force=True)  # which asks Python nothing
+    expect(page.get_by_role("button", name="graph", pressed=True)).to_have_count(1)
+    write(page, OPEN)
+    expect(greyed).to_have_count(0, timeout=COLD)
+    expect(page.locator(".bench-why")).to_be_hidden()
+    show(page, "order")
+    shown(page, "order")
+    write(page, "x = Node(np.ones(13))\ny = x.sum()")
+    expect(page.locator(".bench-status")).to_contain_text("order takes a graph", timeout=COLD)
     show(page, "graph")
+
+
+LONG = {
+    "a loop": "x = Node(1.0)\nfor _ in range(1000):\n    x = x * 1.0 + 0.5\nx",
+    "a sum": "sum([Node(float(i)) for i in range(2000)])",
+    "lists": "l = []\nfor _ in range(20_000):\n    l = [l]\nx = Node(2.0)\ny = x * x * l",
+}
+
+
+@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+def test_what_is_long_or_deep_does_not_end_python(page: Page, text: str) -> None:
+    run(page, "k = 1")
+    write(page, text)
+    said = page.locator(".bench-status:not(:empty), .bench-wrong li").first
+    expect(said).to_contain_text(re.compile("4,001 nodes|Line 5"), timeout=COLD)
+    page.wait_for_timeout(500)
+    assert "This ended Python" not in page.locator(".bench-status").inner_text()
+    run(page, "k = 1")
+
+
+@pytest.mark.walk
+def test_what_is_too_deep_for_a_browser_is_said(page: Page) -> None:
+    write(page, "l = []\nfor _ in range(50_000):\n    l = [l]\nprint(l)\nNode(1.0) * 1.0")
+    expect(page.locator(".bench-status")).to_contain_text("nested too deep", timeout=COLD)
+    run(page, "k = 1")
 
 
 ENDLESS = "x = Node(1.0)\nwhile True:\n    pass"
@@ -306,7 +347,7 @@ def test_a_link_shows_its_code_and_waits(browser: Browser, page: Page, address: 
     other.wait_for_timeout(1500)  # three times what a pause lasts
     assert other.locator(".bench-stage iframe").count() == 0
     other.get_by_role("button", name="Run").click()
-    assert "All 1 entries agree" in shown(other, "check").locator("body").inner_text()
+    assert "The gradient agrees" in shown(other, "check").locator("body").inner_text()
     assert other.locator(".bench-from").is_hidden()
     reader.close()
 
@@ -334,6 +375,95 @@ def test_the_view_is_saved_as_a_file_that_plays(browser: Browser, page: Page) ->
     other.get_by_role("button", name="Backward").click()
     assert [url for url in asked if not url.startswith("data:")] == [copy.as_uri()]
     other.close()
+
+
+def test_a_broken_link_is_said_until_the_text_runs(browser: Browser, address: str) -> None:
+    reader = browser.new_context()
+    page = reader.new_page()
+    page.goto(f"{address}#f=AAAA")
+    expect(page.locator(".bench-from")).to_contain_text("The link holds no program", timeout=COLD)
+    page.locator(".cm-content").click()  # Python starts
+    page.wait_for_timeout(1500)
+    expect(page.locator(".bench-from")).to_contain_text("The link holds no program")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".bench-from")).to_be_hidden()
+    reader.close()
+
+
+PATCH = "chaingrad.Node.sigmoid = None"
+
+
+@pytest.mark.walk
+def test_a_program_from_a_link_changes_nothing_for_the_next(
+    browser: Browser, page: Page, address: str
+) -> None:
+    letters = page.evaluate(
+        "async (text) => (await import('./_live/link.js')).packed(text, 'graph')",
+        f"{PATCH}\nx = Node(3.0)\ny = x * x",
+    )
+    reader = browser.new_context()
+    other = reader.new_page()
+    other.goto(f"{address}#f={letters}")
+    other.get_by_role("button", name="Run").click()
+    shown(other, "graph")
+    other.evaluate("() => { window.before = document.querySelector('iframe[title=Python]'); }")
+    write(other, f"{PATCH}\nx = Node(4.0)\ny = x * x\nx.sigmoid()")
+    expect(other.locator(".bench-wrong li")).to_contain_text("Line 4", timeout=COLD)
+    is_same = "before === document.querySelector('iframe[title=Python]')"
+    assert other.evaluate(is_same)
+    write(other, "x = Node(5.0)\nx.sigmoid()")
+    expect(other.locator(".bench-stage iframe:not(.bench-new)[srcdoc*='0.9933']")).to_have_count(
+        1, timeout=COLD
+    )
+    assert not other.evaluate(is_same)
+    reader.close()
+
+
+@pytest.mark.parametrize("view", ["written out", "order"])
+def test_an_address_that_names_a_view_shows_something_at_once(
+    browser: Browser, address: str, view: str
+) -> None:
+    page = browser.new_page()
+    page.route("**/runtime/**", lambda route: route.abort())
+    page.goto(f"{address}#s=a-neuron&view={view}")
+    frame = shown(page, "graph" if view == "order" else view)
+    assert view == "order" or frame.locator("math").count() > 3
+    page.close()
+
+
+def test_the_drawing_is_saved_as_svg_and_png(browser: Browser, page: Page, address: str) -> None:
+    other = browser.new_page()
+    other.goto(address)
+    shown(other, "graph")
+    files = {}
+    for name in ("SVG", "PNG"):
+        with other.expect_download() as download:
+            other.get_by_role("button", name=name, exact=True).click()
+        files[name] = download.value.path().read_bytes()
+    assert files["PNG"].startswith(b"\x89PNG")
+    svg = files["SVG"].decode()
+    assert "sans-serif" in svg
+    assert not re.search(r"var\(|light-dark|href|url\(|<style|<script", svg)
+    show(other, "play")
+    shown(other, "play")
+    expect(other.get_by_role("button", name="SVG", exact=True)).to_be_hidden()
+    other.close()
+
+
+def test_a_forged_drawing_keeps_its_shapes_alone(page: Page) -> None:
+    forged = (
+        "<svg xmlns='http://www.w3.org/2000/svg' onload='out()'><script>out()</script>"
+        "<image href='http://other'/><foreignObject/><g fill='url(http://other)'>"
+        "<text style='x' onclick='out()'>kept</text></g></svg>"
+    )
+    kept = page.evaluate(
+        "async (svg) => (await import('./_live/picture.js')).harmless(svg)", forged
+    )
+    assert "kept" in kept
+    assert not re.search(r"out|other|script|image|foreign|style", kept)
+    for none in ("<html/>", "no", 3, "<svg"):
+        came = "async (svg) => (await import('./_live/picture.js')).harmless(svg)"
+        assert page.evaluate(came, none) == ""
 
 
 def test_a_starting_point_is_shown_without_python(browser: Browser, address: str) -> None:
