@@ -1,4 +1,4 @@
-import { Drawing } from "../../chainview/player/drawing.js";
+import { Drawing, fitting } from "../../chainview/player/drawing.js";
 import { make } from "../../chainview/ui.js";
 import { exact, filled } from "./numbers.js";
 
@@ -11,7 +11,7 @@ export class Sheet {
     this.drawings = [...parsed.querySelectorAll("svg")].map((svg) => {
       svg.style.cssText = "";
       svg.setAttribute("role", "group"); // no mere picture: its texts are read, its nodes chosen
-      return Object.assign(new Drawing(svg), { width: +svg.getAttribute("width") });
+      return new Drawing(svg);
     });
     for (const change of this.written()) {
       for (const drawing of this.drawings) drawing.put(...change);
@@ -52,9 +52,7 @@ export class Sheet {
   fit() {
     const room = this.element.clientWidth - 8;
     if (room <= 0) return;
-    const shown =
-      this.drawings.find(({ width }) => width <= room) ??
-      this.drawings.reduce((a, b) => (a.width < b.width ? a : b));
+    const shown = fitting(this.drawings, room); // numbers to be typed are not made smaller
     if (shown === this.shown) return;
     this.shown = shown;
     const [left, top] = shown.svg.firstElementChild

@@ -2,6 +2,8 @@
 export class Drawing {
   constructor(svg) {
     this.svg = svg;
+    this.width = +svg.getAttribute("width");
+    this.height = +svg.getAttribute("height");
     this.nodes = {};
     this.edges = {};
     for (const group of svg.querySelectorAll("[data-node]")) {
@@ -24,3 +26,12 @@ export class Drawing {
     return this.edges[`${parent} ${child}`][which];
   }
 }
+
+// Choose the first drawing that can be shown in a room, at its least scale or more; if none can,
+// the one that comes nearest.
+export const fitting = (drawings, width, height = Infinity) => {
+  const scale = (drawing) =>
+    Math.min(1, width / drawing.width, height / drawing.height) / (drawing.least ?? 1);
+  const best = [...drawings].sort((a, b) => scale(b) - scale(a))[0];
+  return drawings.find((drawing) => scale(drawing) >= 1) ?? best;
+};

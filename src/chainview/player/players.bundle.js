@@ -33,29 +33,31 @@ y",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);th
 {class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.append(
 this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make("di\
 v",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
-this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
-"[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
-"[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
+this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
+getAttribute("height");this.nodes={};this.edges={};for(const group of svg.querySelectorAll("[data-no\
+de]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll("\
+[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
 (this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
 nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
-text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var Stage=class{constructor(svgs,label){
+text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var fitting=(drawings,width,height=Infinity)=>{
+const scale=drawing=>Math.min(1,width/drawing.width,height/drawing.height)/(drawing.least??1);const best=[
+...drawings].sort((a,b)=>scale(b)-scale(a))[0];return drawings.find(drawing=>scale(drawing)>=1)??best};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var Stage=class{constructor(svgs,label){
 this.place=make("div",{class:"cg-scroll",tabindex:"0",role:"group","aria-label":"Graph. Left and rig\
 ht arrow: one step. Space: play or pause."});this.drawings=svgs.map(svg=>this.read(svg.cloneNode(true),
 label));this.shown=this.drawings[0];this.place.append(this.shown.svg);this.dot=makeShape("circle",{class:"\
 cg-dot",r:"6"});this.carries=makeShape("text",{class:"cg-carries"});this.frame=0;this.room=""}read(svg,label){
-const[width,height]=["width","height"].map(name=>+svg.getAttribute(name));const least=parseFloat(svg.
-style.minWidth)/width;svg.setAttribute("aria-label",label);svg.style.cssText="";return Object.assign(
-new Drawing(svg),{width,height,least})}put(changes){for(const drawing of this.drawings){for(const[node,
-slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge},beat){const{shown,dot,carries}=this;
-cancelAnimationFrame(this.frame);dot.remove();carries.remove();for(const group2 of shown.svg.querySelectorAll(
-".cg-on"))group2.classList.remove("cg-on");for(const node of nodes)shown.nodes[node].group.classList.
-add("cg-on");if(!edge)return;const[parent,child,which,above,local]=edge;const group=shown.edge(parent,
-child,which);const path=group.querySelector("path");group.classList.add("cg-on");if(above)group.parentNode.
-append(this.written(path,above,local));if(calm())return;group.parentNode.append(dot);this.travel(path,
-Math.min(700,beat*.6))}written(path,above,local){const{x,y}=path.getPointAtLength(path.getTotalLength()/
-2);const below=this.shown===this.drawings[0]?`x="${x}" y="${y+14}"`:"";this.carries.innerHTML=`<tspa\
-n class="g" x="${x}" y="${y+(below?-6:4)}">${above} </tspan><tspan class="l" ${below}>× ${local}</t\
-span>`;return this.carries}travel(path,duration){const length=path.getTotalLength();const began=performance.
+const drawing=new Drawing(svg);drawing.least=parseFloat(svg.style.minWidth)/drawing.width;svg.setAttribute(
+"aria-label",label);svg.style.cssText="";return drawing}put(changes){for(const drawing of this.drawings){
+for(const[node,slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge},beat){const{shown,
+dot,carries}=this;cancelAnimationFrame(this.frame);dot.remove();carries.remove();for(const group2 of shown.
+svg.querySelectorAll(".cg-on"))group2.classList.remove("cg-on");for(const node of nodes)shown.nodes[node].
+group.classList.add("cg-on");if(!edge)return;const[parent,child,which,above,local]=edge;const group=shown.
+edge(parent,child,which);const path=group.querySelector("path");group.classList.add("cg-on");if(above)
+group.parentNode.append(this.written(path,above,local));if(calm())return;group.parentNode.append(dot);
+this.travel(path,Math.min(700,beat*.6))}written(path,above,local){const{x,y}=path.getPointAtLength(path.
+getTotalLength()/2);const below=this.shown===this.drawings[0]?`x="${x}" y="${y+14}"`:"";this.carries.
+innerHTML=`<tspan class="g" x="${x}" y="${y+(below?-6:4)}">${above} </tspan><tspan class="l" ${below}\
+>× ${local}</tspan>`;return this.carries}travel(path,duration){const length=path.getTotalLength();const began=performance.
 now();const move=now=>{const part=Math.min(1,Math.max(0,(now-began)/duration));const{x,y}=path.getPointAtLength(
 length*(1-part));this.dot.setAttribute("cx",x);this.dot.setAttribute("cy",y);if(part<1)this.frame=requestAnimationFrame(
 move);else this.dot.remove()};move(began)}reveal({nodes}){const{place,shown}=this;const view=place.getBoundingClientRect();
@@ -66,12 +68,11 @@ map(box=>box[high]))-view[low]-from);return from-Math.max(12,room/2)};place.scro
 this.place);const sum=(...names)=>names.reduce((total,name)=>total+parseFloat(style[name]),0);const padding=sum(
 "paddingTop","paddingBottom");const width=this.place.clientWidth-sum("paddingLeft","paddingRight");const height=most-
 padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return false;this.room=`${width}\
- ${height}`;const scale=drawing=>Math.min(1,width/drawing.width,height/drawing.height)/drawing.least;
-const best=[...this.drawings].sort((a,b)=>scale(b)-scale(a))[0];this.shown=this.drawings.find(drawing=>scale(
-drawing)>=1)||best;const{svg,width:wide,height:high,least}=this.shown;if(!svg.isConnected)this.place.
-replaceChildren(svg);const room=Math.min(width/wide,height/high);const size=room<1?Math.max(least,room):
-Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}px`;svg.style.height=`${high*size}px`;
-this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
+ ${height}`;this.shown=fitting(this.drawings,width,height);const{svg,width:wide,height:high,least}=this.
+shown;if(!svg.isConnected)this.place.replaceChildren(svg);const room=Math.min(width/wide,height/high);
+const size=room<1?Math.max(least,room):Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}\
+px`;svg.style.height=`${high*size}px`;this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;
+return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
 root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
 words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
 label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;

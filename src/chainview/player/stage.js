@@ -1,5 +1,5 @@
 import { make, makeShape } from "../ui.js";
-import { Drawing } from "./drawing.js";
+import { Drawing, fitting } from "./drawing.js";
 
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -23,11 +23,11 @@ export class Stage {
   }
 
   read(svg, label) {
-    const [width, height] = ["width", "height"].map((name) => +svg.getAttribute(name));
-    const least = parseFloat(svg.style.minWidth) / width; // at which its type can be read
+    const drawing = new Drawing(svg);
+    drawing.least = parseFloat(svg.style.minWidth) / drawing.width; // at which its type can be read
     svg.setAttribute("aria-label", label);
     svg.style.cssText = "";
-    return Object.assign(new Drawing(svg), { width, height, least });
+    return drawing;
   }
 
   put(changes) {
@@ -106,10 +106,7 @@ export class Stage {
     const height = most - padding - 12;
     if (!this.place.clientWidth || this.room === `${width} ${height}`) return false;
     this.room = `${width} ${height}`;
-    const scale = (drawing) =>
-      Math.min(1, width / drawing.width, height / drawing.height) / drawing.least;
-    const best = [...this.drawings].sort((a, b) => scale(b) - scale(a))[0];
-    this.shown = this.drawings.find((drawing) => scale(drawing) >= 1) || best;
+    this.shown = fitting(this.drawings, width, height);
     const { svg, width: wide, height: high, least } = this.shown;
     if (!svg.isConnected) this.place.replaceChildren(svg);
     const room = Math.min(width / wide, height / high);
