@@ -5,13 +5,13 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from chainlab.lessons import engine as right
 from chainlab.lessons.chain_rule import digits
-from chainview.piece import Piece, piece
+from chainview import Figure
 
 Engine = type[right.Node]
 Test = Callable[[Engine], bool]
@@ -426,32 +426,15 @@ def seen(tests: Sequence[Test]) -> dict[str, list[bool]]:
 # --- what a page shows --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, repr=False)
-class Exhibit(Piece):
-    """Something that shows itself on a page, and is played there if it has data.
-
-    Attributes:
-        alt: what it shows, in words.
-        data: what its script reads.
-    """
-
-    alt: str
-    data: Any
-    _still: str  # what stands without scripts and on paper, as HTML
-
-    def __repr__(self) -> str:
-        return f"<Exhibit: {self.alt}>"
-
-    @cached_property
-    def html(self) -> str:
-        """The piece of HTML."""
-        script = HERE / "bug_museum.bundle.js" if self.data else None
-        live = '<div class="cg-live" hidden></div>' if self.data else ""
-        inside = f'<div class="cg-still">{self._still}</div>{live}'
-        return piece("museum", self.alt, inside, self.data, script, [HERE / "bug_museum.css"])
+def _exhibit(alt: str, data: Any, still: str) -> Figure:
+    """Return a figure that is played if it has data, and otherwise stands."""
+    script = HERE / "bug_museum.bundle.js" if data else None
+    live = '<div class="cg-live" hidden></div>' if data else ""
+    inside = f'<div class="cg-still">{still}</div>{live}'
+    return Figure(alt, data, inside, "museum", [HERE / "bug_museum.css"], script)
 
 
-def break_it(tests: Sequence[Test]) -> Exhibit:
+def break_it(tests: Sequence[Test]) -> Figure:
     """Let the reader break the engine, predict a number, and pick a test that sees it.
 
     Args:
@@ -464,7 +447,7 @@ def break_it(tests: Sequence[Test]) -> Exhibit:
         "changes": [_told(change) | {"seen": sees[change.name]} for change in CHANGES],
     }
     items = "".join(f"<li>{_in_short(change)}</li>" for change in CHANGES)
-    return Exhibit(
+    return _exhibit(
         "Ten one-line changes of the engine: predict the wrong number, then pick a test that "
         "sees it.",
         data,
@@ -472,7 +455,7 @@ def break_it(tests: Sequence[Test]) -> Exhibit:
     )
 
 
-def what_catches_what(tests: Sequence[Test]) -> Exhibit:
+def what_catches_what(tests: Sequence[Test]) -> Figure:
     """Tabulate the ten changes, and which of the tests see each of them."""
     rows = []
     sees = seen(tests)
@@ -493,7 +476,7 @@ def what_catches_what(tests: Sequence[Test]) -> Exhibit:
         f"{name(test)} {sum(row[i] for row in sees.values())}" for i, test in enumerate(tests)
     )
     head = f'<thead><tr><th scope="col">change</th>{heads}<th scope="col">met in</th></tr></thead>'
-    return Exhibit(
+    return _exhibit(
         f"How many of the ten changes each test sees: {counts}.",
         None,
         f"<table>{head}<tbody>{''.join(rows)}</tbody></table>",

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from chainview.figures.lookup import Lookup, escaped, path
+from chainview.figures.figure import Figure
+from chainview.figures.lookup import escaped, lookup, path
 
 MOST_NUMBERS = 20_000  # on one page: some 100 kB
 _DOTS_UP_TO = 60  # numbers of a line
@@ -25,7 +26,7 @@ def vary(
     start: Sequence[float | str] | None = None,
     log: bool = False,
     ylim: tuple[float, float] | None = None,
-) -> Lookup:
+) -> Figure:
     """Plot numbers that depend on a few settings, with a control for each of these.
 
     All of them are computed now, for each combination of settings, and rounded to three digits;
@@ -89,7 +90,7 @@ def vary(
         "rows": rows,
         "axes": axes,
     }
-    return Lookup(f"{y} against {x}. {setting}. {words}", data, "vary", body)
+    return lookup(f"{y} against {x}. {setting}. {words}", data, "vary", body)
 
 
 def _row(compute: Callable[..., tuple[Any, str]], setting: Sequence[Any], log: bool) -> Curve:

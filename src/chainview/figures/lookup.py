@@ -2,26 +2,24 @@
 
 import html
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from chainview.figures.figure import HERE, Figure
-from chainview.piece import piece
 
 
-@dataclass(frozen=True, repr=False)
-class Lookup(Figure):
-    """A figure whose picture stands in the page, and is changed by its script."""
+def lookup(alt: str, data: Any, kind: str, inside: str, script: str = "lookup") -> Figure:
+    """Return a figure whose script changes what stands, by what it looks up in the data.
 
-    _script: str = "lookup"  # the name of its bundle
-
-    @cached_property
-    def html(self) -> str:
-        """The figure as a piece of HTML."""
-        title = self.alt.partition(". ")[0]  # the rest is true to begin with only
-        script, sheet = HERE / f"{self._script}.bundle.js", HERE / "lookup.css"
-        return piece("lookup", title, self._still, self.data, script, [sheet], self._kind)
+    Args:
+        alt, data: as a `Figure` has them. The first sentence of the alt text is its title: the rest
+            is true to begin with only.
+        kind: what tells it from others with the same script.
+        inside: what stands, as HTML.
+        script: the name of its bundle.
+    """
+    title = alt.partition(". ")[0]
+    sheets = [HERE / "lookup.css"]
+    return Figure(alt, data, inside, "lookup", sheets, HERE / f"{script}.bundle.js", kind, title)
 
 
 def number(value: float) -> str:

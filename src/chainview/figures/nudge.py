@@ -13,7 +13,7 @@ import numpy as np
 
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
-from chainview.figures.figure import Figure
+from chainview.figures.figure import Figure, moving
 from chainview.figures.numbers import NumberGraph, size
 from chainview.figures.program import PageProgram, follow, record
 from chainview.player.names import amount, index_text
@@ -100,7 +100,7 @@ def nudge(
     drag = _Drag(graph, movable, reach, program)
     drag.check()
     controls = drag.controls()
-    return Figure(drag.alt(), drag.data(), "nudge", drag.static_html(direction), controls)
+    return moving(drag.alt(), drag.data(), "nudge", drag.static_html(direction), controls)
 
 
 def _called(f: Callable[..., Node], values: Sequence[float]) -> Callable[[], Node]:

@@ -7,7 +7,7 @@ from typing import Any
 from chaingrad.backward import Message, messages
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
-from chainview.figures.figure import Figure
+from chainview.figures.figure import Figure, moving
 from chainview.figures.numbers import NumberGraph
 from chainview.player.names import amount
 from chainview.read.items import Item
@@ -43,7 +43,7 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     """
     graph = NumberGraph.read(root, "order", max_nodes)
     clicks = _Clicks(graph, list(messages(root)))
-    return Figure(
+    return moving(
         clicks.alt(), clicks.data(), "order", clicks.static_html(direction), clicks.controls()
     )
 

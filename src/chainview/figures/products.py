@@ -8,13 +8,14 @@ import numpy as np
 
 from chaingrad.functional import vjp
 from chaingrad.node import Node
-from chainview.figures.lookup import Lookup, escaped, number
+from chainview.figures.figure import Figure
+from chainview.figures.lookup import escaped, lookup, number
 from chainview.player.names import plain
 
 MOST = 12  # rows and columns of a matrix that a page can show
 
 
-def transposes(product: Node) -> Lookup:
+def transposes(product: Node) -> Figure:
     """Show what each entry of the gradients of a product of two matrices is made of.
 
     Point at an entry: the row or column of either factor that makes it lights up, and the sum runs.
@@ -138,7 +139,7 @@ def _bracketed(value: float) -> str:
     return f"({number(value)})" if value < 0 else number(value)
 
 
-def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Lookup:
+def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Figure:
     start = found[0]
     lit = {tuple(cell): i for i, *cell in start.contributing_cells(0, 0)}
     tables = [_matrix_table(factor, lit) for factor in given]
@@ -158,7 +159,7 @@ def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Lookup:
         for i, gradient in enumerate(found)
     ]
     formulas = ", ".join(gradient.text for gradient in found)
-    return Lookup(f"{formulas}. {plain(start.description(0, 0))}", data, "transposes", body)
+    return lookup(f"{formulas}. {plain(start.description(0, 0))}", data, "transposes", body)
 
 
 def _entries(gradient: _Gradient) -> list[list[tuple[int, int]]]:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from chainview.draw.palette import themed
-from chainview.figures.lookup import Lookup, escaped, path
+from chainview.figures.figure import Figure
+from chainview.figures.lookup import escaped, lookup, path
 
 MOST_POINTS = 100_000  # of all curves at all steps: some 200 kB
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -28,7 +29,7 @@ def replay(
     step: str = "step",
     log: bool = True,
     ylim: tuple[float, float] | None = None,
-) -> Lookup:
+) -> Figure:
     """Show a run again, with a slider over all its steps and a button that plays them.
 
     On the left stand the curves as they were at the chosen step, on the right what was measured at
@@ -97,7 +98,7 @@ def replay(
         "numbers": integers,
     }
     title = f"A run of {count} {step}s"
-    return Lookup(f"{title}. {words[-1]}", data, "replay", body, _script="replay")
+    return lookup(f"{title}. {words[-1]}", data, "replay", body, script="replay")
 
 
 def _columns(row: Any) -> Any:

@@ -131,7 +131,7 @@ def test_without_a_script_the_ten_lines_are_there() -> None:
     still = game.html.partition('class="cg-live"')[0]
     assert still.count("<li>") == len(CHANGES) == 10
     assert "comes out as 1.500" in still
-    assert repr(game) == f"<Exhibit: {game.alt}>"
+    assert repr(game) == f"<Figure: {game.alt}>"
 
 
 def test_the_table_has_a_row_for_each_change() -> None:
