@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from chainlab.lessons.chain_rule import Arrow, Box, digits, draw
+from chainlab.lessons.chain_rule import Arrow, Box, draw
 from chainlab.lessons.engine import Node
 from chainview import Drawing, Player, play
+from chainview.player.names import brief
 
 
 def draw_pass(named: Mapping[str, Node]) -> Drawing:
@@ -17,10 +18,10 @@ def draw_pass(named: Mapping[str, Node]) -> Drawing:
     boxes, arrows, words = [], [], []
     for node, name in names.items():
         kind = "" if node.parents else "leaf"
-        boxes.append(Box(name, digits(node.data), digits(node.grad), kind))
+        boxes.append(Box(name, brief(node.data), brief(node.grad), kind))
         for parent, local in zip(node.parents, node.local_grads, strict=True):
-            share = digits(node.grad * local)
-            arrows.append(Arrow(names[parent], name, digits(local), share))
+            share = brief(node.grad * local)
+            arrows.append(Arrow(names[parent], name, brief(local), share))
             words.append(f"{names[parent]} gets {share} from {name}")
     return draw(boxes, arrows, f"A graph after its backward pass: {'; '.join(words)}.")
 

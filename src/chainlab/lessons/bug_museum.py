@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import Any
 
 from chainlab.lessons import engine as right
-from chainlab.lessons.chain_rule import digits
 from chainview import Figure
+from chainview.player.names import brief
 
 Engine = type[right.Node]
 Test = Callable[[Engine], bool]
@@ -512,9 +512,9 @@ def _told(change: Change) -> dict[str, Any]:
         "method": change.method,
         "old": old,
         "new": new,
-        "asks": _html(asks.format(digits(true))),
+        "asks": _html(asks.format(brief(true))),
         "guesses": [
-            {"text": digits(number), "says": _html(says), "right": is_right}
+            {"text": brief(number), "says": _html(says), "right": is_right}
             for number, says, is_right in sorted(guesses)
         ],
         "kind": KINDS[change.kind],
@@ -525,7 +525,7 @@ def _told(change: Change) -> dict[str, Any]:
 
 def _in_short(change: Change) -> str:
     old, new = map(html.escape, change.lines())
-    gives, true = map(digits, found(change))
+    gives, true = map(brief, found(change))
     asks, _ = WITNESSES[change.on]
     given, _, _ = asks.format(true).rpartition(". ")  # without the question at its end
     return (

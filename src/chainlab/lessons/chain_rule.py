@@ -9,6 +9,7 @@ from chainlab.lessons.engine import Node
 from chainview import Drawing, color, plots
 from chainview.draw.boxes import BACK, BARE, Direction, new_graph
 from chainview.draw.dot import Markup, escape, font, row
+from chainview.player.names import brief
 
 W, X, B, TARGET = 0.5, 1.5, -0.2, 0.05  # the neuron of Parts I and II
 NUDGE = 0.001
@@ -16,7 +17,6 @@ NUDGE = 0.001
 PATTERNS = {"sum": (8.0, 1.0, 1.0), "product": (15.0, 5.0, 3.0), "maximum": (5.0, 0.0, 1.0)}
 POINTS = 12  # type
 KINDS = {"leaf": ("leaf", "leaf-line"), "constant": ("constant", "constant-line")}
-MINUS = str.maketrans("-", "−")
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,6 @@ class Arrow:
     local: str = ""
     share: str = ""
     is_used: bool = False
-
-
-def digits(x: float) -> str:
-    """Write a number with four digits, and a whole one without a point.
-
-    >>> digits(-0.2), digits(1.50019), digits(1.0), digits(0.55), digits(19.0036)
-    ('−0.2', '1.500', '1', '0.55', '19.00')
-    """
-    exact = f"{x:.12g}"
-    return (exact if len(exact) < 5 else f"{x:#.4g}".rstrip(".")).translate(MINUS)
 
 
 def draw(
@@ -106,13 +96,13 @@ def draw_nudge() -> None:
     for place, (name, value, move) in enumerate(numbers):
         ax.plot([0, 1.8], [-place, -place], color=muted, ls="-", lw=1)
         ax.plot([0, move / NUDGE], [-place, -place], color=plots.color("teal"), ls="-", lw=6)
-        ax.text(-0.1, -place, f"{name} = {digits(value)}", ha="right", va="center", color=ink)
+        ax.text(-0.1, -place, f"{name} = {brief(value)}", ha="right", va="center", color=ink)
         ax.text(1.9, -place, f"+{move:.6f}", va="center", color=ink)
         if place:
             last = numbers[place - 1][2]
             ax.plot([last / NUDGE, move / NUDGE], [1 - place, -place], color=muted, **dots)
             ax.plot([0, 0], [1 - place, -place], color=muted, **dots)
-            factor = digits(round(move / last, 4))
+            factor = brief(round(move / last, 4))
             ax.text(0.5, 0.5 - place, f"× {factor}", ha="center", va="center", color=ink)
     ax.set(xlim=(-1.9, 2.9), ylim=(-3.3, 0.3))
     told = ", ".join(f"{name[0]} by {move:.6f}" for name, _, move in numbers)
@@ -140,14 +130,14 @@ def draw_neuron() -> Drawing:
     boxes, arrows, words = [], [], []
     for node, name in names.items():
         kind = "constant" if name == "target" else "" if node.parents else "leaf"
-        received = digits(node.grad) if kind != "constant" else ""
-        boxes.append(Box(name, digits(node.data), received, kind))
+        received = brief(node.grad) if kind != "constant" else ""
+        boxes.append(Box(name, brief(node.data), received, kind))
         for parent, local in zip(node.parents, node.local_grads, strict=True):
             if names[parent] == "target":
                 arrows.append(Arrow("target", name))
                 continue
-            share = digits(node.grad * local)
-            arrows.append(Arrow(names[parent], name, digits(local), share))
+            share = brief(node.grad * local)
+            arrows.append(Arrow(names[parent], name, brief(local), share))
             words.append(f"{names[parent]} gets {share} from {name}")
     alt = "The graph of the neuron, from w, x and b to the loss. Back "
     return draw(boxes, arrows, f"{alt}along its arrows, {'; '.join(words)}.")
@@ -183,12 +173,12 @@ def four_patterns() -> Drawing:
     at = {"a": 3.0, "b": 5.0}
     boxes, arrows, words = [], [], []
     for place, (name, (value, *slopes)) in enumerate(PATTERNS.items()):
-        boxes.append(Box(name, digits(value), "2"))
+        boxes.append(Box(name, brief(value), "2"))
         for (letter, number), slope in zip(at.items(), slopes, strict=True):
             unique = letter + " " * place  # Graphviz knows a node by its name
-            boxes.append(Box(unique, digits(number), digits(2 * slope), "leaf"))
-            arrows.append(Arrow(unique, name, digits(slope), digits(2 * slope)))
-            words.append(f"{letter} gets {digits(2 * slope)} from the {name}")
+            boxes.append(Box(unique, brief(number), brief(2 * slope), "leaf"))
+            arrows.append(Arrow(unique, name, brief(slope), brief(2 * slope)))
+            words.append(f"{letter} gets {brief(2 * slope)} from the {name}")
     boxes += [Box("fan-out", "3", "4", "leaf"), Box("one use", "", "2"), Box("another", "", "2")]
     arrows += [Arrow("fan-out", user, "1", "2") for user in ("one use", "another")]
     words.append("a value with two uses gets 2 from each, 4 together")

@@ -22,15 +22,6 @@ def lookup(alt: str, data: Any, kind: str, inside: str, script: str = "lookup") 
     return Figure(alt, data, inside, "lookup", sheets, HERE / f"{script}.bundle.js", kind, title)
 
 
-def number(value: float) -> str:
-    """Write a number with three digits and a minus sign.
-
-    >>> number(-0.12345), number(2.0)
-    ('−0.123', '2')
-    """
-    return f"{value:.3g}".replace("-", "−")
-
-
 def escaped(text: Any) -> str:
     """Escape text for HTML."""
     return html.escape(str(text))

@@ -9,8 +9,8 @@ import numpy as np
 from chaingrad.functional import vjp
 from chaingrad.node import Node
 from chainview.figures.figure import Figure
-from chainview.figures.lookup import escaped, lookup, number
-from chainview.player.names import plain
+from chainview.figures.lookup import escaped, lookup
+from chainview.player.names import brief, plain
 
 MOST = 12  # rows and columns of a matrix that a page can show
 
@@ -109,7 +109,7 @@ class _Gradient:
         second = self.right.line(column, down=not self.right.flipped)
         pairs = zip(self.left.array[row], self.right.array[:, column], strict=True)
         terms = ["+ " * (i > 0) + "·".join(map(_bracketed, pair)) for i, pair in enumerate(pairs)]
-        parts = [*terms, f"= <b>{number(self.matrix[row, column])}</b>"]
+        parts = [*terms, f"= <b>{brief(self.matrix[row, column])}</b>"]
         sums = " ".join(f'<span style="--n:{i}">{part}</span>' for i, part in enumerate(parts))
         return f"{self.entry(row, column)} takes {first} and {second}: {sums}"
 
@@ -136,7 +136,7 @@ def _gradient(of: _Factor, matrix: Any, left: _Factor, right: _Factor) -> _Gradi
 
 
 def _bracketed(value: float) -> str:
-    return f"({number(value)})" if value < 0 else number(value)
+    return f"({brief(value)})" if value < 0 else brief(value)
 
 
 def _figure(given: Sequence[_Factor], found: Sequence[_Gradient]) -> Figure:
@@ -173,7 +173,7 @@ def _matrix_table(factor: _Factor, lit: Mapping[tuple[int, ...], int]) -> str:
     def cell(row: int, column: int) -> str:
         term = lit.get((factor.place, row, column))
         look = "" if term is None else f' class="cg-lit" style="--n:{term}"'
-        return f"<td{look}>{number(factor.matrix[row, column])}</td>"
+        return f"<td{look}>{brief(factor.matrix[row, column])}</td>"
 
     return _table(factor.name, factor.matrix, cell, gradient=factor.place == 1)
 
@@ -183,7 +183,7 @@ def _button_table(gradient: _Gradient, chosen: bool) -> str:
 
     def cell(row: int, column: int) -> str:
         first = (row, column) == (0, 0)
-        value = number(gradient.matrix[row, column])
+        value = brief(gradient.matrix[row, column])
         pressed = str(chosen and first).lower()
         label = f"{gradient.name}, row {row + 1}, column {column + 1}: {value}"
         return (

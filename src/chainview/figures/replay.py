@@ -9,6 +9,7 @@ import numpy as np
 from chainview.draw.palette import themed
 from chainview.figures.figure import Figure
 from chainview.figures.lookup import escaped, lookup, path
+from chainview.player.names import brief
 
 MOST_POINTS = 100_000  # of all curves at all steps: some 200 kB
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -67,7 +68,7 @@ def replay(
     count = _check(at, lines, measured, rows, log)
     words = [
         f"{step} {k} of {count - 1}. "
-        + ", ".join(f"{name}: {_short(values[k])}" for name, values in measured.items())
+        + ", ".join(f"{name}: {brief(values[k])}" for name, values in measured.items())
         + "."
         for k in range(count)
     ]
@@ -128,10 +129,6 @@ def _check(at: Any, lines: Any, measured: Any, rows: Any, log: bool) -> int:
             f"{MOST_POINTS:,} that a page should carry: take fewer steps, or fewer places"
         )
     return int(count)
-
-
-def _short(value: float) -> str:
-    return f"{value:.3g}".replace("-", "−")
 
 
 def _axes(

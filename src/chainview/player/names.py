@@ -29,6 +29,19 @@ def amount(value: Any) -> str:
     return f"({shape[0]},)" if len(shape) == 1 else f"({' × '.join(map(str, shape))})"
 
 
+def brief(value: float) -> str:
+    """Write a number by four digits with a minus sign, and a whole one without a point.
+
+    Zeros at the end say that it was rounded.
+
+    >>> brief(-0.2), brief(1.50019), brief(1.0), brief(0.55), brief(19.0036)
+    ('−0.2', '1.500', '1', '0.55', '19.00')
+    """
+    exact = f"{value:.12g}"
+    text = exact if len(exact) < 5 else f"{value:#.4g}".rstrip(".")
+    return text.replace("-", "−")
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value is a number, and not an array with axes."""
     return np.ndim(unwrapped(value)) == 0

@@ -18,8 +18,9 @@ from chainlab.lessons.bug_museum import (
     name,
     what_catches_what,
 )
-from chainlab.lessons.chain_rule import digits, neuron
+from chainlab.lessons.chain_rule import neuron
 from chainlab.lessons.engine import Node
+from chainview.player.names import brief
 
 CHANGE = pytest.mark.parametrize("change", CHANGES, ids=[change.name for change in CHANGES])
 
@@ -44,7 +45,7 @@ def told(change: Change) -> dict[str, Any]:
 def test_a_change_makes_the_number_wrong(change: Change) -> None:
     gives, true = found(change)
     assert abs(gives - true) > 0.05
-    assert digits(gives) != digits(true)
+    assert brief(gives) != brief(true)
 
 
 @CHANGE
@@ -59,7 +60,7 @@ def test_the_line_is_one_line_of_the_engine(change: Change) -> None:
 @CHANGE
 def test_one_guess_is_right_and_no_two_are_equal(change: Change) -> None:
     guesses = told(change)["guesses"]
-    assert [guess["text"] for guess in guesses if guess["right"]] == [digits(found(change)[0])]
+    assert [guess["text"] for guess in guesses if guess["right"]] == [brief(found(change)[0])]
     assert len({guess["text"] for guess in guesses}) == len(guesses) > 2
 
 
@@ -82,10 +83,10 @@ def of_second_pass() -> list[float]:
 @CHANGE
 def test_numbers_in_words_are_those_of_the_neuron(change: Change) -> None:
     nodes = neuron().values()
-    known = {digits(x) for node in nodes for x in (node.data, node.grad, *node.local_grads)}
-    known |= {digits(node.grad * local) for node in nodes for local in node.local_grads}
-    known |= {digits(x) for x in found(change)}
-    known |= {digits(x) for x in of_second_pass()}
+    known = {brief(x) for node in nodes for x in (node.data, node.grad, *node.local_grads)}
+    known |= {brief(node.grad * local) for node in nodes for local in node.local_grads}
+    known |= {brief(x) for x in found(change)}
+    known |= {brief(x) for x in of_second_pass()}
     known |= {"0.7495", "0.6975"} if abs(1 - 0.55**2 - 0.6975) < 1e-9 else set()
     known.add("0.1.0")  # a version
     words = " ".join([change.says, change.why, change.met, *(wrong.says for wrong in change.wrong)])

@@ -7,7 +7,6 @@ import torch
 
 from chainlab.lessons.chain_rule import (
     PATTERNS,
-    digits,
     draw_neuron,
     draw_nudge,
     draw_pull_and_push,
@@ -15,6 +14,7 @@ from chainlab.lessons.chain_rule import (
     neuron,
     nudged,
 )
+from chainview.player.names import brief
 from chainview.plots import Plot
 
 
@@ -70,4 +70,4 @@ def test_patterns_have_the_slopes_that_pytorch_gives(name: str) -> None:
     assert PATTERNS[name] == (value.item(), a.grad.item(), b.grad.item())
     drawing = four_patterns()
     assert drawing.fits
-    assert f"a gets {digits(2 * a.grad.item())} from the {name}" in drawing.alt
+    assert f"a gets {brief(2 * a.grad.item())} from the {name}" in drawing.alt

@@ -6,6 +6,7 @@ import pytest
 from chainlab.lessons.engine import Node
 from chainlab.lessons.net import MLP
 from chainlab.lessons.neural_network import PLACES, curves, draw_rates, draw_sum, losses, watch
+from chainview.player.names import brief
 from chainview.plots import Plot
 
 X, Y = [-1.0, 0.0, 1.0], [1.0, -1.0, 1.0]
@@ -35,7 +36,7 @@ def test_a_run_is_shown_with_its_own_numbers_and_the_net_stays_as_it_is(net: MLP
     figure = watch(net, run, X, Y)
     assert [p.data for p in net.parameters()] == before
     loss = losses(net, run, X, Y)
-    assert figure.data["words"][2] == f"step 2 of 3. loss: {loss[2]:.3g}."
+    assert figure.data["words"][2] == f"step 2 of 3. loss: {brief(loss[2])}."
     for numbers, values in zip(figure.data["numbers"], run, strict=True):
         weights, biases = values[0:6:2], values[1:6:2]
         shown = [*weights, *biases, *values[6:9], values[9]]
