@@ -18,7 +18,7 @@ from chaingrad.program.tracing import comparing
 from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
-Call = tuple[Sequence[Any], dict[str, Any]]
+CallArguments = tuple[Sequence[Any], dict[str, Any]]
 _FLOAT = {np.dtype(float)}
 _ASKED_AGAIN = 4  # times, where results differ
 _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
@@ -27,7 +27,7 @@ _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains 
 def compare(
     run: Callable[..., Any],
     on_nodes: Callable[..., Any],
-    call: Call,
+    call: CallArguments,
     name: str,
     heads: Sequence[str],
     floats: set[np.dtype[Any]],
@@ -77,12 +77,12 @@ def _copied(x: Any) -> Any:
     return x.copy(order="K") if isinstance(x, ndarray) else x
 
 
-def _are_equal(call: Call, given: Sequence[Any]) -> bool:
+def _are_equal(call: CallArguments, given: Sequence[Any]) -> bool:
     before, after = flat(list(call)), flat(given)
     return len(before) == len(after) and all(map(_is_equal, before, after))
 
 
-def _refuse_changed(call: Call, given: Sequence[Any], name: str) -> None:
+def _refuse_changed(call: CallArguments, given: Sequence[Any], name: str) -> None:
     if _are_equal(call, given):
         return
     raise TracingError(
@@ -148,7 +148,7 @@ def _distance(x: ndarray, y: ndarray) -> ndarray:
 
 
 def _spread(
-    on_nodes: Callable[..., Any], call: Call, expected: Sequence[ndarray], epsilon: float
+    on_nodes: Callable[..., Any], call: CallArguments, expected: Sequence[ndarray], epsilon: float
 ) -> list[ndarray]:
     """Measure how far results on the nodes move when we round the arguments differently.
 

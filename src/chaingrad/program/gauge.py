@@ -37,7 +37,7 @@ class Gauge:
     along: Axes
 
 
-Found = Gauge | None  # None where the values are free of m
+Gauged = Gauge | None  # None where the values are free of m
 
 
 class _LostError(Exception):
@@ -56,7 +56,7 @@ def vanishing(root: Any) -> dict[Any, bool]:
 
 def _is_free(order: Sequence[Any], maxima: Sequence[Any]) -> bool:
     """Return whether the last node stays what it is if the maxima, one number, are another."""
-    found: dict[Any, Found] = {m: _without(m, _all_axes(m.parents[0]), _axes(m)) for m in maxima}
+    found: dict[Any, Gauged] = {m: _without(m, _all_axes(m.parents[0]), _axes(m)) for m in maxima}
     first = order.index(maxima[0])
     for node in order[first:]:
         if node not in found and any(found.get(parent) for parent in node.parents):
@@ -80,7 +80,7 @@ def _axes(node: Any) -> tuple[int, ...]:
     return tuple(sorted({int(i) % count for i in np.atleast_1d(axis)}))
 
 
-def _of(node: Any, gauges: Sequence[Found]) -> Found:
+def _of(node: Any, gauges: Sequence[Gauged]) -> Gauged:
     name = node.rule.name
     if name in _OF_TWO:
         return _of_two(node, *gauges)
@@ -99,7 +99,7 @@ def _check(holds: bool) -> None:
 # --- operations on two --------------------------------------------------------------------------
 
 
-def _of_two(node: Any, a: Found, b: Found) -> Found:
+def _of_two(node: Any, a: Gauged, b: Gauged) -> Gauged:
     x, y = node.parents
     combine = _OF_TWO[node.rule.name]
     if b is None:

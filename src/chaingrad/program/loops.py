@@ -27,7 +27,7 @@ _TRIMS = sorted(product(range(3), repeat=2), key=sum)  # steps left out at eithe
 _INDEXED = {"getitem", "scatter", "put"}
 _ARITHMETIC = {"add", "subtract", "multiply", "divide"}
 
-Row = Sequence[Recorded]
+Records = Sequence[Recorded]
 Part = tuple[Piece, Recorded, Sequence[Recorded]]  # of an array: what goes there, with its index
 
 
@@ -294,7 +294,7 @@ class _Roller:
             self._within(steps[part], np.array(signs[part], int))
         return bool(self.owner)
 
-    def _within(self, steps: Row, signs: np.ndarray) -> None:
+    def _within(self, steps: Records, signs: np.ndarray) -> None:
         """Roll the best stretches, in their order: a loop may read what those before have kept."""
         failed: set[tuple[int, int, int]] = set()
         for _ in range(_ROUNDS):
@@ -313,7 +313,7 @@ class _Roller:
                 else:
                     signs[found] = -len(self._place) - np.arange(found.stop - found.start)
 
-    def _found(self, steps: Row, start: int, period: int, length: int) -> slice | None:
+    def _found(self, steps: Records, start: int, period: int, length: int) -> slice | None:
         """Roll a stretch of operations that has a period, and return where the loop lies."""
         count, rest = divmod(length, period)
         begins = sorted(range(rest + 1), key=lambda i: self._carried(steps, start + i, period))
@@ -331,12 +331,12 @@ class _Roller:
             return slice(first, first + n * period)
         return None
 
-    def _carried(self, steps: Row, start: int, period: int) -> int:
+    def _carried(self, steps: Records, start: int, period: int) -> int:
         """Count what one step would hand to the next if steps began here."""
         border = start + period
         return sum(border <= self._last[x] < border + period for x in steps[start:border])
 
-    def _is_worthwhile(self, rows: Sequence[Row]) -> bool:
+    def _is_worthwhile(self, rows: Sequence[Records]) -> bool:
         """Return whether a loop takes fewer lines than its steps do, by an estimate."""
         row = rows[len(rows) // 2]
         end = self._place[rows[-1][-1]]
@@ -388,7 +388,7 @@ def _is_table(x: Recorded) -> bool:
     return x.op == "counter" or (x.op == "getitem" and x.args[0].op == "table")
 
 
-def _check_numbers(column: Row) -> None:
+def _check_numbers(column: Records) -> None:
     """Check that plain numbers which change with the step may be read from a table.
 
     A number may decide how an operation is written, as 1/3, by which we divide.
@@ -437,7 +437,7 @@ class _Mould:
         _UnlikeError: there is none.
     """
 
-    def __init__(self, rows: Sequence[Row], roller: _Roller) -> None:
+    def __init__(self, rows: Sequence[Records], roller: _Roller) -> None:
         self.rows, self.loop = rows, Loop(len(rows))
         self.outside: dict[Recorded, None] = {}
         self._roller = roller
@@ -458,7 +458,7 @@ class _Mould:
         x.region = like.region
         return x
 
-    def _of_alike(self, column: Row) -> Recorded:
+    def _of_alike(self, column: Records) -> Recorded:
         """Make the operation of which each value is the result in its step."""
         x = column[-1]
         args = tuple(self._operand(each) for each in zip(*[y.args for y in column], strict=True))
@@ -518,7 +518,7 @@ class _Mould:
         self._made[each] = found
         return found
 
-    def _own(self, each: Row, j: int, back: int) -> Recorded:
+    def _own(self, each: Records, j: int, back: int) -> Recorded:
         """Read column j of the step that is ``back`` steps before."""
         like = _kind(self._examples[j])
         for i, x in enumerate(each):
@@ -550,7 +550,7 @@ class _Mould:
                 self.outside[init] = None
                 self.loop.carried.append((self._state(j, k), init, then))
 
-    def _kept(self, each: Row) -> Recorded | None:
+    def _kept(self, each: Records) -> Recorded | None:
         """Read what another loop has computed in its step that belongs to this one."""
         addresses = [self._roller.addresses.get(x, {}) for x in each]
         for of in addresses[0]:
@@ -563,7 +563,7 @@ class _Mould:
                 return self._new("kept", (self._roller.owner[of],), each[-1], of=of, at=step)
         return None
 
-    def _constants(self, each: Row) -> Recorded:
+    def _constants(self, each: Records) -> Recorded:
         examples, last = [x.example for x in each], each[-1]
         if not last.is_array:
             if type(last.example) is float and all(float(x).is_integer() for x in examples):

@@ -619,11 +619,11 @@ class Writer:
     def _made(self, x: Recorded, name: str) -> str:
         """Write the statements that make an array and put its parts where they belong."""
         base, pieces = taken_apart(x)
-        parts: dict[str, _Part] = {}
+        parts: dict[str, _ArrayPart] = {}
         for piece, a, operands in pieces:
             index = self.filled_index(piece.index, operands)
             repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
-            part = parts.setdefault(index, _Part(index, piece.index, repeats, []))
+            part = parts.setdefault(index, _ArrayPart(index, piece.index, repeats, []))
             part.terms.append((piece.sign, a))
         given = list(parts.values())
         if base:
@@ -687,7 +687,7 @@ class Writer:
                 text += f" {'+' if sign > 0 else '-'} {said}"
         return text
 
-    def _rows(self, x: Recorded, given: Sequence["_Part"]) -> str:
+    def _rows(self, x: Recorded, given: Sequence["_ArrayPart"]) -> str:
         """Write an array all of whose rows are given, one each, or "" if it is no such array."""
         if not given:
             return ""
@@ -701,7 +701,7 @@ class Writer:
         text = f"np.stack({listed})" if x.ndim > 1 else f"np.array({listed}{dtype})"
         return text if len(text) <= WIDTH else ""
 
-    def _put(self, name: str, part: "_Part", is_more: bool) -> str:
+    def _put(self, name: str, part: "_ArrayPart", is_more: bool) -> str:
         """Write that something goes into a part of the array, or is added to what stands there."""
         index, said = part.index, self._sum(part.terms)
         takes = (is_more or part.repeats) and len(part.terms) == 1 and said[0] == "-"
@@ -718,7 +718,7 @@ class Writer:
         template, sign, is_more = (x.option(key) for key in ("index", "sign", "is_more"))
         index = self.filled_index(template, operands)
         repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
-        return self._put(name, _Part(index, template, repeats, [(sign, a)]), is_more)
+        return self._put(name, _ArrayPart(index, template, repeats, [(sign, a)]), is_more)
 
     def _say_scatter(self, x: Recorded) -> tuple[str, int]:
         return "", ATOM  # `_line` writes it when its name is known
@@ -784,7 +784,7 @@ def _is_repeated(x: Recorded) -> bool:
 
 
 @dataclass
-class _Part:
+class _ArrayPart:
     """A part of an array that is made of parts, and what goes there."""
 
     index: str

@@ -125,7 +125,7 @@ WITNESSES: dict[str, tuple[str, Callable[[Engine], float]]] = {
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Guess:
     """A wrong guess: what gives that number, and what to say of it."""
 
     of: str | float  # the name of a change, "none" for the right engine, or a number
@@ -134,7 +134,7 @@ class Wrong:
 
 
 @dataclass(frozen=True)
-class Change:
+class LineChange:
     """A one-line change of the engine, and what there is to say of it.
 
     Attributes:
@@ -157,7 +157,7 @@ class Change:
     kind: str
     on: str
     says: str
-    wrong: tuple[Wrong, ...]
+    wrong: tuple[Guess, ...]
     why: str
     met: str
     source: str
@@ -178,7 +178,7 @@ MICROGRAD = f"{GITHUB}/karpathy/micrograd"
 LECTURE = f"{GITHUB}/karpathy/nn-zero-to-hero/issues/52"
 
 CHANGES = (
-    Change(
+    LineChange(
         "= for +=",
         "backward",
         "parent.grad += node.grad * local",
@@ -188,8 +188,8 @@ CHANGES = (
         "`z` gets 2.001 straight from `out`, and then 1.500 through tanh, written over the first. "
         "`b` gets what `z` holds by then.",
         (
-            Wrong("none", "For that somebody has to add the two shares of `z`. Who adds here?"),
-            Wrong(
+            Guess("none", "For that somebody has to add the two shares of `z`. Who adds here?"),
+            Guess(
                 "tanh unrecorded",
                 "That's the share that comes straight from `out`, and it comes first. What "
                 "happens to it when the share through tanh arrives?",
@@ -201,7 +201,7 @@ CHANGES = (
         f"pass]({ARENA}), and micrograd's lecture [has the slip in its `exp`]({LECTURE}).",
         f"[ARENA]({ARENA}), [lecture]({LECTURE})",
     ),
-    Change(
+    LineChange(
         "no upstream",
         "backward",
         "parent.grad += node.grad * local",
@@ -210,8 +210,8 @@ CHANGES = (
         "once",
         "`b` goes into a sum, and the local gradient of a sum is 1. Nothing else is sent.",
         (
-            Wrong("none", "Part of that comes from the loss. Does this line pass anything on?"),
-            Wrong(
+            Guess("none", "Part of that comes from the loss. Does this line pass anything on?"),
+            Guess(
                 "tanh unrecorded",
                 "That's what `error` gets, the slope of the square. Does `error` pass it on?",
             ),
@@ -222,7 +222,7 @@ CHANGES = (
         f"ones]({GITHUB}/pytorch/tutorials/issues/216), whatever came from above.",
         f"[PyTorch's tutorial]({GITHUB}/pytorch/tutorials/issues/216)",
     ),
-    Change(
+    LineChange(
         "listed too soon",
         "sorted_graph",
         "to_do.append((node, True))",
@@ -232,12 +232,12 @@ CHANGES = (
         "The search meets `z` before `h`, so `z` sends when only the straight share has come. "
         "What comes through tanh stays in `z`.",
         (
-            Wrong(
+            Guess(
                 "none",
                 "For that `z` has to wait for tanh. Which of the two does the search meet first? "
                 "It takes the last parent first.",
             ),
-            Wrong(
+            Guess(
                 "no visited",
                 "For that `z` would have to send twice. How often is it listed?",
                 "once",
@@ -249,7 +249,7 @@ CHANGES = (
         "lucasdelimanogueira/PyNorch/issues/90).",
         f"[PyNorch]({GITHUB}/lucasdelimanogueira/PyNorch/issues/90)",
     ),
-    Change(
+    LineChange(
         "no visited",
         "sorted_graph",
         "elif node not in visited:",
@@ -259,12 +259,12 @@ CHANGES = (
         "`z` is listed twice, once for each way to the loss. The first time it sends 2.001, and "
         "the second time all it holds, 3.501.",
         (
-            Wrong(
+            Guess(
                 "none",
                 "Each node once would give that. But who asks whether a node has been listed "
                 "already?",
             ),
-            Wrong(
+            Guess(
                 "tanh unrecorded",
                 "That's what `b` has when `z` has sent once. How often is `z` on the list?",
             ),
@@ -275,7 +275,7 @@ CHANGES = (
         f"so does [another]({MICROGRAD}/issues/68).",
         f"[proposed for micrograd]({MICROGRAD}/pull/64)",
     ),
-    Change(
+    LineChange(
         "nothing cleared",
         "backward",
         "node.grad = 0.0",
@@ -286,8 +286,8 @@ CHANGES = (
         "second pass the loss holds 1 + 1 = 2, `error` 2.001 + 4.002 = 6.003, `out` 2.001 + 6.003 "
         "= 8.004, and `z` 3.501 + 8.004 + 7.499 = 19.00, which it sends to `b`.",
         (
-            Wrong("none", "`w` and `b` start from zero. Do the nodes between them and the loss?"),
-            Wrong(
+            Guess("none", "`w` and `b` start from zero. Do the nodes between them and the loss?"),
+            Guess(
                 "none",
                 "That's two passes added up. But `b` was set to zero, and the nodes in between "
                 "*send* what they still hold. What does the loss itself send the second time?",
@@ -299,7 +299,7 @@ CHANGES = (
         f"micrograd 0.1.0 behaves like this: [pull request 102]({MICROGRAD}/pull/102).",
         f"[micrograd]({MICROGRAD}/pull/102)",
     ),
-    Change(
+    LineChange(
         "all cleared",
         "backward",
         "if node.parents:",
@@ -309,15 +309,15 @@ CHANGES = (
         "The second pass clears `b` before it starts, and what the first loss had put there is "
         "gone.",
         (
-            Wrong("none", "That's both together. What does the second pass do to `b` first?"),
-            Wrong(0.0, "`b` is cleared before the pass and not after it. What arrives then?"),
+            Guess("none", "That's both together. What does the second pass do to `b` first?"),
+            Guess(0.0, "`b` is cleared before the pass and not after it. What arrives then?"),
         ),
         "It cures the last change by clearing too much. Now gradients can't add up over several "
         "losses, as they do when a batch is too large for one pass.",
         f"It's the cure that somebody [proposed for micrograd]({MICROGRAD}/issues/53).",
         f"[proposed for micrograd]({MICROGRAD}/issues/53)",
     ),
-    Change(
+    LineChange(
         "a minus lost",
         "__sub__",
         "(1.0, -1.0)",
@@ -326,8 +326,8 @@ CHANGES = (
         "target",
         "It gets what `out` gets. The sign was in the local gradient, and nowhere else.",
         (
-            Wrong("none", "Somebody has to bring in the minus. Which number would that be?"),
-            Wrong(0.0, "The target is a leaf like any other. An arrow leads from it to `error`."),
+            Guess("none", "Somebody has to bring in the minus. Which number would that be?"),
+            Guess(0.0, "The target is a leaf like any other. An arrow leads from it to `error`."),
         ),
         "`w` and `b` are still right, because they come in through the first operand. So it shows "
         "only where somebody looks at the second.",
@@ -336,7 +336,7 @@ CHANGES = (
         f"[micrograd_c]({GITHUB}/KhawajaAbaid/micrograd_c/issues/1), "
         f"[CasADi]({GITHUB}/casadi/casadi/issues/2585)",
     ),
-    Change(
+    LineChange(
         "tanh of its input",
         "tanh",
         "(1 - t**2,)",
@@ -346,8 +346,8 @@ CHANGES = (
         "The slope becomes $1 - 0.55^2 = 0.6975$ instead of $1 - 0.5005^2 = 0.7495$, so a little "
         "less comes back through tanh.",
         (
-            Wrong("none", "That takes the slope at the output, 0.5005. Which number is squared?"),
-            Wrong(
+            Guess("none", "That takes the slope at the output, 0.5005. Which number is squared?"),
+            Guess(
                 "tanh unrecorded",
                 "Then nothing would come back through tanh. Put 0.55 into the line, and see.",
             ),
@@ -359,7 +359,7 @@ CHANGES = (
         "issues/40).",
         f"[lecture]({LECTURE}), [neural2d]({GITHUB}/davidrmiller/neural2d/issues/40)",
     ),
-    Change(
+    LineChange(
         "tanh unrecorded",
         "tanh",
         'return Node(t, (self,), (1 - t**2,), "tanh")',
@@ -368,8 +368,8 @@ CHANGES = (
         "once",
         "The result of tanh is a new leaf. Its share stays there, and `z` gets the straight one.",
         (
-            Wrong("none", "Two shares have to reach `z` for that. Who are the parents of tanh?"),
-            Wrong(
+            Guess("none", "Two shares have to reach `z` for that. Who are the parents of tanh?"),
+            Guess(
                 "= for +=",
                 "That's the share through tanh. How would it find its way from there to `z`?",
             ),
@@ -379,7 +379,7 @@ CHANGES = (
         "3034), so that no gradient came back through it.",
         f"[aprender]({GITHUB}/paiml/aprender/issues/3034)",
     ),
-    Change(
+    LineChange(
         "parents as a set",
         "__init__",
         "= parents, local_grads",
@@ -389,8 +389,8 @@ CHANGES = (
         "`error * error` has two operands, and the same node twice. The set holds it once, so one "
         "share of two is never sent.",
         (
-            Wrong("none", "That takes two arrows from `error` to the product. How many are kept?"),
-            Wrong(
+            Guess("none", "That takes two arrows from `error` to the product. How many are kept?"),
+            Guess(
                 "none",
                 "Then a share would have come too often. Is anything counted twice here?",
                 "twice",
@@ -412,7 +412,7 @@ def engines() -> dict[str, Engine]:
     return {"none": right.Node} | {change.name: change.engine() for change in CHANGES}
 
 
-def found(change: Change) -> tuple[float, float]:
+def found(change: LineChange) -> tuple[float, float]:
     """Return what the changed engine says of the change's expression, and what is right."""
     _, run = WITNESSES[change.on]
     return run(engines()[change.name]), run(right.Node)
@@ -498,7 +498,7 @@ def _does(test: Test) -> str:
     return _html(line[:1].lower() + line[1:])
 
 
-def _told(change: Change) -> dict[str, Any]:
+def _told(change: LineChange) -> dict[str, Any]:
     asks, _ = WITNESSES[change.on]
     gives, true = found(change)
     guesses = [(gives, change.says, True)]
@@ -523,7 +523,7 @@ def _told(change: Change) -> dict[str, Any]:
     }
 
 
-def _in_short(change: Change) -> str:
+def _in_short(change: LineChange) -> str:
     old, new = map(html.escape, change.lines())
     gives, true = map(brief, found(change))
     asks, _ = WITNESSES[change.on]

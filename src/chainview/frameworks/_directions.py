@@ -41,7 +41,7 @@ REPEATED = 1e-10  # how far two runs at one point may differ: sums may change or
 BACKWARD = 2  # runs forward take as long as one backward pass
 
 Kind = Literal["agrees", "disagrees", "kink", "rough"]
-Groups = deque[tuple[Sequence[int], Sequence[float]]]  # leaves, and the steps for them
+LeafGroups = deque[tuple[Sequence[int], Sequence[float]]]  # leaves, and the steps for them
 
 
 def compare(rerun: Rerun, directions: int, budget: Budget) -> Compared | str:
@@ -70,9 +70,9 @@ def _compare(rerun: Rerun, directions: int, budget: Budget) -> Compared:
     loss = here.rerun_loss()
     budget.plan(1 + BACKWARD + 4 * directions, budget.clock() - start)
     _check_repeated(here, loss)
-    found = _Search(here, directions).examine(range(len(rerun.names)))
+    found = _LeafSearch(here, directions).examine(range(len(rerun.names)))
     if unclear := [number for number, check in found.items() if check.kind in ("kink", "rough")]:
-        _add_nearby(found, _Search(here.nearby, directions).examine(unclear))
+        _add_nearby(found, _LeafSearch(here.nearby, directions).examine(unclear))
     if any(check.kind not in ("right", "faint") for check in found.values()):
         with suppress(TimeIsUpError):
             _check_repeated(here, here.rerun_loss())
@@ -100,7 +100,7 @@ def _add_nearby(found: dict[int, LeafCheck], beside: Mapping[int, LeafCheck]) ->
         found[number] = check if is_wrong else replace(found[number], nearby=check.kind)
 
 
-class _Search:
+class _LeafSearch:
     """Looks for the leaves along which gradient and differences disagree at a point."""
 
     def __init__(self, point: Point, directions: int) -> None:
@@ -113,13 +113,13 @@ class _Search:
 
         Leaves for which there is no time are left out.
         """
-        groups: Groups = deque([(numbers, STEPS)] if numbers else [])
+        groups: LeafGroups = deque([(numbers, STEPS)] if numbers else [])
         with suppress(TimeIsUpError):
             while groups:
                 self._examine(*groups.popleft(), groups)
         return self._found
 
-    def _examine(self, group: Sequence[int], steps: Sequence[float], groups: Groups) -> None:
+    def _examine(self, group: Sequence[int], steps: Sequence[float], groups: LeafGroups) -> None:
         """Compare a group; what has to be looked at more closely joins the groups."""
         line = self._line(group, steps)
         middle = len(group) // 2
@@ -141,11 +141,11 @@ class _Search:
         else:
             self._found |= {number: LeafCheck(line.kind) for number in group}
 
-    def _line(self, group: Sequence[int], steps: Sequence[float]) -> "_Line":
+    def _line(self, group: Sequence[int], steps: Sequence[float]) -> "_Direction":
         """Return the first direction along which leaves don't agree, or the last one."""
         for seed in range(self._directions):
             for step in steps:
-                line = _Line.at(self._point, group, step, seed)
+                line = _Direction.at(self._point, group, step, seed)
                 if line.kind not in ("kink", "rough") or line.is_clean_kink:
                     break
             if line.kind != "agrees":
@@ -165,7 +165,7 @@ class _Search:
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Direction:
     """Differences along one direction, beside what the gradients say."""
 
     expected: float
@@ -174,7 +174,7 @@ class _Line:
     shares: dict[int, float]  # how much each leaf is expected to contribute, about
 
     @classmethod
-    def at(cls, point: Point, group: Sequence[int], step: float, seed: int) -> "_Line":
+    def at(cls, point: Point, group: Sequence[int], step: float, seed: int) -> "_Direction":
         """Take the differences."""
         noise = ROUNDING * float(np.spacing(abs(point.loss))) * FINER / step
         norms = {number: float(np.linalg.norm(point.gradients[number])) for number in group}

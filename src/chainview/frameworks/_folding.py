@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from chainview.frameworks._grouping import (
+    Fragment,
     Given,
     Groups,
     Part,
-    Piece,
     group,
     group_parents,
     ordered,
@@ -67,7 +67,7 @@ class _Boxes(Generic[Noted]):
             box.parents = tuple(self._parents(box))
 
     def _box(self, group: Hashable, inner: Sequence[WatchedNode]) -> WatchedNode:
-        if len(inner) > 1 or isinstance(group, Part | Piece):
+        if len(inner) > 1 or isinstance(group, Part | Fragment):
             box = self._several(group, inner)
         else:
             (only,) = inner
@@ -183,7 +183,7 @@ def _count(leaves: Sequence[WatchedNode]) -> str:
 
 def _named(group: Hashable) -> tuple[str, str, ModuleCall]:
     """Return what a box is called, the kind of module that it is, and the call around it."""
-    if isinstance(group, Piece):
+    if isinstance(group, Fragment):
         name, kind, call = _named(group.whole)
         return f"{name} (part {group.number})", kind, call
     assert isinstance(group, Part)

@@ -52,7 +52,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Fragment:
     """One of the pieces of a group that others had to come between."""
 
     whole: Hashable
@@ -255,7 +255,7 @@ class _Opening:
 
 
 def _is_compound(key: Hashable) -> bool:
-    return isinstance(key, Part | Piece)
+    return isinstance(key, Part | Fragment)
 
 
 # --- groups as a graph --------------------------------------------------------------------------
@@ -295,7 +295,7 @@ def without_cycles(values: Sequence[WatchedNode], groups: Groups) -> Groups:
     for value, count in counts.items():
         several[groups[value]][count] = None
     return {
-        value: Piece(own, sorted(several[own]).index(counts[value]) + 1)
+        value: Fragment(own, sorted(several[own]).index(counts[value]) + 1)
         if len(several[own]) > 1
         else own
         for value, own in groups.items()

@@ -49,7 +49,7 @@ def watch(
         closed = jax.make_jaxpr(f)(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
-    run = _Run(record, _ArrayStore(most))
+    run = _PullbackRun(record, _ArrayStore(most))
     given = [
         (x, i in chosen) for i, argument in enumerate(inputs) for x in jax.tree.leaves(argument)
     ]
@@ -190,7 +190,7 @@ class _ArrayStore:
         return entry
 
 
-class _Run:
+class _PullbackRun:
     """The values of all that the output needs, and what is sent back."""
 
     def __init__(self, record: jaxpr.Record, numbers: _ArrayStore) -> None:

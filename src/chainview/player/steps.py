@@ -93,11 +93,11 @@ def _computation(item: Item, names: NodeNames) -> str:
 
 def sort_steps(events: Sequence[tuple[str, Item]], names: NodeNames) -> list[Step]:
     """Return the visits and pushes of a depth-first search; the list fills from its back."""
-    search = _Search({item.id for event, item in events if event == "push"}, names)
+    search = _SearchSteps({item.id for event, item in events if event == "push"}, names)
     return [search.visit(item) if event == "visit" else search.push(item) for event, item in events]
 
 
-class _Search:
+class _SearchSteps:
     """How far a depth-first search has come: its path, and the end of the sorted list."""
 
     def __init__(self, sorted_ids: Set[str], names: NodeNames) -> None:

@@ -10,7 +10,7 @@ from chainlab.lessons.bug_museum import (
     CHANGES,
     KINDS,
     WITNESSES,
-    Change,
+    LineChange,
     break_it,
     broken,
     engines,
@@ -37,19 +37,19 @@ def of_sums(engine: Any) -> bool:
     return a.grad == 2.0
 
 
-def told(change: Change) -> dict[str, Any]:
+def told(change: LineChange) -> dict[str, Any]:
     return next(each for each in break_it([]).data["changes"] if each["name"] == change.name)
 
 
 @CHANGE
-def test_a_change_makes_the_number_wrong(change: Change) -> None:
+def test_a_change_makes_the_number_wrong(change: LineChange) -> None:
     gives, true = found(change)
     assert abs(gives - true) > 0.05
     assert brief(gives) != brief(true)
 
 
 @CHANGE
-def test_the_line_is_one_line_of_the_engine(change: Change) -> None:
+def test_the_line_is_one_line_of_the_engine(change: LineChange) -> None:
     old, new = change.lines()
     assert old != new
     assert "\n" not in old + new
@@ -58,7 +58,7 @@ def test_the_line_is_one_line_of_the_engine(change: Change) -> None:
 
 
 @CHANGE
-def test_one_guess_is_right_and_no_two_are_equal(change: Change) -> None:
+def test_one_guess_is_right_and_no_two_are_equal(change: LineChange) -> None:
     guesses = told(change)["guesses"]
     assert [guess["text"] for guess in guesses if guess["right"]] == [brief(found(change)[0])]
     assert len({guess["text"] for guess in guesses}) == len(guesses) > 2
@@ -81,7 +81,7 @@ def of_second_pass() -> list[float]:
 
 
 @CHANGE
-def test_numbers_in_words_are_those_of_the_neuron(change: Change) -> None:
+def test_numbers_in_words_are_those_of_the_neuron(change: LineChange) -> None:
     nodes = neuron().values()
     known = {brief(x) for node in nodes for x in (node.data, node.grad, *node.local_grads)}
     known |= {brief(node.grad * local) for node in nodes for local in node.local_grads}
@@ -143,6 +143,6 @@ def test_the_table_has_a_row_for_each_change() -> None:
 
 
 @CHANGE
-def test_each_was_met_somewhere(change: Change) -> None:
+def test_each_was_met_somewhere(change: LineChange) -> None:
     for words in (change.met, change.source):
         assert re.findall(r"\]\(https://github\.com/[\w./-]+/(?:issues|pull)/\d+\)", words), words
