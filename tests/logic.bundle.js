@@ -13,7 +13,7 @@ const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT]
 below]=[below,above%below];const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)
 text=String(+x.toPrecision(4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace(
 "-","−")};var filled=(text,values)=>text.replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);
-const joined=/[×+·]\s*(<[^>]*>)?$/.test(text.slice(0,at));return joined&&number.startsWith("−")?
+const joined2=/[×+·]\s*(<[^>]*>)?$/.test(text.slice(0,at));return joined2&&number.startsWith("−")?
 `(${number})`:number});var named=(text,names)=>text.replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
 letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
 15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
@@ -43,22 +43,23 @@ tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misf
 var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
 right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
 known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
-const{sizes,apart,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from({length:sizes},
-()=>dice.choose([2,3,4]));if(apart&&new Set(values).size<sizes)continue;const known={};for(const[name,
-places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();const row=()=>Array.
-from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from({length:rows},row)}for(const[
-name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(
-right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,known}}throw new Error(
-`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{const{
-label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(later=>later.
-label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));if(late)return{
-right:false,slips:[],words:`${late} is itself still to be found`};const{value,misfit}=attempted(tiles,
-known);const wanted=computed(right,known);if(value&&alike(value,wanted))return{right:true,slips:[]};
-const made=slips.filter(([,slip])=>{const other=value&&attempted(slip,known).value;return other?alike(
-value,other):slip.join()===tiles.join()});let words=misfit??`its shape is right, and its entries are\
- not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=`it is ${sized(value)}, and ${label} is\
- ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).join("; or ");if(named2)words=misfit?
-`${misfit}; ${named2}`:named2;return{right:false,slips:made,words}};var problem_exports={};__export(problem_exports,{draw:()=>draw,judge:()=>judge,judgeKept:()=>judgeKept,
+const{sizes,apart:apart2,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from(
+{length:sizes},()=>dice.choose([2,3,4]));if(apart2&&new Set(values).size<sizes)continue;const known={};
+for(const[name,places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();
+const row=()=>Array.from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from(
+{length:rows},row)}for(const[name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)
+known[label]=computed(right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,
+known}}throw new Error(`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{
+const{label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(
+later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));
+if(late){const misfit2=`${late} is itself still to be found`;return{right:false,slips:[],misfit:misfit2,
+words:misfit2}}const{value,misfit}=attempted(tiles,known);const wanted=computed(right,known);if(value&&
+alike(value,wanted))return{right:true,slips:[]};const made=slips.filter(([,slip])=>{const other=value&&
+attempted(slip,known).value;return other?alike(value,other):slip.join()===tiles.join()});let words=misfit??
+`its shape is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=
+`it is ${sized(value)}, and ${label} is ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).
+join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:false,slips:made,misfit,
+words}};var problem_exports={};__export(problem_exports,{draw:()=>draw,judge:()=>judge,judgeKept:()=>judgeKept,
 judgeOrder:()=>judgeOrder});var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
 right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
 const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
@@ -87,7 +88,26 @@ return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object
 includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
 ...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
 entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+wrong,order)}}return void 0};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
+b[at])+GAP;var push=(a,b)=>{const[across,down]=[overlap(a,b,"x","width"),overlap(a,b,"y","height")];
+if(across<=0||down<=0)return false;const[at,size,by]=down<=across?["y","height",down]:["x","width",across];
+const first=a[at]+a[size]/2<=b[at]+b[size]/2?a:b;const second=first===a?b:a;first[at]-=by/2;second[at]+=
+by/2;return true};var apart=given=>{const found=given.map(one=>({...one}));for(let round=0;round<ROUNDS;round++){
+let moved=false;found.forEach((a,i)=>{for(const b of found.slice(i+1))moved=push(a,b)||moved});if(!moved)
+break}return found};var ramp_exports={};__export(ramp_exports,{rowsOf:()=>rowsOf,sentence:()=>sentence,sentences:()=>sentences,
+stageOf:()=>stageOf,wordsFor:()=>wordsFor});var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.
+min(tries,STAGES.length)-1];var sentence=text=>{const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].
+toUpperCase()+first.slice(1));return/[.?!]$/.test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.
+map(sentence).join(" Or: ");var rowsOf=(mistakes,names)=>Object.entries(mistakes).filter(([name])=>names.
+includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({label,error,look}){return`<b>${label}\
+</b> isn’t right yet. ${sentence(error||look)}`},kind({label,error,wrong,hint},mistakes){const says=rowsOf(
+mistakes,wrong).map(([told])=>told);const kinds=says.join(" Another mistake gives the same. ")||sentence(
+hint);return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${kinds}`},number({label,right,words}){
+const is=right===void 0?"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
+node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
+0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due});var IN_A_ROW=5;var AFTER=[2,6];var begun=()=>({level:1,row:0,passed:0,done:0,seeds:{},
 again:[]});var after=(kept,{level,seed},clean,levels)=>{const next={...begun(),...kept};next.done++;
 next.seeds={...next.seeds,[level]:Math.max(next.seeds[level]??0,seed)};const is=one=>one.level===level&&
@@ -103,4 +123,4 @@ includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const nu
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
 test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
 numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,drawMatrices,judgeTiles,numbersIn,series});Object.assign(globalThis,
-numbers_exports,problem_exports,progress_exports);})();
+numbers_exports,problem_exports,progress_exports,ramp_exports,{apart,stepAt});})();

@@ -3,9 +3,12 @@ import { OPS, run } from "../src/chainview/figures/program.js";
 import { drawMatrices, judgeTiles } from "../src/chainlab/drills/matrices.js";
 import * as numbers from "../src/chainlab/drills/numbers.js";
 import * as problem from "../src/chainlab/drills/problem.js";
+import { apart } from "../src/chainlab/drills/apart.js";
+import * as ramp from "../src/chainlab/drills/ramp.js";
+import { stepAt } from "../src/chainlab/drills/steps.js";
 import * as progress from "../src/chainlab/drills/progress.js";
 import { numbersIn } from "../src/chainlab/drills/reading.js";
 import { series } from "../src/chainlab/drills/series.js";
 
 Object.assign(globalThis, { OPS, run, drawMatrices, judgeTiles, numbersIn, series });
-Object.assign(globalThis, numbers, problem, progress);
+Object.assign(globalThis, numbers, problem, progress, ramp, { apart, stepAt });

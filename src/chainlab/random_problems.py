@@ -120,17 +120,14 @@ class WrongPass:
     order: SendOrder = lambda order, lines: order
 
 
+# By their names in ``chainlab.mistakes``.
 MISTAKES = {
-    "a later share replaces the first": WrongPass(add=lambda there, share: share),
-    "the first share stays": WrongPass(add=lambda there, share: there),
-    "passed on before all shares came": WrongPass(order=_order_of_first_shares),
-    "the operand's own value": WrongPass(
-        local=lambda sign, x, y: (x, y) if sign == "*" else _local(sign, x, y)
-    ),
-    "the sign of what is taken away": WrongPass(
-        local=lambda sign, x, y: _local(sign.replace("-", "+"), x, y)
-    ),
-    "local gradients alone": WrongPass(share=lambda adjoint, local: local),
+    "last": WrongPass(add=lambda there, share: share),
+    "first": WrongPass(add=lambda there, share: there),
+    "early": WrongPass(order=_order_of_first_shares),
+    "operand": WrongPass(local=lambda sign, x, y: (x, y) if sign == "*" else _local(sign, x, y)),
+    "sign": WrongPass(local=lambda sign, x, y: _local(sign.replace("-", "+"), x, y)),
+    "local": WrongPass(share=lambda adjoint, local: local),
 }
 
 
@@ -327,10 +324,10 @@ def _too_early(node: ast.expr, forward: Assignments, backward: Assignments) -> I
 
 FaultMaker = Callable[[ast.expr, Assignments, Assignments], Iterator[str]]
 FAULTS: dict[str, FaultMaker] = {
-    "a path is forgotten": _forgotten,
-    "a sign is wrong": _other_sign,
-    "the operand's own value": _own_value,
-    "passed on before all shares came": _too_early,
+    "forgotten": _forgotten,
+    "sign": _other_sign,
+    "operand": _own_value,
+    "early": _too_early,
 }
 
 

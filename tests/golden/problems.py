@@ -10,15 +10,15 @@ from chainlab.drills import KINDS, problem, typed
 from chainlab.drills.bank import pictures
 from chainlab.drills.equations import form
 from chainlab.drills.kinds import LEVELS
-from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import Problem, exact
+from chainlab.mistakes import MISTAKES
 from tests.golden.record import Entry
 
 SEEDS = range(1, 41)
 
 
 def entries() -> Iterator[Entry]:
-    yield "lessons", dict(LESSONS)
+    yield "lessons", {name: row.lesson for name, row in MISTAKES.items()}
     for kind, task in KINDS.items():
         yield f"{kind}", {"title": task.title, "asks": task.asks, "sheet": task.sheet}
         for level in LEVELS:

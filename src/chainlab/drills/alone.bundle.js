@@ -22,8 +22,8 @@ values[c]))}return values};var EXACT=60;var CLOSE=1e-9;var same=(x,y)=>Math.abs(
 EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,below]=[below,above%below];
 const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)text=String(+x.toPrecision(
 4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace("-","−")};var filled=(text,values)=>text.
-replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);const joined=/[×+·]\s*(<[^>]*>)?$/.
-test(text.slice(0,at));return joined&&number.startsWith("−")?`(${number})`:number});var named=(text,names)=>text.
+replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);const joined2=/[×+·]\s*(<[^>]*>)?$/.
+test(text.slice(0,at));return joined2&&number.startsWith("−")?`(${number})`:number});var named=(text,names)=>text.
 replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
 letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
 15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
@@ -53,22 +53,23 @@ tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misf
 var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
 right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
 known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
-const{sizes,apart,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from({length:sizes},
-()=>dice.choose([2,3,4]));if(apart&&new Set(values).size<sizes)continue;const known={};for(const[name,
-places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();const row=()=>Array.
-from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from({length:rows},row)}for(const[
-name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(
-right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,known}}throw new Error(
-`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{const{
-label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(later=>later.
-label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));if(late)return{
-right:false,slips:[],words:`${late} is itself still to be found`};const{value,misfit}=attempted(tiles,
-known);const wanted=computed(right,known);if(value&&alike(value,wanted))return{right:true,slips:[]};
-const made=slips.filter(([,slip])=>{const other=value&&attempted(slip,known).value;return other?alike(
-value,other):slip.join()===tiles.join()});let words=misfit??`its shape is right, and its entries are\
- not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=`it is ${sized(value)}, and ${label} is\
- ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).join("; or ");if(named2)words=misfit?
-`${misfit}; ${named2}`:named2;return{right:false,slips:made,words}};var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
+const{sizes,apart:apart2,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from(
+{length:sizes},()=>dice.choose([2,3,4]));if(apart2&&new Set(values).size<sizes)continue;const known={};
+for(const[name,places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();
+const row=()=>Array.from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from(
+{length:rows},row)}for(const[name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)
+known[label]=computed(right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,
+known}}throw new Error(`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{
+const{label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(
+later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));
+if(late){const misfit2=`${late} is itself still to be found`;return{right:false,slips:[],misfit:misfit2,
+words:misfit2}}const{value,misfit}=attempted(tiles,known);const wanted=computed(right,known);if(value&&
+alike(value,wanted))return{right:true,slips:[]};const made=slips.filter(([,slip])=>{const other=value&&
+attempted(slip,known).value;return other?alike(value,other):slip.join()===tiles.join()});let words=misfit??
+`its shape is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=
+`it is ${sized(value)}, and ${label} is ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).
+join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:false,slips:made,misfit,
+words}};var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
 right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
 const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
 some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
@@ -193,7 +194,21 @@ this.pause();else this.wait()},this.beat)}press(event){if(event.altKey||event.ct
 return;const own=event.target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.
 at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select\
 , input, .cg-entries")){this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.bar.slider)){
-this.toggle()}else{return}event.preventDefault();event.stopPropagation()}};var Sheet=class _Sheet{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
+this.toggle()}else{return}event.preventDefault();event.stopPropagation()}};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
+b[at])+GAP;var push=(a,b)=>{const[across,down]=[overlap(a,b,"x","width"),overlap(a,b,"y","height")];
+if(across<=0||down<=0)return false;const[at,size,by]=down<=across?["y","height",down]:["x","width",across];
+const first=a[at]+a[size]/2<=b[at]+b[size]/2?a:b;const second=first===a?b:a;first[at]-=by/2;second[at]+=
+by/2;return true};var apart=given=>{const found=given.map(one=>({...one}));for(let round=0;round<ROUNDS;round++){
+let moved=false;found.forEach((a,i)=>{for(const b of found.slice(i+1))moved=push(a,b)||moved});if(!moved)
+break}return found};var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.min(tries,STAGES.length)-1];var sentence=text=>{
+const begun=text.replace(/^(a |[a-z]{2})/,first=>first[0].toUpperCase()+first.slice(1));return/[.?!]$/.
+test(begun)||!begun?begun:`${begun}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var rowsOf=(mistakes,names)=>Object.
+entries(mistakes).filter(([name])=>names.includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({
+label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},kind({label,
+error,wrong,hint},mistakes){const says=rowsOf(mistakes,wrong).map(([told])=>told);const kinds=says.join(
+" Another mistake gives the same. ")||sentence(hint);return`<b>${label}</b>: ${error?`${sentence(error)}\
+ `:""}${kinds}`},number({label,right,words}){const is=right===void 0?"":`<b>${label} is ${right}.</b\
+> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var Sheet=class _Sheet{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
 parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
 svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of this.
 written()){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.entries(
@@ -212,27 +227,29 @@ svg,...over.map(([element])=>element));for(const[{style},x,y,width]of over){Obje
 x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.canvas.contains(held))held.focus()}point(node,edge){
 for(const drawing of this.drawings){drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.
 edge(...edge).classList.add("cg-on")}}clear(){for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(
-".cg-on"))on.classList.remove("cg-on")}}};var Arrows=class extends Sheet{constructor(...given){super(...given);const{entry,variant}=this.problem;
-this.buttons=entry.edges.map(({says},i)=>{const number=this.number(variant.sent[i]);const choose=()=>this.
-choose(i);return makeButton(number,choose,{"aria-label":`${number} ${says}`,"aria-pressed":"false"})})}number(place){
-return exact(this.problem.values[place])}written(){const{sums}=this.problem.variant;const grads=Object.
-entries(sums).map(([node,place])=>{return[node,"grad",`grad ${this.number(place)}`]});return[...super.
-written(),...grads]}over(){return this.problem.entry.edges.map(({ends},i)=>{const text=this.shown.edge(
-...ends).querySelector("text");const width=Math.max(28,12+9*this.buttons[i].textContent.length);text.
-textContent="";const[x,y]=["x","y"].map(name=>+text.getAttribute(name));return[this.buttons[i],x-width/
-2,y-17,width]})}choose(i){this.chosen=i;this.clear();this.point("",this.problem.entry.edges[i].ends);
-this.buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(
-this.problem.variant.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;
-if(chosen===void 0)return{words:"Choose a message first."};const{entry,variant,values}=this.problem;
-const{label,local,child,parent,ends}=entry.edges[chosen];const above=variant.sums[ends[1]];const product2=filled(
-`${label} = {${above}} × {${local}}`,values);const here=this.number(variant.sent[chosen]);if(chosen===
-variant.fault){return{right:true,words:`${filled(variant.says,values)}. ${product2}, and not ${here}\
-.`}}const zero=here==="0"?" Nothing is wrong with a 0: it says that nothing changes.":"";const why={
-"passed on":`But what ${child} holds is wrong already: go back towards the root.`,beside:`The sum at\
- ${parent} is wrong, and another of its messages makes it so.`,"same sender":`${child} holds what it\
- should, and sends something wrong elsewhere.`,"":`Neither what ${child} holds nor its local gradien\
-t is wrong here.`}[variant.alike[chosen]];return{wrong:[variant.alike[chosen]||"right"],words:`<b>Th\
-is one is right for what had come</b>: ${product2} = ${here}. ${why}${zero}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
+".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
+...given);const{entry,variant}=this.problem;this.buttons=entry.edges.map((edge,i)=>{const number=this.
+number(variant.sent[i]);const choose=()=>this.choose(i);return makeButton(number,choose,{"aria-label":`${number}\
+ ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}operand({ends:[parent,child,which]}){
+const twins=this.problem.entry.edges.filter(({ends})=>ends[0]===parent&&ends[1]===child);return twins.
+length>1?`, its ${OPERAND[which]} operand`:""}number(place){return exact(this.problem.values[place])}written(){
+const{sums}=this.problem.variant;const grads=Object.entries(sums).map(([node,place])=>{return[node,"\
+grad",`grad ${this.number(place)}`]});return[...super.written(),...grads]}over(){const pills=this.problem.
+entry.edges.map(({ends},i)=>{const text=this.shown.edge(...ends).querySelector("text");const width=Math.
+max(28,12+9*this.buttons[i].textContent.length);text.textContent="";const[x,y]=["x","y"].map(name=>+text.
+getAttribute(name));return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[
+this.buttons[i],x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.problem.entry.edges[i].
+ends);this.buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(
+this.problem.variant.fault)}focus(){this.buttons[this.chosen??0].focus()}product(i){const{entry,variant,
+values}=this.problem;const{label,local,ends}=entry.edges[i];const above=variant.sums[ends[1]];const number=exact(
+values[above]*values[local]);return filled(`${label} = {${above}} × {${local}} = ${number}`,values)}check(){
+const{chosen}=this;if(chosen===void 0)return{words:"Choose a message first."};const{entry,variant,values}=this.
+problem;const{fault,alike:alike2}=variant;const found=`${this.product(fault)}, and not ${this.number(
+variant.sent[fault])}.`;if(chosen===fault){return{right:true,words:`${found} ${sentence(filled(variant.
+says,values))}`}}const zero=this.number(variant.sent[chosen])==="0";return{place:"all",edge:entry.edges[fault].
+ends,label:`${this.number(variant.sent[chosen])}, ${entry.edges[chosen].says},`,wrong:[alike2[chosen]||
+"right"],isRight:true,look:zero?"A 0 says that nothing changes: that alone is no error":"Look for an\
+other",hint:"",words:`The wrong message is ${entry.edges[fault].says}: ${found}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
 off",autocapitalize:"off",spellcheck:false,enterkeyhint:"go","aria-label":label,...more});field.setAttribute(
 "autocorrect","off");field.addEventListener("input",()=>this.mark(i,""));field.addEventListener("key\
 down",event=>{if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}below(label,...parts){
@@ -240,13 +257,18 @@ const graph=this.element;this.element=make("div",{role:"group","aria-label":labe
 graph,...parts)}mark(i,state){const field=this.fields[i];for(const one of["right","wrong"])field.classList.
 toggle(`cg-${one}`,state===one);if(state==="wrong")field.setAttribute("aria-invalid","true");else field.
 removeAttribute("aria-invalid");this.clear()}focus(i=0){this.fields[i].focus()}fillOne(){const i=this.
-read().findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}check(){const answers=this.
-read();const verdicts=answers.map((answer,i)=>answer&&this.judge(answer,i));verdicts.forEach((verdict,i)=>verdict?.
-right&&this.mark(i,"right"));const wrong=verdicts.findIndex(verdict=>verdict&&!verdict.right);if(wrong>=
-0){this.mark(wrong,"wrong");return{at:wrong,...this.told(wrong,answers[wrong],verdicts[wrong])}}const right=verdicts.
-filter(Boolean).length;if(right===answers.length)return{right:true};const words=`${right} of ${answers.
-length} are right${right?" so far":""}.`;return{at:verdicts.findIndex(verdict=>!verdict),words:`${words}\
- Fill in the others.`}}};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
+read().findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{
+lines,typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
+some(Boolean))return{at:0,words:"Nothing is filled in yet."};const verdicts=answers.map((answer,i)=>answer&&
+this.judge(answer,i));verdicts.forEach((verdict,i)=>verdict?.right&&this.mark(i,"right"));const wrong=verdicts.
+findIndex(verdict=>verdict&&!verdict.right);if(wrong>=0){this.mark(wrong,"wrong");const{label,node,slot,
+part}=this.places[wrong];const place={at:wrong,label,node,slot,part};return{...place,...this.told(wrong,
+answers[wrong],verdicts[wrong])}}const at=verdicts.findIndex(verdict=>!verdict);return at<0?{right:true}:
+{at,words:this.left(verdicts)}}left(verdicts){const next=this.places.find((_,i)=>!verdicts[i]);if(!next.
+part){const right=verdicts.filter(Boolean).length;return`${right} of ${verdicts.length} ${right>1?"a\
+re":"is"} right so far. Fill in the others.`}const parts=[...new Set(this.places.map(({part})=>part))];
+const isDone=part=>this.places.every((place,i)=>place.part!==part||verdicts[i]);const done=parts.filter(
+isDone).map(part=>`✓ ${part}`);return`${[...done,`Next: <b>${next.part}</b>`].join(". ")}.`}};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
 plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
@@ -259,11 +281,12 @@ getAttribute(name));const width=(whole-4)/columns;const left=x+4+place*width;ret
 +text.getAttribute("y")-11,width-4]})}read(){return this.fields.map(({value})=>value.trim()?numbersIn(
 value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(values[entry.boxes[i].
 right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],numbers)}told(i,numbers,{
-slips}){const{entry,values}=this.problem;const{node,label,hint}=entry.boxes[i];this.point(node);if(!numbers.
-length){return{wrong:[],words:`<b>${label}</b> is no number: write −3, 1/3, 0.5 or 0,5.`}}for(const[
-,,,edge]of slips)this.point(node,edge);const made=slips.map(([,,says])=>filled(says,values)).join(";\
- or ");const words=made||`it is the first that is wrong, in the order of the pass. ${hint}`;return{wrong:slips.
-map(([name])=>name),words:`<b>${label} is not ${exact(numbers[0])}</b>: ${words}.`}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
+slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.boxes[i];this.point(node);
+if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, 1/3, 0.5 or 0,5.`}}for(const[
+,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];return{edge,
+wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the marked node a\
+gain",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,values)))||sentence(
+hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
 keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
 this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
 node):[...chosen,node];this.clear();this.show()}show(){const{entry,names}=this.problem;for(const[node,
@@ -271,17 +294,24 @@ says]of Object.entries(entry.says)){const place=this.chosen.indexOf(node)+1;cons
 this.mark(place):["","not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",
 `${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get wanted(){
 const{order,right}=this.problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.
-chosen.includes(node));if(next)this.choose(next)}told(node,first,{name,says}){this.point(node);const whole=says?
-` All in all, ${says}.`:"";const words=named(first+whole,this.problem.names);return{at:node,wrong:name?
-[name]:[],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+chosen.includes(node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);
+const{letters,says:called}=this.problem.entry;const label=named(letters[node]?`{${node}}`:called[node].
+split(",")[0],this.problem.names);const whole=says?` All in all: ${says}.`:"";const words=named(first+
+whole,this.problem.names);return{at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(
+this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
-if(!verdict)return{right:true};const{node,isRead}=verdict;const called=entry.letters[node]?`{${node}\
-}`:entry.says[node].split(",")[0];const read=`<b>${called} is ${isRead?"":"not "}read</b>: ${entry.why[node]}\
-.`;return this.told(node,read,verdict)}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
+if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
+ ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
+node,read,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
 const{entry}=this.problem;if(chosen.length<entry.order.length){const left=entry.order.length-chosen.
-length;return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
-entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
-<b>{${node}} is too early</b>: {${child}} uses it, and comes later.`;return this.told(node,early,verdict)}};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
+length;if(!chosen.length)return{words:"Nothing is chosen yet."};return{words:`${left} of ${entry.order.
+length} are still to be chosen.`}}const verdict=judgeOrder(entry,chosen);if(!verdict)return{right:true};
+const{node,child}=verdict;this.point(child);const early=`{${child}} uses it, and comes later in your\
+ order.`;const look="Look at where it stands in your order";return{...this.told(node,early,verdict,"\
+early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
+node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
+0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
 tile.replace("̄"," bar").replace("ᵀ"," transposed").replace("Σ","sum of");var Tiles=class extends Answers{constructor(...given){
 super(...given);const{entry,values}=this.problem;this.formulas=entry.lines.map(()=>[]);const text=`<\
 b>${entry.text}</b> Given: ${filled(entry.seed,values)}.`;this.rows=entry.lines.map(({label,shape},i)=>{
@@ -301,9 +331,10 @@ name.focus()};return makeButton(tile,taken,{"aria-label":`${spoken(tile)}: take 
 ...tiles);if(state)place.append({right:"✓",wrong:"✗"}[state]);element.dataset.state=state;this.clear()}focus(at=this.
 at){this.choose(at);this.rows[at].name.focus()}read(){return this.formulas.map(tiles=>tiles.length?tiles:
 void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(at)}judge(tiles,i){
-return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,words}){const{
-node,label}=this.problem.entry.lines[i];this.point(node);return{wrong:slips.map(([name])=>name),words:`\
-<b>${label} is not ${tiles.join(" ")}</b>: ${words}.`}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
+return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,misfit,words}){
+const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.map(([
+name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.join(
+" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
 lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
 super(problem,pictures,done);this.root=root;const{entry,values}=problem;const sized2=text=>filled(text,
 values);const whole=text=>text&&` ${sized2(text).replaceAll(" "," ")}`;const names=entry.names.map(
@@ -317,18 +348,20 @@ pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label}
 this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
 {right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}read(){
 return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
-const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Type a line f\
-irst."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
+const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing is ty\
+ped yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
 this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{typed}=this.
 problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].label}=${JSON.stringify(text)}`);
 return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){
 if(this.asking)return{words:this.asking};this.asking="Python is still at work.";this.doing("Asking P\
-ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error){return{
-words:this.whyNot(error)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.texts.
+ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error2){return{
+words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.texts.
 join("\n")){return{words:"The lines have changed meanwhile. Check them again."}}const{marks,at,wrong,
-words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="wrong"&&
-i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};this.point(this.problem.entry.
-typed[at].node);return{at,wrong,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
+error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="\
+wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};const{node,label,right}=this.
+problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,label:`<code>${label}</code>`,
+error:coded(error),look:"Look at this line again, and at the marked node",hint:coded(verdict.hint),right:`\
+<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
 _live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.unreachable=
 UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){await python.
 ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(()=>python.
@@ -336,30 +369,36 @@ fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slo
 if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
 "unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
 y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
-sheet,pictures,asks,lessons,root,outcome}){Object.assign(this,{problem,pictures,lessons,root,outcome});
-this.clean=true;this.solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);
-this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.
-show=makeButton("Show me",()=>this.play());this.bar.append(makeButton("Check",()=>this.check(),{class:"\
-cg-play"}),this.show);this.shown=make("div");this.element=make("div",{class:"cg-task","data-name":problem.
-name});this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.said,this.
-bar,this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof
-Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell({right,wrong,words="",at}){
-if(!this.element.isConnected)return;if(wrong){this.clean=false;this.say(`✗ ${words} ${this.links(wrong)}`);
-this.sheet.focus(at);this.outcome("wrong")}else if(!right){this.say(words);this.sheet.focus(at)}else{
-const more=!this.solved&&this.outcome(this.clean?"right":"mended");this.solved=true;this.say(`<b>✓ R\
-ight.</b> ${words} ${more||""}`)}}links(names){if(!this.root)return"";const lessons=new Set(names.map(
-name=>this.lessons[name]).filter(Boolean));const address=lesson=>`${this.root}chapters/${lesson.replace(
-"#",".html#")}`;return[...lessons].map(one=>`<a href="${address(one)}">The lesson</a>`).join(" ")}play(){
-if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved){this.clean=false;this.
-outcome("shown")}const{entry,values,names,name}=this.problem;const phases=[...new Set(entry.steps.map(
-([phase])=>phase))];const text=x=>typeof x==="string"?named(filled(x,values),names):x;const steps=entry.
-steps.map(([phase,words,nodes,edge,changes])=>[phases.indexOf(phase),text(words),nodes,edge?.map(text)??
-0,changes.map(change=>change.map(text)),[]]);const start=this.sheet.start();const label=`Step by ste\
-p: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
-wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
-late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
-ation/json"},data));this.shown.append(root);for(const[node,called]of Object.entries(names)){for(const at of root.
-querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=called}new Player(root).begin()}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{kind,level,seed,name,asks,sheet,entries}=data;
-const problem={...draw(kind,level,seed,entries),name};const task=new Task(problem,{sheet,pictures:entries[0].
-pictures,asks,outcome:()=>""});root.querySelector(".cg-live").replaceChildren(task.element);task.sheet.
-fit();keepKeys(root)});})();
+sheet,pictures,asks,mistakes,root,outcome}){Object.assign(this,{problem,pictures,mistakes,root,outcome});
+this.tries={};this.failed=new Set;this.lost=false;this.solved=false;this.sheet=new SHEETS[sheet](problem,
+pictures,()=>this.check(),root);this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=
+make("div",{class:"cg-bar"});this.show=makeButton("Show me",()=>this.toggle());this.bar.append(makeButton(
+"Check",()=>this.check(),{class:"cg-play"}),this.show);this.shown=make("div");this.element=make("div",
+{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),
+this.sheet.element,this.said,this.bar,this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.
+sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell(found){
+if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;if(wrong){this.correct(found)}else if(!right){
+this.say(words);this.sheet.focus(at)}else{const more=!this.solved&&this.outcome(this.result);this.solved=
+true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){if(this.lost)return"mended";return this.
+failed.size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;const tries=this.
+tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)}\
+ ${this.links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
+if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
+g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=[...new Set(
+rowsOf(this.mistakes,wrong).map(([,lesson])=>lesson))];const address=lesson=>`${this.root}chapters/${lesson.
+replace("#",".html#")}`;const link=(lesson,i)=>`<a href="${address(lesson)}">${["The lesson","A seco\
+nd lesson"][i]}</a>`;return lessons.map(link).join(" · ")}toggle(){if(this.shown.firstChild)return this.
+shown.replaceChildren();if(!this.solved)this.fail("");this.play()}play(place){const{entry,values,names,
+name}=this.problem;const phases=[...new Set(entry.steps.map(([phase])=>phase))];const text=x=>typeof x===
+"string"?named(filled(x,values),names):x;const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
+phases.indexOf(phase),text(words),nodes,edge?.map(text)??0,changes.map(change=>change.map(text)),[]]);
+const start=this.sheet.start();const label=`Step by step: ${name}`;const root=make("div",{class:"cha\
+ingrad-player",role:"group","aria-label":label});const[wide,tall]=this.pictures;root.innerHTML=`<div\
+ class="cg-frames">${wide}</div><template>${tall}</template>`;const data=JSON.stringify({label,phases,
+start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
+root);for(const[node,called]of Object.entries(names)){for(const at of root.querySelectorAll(`[data-n\
+ode=${node}] .cg-name`))at.textContent=called}const player=new Player(root);player.begin();if(place)
+player.go(place.step??stepAt(entry.steps,place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{kind,level,seed,name,asks,sheet,entries,
+mistakes}=data;const problem={...draw(kind,level,seed,entries),name};const[{pictures}]=entries;const task=new Task(
+problem,{sheet,pictures,asks,mistakes,outcome:()=>""});root.querySelector(".cg-live").replaceChildren(
+task.element);task.sheet.fit();keepKeys(root)});})();

@@ -4,9 +4,10 @@ import { draw } from "./problem.js";
 import { Task } from "./task.js";
 
 startAll(".chaingrad-player[data-kind=drill]", (root, data) => {
-  const { kind, level, seed, name, asks, sheet, entries } = data;
+  const { kind, level, seed, name, asks, sheet, entries, mistakes } = data;
   const problem = { ...draw(kind, level, seed, entries), name };
-  const task = new Task(problem, { sheet, pictures: entries[0].pictures, asks, outcome: () => "" });
+  const [{ pictures }] = entries;
+  const task = new Task(problem, { sheet, pictures, asks, mistakes, outcome: () => "" });
   root.querySelector(".cg-live").replaceChildren(task.element);
   task.sheet.fit();
   keepKeys(root);

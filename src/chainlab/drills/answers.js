@@ -51,19 +51,39 @@ export class Answers extends Sheet {
     this.mark(i, "right");
   }
 
-  // Judge what stands there: how many are right, and of the first wrong one what is to be said.
+  // What is asked for: boxes, or lines.
+  get places() {
+    const { lines, typed, boxes } = this.problem.entry;
+    return lines ?? typed ?? boxes;
+  }
+
+  // Judge what stands there: how much is right, and of the first wrong one what is to be said.
   check() {
     const answers = this.read();
+    if (!answers.some(Boolean)) return { at: 0, words: "Nothing is filled in yet." };
     const verdicts = answers.map((answer, i) => answer && this.judge(answer, i));
     verdicts.forEach((verdict, i) => verdict?.right && this.mark(i, "right"));
     const wrong = verdicts.findIndex((verdict) => verdict && !verdict.right);
     if (wrong >= 0) {
       this.mark(wrong, "wrong");
-      return { at: wrong, ...this.told(wrong, answers[wrong], verdicts[wrong]) };
+      const { label, node, slot, part } = this.places[wrong];
+      const place = { at: wrong, label, node, slot, part };
+      return { ...place, ...this.told(wrong, answers[wrong], verdicts[wrong]) };
     }
-    const right = verdicts.filter(Boolean).length;
-    if (right === answers.length) return { right: true };
-    const words = `${right} of ${answers.length} are right${right ? " so far" : ""}.`;
-    return { at: verdicts.findIndex((verdict) => !verdict), words: `${words} Fill in the others.` };
+    const at = verdicts.findIndex((verdict) => !verdict);
+    return at < 0 ? { right: true } : { at, words: this.left(verdicts) };
+  }
+
+  // What is right so far, and what comes next: a part, where there are several.
+  left(verdicts) {
+    const next = this.places.find((_, i) => !verdicts[i]);
+    if (!next.part) {
+      const right = verdicts.filter(Boolean).length;
+      return `${right} of ${verdicts.length} ${right > 1 ? "are" : "is"} right so far. Fill in the others.`;
+    }
+    const parts = [...new Set(this.places.map(({ part }) => part))];
+    const isDone = (part) => this.places.every((place, i) => place.part !== part || verdicts[i]);
+    const done = parts.filter(isDone).map((part) => `✓ ${part}`);
+    return `${[...done, `Next: <b>${next.part}</b>`].join(". ")}.`;
   }
 }

@@ -67,6 +67,7 @@ def _told(rec: Recording, box: Box) -> dict[str, Any]:
         "name": box.name or box.item.label,
         "slot": box.slot,
         **({"column": box.column} if box.column[1] > 1 else {}),
+        **({"part": box.part} if box.part else {}),
         "label": box.label,
         "says": box.says,
         "hint": box.hint,

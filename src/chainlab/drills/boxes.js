@@ -1,6 +1,7 @@
 import { Answers } from "./answers.js";
 import { exact, filled } from "./numbers.js";
 import { judge } from "./problem.js";
+import { sentence, sentences } from "./ramp.js";
 import { numbersIn } from "./reading.js";
 
 // Numbers are written into the nodes.
@@ -39,17 +40,20 @@ export class Boxes extends Answers {
 
   told(i, numbers, { slips }) {
     const { entry, values } = this.problem;
-    const { node, label, hint } = entry.boxes[i];
+    const { node, label, hint, right } = entry.boxes[i];
     this.point(node);
     if (!numbers.length) {
-      return { wrong: [], words: `<b>${label}</b> is no number: write −3, 1/3, 0.5 or 0,5.` };
+      return { words: `<b>${label}</b> is no number. Write −3, 1/3, 0.5 or 0,5.` };
     }
-    for (const [, , , edge] of slips) this.point(node, edge);
-    const made = slips.map(([, , says]) => filled(says, values)).join("; or ");
-    const words = made || `it is the first that is wrong, in the order of the pass. ${hint}`;
+    for (const [, , , along] of slips) this.point(node, along);
+    const edge = slips.find(([, , , along]) => along)?.[3];
     return {
+      edge,
       wrong: slips.map(([name]) => name),
-      words: `<b>${label} is not ${exact(numbers[0])}</b>: ${words}.`,
+      look: edge ? "Look at the marked edge again" : "Look at the marked node again",
+      hint,
+      right: exact(values[right]),
+      words: sentences(slips.map(([, , says]) => filled(says, values))) || sentence(hint),
     };
   }
 }

@@ -43,12 +43,17 @@ export class Choice extends Sheet {
     if (next) this.choose(next);
   }
 
-  // What is said of the first wrong node, and of all that is chosen.
-  told(node, first, { name, says }) {
+  // What is said of the first wrong node, and of all that is chosen: a mistake, or what is usual.
+  told(node, first, { name, says }, usual) {
     this.point(node);
-    const whole = says ? ` All in all, ${says}.` : "";
+    const { letters, says: called } = this.problem.entry;
+    const label = named(
+      letters[node] ? `{${node}}` : called[node].split(",")[0],
+      this.problem.names,
+    );
+    const whole = says ? ` All in all: ${says}.` : "";
     const words = named(first + whole, this.problem.names);
-    return { at: node, wrong: name ? [name] : [], words };
+    return { at: node, node, label, wrong: [name ?? usual], words };
   }
 
   focus(node = Object.keys(this.problem.entry.says)[0]) {

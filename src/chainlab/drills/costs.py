@@ -7,7 +7,7 @@ and (b, c), as is done here with sizes that are drawn: they are the leaves of th
 import functools
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chaingrad.account import Ledger
 from chaingrad.facts import RESULT
@@ -135,7 +135,8 @@ class Net:
             for item in reversed(products)
             for operand in reversed(self.operands(item))
         ]
-        return [*forward, *back, *[_ratio(self, forward, back)] * self.compares]
+        counts = [*forward, *back, *[_ratio(self, forward, back)] * self.compares]
+        return [replace(x, part=PHASES[x.slot] * self.compares) for x in counts]
 
 
 def _all(numbers: Sequence[Number]) -> Number:

@@ -7,13 +7,14 @@ from importlib.resources import files
 
 from chainlab.drills.bank import entry, pictures
 from chainlab.drills.kinds import KINDS, LEVELS
-from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import Problem, problem
 from chainlab.drills.typed import Verdict, judge
+from chainlab.mistakes import MISTAKES
 from chainview.piece import Piece, piece
 from chainview.player.player import SHEETS as PLAYER
 
 HERE = files(__package__)
+TOLD = {name: [row.told, row.lesson] for name, row in MISTAKES.items()}
 ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
 SHEETS = (*PLAYER, HERE / "drill.css")
 
@@ -55,7 +56,7 @@ class Drill(Piece):
         data = {
             "kind": drawn.kind, "level": drawn.level, "seed": drawn.seed, "name": drawn.name,
             "asks": KINDS[drawn.kind].asks, "sheet": KINDS[drawn.kind].sheet,
-            "entries": [{**drawn.entry, "pictures": drawings}],
+            "entries": [{**drawn.entry, "pictures": drawings}], "mistakes": TOLD,
         }  # fmt: skip
         inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
         return piece("player", self.alt, inside, data, ALONE, SHEETS, "drill")
@@ -101,6 +102,6 @@ def practice(banks: Mapping[str, str], page: str) -> str:
         {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}
         for name, kind in KINDS.items()
     ]
-    data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "lessons": LESSONS, "page": page}
+    data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "mistakes": TOLD, "page": page}
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
     return piece("player", "Problems", inside, data, PAGE, SHEETS, "drills")

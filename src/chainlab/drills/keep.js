@@ -14,8 +14,8 @@ export class Keep extends Choice {
     const verdict = judgeKept(entry, chosen);
     if (!verdict) return { right: true };
     const { node, isRead } = verdict;
-    const called = entry.letters[node] ? `{${node}}` : entry.says[node].split(",")[0];
-    const read = `<b>${called} is ${isRead ? "" : "not "}read</b>: ${entry.why[node]}.`;
-    return this.told(node, read, verdict);
+    const read = `It is ${isRead ? "" : "not "}read: ${entry.why[node]}.`;
+    const look = "Does a formula of the backward pass name it?";
+    return { ...this.told(node, read, verdict, isRead ? "no bytes" : "unread"), look };
   }
 }

@@ -114,7 +114,10 @@ export const judgeTiles = ({ entry, known, values }, line, tiles) => {
   const { label, shape, right, slips, hint } = line;
   const asked = entry.lines.slice(entry.lines.indexOf(line)).map((later) => later.label);
   const late = asked.find((name) => tiles.some((tile) => [name, `${name}ᵀ`].includes(tile)));
-  if (late) return { right: false, slips: [], words: `${late} is itself still to be found` };
+  if (late) {
+    const misfit = `${late} is itself still to be found`;
+    return { right: false, slips: [], misfit, words: misfit };
+  }
   const { value, misfit } = attempted(tiles, known);
   const wanted = computed(right, known);
   if (value && alike(value, wanted)) return { right: true, slips: [] };
@@ -128,5 +131,5 @@ export const judgeTiles = ({ entry, known, values }, line, tiles) => {
   }
   const named = made.map(([, , says]) => says).join("; or ");
   if (named) words = misfit ? `${misfit}; ${named}` : named;
-  return { right: false, slips: made, words };
+  return { right: false, slips: made, misfit, words };
 };

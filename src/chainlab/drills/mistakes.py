@@ -1,7 +1,7 @@
 """Mistakes that people make by hand, made on purpose.
 
 Each is computed from what the engine recorded, as a person would compute it who makes that mistake
-in one place, and all before it right.
+in one place, and all before it right. What to say of each is in ``chainlab.mistakes``.
 """
 
 import functools
@@ -13,38 +13,10 @@ from chainlab.drills.recording import Edge, Number, Recording, total
 from chainview.read.items import Item
 from chainview.read.words import listed
 
-CHAIN = "foundations/chain-rule"
-BATCH = "mlp/matrix-equations"
-MLP = "mlp/forward-and-backward"
-TAUGHT = {  # a page and its section, and the mistakes that it is about
-    f"{CHAIN}#two-routes-add-up": "forgotten, last, mean",
-    "foundations/computational-graph#a-program-that-sends-too-soon": "early",
-    f"{CHAIN}#four-slopes-and-nobody-nudges": "swapped, sign, unchanged, zero, operand, result, "
-    "upside down",
-    f"{CHAIN}#a-nudge-travels-through-three-steps": "value, local, added, scale",
-    f"{CHAIN}#backprop-is-factoring": "product",
-    f"{BATCH}#guessed-by-shapes": "transposed, order",
-    f"{BATCH}#derived-by-indices": "untransposed",
-    f"{BATCH}#the-backward-pass-of-a-layer": "factor",
-    f"{BATCH}#four-products": "entry",
-    f"{BATCH}#why-the-gradient-of-w-adds-up-the-examples": "batch, axis",
-    "cost/memory-and-rematerialization#what-is-kept-and-why": "everything, computed, leaves, "
-    "no leaves, operands, swapped values, frozen, root, unread, no bytes, entries, itemsize, "
-    "one example",
-    "cost/time-and-flops#two-products-back-for-each-one-forward": "multiply-add, an entry, "
-    "entries added, one row, both products, no product, not asked, two back, products, "
-    "both passes, inverse",
-    f"{MLP}#the-forward-pass": "term, linear, before",
-    f"{MLP}#before-the-activation": "early adjoint, slope",
-    f"{MLP}#loss-and-penalty": "half, unsquared, matrix, doubled",
-    f"{MLP}#what-an-inactive-unit-receives": "decay, loss, inactive",
-}
-LESSONS = {slip: page for page, slips in TAUGHT.items() for slip in slips.split(", ")}
-
 
 @dataclass(frozen=True)
 class Slip:
-    """A mistake: what it is called, what it gives, what is said of it, and where it happens."""
+    """A mistake: its name, what it gives, what is said with numbers, and where it happens."""
 
     name: str
     gives: Number

@@ -32,6 +32,12 @@ FORMULAS = {
     "J": "L + s", "o" + BAR: "o − y", "V" + BAR: f"o{BAR} hᵀ + λ V", "h" + BAR: f"Vᵀ o{BAR}",
     "z" + BAR: f"h{BAR} ⊙ [z > 0]", "W" + BAR: f"z{BAR} xᵀ + λ W",
 }  # fmt: skip
+PARTS = {
+    **dict.fromkeys(["z", "h"], "Forward, hidden layer"),
+    **dict.fromkeys(["o", "L", "s", "J"], "Forward, output"),
+    **dict.fromkeys(["o" + BAR, "V" + BAR], "Backward, output"),
+    **dict.fromkeys(["h" + BAR, "z" + BAR, "W" + BAR], "Backward, hidden layer"),
+}
 ENTRY = "0000000"  # as wide as a place for a number
 
 
@@ -155,6 +161,7 @@ def boxes(rec: Recording) -> list[Box]:
                     tuple(_slips(wrong, index)),
                     label,
                     (index[1] if len(index) == 2 else 0, variable.columns),
+                    PARTS[called],
                 )
             )
     return found

@@ -5,8 +5,8 @@ import { Task } from "./task.js";
 
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
-  constructor(root, { kinds, levels, banks, lessons, page }) {
-    Object.assign(this, { root, kinds, levels, banks, lessons, page });
+  constructor(root, { kinds, levels, banks, mistakes, page }) {
+    Object.assign(this, { root, kinds, levels, banks, mistakes, page });
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
@@ -97,7 +97,7 @@ class Practice {
       sheet: kind.sheet,
       asks: kind.asks,
       pictures: problem.entry.pictures,
-      lessons: this.lessons,
+      mistakes: this.mistakes,
       root: this.site,
       outcome: (what) => this.note(problem, kind, what),
     });

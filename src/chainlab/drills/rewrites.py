@@ -13,7 +13,7 @@ class Mistake(NamedTuple):
     """A line that people type instead.
 
     Attributes:
-        name: what it is called; see ``slips.LESSONS``.
+        name: what it is called; see ``chainlab.mistakes``.
         text: the line, as `normal` writes it.
         says: what is said of it.
     """

@@ -12,13 +12,15 @@ export class Sequence extends Choice {
     const { entry } = this.problem;
     if (chosen.length < entry.order.length) {
       const left = entry.order.length - chosen.length;
+      if (!chosen.length) return { words: "Nothing is chosen yet." };
       return { words: `${left} of ${entry.order.length} are still to be chosen.` };
     }
     const verdict = judgeOrder(entry, chosen);
     if (!verdict) return { right: true };
     const { node, child } = verdict;
     this.point(child);
-    const early = `<b>{${node}} is too early</b>: {${child}} uses it, and comes later.`;
-    return this.told(node, early, verdict);
+    const early = `{${child}} uses it, and comes later in your order.`;
+    const look = "Look at where it stands in your order";
+    return { ...this.told(node, early, verdict, "early"), look };
   }
 }

@@ -4,7 +4,9 @@ import { Arrows } from "./arrows.js";
 import { Boxes } from "./boxes.js";
 import { Keep } from "./keep.js";
 import { filled, named } from "./numbers.js";
+import { rowsOf, stageOf, wordsFor } from "./ramp.js";
 import { Sequence } from "./sequence.js";
+import { stepAt } from "./steps.js";
 import { Tiles } from "./tiles.js";
 import { Typed } from "./typed.js";
 
@@ -19,14 +21,16 @@ const SHEETS = {
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 export class Task {
-  constructor(problem, { sheet, pictures, asks, lessons, root, outcome }) {
-    Object.assign(this, { problem, pictures, lessons, root, outcome });
-    this.clean = true; // nothing was wrong, and nothing shown
+  constructor(problem, { sheet, pictures, asks, mistakes, root, outcome }) {
+    Object.assign(this, { problem, pictures, mistakes, root, outcome });
+    this.tries = {}; // how often a wrong answer was given at a place
+    this.failed = new Set(); // the parts with a wrong answer
+    this.lost = false; // more than one of them, or all of it shown
     this.solved = false;
     this.sheet = new SHEETS[sheet](problem, pictures, () => this.check(), root);
     this.said = make("p", { class: "cg-words", "aria-live": "polite" });
     this.bar = make("div", { class: "cg-bar" });
-    this.show = makeButton("Show me", () => this.play());
+    this.show = makeButton("Show me", () => this.toggle());
     this.bar.append(
       makeButton("Check", () => this.check(), { class: "cg-play" }),
       this.show,
@@ -52,37 +56,62 @@ export class Task {
     else this.tell(found);
   }
 
-  tell({ right, wrong, words = "", at }) {
+  tell(found) {
     if (!this.element.isConnected) return; // another problem was opened meanwhile
+    const { right, wrong, words = "", at } = found;
     if (wrong) {
-      this.clean = false;
-      this.say(`✗ ${words} ${this.links(wrong)}`);
-      this.sheet.focus(at);
-      this.outcome("wrong");
+      this.correct(found);
     } else if (!right) {
       this.say(words);
       this.sheet.focus(at);
     } else {
-      const more = !this.solved && this.outcome(this.clean ? "right" : "mended");
+      const more = !this.solved && this.outcome(this.result);
       this.solved = true;
       this.say(`<b>✓ Right.</b> ${words} ${more || ""}`);
     }
   }
 
-  links(names) {
-    if (!this.root) return "";
-    const lessons = new Set(names.map((name) => this.lessons[name]).filter(Boolean));
-    const address = (lesson) => `${this.root}chapters/${lesson.replace("#", ".html#")}`;
-    return [...lessons].map((one) => `<a href="${address(one)}">The lesson</a>`).join(" ");
+  // What came of it: of a problem in parts, one may go wrong.
+  get result() {
+    if (this.lost) return "mended";
+    return this.failed.size ? "part" : "right";
   }
 
-  // The player, on this very problem.
-  play() {
+  // Say a little more of a place at each wrong answer to it; at last play its step.
+  correct(found) {
+    const { at, place = String(at), part = "" } = found;
+    const tries = (this.tries[place] = (this.tries[place] ?? 0) + 1);
+    this.fail(part);
+    this.say(`✗ ${wordsFor(found, tries, this.mistakes)} ${this.links(found, tries)}`);
+    if (stageOf(tries) === "number") this.play(found);
+    this.sheet.focus(at);
+  }
+
+  // One part of several may go wrong before the problem does.
+  fail(part) {
+    if (part) this.failed.add(part);
+    if (part && this.failed.size === 1) return;
+    this.lost = true;
+    this.outcome("wrong");
+  }
+
+  links({ wrong }, tries) {
+    if (!this.root || stageOf(tries) === "where") return "";
+    const lessons = [...new Set(rowsOf(this.mistakes, wrong).map(([, lesson]) => lesson))];
+    const address = (lesson) => `${this.root}chapters/${lesson.replace("#", ".html#")}`;
+    const link = (lesson, i) =>
+      `<a href="${address(lesson)}">${["The lesson", "A second lesson"][i]}</a>`;
+    return lessons.map(link).join(" · ");
+  }
+
+  toggle() {
     if (this.shown.firstChild) return this.shown.replaceChildren();
-    if (!this.solved) {
-      this.clean = false;
-      this.outcome("shown");
-    }
+    if (!this.solved) this.fail("");
+    this.play();
+  }
+
+  // The player, on this very problem: at the step of a place, or at the first.
+  play(place) {
     const { entry, values, names, name } = this.problem;
     const phases = [...new Set(entry.steps.map(([phase]) => phase))];
     const text = (x) => (typeof x === "string" ? named(filled(x, values), names) : x);
@@ -101,11 +130,13 @@ export class Task {
     root.innerHTML = `<div class="cg-frames">${wide}</div><template>${tall}</template>`;
     const data = JSON.stringify({ label, phases, start, steps });
     root.append(make("script", { type: "application/json" }, data));
-    this.shown.append(root);
+    this.shown.replaceChildren(root);
     for (const [node, called] of Object.entries(names)) {
       for (const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))
         at.textContent = called;
     }
-    new Player(root).begin();
+    const player = new Player(root);
+    player.begin();
+    if (place) player.go(place.step ?? stepAt(entry.steps, place));
   }
 }

@@ -28,6 +28,7 @@ class Box:
         slips: mistakes, and what they give.
         name: of the number in the engine's graph, where that is not of the drawing.
         column: its place in a row, and how many stand there.
+        part: of a long problem, which is judged part by part.
     """
 
     item: Item
@@ -39,6 +40,7 @@ class Box:
     slips: tuple[Slip, ...]
     name: str = ""
     column: tuple[int, int] = (0, 1)
+    part: str = ""
 
 
 def local_boxes(rec: Recording) -> list[Box]:

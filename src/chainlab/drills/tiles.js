@@ -2,6 +2,7 @@ import { make, makeButton } from "../../chainview/ui.js";
 import { Answers } from "./answers.js";
 import { judgeTiles } from "./matrices.js";
 import { filled } from "./numbers.js";
+import { sentence } from "./ramp.js";
 
 // Adjoints are put together from tiles, in lines below the graph.
 const SPOKEN = { "⊙": "times, entry by entry", "−": "minus", "1/2": "one half" };
@@ -89,12 +90,17 @@ export class Tiles extends Answers {
     return judgeTiles(this.problem, this.problem.entry.lines[i], tiles);
   }
 
-  told(i, tiles, { slips, words }) {
-    const { node, label } = this.problem.entry.lines[i];
+  told(i, tiles, { slips, misfit, words }) {
+    const { node, right, hint } = this.problem.entry.lines[i];
     this.point(node);
     return {
+      step: i,
       wrong: slips.map(([name]) => name),
-      words: `<b>${label} is not ${tiles.join(" ")}</b>: ${words}.`,
+      error: misfit,
+      look: "Look at this line again, and at the marked node",
+      hint,
+      right: right.join(" "),
+      words: sentence(words),
     };
   }
 }

@@ -61,7 +61,7 @@ export class Typed extends Answers {
   check() {
     const { texts } = this;
     const { name } = this.problem;
-    if (!this.read().some(Boolean)) return { words: "Type a line first." };
+    if (!this.read().some(Boolean)) return { words: "Nothing is typed yet." };
     if (this.root) return this.judged(name, texts);
     return { words: `Python runs in this notebook: ${coded(this.cell(name, texts))}` };
   }
@@ -93,12 +93,24 @@ export class Typed extends Answers {
     if (texts.join("\n") !== this.texts.join("\n")) {
       return { words: "The lines have changed meanwhile. Check them again." };
     }
-    const { marks, at, wrong, words } = verdict;
+    const { marks, at, wrong, error, words } = verdict;
     const first = marks.indexOf("wrong");
     marks.forEach((mark, i) => this.mark(i, mark === "wrong" && i > first ? "" : mark));
     if (first < 0) return { right: !words, at, words: coded(words) };
-    this.point(this.problem.entry.typed[at].node);
-    return { at, wrong, words: coded(words) };
+    const { node, label, right } = this.problem.entry.typed[at];
+    this.point(node);
+    return {
+      at,
+      node,
+      wrong,
+      step: at,
+      label: `<code>${label}</code>`,
+      error: coded(error),
+      look: "Look at this line again, and at the marked node",
+      hint: coded(verdict.hint),
+      right: `<code>${escaped(right)}</code>`,
+      words: coded(words),
+    };
   }
 
   // One question at a time, of the Python that live cells run in.

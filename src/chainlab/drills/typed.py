@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -39,12 +39,16 @@ class Verdict:
         at: the line that is spoken of: the first wrong one, or the first that is empty.
         wrong: the names of the mistakes that give the same as this line.
         words: what is said, with code in backquotes.
+        error: why the line gives nothing, or an array of another shape.
+        hint: where the value is used.
     """
 
     marks: tuple[str, ...]
     at: int = 0
     wrong: tuple[str, ...] = ()
     words: str = ""
+    error: str = ""
+    hint: str = ""
 
     def __repr__(self) -> str:
         return f"✗ {self.words}" if "wrong" in self.marks else self.words or "✓ Right."
@@ -69,16 +73,23 @@ def judge(drawn: Problem, lines: Sequence[str]) -> Verdict:
     )
     for at, fault in enumerate(faults):
         if fault:
-            names, words = fault
-            return Verdict(marks, at, names, f"Line {at + 1}, `{of.asked[at].made}`: {words}.")
+            made = of.asked[at].made
+            words = f"Line {at + 1}, `{made}`: {fault.words}."
+            return Verdict(marks, at, fault.names, words, fault.error, _uses(of, made))
     if "empty" not in marks:
         return Verdict(marks)
     count = marks.count("right")
-    words = f"{count} of {len(marks)} are right{' so far' * bool(count)}. Type the others."
-    return Verdict(marks, marks.index("empty"), words=words)
+    verb = "are" if count > 1 else "is"
+    words = f"{count} of {len(marks)} {verb} right so far. Type the others."
+    return Verdict(marks, marks.index("empty"), words=words if count else "Nothing is typed yet.")
 
 
-Fault = tuple[tuple[str, ...], str]  # names of mistakes, and what is said
+class Fault(NamedTuple):
+    """What is wrong with a line: names of mistakes, all that is said, and why it gives nothing."""
+
+    names: tuple[str, ...]
+    words: str
+    error: str = ""
 
 
 def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | None:
@@ -92,7 +103,7 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
         text = _normal(line, name)
         made = [slip for slip in of.slips[place] if slip.text == text]
         words = [str(error), *(slip.says for slip in made)]
-        return tuple(slip.name for slip in made), "; ".join(words)
+        return Fault(tuple(slip.name for slip in made), "; ".join(words), str(error))
     pairs = list(zip(values, draws, strict=True))
     wrong = [(value, known) for value, known in pairs if not alike(value, known[name])]
     if not wrong:
@@ -103,8 +114,8 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
     value, right = wrong[0][0], wrong[0][1][name]
     if np.shape(value) != np.shape(right):
         shapes = f"it has the shape {np.shape(value)}, and `{name}` {np.shape(right)}"
-        return names, f"{shapes}; {says}" if says else shapes
-    return names, says or _entry(of, name, value, right)
+        return Fault(names, f"{shapes}; {says}" if says else shapes, shapes)
+    return Fault(names, says or _entry(of, name, value, right))
 
 
 def _gives(text: str, pairs: Sequence[tuple[Any, Known]]) -> bool:
@@ -119,11 +130,15 @@ def _entry(of: Form, name: str, value: Any, right: Any) -> str:
     at = tuple(map(int, np.argwhere(~close)[0]))
     which = f"{name}[{', '.join(map(str, at))}]" if at else name
     came, wanted = (f"{float(x[at]):.4g}".replace("-", "−") for x in (value, right))
-    uses = ", ".join(f"`{line}`" for line in of.users(name[1:]))
     return (
         f"its shape is right, and its entries are not: `{which}` is {came} by this line, and "
-        f"{wanted} by the engine; `{name[1:]}` is used in {uses}"
+        f"{wanted} by the engine; {_uses(of, name)}"
     )
+
+
+def _uses(of: Form, name: str) -> str:
+    uses = ", ".join(f"`{line}`" for line in of.users(name[1:]))
+    return f"`{name[1:]}` is used in {uses}"
 
 
 # --- evaluating ----------------------------------------------------------------------------------

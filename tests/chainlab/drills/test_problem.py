@@ -15,16 +15,17 @@ from chaingrad.account import Ledger
 from chaingrad.backward import local_gradients
 from chaingrad.functional import value_and_grad, vjp
 from chaingrad.node import Node
-from chainlab.drills import KINDS, costs, equations, keep, problem, tiles, typed
+from chainlab import random_problems
+from chainlab.drills import KINDS, costs, equations, keep, orders, problem, tiles, typed
 from chainlab.drills.bank import entry
 from chainlab.drills.drill import drill
 from chainlab.drills.fit import is_small, names_of
 from chainlab.drills.forms import Form
 from chainlab.drills.formulas import BAR
 from chainlab.drills.kinds import LEVELS
-from chainlab.drills.mistakes import LESSONS
 from chainlab.drills.problem import exact
 from chainlab.drills.series import Series
+from chainlab.mistakes import MISTAKES
 from chainview.read.reading import read
 from tests.support import LOGIC, ROOT, sampled
 
@@ -186,8 +187,9 @@ def test_numbers_are_small_and_mistakes_show(kind, level):
         assert shown == set(names_of(drawn.entry))
 
 
-def test_every_mistake_has_a_lesson_that_is_there():
-    made = {
+def made_by_drills():
+    """The names of all mistakes that any graph of any kind knows, and those of a choice unnamed."""
+    return {
         name
         for kind, task in KINDS.items()
         for level in LEVELS
@@ -196,16 +198,85 @@ def test_every_mistake_has_a_lesson_that_is_there():
         for name in [
             *names_of(found),
             *(slip[0] for line in found.get("lines", []) for slip in line["slips"]),
-            *(slip[0] for slip in found.get("wrong", []) if kind == "keep"),
+            *(slip[0] for slip in found.get("wrong", [])),
+            *(variant["name"] for variant in found.get("variants", [])),
+            *(alike or "right" for v in found.get("variants", []) for alike in v["alike"]),
             *(slip.name for slips in typed_slips(kind, level, number) for slip in slips),
         ]
     }
-    assert made <= LESSONS.keys()
-    for lesson in LESSONS.values():
-        page, _, anchor = lesson.partition("#")
-        lines = (ROOT / "chapters" / f"{page}.md").read_text().splitlines()
-        titles = [line.lstrip("#. 0123456789") for line in lines if line.startswith("##")]
-        assert anchor in [re.sub(r"\W+", "-", title.lower()) for title in titles]
+
+
+def test_every_mistake_has_a_row_and_every_row_is_used():
+    declared = (orders.MISTAKES, keep.MISTAKES, random_problems.MISTAKES, random_problems.FAULTS)
+    assert made_by_drills().union(*declared) == MISTAKES.keys()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_row_has_three_parts_and_a_lesson_that_is_there(name):
+    row = MISTAKES[name]
+    for part in (row.did, row.fails, row.look):
+        assert re.search(r"[.?]$", part)
+    assert row.did.startswith("You probably ")
+    assert not re.search(r"[<>&\d]{2}", row.told.replace("float32", "").replace("float64", ""))
+    page, _, anchor = row.lesson.partition("#")
+    lines = (ROOT / "chapters" / f"{page}.md").read_text().splitlines()
+    titles = [line.lstrip("#. 0123456789") for line in lines if line.startswith("##")]
+    assert anchor in [re.sub(r"\W+", "-", title.lower()) for title in titles]
+
+
+# --- what is said of a wrong answer ---------------------------------------------------------------
+
+FOUND = {
+    "label": "v",
+    "wrong": ["swapped", "sign"],
+    "look": "Look at the marked edge",
+    "hint": "v = a b",
+    "right": "7",
+    "words": "a path is missing",
+}
+
+
+def words_of(page, tries, **changed):
+    rows = {name: [row.told, row.lesson] for name, row in MISTAKES.items()}
+    given = ", ".join(json.dumps(x) for x in (FOUND | changed, tries, rows))
+    return page.eval(f"wordsFor({given})")
+
+
+def test_a_wrong_answer_is_pointed_at_then_named_then_answered(page):
+    where, kind, number = (words_of(page, tries) for tries in (1, 2, 3))
+    assert where == "<b>v</b> isn’t right yet. Look at the marked edge."
+    sign, swapped = MISTAKES["sign"].told, MISTAKES["swapped"].told
+    assert kind == f"<b>v</b>: {sign} Another mistake gives the same. {swapped}"
+    assert number == "<b>v is 7.</b> A path is missing."
+    assert words_of(page, 9) == number
+    assert "7" not in where + kind
+
+
+def test_what_is_no_usual_mistake_is_told_how_to_compute(page):
+    assert words_of(page, 2, wrong=[]) == "<b>v</b>: v = a b."
+    assert "There is no product." in words_of(page, 1, error="there is no product")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("a path", "A path."), ("that is.", "That is."), ("x is", "x is."), ("λ is", "λ is."),
+     ("<b>x</b>", "<b>x</b>."), ("1 is", "1 is."), ("", "")],
+)  # fmt: skip
+def test_sentences_begin_with_capitals_and_names_keep_theirs(page, text, told):
+    assert page.eval(f"sentence({json.dumps(text)})") == told
+
+
+@pytest.mark.parametrize(("kind", "level"), BOXES)
+def test_the_step_of_a_box_writes_its_number(page, kind, level):
+    for seed in range(1, 21):
+        page.eval(f"globalThis.p = draw('{kind}', {level}, {seed}, {kind}[{level - 1}])")
+        code = """p.entry.boxes.map((box) => {
+            const [, words, , , changes] = p.entry.steps[stepAt(p.entry.steps, box)];
+            const texts = changes.map(([, , text]) => filled(text, p.values)).join(" ");
+            return [exact(p.values[box.right]), texts];
+        })"""
+        for right, texts in called(page, code):
+            assert right in re.split(r"[ ,()]+", texts)
 
 
 @pytest.mark.parametrize(
@@ -533,7 +604,7 @@ def test_mistakes_in_lines_are_named(level):
         (["dH[:, 0]"], "it has the shape "),
         (["dH + Z"], "its entries are not: `dZ[0, 0]` is "),
         (["", "dZ.sum(axis=5)"], "axis 5 is out of bounds"),
-        (["", "", "dZ.T @ X"], "1 of 4 are right so far. Type the others."),
+        (["", "", "dZ.T @ X"], "1 of 4 is right so far. Type the others."),
     ],
 )
 def test_lines_that_give_nothing_are_told_in_words(lines, words):
