@@ -1,9 +1,10 @@
-"""Bundle the scripts: an entry and all that it imports become one file beside the entry.
+"""Check the scripts' types and bundle them: an entry and all that it imports become one file.
 
 python tools/bundle.py
 
-This takes npm, and a network from which npm gets esbuild. Bundles are committed, and the manifest
-beside ``package.json`` says which sources they were made of, so that nobody else needs either.
+This takes npm, and a network from which npm gets esbuild and TypeScript. Bundles are committed, and
+the manifest beside ``package.json`` says which sources they were made of, so that nobody else needs
+either.
 """
 
 import json
@@ -11,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -69,13 +72,26 @@ def stale(root: Path = ROOT) -> list[str]:
     ]  # fmt: skip
 
 
-def build(target: Path) -> dict[str, Any]:
-    """Write the bundles into a folder, each in its place; return their manifest."""
+@contextmanager
+def installed() -> Iterator[Path]:
+    """Install esbuild and TypeScript for a while; yield the folder of their programs."""
     with tempfile.TemporaryDirectory() as folder:
         for name in ("package.json", "package-lock.json"):
             shutil.copy(HOME / name, folder)
         subprocess.run(INSTALL, cwd=folder, capture_output=True, text=True, check=True)
-        program, about = Path(folder, "node_modules/.bin/esbuild"), Path(folder, "about.json")
+        yield Path(folder, "node_modules", ".bin")
+
+
+def check_types(programs: Path) -> str:
+    """Return what TypeScript finds wrong in the scripts; "" if nothing."""
+    command = [str(programs / "tsc"), "--project", str(HOME), "--pretty", "false"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+
+
+def build(programs: Path, target: Path) -> dict[str, Any]:
+    """Write the bundles into a folder, each in its place; return their manifest."""
+    with tempfile.TemporaryDirectory() as folder:
+        program, about = programs / "esbuild", Path(folder, "about.json")
         places = (f"--outdir={target}", f"--outbase={ROOT}", f"--metafile={about}")
         command = [str(program), *ENTRIES, *OPTIONS, *places, "--log-level=warning"]
         subprocess.run(command, cwd=ROOT, check=True)
@@ -93,7 +109,10 @@ def main() -> None:
             "npm is not on PATH: install Node.js, which brings it. Only this command needs it."
         )
     try:
-        manifest = build(ROOT)
+        with installed() as programs:
+            if wrong := check_types(programs):
+                sys.exit(wrong)
+            manifest = build(programs, ROOT)
     except subprocess.CalledProcessError as error:
         sys.exit(error.stderr or "The scripts could not be bundled.")
     MANIFEST.write_text(json.dumps(manifest, indent=2) + "\n")

@@ -83,8 +83,10 @@
   }
 
   // Where cells run that cannot run here.
-  const colab = document.querySelector('meta[name="colab"]')?.content;
-  const notebook = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
+  const colab = document.querySelector('meta[name="colab"]')?.getAttribute("content");
+  const notebook = document
+    .querySelector('link[type="application/x-ipynb+json"]')
+    ?.getAttribute("href");
   told.elsewhere = {
     href: colab ?? notebook ?? "#",
     textContent: colab ? "Run it in Colab" : "Download the notebook",
@@ -132,13 +134,13 @@
   const REST = 300; // ms of the pointer or the focus
   const PLACES = ".live-run, .live-edit, .live-editor:not(.bench-desk)";
   const begin = async () => {
-    if (!navigator.connection?.saveData) (await load())("begin");
+    if (!navigator["connection"]?.saveData) (await load())("begin");
   };
   let timer;
   for (const event of ["pointerover", "focusin"])
     document.addEventListener(event, ({ target }) => {
       clearTimeout(timer);
-      if (target.closest?.(PLACES)) timer = setTimeout(begin, REST);
+      if (target instanceof Element && target.closest(PLACES)) timer = setTimeout(begin, REST);
     });
   if (!document.getElementById("workbench")) kept.again(begin);
 })();

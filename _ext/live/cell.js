@@ -19,6 +19,7 @@ export class Cell {
     this.output = null;
     this.editor = null;
     this.hasRun = false;
+    this.ranAs = undefined; // the text that ran last, if not the book's
   }
 
   get original() {

@@ -17,14 +17,20 @@ export async function sources(base) {
 
 /** Whether Python may come before anybody has asked for it: from this site, where bytes are cheap. */
 export async function mayComeEarly(base) {
-  return !navigator.connection?.saveData && (await sources(base)).includes(OWN);
+  return !navigator["connection"]?.saveData && (await sources(base)).includes(OWN);
 }
 
 const module = (base) => new Worker(new URL("worker.js", base), { type: "module" });
 
 /** Python in a worker: one message at a time, answered by what it shows and by its end. */
 export class Python {
-  /** `open` gives the worker; `early` names what it loads beside Python. */
+  /**
+   * `open` gives the worker; `early` names what it loads beside Python.
+   * @typedef {Pick<Worker, "onmessage" | "postMessage" | "terminate"> & { onerror?: any }} Channel
+   * @param {URL} base
+   * @param {(base: URL) => Channel} open
+   * @param {string[]} early
+   */
   constructor(base, open = module, early = []) {
     this.base = base;
     this.open = open;

@@ -43,7 +43,7 @@ function counted(response) {
 
 function keepWhatIsFetched(store, runtime) {
   self.fetch = async (input, options) => {
-    const address = String(input.url ?? input);
+    const address = input instanceof Request ? input.url : String(input);
     // A browser keeps what it compiled of a response of its own, and of no other.
     const isCompiled = address.endsWith(".wasm");
     if (isCompiled || !address.startsWith(runtime)) return fetchDirectly(input, options);
@@ -98,7 +98,7 @@ async function start() {
     show: (bundle, place) => say("display", { bundle: bundle.toJs(plain), place }),
     clear: (wait) => say("clear", { wait }),
     graphviz: (source) => graphviz.layout(source, "svg", "dot"),
-    typeset: (tex) => self.katex.renderToString(tex, { output: "mathml", throwOnError: false }),
+    typeset: (tex) => self["katex"].renderToString(tex, { output: "mathml", throwOnError: false }),
   });
   runner = python.pyimport("live_runner");
 }

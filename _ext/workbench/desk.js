@@ -20,6 +20,7 @@ export class Desk {
     this.notice = make("p", { className: "bench-from", role: "status", hidden: true });
     this.isTrusted = true; // the text is the reader's own, or was read
     this.editor = null;
+    this.fetched = null; // the script of the editor
   }
 
   get text() {

@@ -26,7 +26,7 @@ export class Share {
       kept.download("graph.png", "image/png", await asPng(this.svg)),
     );
     this.panel = this.offered();
-    this.tell({});
+    this.tell({ html: "", code: "", svg: "" });
     this.save.hidden = true;
   }
 
@@ -49,7 +49,7 @@ export class Share {
 
   /** Offer what an answer has to take along. */
   tell({ html, code, svg }) {
-    this.code = String(code ?? "");
+    this.code = String(code);
     this.svg = svg ? harmless(svg) : "";
     this.copyCode.hidden = !this.code;
     this.saveSvg.hidden = this.savePng.hidden = !this.svg;
@@ -90,7 +90,7 @@ export class Share {
     const program = start ? { s: start.key, view } : { f: await packed(text, view) };
     const theme = this.colours.value ? { theme: this.colours.value } : {};
     const at = new URL(told.embed, location.href);
-    at.hash = new URLSearchParams({ ...program, ...theme });
+    at.hash = String(new URLSearchParams({ ...program, ...theme }));
     const title = `${start?.name ?? "A function"}: ${view}`;
     this.html.value =
       `<iframe src="${at.href.replaceAll("&", "&amp;")}" title="${title}" width="100%" ` +

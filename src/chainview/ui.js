@@ -40,7 +40,9 @@ export const dataOf = (root) =>
 
 // Start the pieces that have not started: each of several on a page has this script.
 export const startAll = (selector, start) => {
-  for (const root of document.querySelectorAll(`${selector}:not([data-ready])`)) {
+  for (const root of /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll(`${selector}:not([data-ready])`)
+  )) {
     root.dataset.ready = "";
     start(root, dataOf(root));
   }

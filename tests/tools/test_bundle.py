@@ -39,13 +39,15 @@ def test_every_script_beside_python_is_in_a_bundle():
 
 
 @pytest.mark.full
-def test_bundling_again_gives_the_same_bytes(tmp_path: Path):
+def test_bundling_again_gives_the_same_bytes_and_types_fit(tmp_path: Path):
     if shutil.which("npm") is None:
         pytest.skip(f"{LACKS}npm, to bundle the scripts again")
     try:
-        manifest = bundle.build(tmp_path)
+        with bundle.installed() as programs:
+            wrong, manifest = bundle.check_types(programs), bundle.build(programs, tmp_path)
     except subprocess.CalledProcessError as error:
         if UNREACHABLE.search(error.stderr or ""):
             pytest.skip(f"{LACKS}a registry for npm, to bundle the scripts again")
         raise
     assert manifest == json.loads(bundle.MANIFEST.read_text())
+    assert not wrong

@@ -131,9 +131,9 @@ toggle.setAttribute("aria-label",text);this.toggle.title=text}};var Details=clas
 append(this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make(
 "div",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
 this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
-getAttribute("height");this.nodes={};this.edges={};for(const group of svg.querySelectorAll("[data-no\
-de]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll("\
-[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
+getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
+"[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
+"[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
 (this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
 nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
 text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var fitting=(drawings,width,height=Infinity)=>{

@@ -6,9 +6,9 @@ event.key!==" ")return;event.preventDefault();act()})};var dataOf=root=>JSON.par
 querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};
 var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.
 stopPropagation()});var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
-getAttribute("height");this.nodes={};this.edges={};for(const group of svg.querySelectorAll("[data-no\
-de]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll("\
-[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
+getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
+"[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
+"[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
 (this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
 nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
 text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var number=x=>{const size=Math.abs(x);const text=size&&(size<.001||size>=1e6)?x.toExponential(2):+x.

@@ -4,6 +4,7 @@ export class Drawing {
     this.svg = svg;
     this.width = +svg.getAttribute("width");
     this.height = +svg.getAttribute("height");
+    this.least = 1; // the scale at which its type can still be read
     this.nodes = {};
     this.edges = {};
     for (const group of svg.querySelectorAll("[data-node]")) {
