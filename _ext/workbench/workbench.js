@@ -99,6 +99,7 @@ class Workbench {
   }
 
   run() {
+    if (!this.desk.editor) return;
     this.desk.trust();
     this.share.point();
     return this.bench.run();

@@ -22,6 +22,7 @@ from chainview.read.reading import read
 
 SCRIPT = files(__package__) / "written.bundle.js"
 MOST = 120  # nodes
+BESIDE = 70  # characters of an equation that find room beside the graph, else below it
 
 Typeset = Callable[[str], str]
 
@@ -49,14 +50,24 @@ def written(subject: Subject, typeset: Typeset = as_code) -> View:
     ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
     nodes = {new: ids[old] for new, old in replay.made.items()}
     rows = "".join(_rows(trace, nodes, typeset))
+    table = (
+        '<table class="cg-lines" role="table" aria-label="NumPy and equations">'
+        f'<tbody role="rowgroup">{rows}</tbody></table>'
+    )
+    beside = "cg-pair" if _longest(trace) <= BESIDE else "cg-stack"
     inside = (
-        f'<div class="cg-pair"><div class="cg-graph">{drawn}</div>'
-        f'<div class="cg-scroll"><table class="cg-lines"><thead><tr><th scope="col">NumPy</th>'
-        f'<th scope="col">equation</th></tr></thead><tbody>{rows}</tbody></table></div></div>'
+        f'<div class="{beside}"><div class="cg-graph">{drawn}</div>'
+        f'<div class="cg-scroll">{table}</div></div>'
     )
     alt = f"{drawing.alt} As a program of {len(trace.lines)} lines."
     view = piece("moving", alt, inside, None, SCRIPT, SHEETS, "written")
     return View(view, alt, standalone_code(trace, replay))
+
+
+def _longest(trace: Trace) -> int:
+    """Return how many characters the longest equation has, about, once it is set."""
+    equations = (re.sub(r"\\[A-Za-z]+|[{}\s]", "", line.equation) for line in trace.lines)
+    return max(map(len, equations), default=0)
 
 
 def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[str]:
@@ -74,7 +85,8 @@ def _rows(trace: Trace, nodes: dict[Node, str], typeset: Typeset) -> Iterator[st
         reach = f' data-nodes="{ids}" tabindex="0"' if ids else ""
         shown = typeset(equation) if equation else ""
         code = html.escape(text) or "&nbsp;"
-        yield f"<tr{reach}><td><code>{code}</code></td><td>{shown}</td></tr>"
+        cells = f'<td role="cell"><code>{code}</code></td><td role="cell">{shown}</td>'
+        yield f'<tr role="row"{reach}>{cells}</tr>'
 
 
 def _ids(line: TracedLine, nodes: dict[Node, str]) -> list[str]:

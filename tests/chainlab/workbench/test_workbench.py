@@ -232,7 +232,7 @@ def test_what_is_written_out_runs_alone_and_gives_the_gradients(text: str) -> No
 
 def test_lines_name_the_nodes_of_the_drawing() -> None:
     html = respond(NEURON, "written out").html
-    rows = re.findall(r'<tr data-nodes="([^"]*)"[^>]*><td><code>(.*?)</code>', html)
+    rows = re.findall(r'<tr[^>]* data-nodes="([^"]*)"[^>]*><td[^>]*><code>(.*?)</code>', html)
     boxes = dict(re.findall(r'data-node="(\w+)"><title>([^<,:]*)', html))
     told = {unescape(source).strip().split(" =")[0]: ids.split() for ids, source in rows}
     for name in ("z", "h"):
