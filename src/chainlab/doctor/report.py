@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import fill
+from typing import TypeVar
 
 from chainlab.doctor.conventions import Conventions
 from chainlab.doctor.interface import (
@@ -27,6 +28,8 @@ from chainlab.doctor.scalars import (
     UNSORTED,
     WITH_NUMBERS,
 )
+
+Part = TypeVar("Part")
 
 STOPS = "an error in the simplest trial"
 WIDTH = 79
@@ -159,6 +162,18 @@ class Report:
             self.adapter = known.as_adapter(name, methods_to_fill(came))
         gaps = self.unfinished + self.left_out + self.lacking
         self.is_sound = bool(self.tried) and not (self.obstacle or gaps or self.findings)
+
+    def choose(self, own: Part, course: Part) -> Part:
+        """Return a part of the engine if it is sound, else the course's, and print which it is.
+
+        >>> Report("Value", [], milestone=2).choose("yours", "the course's")
+        This runs on the course's engine: Value isn't sound at milestone 2 yet.
+        "the course's"
+        """
+        where = f" at milestone {self.milestone}" if self.milestone else ""
+        lacks = f"the course's engine: {self.name} isn't sound{where} yet"
+        print(f"This runs on {'your engine' if self.is_sound else lacks}.")
+        return own if self.is_sound else course
 
     @property
     def why_not(self) -> str:
