@@ -62,13 +62,13 @@ join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:
 words}};var problem_exports={};__export(problem_exports,{draw:()=>draw,judge:()=>judge,judgeKept:()=>judgeKept,
 judgeOrder:()=>judgeOrder});var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
 right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
-const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
+const others2=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others2.
 some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
 ...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
 return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
 most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
-most},variant,values)=>{const{fault,sent,sums}=variant;const others=variants.filter(other=>other.fault===
-fault&&other!==variant);const told=[edges[fault].right,...others.map(other=>other.sent[fault])];return[
+most},variant,values)=>{const{fault,sent,sums}=variant;const others2=variants.filter(other=>other.fault===
+fault&&other!==variant);const told=[edges[fault].right,...others2.map(other=>other.sent[fault])];return[
 ...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
 values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
 length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
@@ -108,16 +108,23 @@ tries)](found,mistakes);var joined=ends=>ends?.slice(0,3).join();var stepAt=(ste
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
-due:()=>due});var IN_A_ROW=5;var AFTER=[2,6];var begun=()=>({level:1,row:0,passed:0,done:0,seeds:{},
-again:[]});var after=(kept,{level,seed},clean,levels)=>{const next={...begun(),...kept};next.done++;
-next.seeds={...next.seeds,[level]:Math.max(next.seeds[level]??0,seed)};const is=one=>one.level===level&&
-one.seed===seed;const back=next.again.filter(is);next.again=next.again.filter(one=>!is(one));if(!clean)
-next.again.push(...AFTER.map(wait=>({level,seed,at:next.done+wait})));else next.again.push(...back.filter(
-({at})=>at>next.done));if(level!==next.level&&!back.length)[next.level,next.row]=[level,0];if(level===
-next.level)next.row=clean?next.row+1:0;const passes=next.row>=IN_A_ROW;if(passes){next.passed=Math.max(
-next.passed,level);next.level=Math.min(level+1,levels);next.row=0}return[next,passes]};var due=(kept,visit=false)=>{
-const{again,done}={...begun(),...kept};return again.filter(({at})=>visit||at<=done).sort((a,b)=>a.at-
-b.at)[0]};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
+due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
+level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
+const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-
+1+graphs*(far+k))%(graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(
+kept);const met=next.met[level]??[];const isNew=!met.includes(seed);const is=one=>one.level===level&&
+one.seed===seed;const isBack=next.again.some(is);next.done++;if(isNew)next.met={...next.met,[level]:[
+...met,seed]};if(!isBack)next.seeds={...next.seeds,[level]:Math.max(next.seeds[level]??0,seed)};next.
+again=next.again.filter(one=>!is(one));if(outcome!=="right"){const back=others(seed,graphs).map((other,k)=>({
+seed:other,at:next.done+AFTER[k]}));next.again=[...next.again,...back.map(one=>({level,...one}))]}if(level!==
+next.level&&!isBack)[next.level,next.row]=[level,0];if(level===next.level&&isNew){next.row={right:next.
+row+1,part:next.row}[outcome]??0}const passes=next.row>=IN_A_ROW;if(passes){next.passed=Math.max(next.
+passed,level);next.level=Math.min(level+1,levels);next.row=0}return[next,passes]};var due=(kept,visit=false,level=void 0)=>{
+const{again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.level)===one.level;
+return again.filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,
+level:now}=begun(kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓",
+"passed"];if(!seeds[level])return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,
+`${right} of ${IN_A_ROW} in a row`]};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
 plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.

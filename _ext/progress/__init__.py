@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from answers import problems
 from chainlab.drills import KINDS
+from chainlab.drills.kinds import LEVELS
 from common.files import copy, on_page, serve
 from drills import PAGE as PRACTICE
 
@@ -43,7 +44,11 @@ def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
     asked = app.env.metadata[page].get("predictions", {})
     guesses = [(f"predict-{name}", f"Predict: {text}") for name, text in asked.items()]
     exercises = [(name, found.title) for name, found in problems(app, page).items()]
-    practice = [(f"{kind}-1-1", task.title) for kind, task in KINDS.items()]
+    practice = [
+        (f"{kind}-{level}-1", f"{task.title}, level {level}")
+        for kind, task in KINDS.items()
+        for level in LEVELS
+    ]
     return guesses + exercises + (practice if page == PRACTICE else [])
 
 

@@ -12,10 +12,11 @@
     const { pathname, hash } = new URL(link.href);
     const page = pathname.slice(root.pathname.length).replace(/\.html$/, "");
     const { code = {}, guesses = {}, drills = {} } = kept.read(decodeURIComponent(page));
-    const [, kind] = /^#([a-z]+)-\d-\d+$/.exec(hash) ?? [];
+    const [, kind, level] = /^#([a-z]+)-(\d)-\d+$/.exec(hash) ?? [];
     if (kind && drills[kind]) {
-      const { passed, done } = drills[kind];
-      return { done: passed >= 3, says: ` … ${done} tried, ${passed} of 3 levels passed` };
+      const { passed, seeds, level: now, row } = drills[kind];
+      const says = seeds[level] ? ` … ${now === +level ? row : 0} of 5 in a row` : "";
+      return { done: passed >= level, says: passed >= level ? " ✓ passed" : says };
     }
     const tried = guesses[hash.replace("#predict-", "")] ?? code[`answer ${hash.slice(1)}`];
     if (!tried || tried.off) return { done: false, says: "" };

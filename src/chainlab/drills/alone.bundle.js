@@ -278,27 +278,29 @@ boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*
 problem.entry.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,[slot]:text}=this.
 shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole]=["x","width"].map(name=>+frame.
 getAttribute(name));const width=(whole-4)/columns;const left=x+4+place*width;return[this.fields[i],left,
-+text.getAttribute("y")-11,width-4]})}read(){return this.fields.map(({value})=>value.trim()?numbersIn(
-value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(values[entry.boxes[i].
-right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],numbers)}told(i,numbers,{
-slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.boxes[i];this.point(node);
-if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, 1/3, 0.5 or 0,5.`}}for(const[
-,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];return{edge,
-wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the marked node a\
-gain",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,values)))||sentence(
-hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
++text.getAttribute("y")-11,width-4]})}get draft(){return this.fields.map(({value})=>value)}set draft(texts){
+this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.fields.map(({value})=>value.
+trim()?numbersIn(value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(
+values[entry.boxes[i].right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],
+numbers)}told(i,numbers,{slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.
+boxes[i];this.point(node);if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, \
+1/3, 0.5 or 0,5.`}}for(const[,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];
+return{edge,wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the m\
+arked node again",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,
+values)))||sentence(hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
 keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
 this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
 node):[...chosen,node];this.clear();this.show()}show(){const{entry,names}=this.problem;for(const[node,
 says]of Object.entries(entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?
 this.mark(place):["","not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",
-`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get wanted(){
-const{order,right}=this.problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.
-chosen.includes(node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);
-const{letters,says:called}=this.problem.entry;const label=named(letters[node]?`{${node}}`:called[node].
-split(",")[0],this.problem.names);const whole=says?` All in all: ${says}.`:"";const words=named(first+
-whole,this.problem.names);return{at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(
-this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get draft(){
+return this.chosen}set draft(chosen){this.chosen=chosen;this.show()}get wanted(){const{order,right}=this.
+problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.chosen.includes(
+node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);const{letters,says:called}=this.
+problem.entry;const label=named(letters[node]?`{${node}}`:called[node].split(",")[0],this.problem.names);
+const whole=says?` All in all: ${says}.`:"";const words=named(first+whole,this.problem.names);return{
+at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.
+shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
 if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
  ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
@@ -329,12 +331,13 @@ this.formulas[this.at].push(tile);this.mark(this.at)}take(at=this.at,place=this.
 const tiles=this.formulas[at].map((tile,i)=>{const taken=()=>{this.choose(at);this.take(at,i);this.rows[at].
 name.focus()};return makeButton(tile,taken,{"aria-label":`${spoken(tile)}: take it away`})});place.replaceChildren(
 ...tiles);if(state)place.append({right:"✓",wrong:"✗"}[state]);element.dataset.state=state;this.clear()}focus(at=this.
-at){this.choose(at);this.rows[at].name.focus()}read(){return this.formulas.map(tiles=>tiles.length?tiles:
-void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(at)}judge(tiles,i){
-return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,misfit,words}){
-const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.map(([
-name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.join(
-" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
+at){this.choose(at);this.rows[at].name.focus()}get draft(){return this.formulas}set draft(formulas){
+this.formulas=formulas;formulas.forEach((_,i)=>this.mark(i))}read(){return this.formulas.map(tiles=>tiles.
+length?tiles:void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(
+at)}judge(tiles,i){return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,
+misfit,words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.
+map(([name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.
+join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
 lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
 super(problem,pictures,done);this.root=root;const{entry,values}=problem;const sized2=text=>filled(text,
 values);const whole=text=>text&&` ${sized2(text).replaceAll(" "," ")}`;const names=entry.names.map(
@@ -346,8 +349,9 @@ Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){const row=m
 cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, in NumPy`);this.marks[i]=make("s\
 pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label} =`);row.append(name,
 this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
-{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}read(){
-return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
+{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}get draft(){
+return this.texts}set draft(texts){this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.
+texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
 const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing is ty\
 ped yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
 this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{typed}=this.

@@ -24,6 +24,14 @@ export class Boxes extends Answers {
     });
   }
 
+  get draft() {
+    return this.fields.map(({ value }) => value);
+  }
+
+  set draft(texts) {
+    this.fields.forEach((field, i) => (field.value = texts[i] ?? ""));
+  }
+
   // What is written in each box: the numbers that it may mean; nothing where it is empty.
   read() {
     return this.fields.map(({ value }) => (value.trim() ? numbersIn(value) : undefined));

@@ -32,6 +32,15 @@ export class Choice extends Sheet {
     }
   }
 
+  get draft() {
+    return this.chosen;
+  }
+
+  set draft(chosen) {
+    this.chosen = chosen;
+    this.show();
+  }
+
   // What is right, in the order in which it is chosen.
   get wanted() {
     const { order, right } = this.problem.entry;

@@ -69,13 +69,13 @@ attempted(slip,known).value;return other?alike(value,other):slip.join()===tiles.
 join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:false,slips:made,misfit,
 words}};var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
 right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
-const others=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others.
+const others2=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others2.
 some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
 ...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
 return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
 most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
-most},variant,values)=>{const{fault,sent,sums}=variant;const others=variants.filter(other=>other.fault===
-fault&&other!==variant);const told=[edges[fault].right,...others.map(other=>other.sent[fault])];return[
+most},variant,values)=>{const{fault,sent,sums}=variant;const others2=variants.filter(other=>other.fault===
+fault&&other!==variant);const told=[edges[fault].right,...others2.map(other=>other.sent[fault])];return[
 ...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
 values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
 length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
@@ -95,15 +95,34 @@ return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object
 includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
 ...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
 entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var IN_A_ROW=5;var AFTER=[2,6];var begun=()=>({level:1,row:0,passed:0,done:0,seeds:{},again:[]});var after=(kept,{
-level,seed},clean,levels)=>{const next={...begun(),...kept};next.done++;next.seeds={...next.seeds,[level]:Math.
-max(next.seeds[level]??0,seed)};const is=one=>one.level===level&&one.seed===seed;const back=next.again.
-filter(is);next.again=next.again.filter(one=>!is(one));if(!clean)next.again.push(...AFTER.map(wait=>({
-level,seed,at:next.done+wait})));else next.again.push(...back.filter(({at})=>at>next.done));if(level!==
-next.level&&!back.length)[next.level,next.row]=[level,0];if(level===next.level)next.row=clean?next.row+
-1:0;const passes=next.row>=IN_A_ROW;if(passes){next.passed=Math.max(next.passed,level);next.level=Math.
-min(level+1,levels);next.row=0}return[next,passes]};var due=(kept,visit=false)=>{const{again,done}={
-...begun(),...kept};return again.filter(({at})=>visit||at<=done).sort((a,b)=>a.at-b.at)[0]};var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
+wrong,order)}}return void 0};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
+floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
+(graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
+met[level]??[];const isNew=!met.includes(seed);const is=one=>one.level===level&&one.seed===seed;const isBack=next.
+again.some(is);next.done++;if(isNew)next.met={...next.met,[level]:[...met,seed]};if(!isBack)next.seeds=
+{...next.seeds,[level]:Math.max(next.seeds[level]??0,seed)};next.again=next.again.filter(one=>!is(one));
+if(outcome!=="right"){const back=others(seed,graphs).map((other,k)=>({seed:other,at:next.done+AFTER[k]}));
+next.again=[...next.again,...back.map(one=>({level,...one}))]}if(level!==next.level&&!isBack)[next.level,
+next.row]=[level,0];if(level===next.level&&isNew){next.row={right:next.row+1,part:next.row}[outcome]??
+0}const passes=next.row>=IN_A_ROW;if(passes){next.passed=Math.max(next.passed,level);next.level=Math.
+min(level+1,levels);next.row=0}return[next,passes]};var due=(kept,visit=false,level=void 0)=>{const{
+again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.level)===one.level;return again.
+filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
+kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
+return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
+ in a row`]};var Map=class{constructor({kinds,levels,read}){Object.assign(this,{kinds,levels,read});this.sum=make(
+"summary");this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,this.table);
+this.table.addEventListener("click",({target})=>{if(target.closest("a"))this.element.open=false})}address(name,level){
+const kept=this.read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??
+0)+1;return`#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),
+level);const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};
+return make("td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.
+levels},(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);
+this.sum.textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
+map(level=>make("th",{scope:"col"},`Level ${level}`));const rows=this.kinds.map(kind=>{const cells=levels.
+map(level=>this.cell(kind,level));return make("tr",{},make("th",{scope:"row"},kind.title),...cells)});
+this.table.replaceChildren(make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
 next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
  d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
 g-bar cg-top"});this.buttons=phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.
@@ -173,12 +192,12 @@ return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phase
 root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
 words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
 label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;
-const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others=root.querySelector(
+const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others2=root.querySelector(
 "template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
-i));this.stage=new Stage([frames.at(-1),...others],label);this.phases=new Phases(phases,jump);this.words=
-new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make("div",
-{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,this.
-words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
+i));this.stage=new Stage([frames.at(-1),...others2],label);this.phases=new Phases(phases,jump);this.
+words=new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make(
+"div",{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,
+this.words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
 root.querySelector("script").before(live)}before(start){const now=Object.fromEntries(start.map(([node,
 slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
 slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
@@ -284,27 +303,29 @@ boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*
 problem.entry.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,[slot]:text}=this.
 shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole]=["x","width"].map(name=>+frame.
 getAttribute(name));const width=(whole-4)/columns;const left=x+4+place*width;return[this.fields[i],left,
-+text.getAttribute("y")-11,width-4]})}read(){return this.fields.map(({value})=>value.trim()?numbersIn(
-value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(values[entry.boxes[i].
-right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],numbers)}told(i,numbers,{
-slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.boxes[i];this.point(node);
-if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, 1/3, 0.5 or 0,5.`}}for(const[
-,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];return{edge,
-wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the marked node a\
-gain",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,values)))||sentence(
-hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
++text.getAttribute("y")-11,width-4]})}get draft(){return this.fields.map(({value})=>value)}set draft(texts){
+this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.fields.map(({value})=>value.
+trim()?numbersIn(value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(
+values[entry.boxes[i].right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],
+numbers)}told(i,numbers,{slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.
+boxes[i];this.point(node);if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, \
+1/3, 0.5 or 0,5.`}}for(const[,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];
+return{edge,wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the m\
+arked node again",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,
+values)))||sentence(hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
 keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
 this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
 node):[...chosen,node];this.clear();this.show()}show(){const{entry,names}=this.problem;for(const[node,
 says]of Object.entries(entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?
 this.mark(place):["","not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",
-`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get wanted(){
-const{order,right}=this.problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.
-chosen.includes(node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);
-const{letters,says:called}=this.problem.entry;const label=named(letters[node]?`{${node}}`:called[node].
-split(",")[0],this.problem.names);const whole=says?` All in all: ${says}.`:"";const words=named(first+
-whole,this.problem.names);return{at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(
-this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get draft(){
+return this.chosen}set draft(chosen){this.chosen=chosen;this.show()}get wanted(){const{order,right}=this.
+problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.chosen.includes(
+node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);const{letters,says:called}=this.
+problem.entry;const label=named(letters[node]?`{${node}}`:called[node].split(",")[0],this.problem.names);
+const whole=says?` All in all: ${says}.`:"";const words=named(first+whole,this.problem.names);return{
+at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.
+shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
 if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
  ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
@@ -335,12 +356,13 @@ this.formulas[this.at].push(tile);this.mark(this.at)}take(at=this.at,place=this.
 const tiles=this.formulas[at].map((tile,i)=>{const taken=()=>{this.choose(at);this.take(at,i);this.rows[at].
 name.focus()};return makeButton(tile,taken,{"aria-label":`${spoken(tile)}: take it away`})});place.replaceChildren(
 ...tiles);if(state)place.append({right:"✓",wrong:"✗"}[state]);element.dataset.state=state;this.clear()}focus(at=this.
-at){this.choose(at);this.rows[at].name.focus()}read(){return this.formulas.map(tiles=>tiles.length?tiles:
-void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(at)}judge(tiles,i){
-return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,misfit,words}){
-const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.map(([
-name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.join(
-" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
+at){this.choose(at);this.rows[at].name.focus()}get draft(){return this.formulas}set draft(formulas){
+this.formulas=formulas;formulas.forEach((_,i)=>this.mark(i))}read(){return this.formulas.map(tiles=>tiles.
+length?tiles:void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(
+at)}judge(tiles,i){return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,
+misfit,words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.
+map(([name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.
+join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
 lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
 super(problem,pictures,done);this.root=root;const{entry,values}=problem;const sized2=text=>filled(text,
 values);const whole=text=>text&&` ${sized2(text).replaceAll(" "," ")}`;const names=entry.names.map(
@@ -352,8 +374,9 @@ Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){const row=m
 cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, in NumPy`);this.marks[i]=make("s\
 pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label} =`);row.append(name,
 this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
-{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}read(){
-return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
+{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}get draft(){
+return this.texts}set draft(texts){this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.
+texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
 const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing is ty\
 ped yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
 this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{typed}=this.
@@ -411,41 +434,48 @@ this.select("Practise",called);const each=Array.from({length:levels},(_,i)=>[i+1
 select("Level",each);this.count=make("span",{class:"cg-count"});this.large=makeButton("Large",()=>this.
 enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton("Fill the next box",()=>this.
 task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"cg-choose"});choose.append(this.
-kind.parentNode,this.level.parentNode,this.count);this.body=make("div");this.place.replaceChildren(choose,
-this.body);this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.addEventListener(
+kind.parentNode,this.level.parentNode,this.count);this.body=make("div");this.map=new Map({kinds,levels,
+read:name=>this.read(name)});this.map.element.open=!location.hash;this.place.replaceChildren(this.map.
+element,choose,this.body);addEventListener("storage",()=>this.tell());addEventListener("pagehide",()=>this.
+keep());this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.addEventListener(
 "change",()=>this.start(+this.level.value));addEventListener("hashchange",()=>this.follow());document.
 addEventListener("fullscreenchange",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).
 drills?.last?.kind??kinds[0].name)}select(label,options){const inside=options.map(([value,says])=>make(
 "option",{value},says));return make("label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.
-name){return{...begun(),...window.kept.read(this.page).drills?.[name]}}choose(name){const back=due(this.
-read(name),true);if(back)return this.go(name,back.level,back.seed);this.start(this.read(name).level,
-name)}start(level,name=this.name){this.go(name,level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){
-const hash=`#${name}-${level}-${seed}`;if(location.hash===hash)this.follow();else location.hash=hash}follow(){
-const[,name,level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??[];const kind=this.kinds.find(
-one=>one.name===name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,
-+level,+seed);return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;
+name){return begun(window.kept.read(this.page).drills?.[name])}keep(){const{problem,solved,sheet}=this.
+task??{};const draft=solved?void 0:sheet?.draft;const kept=draft?.some(part=>part.length)?{name:problem.
+name,draft}:void 0;if(kept||this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){
+return window.kept.read(this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)
+return this.go(name,back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.
+name){this.go(name,level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}\
+-${level}-${seed}`;if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,
+level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??[];const kind=this.kinds.find(one=>one.
+name===name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,+level,
++seed);return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;
 let bank;try{bank=await(this.got[kind.name]??=this.fetch(kind.name))}catch{delete this.got[kind.name];
 this.body.replaceChildren(make("p",{class:"cg-asks"},"The problems could not be loaded."));const again=makeButton(
 "Try again",()=>this.open(kind,level,seed));return this.body.append(again)}if(turn!==this.turn)return;
-const entries=bank[level-1];const problem={...draw(kind.name,level,seed,entries),name:turn};this.name=
-kind.name;this.kind.value=kind.name;this.level.value=level;const moved=this.body.contains(document.activeElement);
-this.judged=false;const back=this.read().again.some(one=>one.level===level&&one.seed===seed);if(!back||
-!this.series||this.series.name!==kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(
-problem,{sheet:kind.sheet,asks:kind.asks,pictures:problem.entry.pictures,mistakes:this.mistakes,root:this.
-site,outcome:what=>this.note(problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);
-this.body.replaceChildren(this.task.element);this.task.sheet.fit();if(moved)this.task.sheet.focus();
-this.tell(seed)}async fetch(name){const answer=await fetch(this.site+this.banks[name]);if(!answer.ok)
-throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){const clean=what==="\
-right";let words="";if(!this.judged){this.judged=true;const[next,passes]=after(this.read(),problem,clean,
-this.levels);window.kept.put(this.page,"drills",kind.name,next);window.kept.put(this.page,"drills","\
-last",{kind:kind.name});if(passes)words=`<b>Level ${problem.level} is passed.</b>`}this.tell(problem.
-seed);if(what==="right"||what==="mended")this.on.focus();return words}tell(seed){const{level,row}=this.
-read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in a row`:"";const unkept=window.
+const entries=bank[level-1];const drawn=draw(kind.name,level,seed,entries);const problem={...drawn,name:turn,
+graphs:entries.length};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;const moved=this.
+body.contains(document.activeElement);this.judged=false;const back=this.read().again.some(one=>one.level===
+level&&one.seed===seed);if(!back||!this.series||this.series.name!==kind.name){this.series={name:kind.
+name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.asks,pictures:problem.entry.
+pictures,mistakes:this.mistakes,root:this.site,outcome:what=>this.note(problem,kind,what)});this.task.
+bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.task.element);if(this.drafted?.
+name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.fit();if(moved)this.task.sheet.
+focus();this.seed=seed;this.tell()}async fetch(name){const answer=await fetch(this.site+this.banks[name]);
+if(!answer.ok)throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){const outcome=[
+"right","part"].includes(what)?what:"wrong";let words=what==="part"?"One part went wrong, so the row\
+ stays as it is.":"";if(!this.judged){this.judged=true;const[next,passes]=after(this.read(),problem,
+outcome,this.levels);window.kept.put(this.page,"drills",kind.name,next);window.kept.put(this.page,"d\
+rills","last",{kind:kind.name});if(passes)words=`<b>Level ${problem.level} is passed.</b>`}this.tell();
+if(what!=="wrong")this.on.focus();return words}tell(){if(!this.name)return;this.map.show();const{level,
+row}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in a row`:"";const unkept=window.
 kept.trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;this.count.textContent=`Pro\
-blem ${seed}${here}${unkept}`}next(){const{level,seed}=this.series;const back=due(this.read());if(back)
-return this.go(this.name,back.level,back.seed);const now=this.read().level;if(this.judged&&now>level)
-return this.start(now);this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)return document.
-exitFullscreen();return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===
+blem ${this.seed}${here}${unkept}`}next(){const{level,seed}=this.series;const back=due(this.read());
+if(back)return this.go(this.name,back.level,back.seed);const now=this.read().level;if(this.judged&&now>
+level)return this.start(now);this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)
+return document.exitFullscreen();return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===
 this.root;this.root.classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.
 sheet.fit()}};var begin=()=>startAll(".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(
 root,data));if(document.readyState==="loading")addEventListener("DOMContentLoaded",begin);else begin();})();

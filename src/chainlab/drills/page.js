@@ -1,5 +1,6 @@
 import { make, makeButton, startAll } from "../../chainview/ui.js";
 import { draw } from "./problem.js";
+import { Map } from "./map.js";
 import { IN_A_ROW, after, begun, due } from "./progress.js";
 import { Task } from "./task.js";
 
@@ -23,7 +24,11 @@ class Practice {
     const choose = make("div", { class: "cg-choose" });
     choose.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
-    this.place.replaceChildren(choose, this.body);
+    this.map = new Map({ kinds, levels, read: (name) => this.read(name) });
+    this.map.element.open = !location.hash;
+    this.place.replaceChildren(this.map.element, choose, this.body);
+    addEventListener("storage", () => this.tell()); // another tab of this page
+    addEventListener("pagehide", () => this.keep());
     this.kind.addEventListener("change", () => this.choose(this.kind.value));
     this.level.addEventListener("change", () => this.start(+this.level.value));
     addEventListener("hashchange", () => this.follow());
@@ -38,7 +43,19 @@ class Practice {
 
   // What is kept of a kind.
   read(name = this.name) {
-    return { ...begun(), ...window.kept.read(this.page).drills?.[name] };
+    return begun(window.kept.read(this.page).drills?.[name]);
+  }
+
+  // Keep what is half answered until the page is read again.
+  keep() {
+    const { problem, solved, sheet } = this.task ?? {};
+    const draft = solved ? undefined : sheet?.draft;
+    const kept = draft?.some((part) => part.length) ? { name: problem.name, draft } : undefined;
+    if (kept || this.drafted) window.kept.put(this.page, "drills", "draft", kept);
+  }
+
+  get drafted() {
+    return window.kept.read(this.page).drills?.draft;
   }
 
   // Start a kind, or go on where the reader was in it.
@@ -83,7 +100,8 @@ class Practice {
     }
     if (turn !== this.turn) return; // another was chosen meanwhile
     const entries = bank[level - 1];
-    const problem = { ...draw(kind.name, level, seed, entries), name: turn };
+    const drawn = draw(kind.name, level, seed, entries);
+    const problem = { ...drawn, name: turn, graphs: entries.length };
     this.name = kind.name;
     this.kind.value = kind.name;
     this.level.value = level;
@@ -103,9 +121,11 @@ class Practice {
     });
     this.task.bar.append(this.on, this.one, this.large);
     this.body.replaceChildren(this.task.element);
+    if (this.drafted?.name === turn) this.task.sheet.draft = this.drafted.draft;
     this.task.sheet.fit();
     if (moved) this.task.sheet.focus();
-    this.tell(seed);
+    this.seed = seed;
+    this.tell();
   }
 
   async fetch(name) {
@@ -116,25 +136,27 @@ class Practice {
 
   // Keep what came of a problem: its first outcome counts.
   note(problem, kind, what) {
-    const clean = what === "right";
-    let words = "";
+    const outcome = ["right", "part"].includes(what) ? what : "wrong";
+    let words = what === "part" ? "One part went wrong, so the row stays as it is." : "";
     if (!this.judged) {
       this.judged = true;
-      const [next, passes] = after(this.read(), problem, clean, this.levels);
+      const [next, passes] = after(this.read(), problem, outcome, this.levels);
       window.kept.put(this.page, "drills", kind.name, next);
       window.kept.put(this.page, "drills", "last", { kind: kind.name });
       if (passes) words = `<b>Level ${problem.level} is passed.</b>`;
     }
-    this.tell(problem.seed);
-    if (what === "right" || what === "mended") this.on.focus();
+    this.tell();
+    if (what !== "wrong") this.on.focus();
     return words;
   }
 
-  tell(seed) {
+  tell() {
+    if (!this.name) return;
+    this.map.show();
     const { level, row } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
     const unkept = window.kept.trouble() && ` · not kept by this browser: ${window.kept.trouble()}`;
-    this.count.textContent = `Problem ${seed}${here}${unkept}`;
+    this.count.textContent = `Problem ${this.seed}${here}${unkept}`;
   }
 
   // What was wrong and is due; else the next of the series, of the next level where one is passed.

@@ -77,6 +77,15 @@ export class Tiles extends Answers {
     this.rows[at].name.focus();
   }
 
+  get draft() {
+    return this.formulas;
+  }
+
+  set draft(formulas) {
+    this.formulas = formulas;
+    formulas.forEach((_, i) => this.mark(i));
+  }
+
   read() {
     return this.formulas.map((tiles) => (tiles.length ? tiles : undefined));
   }

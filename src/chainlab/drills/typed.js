@@ -50,6 +50,14 @@ export class Typed extends Answers {
     return this.fields.map(({ value }) => value);
   }
 
+  get draft() {
+    return this.texts;
+  }
+
+  set draft(texts) {
+    this.fields.forEach((field, i) => (field.value = texts[i] ?? ""));
+  }
+
   read() {
     return this.texts.map((text) => text.trim());
   }

@@ -325,24 +325,57 @@ def test_a_wrong_number_is_called_by_the_mistakes_that_give_it(page):
                 assert verdict["right"] or name in [slip[0] for slip in verdict["slips"]]
 
 
-def test_what_was_wrong_comes_back_after_two_and_six_and_five_right_pass_a_level(page):
+def after(page, kept, level, seed, outcome="right", graphs=8):
+    given = {"level": level, "seed": seed, "graphs": graphs}
+    return called(page, f"after({json.dumps(kept)}, {json.dumps(given)}, '{outcome}', 3)[0]")
+
+
+def test_what_was_wrong_comes_back_with_other_numbers_after_two_and_six(page):
     came = called(page, """(() => {
         let [kept, seed, seen] = [{}, 0, []];
         for (let i = 0; i < 14; i++) {
             const back = due(kept);
-            const one = back ?? { level: { ...begun(), ...kept }.level, seed: ++seed };
+            const one = back ?? { level: begun(kept).level, seed: ++seed };
             seen.push([one.level, one.seed]);
-            [kept] = after(kept, one, i !== 0, 3);
+            [kept] = after(kept, { ...one, graphs: 8 }, i ? "right" : "wrong", 3);
             if (kept.passed && seen.at(-1)[0] < kept.level) seed = 0;
         }
         return [seen, due({ ...kept, again: [{ level: 1, seed: 4, at: 99 }] }, true), kept.passed];
     })()""")  # fmt: skip
     seen, back, passed = came
-    assert seen[:4] == [[1, 1], [1, 2], [1, 3], [1, 1]]
-    assert seen[7] == [1, 1]
-    assert [1, 1] not in seen[8:]
+    assert seen[:3] == [[1, 1], [1, 2], [1, 3]]
+    again = [seen[3], seen[7]]
+    assert all(level == 1 and seed % 8 == 1 for level, seed in again)
+    assert len({1, *(seed for _, seed in again)}) == 3
+    assert not [seen.index(one) for one in again if seen.count(one) > 1]
     assert back["seed"] == 4
     assert passed == 2
+
+
+@pytest.mark.parametrize("graphs", [1, 3, 8, 12])
+def test_other_numbers_are_those_of_another_problem_of_the_graph(page, graphs):
+    for seed in range(1, 301):
+        found = called(page, f"others({seed}, {graphs})")
+        assert len({seed, *found}) == 3
+        assert all(1 <= other <= 200 and (other - seed) % graphs == 0 for other in found)
+
+
+def test_a_problem_counts_once_and_one_wrong_part_leaves_the_row(page):
+    kept = after(page, {}, 1, 1)
+    assert after(page, kept, 1, 1)["row"] == kept["row"] == 1
+    part = after(page, kept, 1, 2, "part")
+    assert (part["row"], len(part["again"])) == (1, 2)
+    assert after(page, kept, 1, 2, "wrong")["row"] == 0
+
+
+def test_the_state_of_a_level(page):
+    kept = after(page, after(page, {}, 1, 1), 1, 2)
+    states = called(page, f"[1, 2].map((level) => stateOf({json.dumps(kept)}, level)[1])")
+    assert states == ["2 of 5 in a row", "not begun"]
+    kept |= {"passed": 1, "level": 2, "row": 0}
+    assert called(page, f"stateOf({json.dumps(kept)}, 1)") == ["✓", "passed"]
+    kept |= {"again": [{"level": 1, "seed": 9, "at": 0}]}
+    assert called(page, f"stateOf({json.dumps(kept)}, 1)") == ["↻", "due again"]
 
 
 @pytest.mark.parametrize(
