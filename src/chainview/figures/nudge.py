@@ -16,6 +16,7 @@ from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure, moving
 from chainview.figures.numbers import NumberGraph, size
 from chainview.figures.program import PageProgram, follow, record
+from chainview.player.messages import is_close
 from chainview.player.names import amount, index_text
 from chainview.read.items import Item
 from chainview.read.words import listed, truncate
@@ -233,7 +234,7 @@ def _plot(top: str) -> str:
 
 def _check(item: Item, got: Sequence[Any], known: Any) -> None:
     came = np.reshape(np.asarray(got, float), np.shape(known))
-    if not np.allclose(came, known, rtol=1e-5, atol=1e-12, equal_nan=True):
+    if not is_close(came, known):
         raise ValueError(
             f"nudge: computed from the leaves, {item.name} is {size(came):.6g}, but the graph has "
             f"{size(known):.6g}: was a leaf changed after the graph was computed, or does a rule "

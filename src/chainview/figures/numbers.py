@@ -4,11 +4,12 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import adjoints
+from chaingrad.backward import Message, messages
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.draw.svg import either, scrolling
@@ -29,12 +30,12 @@ class NumberGraph:
     Attributes:
         items: its nodes, parents before children.
         names: what they are called.
-        grads: of the root, of the nodes that have one.
+        sent: the messages of its backward pass.
     """
 
     items: Sequence[Item]
     names: NodeNames
-    grads: Mapping[Any, Any]
+    sent: Sequence[Message]
 
     @classmethod
     def read(
@@ -63,8 +64,13 @@ class NumberGraph:
                     f"{caller} takes a graph of numbers, and {item.name} is an array of shape "
                     f"{item.node.shape}: compute with a node for each entry"
                 )
-        grads = adjoints(root, root.seed(), [item.node for item in items])
-        return cls(items, NodeNames(items), grads)
+        return cls(items, NodeNames(items), list(messages(root)))
+
+    @cached_property
+    def grads(self) -> dict[Any, Any]:
+        """The gradients of the root, of the nodes that have one."""
+        top = self.top.node
+        return {top: top.seed()} | {message.parent: message.total for message in self.sent}
 
     @property
     def top(self) -> Item:

@@ -1,10 +1,8 @@
 """Click the nodes in an order of one's own: do the gradients come out right?"""
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Any
 
-from chaingrad.backward import Message, messages
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure, moving
@@ -41,8 +39,7 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
     >>> order(c)
     <Figure: Backward pass from c to click through: c, b; the gradients to find: a.>
     """
-    graph = NumberGraph.read(root, "order", max_nodes)
-    clicks = _Clicks(graph, list(messages(root)))
+    clicks = _Clicks(NumberGraph.read(root, "order", max_nodes))
     return moving(
         clicks.alt(), clicks.data(), "order", clicks.static_html(direction), clicks.controls()
     )
@@ -51,13 +48,13 @@ def order(root: Node, *, direction: Direction | None = None, max_nodes: int = MO
 class _Clicks:
     """A graph whose nodes pass their gradients on by clicks."""
 
-    def __init__(self, graph: NumberGraph, sent: Sequence[Message]) -> None:
+    def __init__(self, graph: NumberGraph) -> None:
         self.graph, self.names = graph, graph.names
         self.shown = [item for item in graph.items if item.node in graph.grads]
         self.leaves = [item for item in self.shown if item.is_leaf]
         self.sends: dict[str, list[dict[str, Any]]] = {item.id: [] for item in self.shown}
         self.shares: dict[tuple[str, int], float] = {}
-        for message in sent:
+        for message in graph.sent:
             child, position = self.names.item(message.child), message.position
             self.sends[child.id].append(_send(child, position, message.local))
             self.shares[child.id, position] = float(message.share)

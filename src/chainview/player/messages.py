@@ -225,7 +225,7 @@ def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]
     found = [(item, value) for item, value in ends.values() if item.is_leaf]
     due = _expected_gradients(events, names, truth)
     ours = dict.fromkeys(due, 0.0) | {item.id: value for item, value in found}
-    wrong = [(names.item_by_id(id), x) for id, x in due.items() if not _close(ours[id], x)][
+    wrong = [(names.item_by_id(id), x) for id, x in due.items() if not is_close(ours[id], x)][
         :MOST_WRONG
     ]
     told = [f"{names.adjoint(item)} = {_now(value)}" for item, value in found]
@@ -244,7 +244,8 @@ def _outcome(events: Sequence[Event], names: NodeNames, truth: Mapping[str, Any]
     )
 
 
-def _close(found: Any, right: Any) -> bool:
+def is_close(found: Any, right: Any) -> bool:
+    """Return whether a number or array is the right one, up to rounding."""
     found, right = unwrapped(found), unwrapped(right)
     return np.ndim(found) <= np.ndim(right) and np.allclose(
         found, right, rtol=1e-5, atol=1e-12, equal_nan=True
