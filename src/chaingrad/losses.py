@@ -177,7 +177,7 @@ def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
     picked = rules.pick(shifted, (np.arange(len(labels)), labels))
     powers = np.exp(shifted) if rules.is_symbol(shifted) else np.exp(shifted, out=shifted)
     total = powers.sum(axis=1, keepdims=True)
-    if kept is not None:
+    if kept is not None and not isinstance(a, rules.Traced):
         kept[:] = [(powers, total)]  # so that the backward pass takes no exponential again
     return np.mean(np.log(total[:, 0]) - picked)
 

@@ -8,7 +8,7 @@ import pytest
 from py_mini_racer import MiniRacer
 
 import chaingrad
-from chaingrad import Node, checkpoint, rules, where
+from chaingrad import Node, checkpoint, losses, rules, where
 from chaingrad.backward import adjoints
 from chainview import nudge, order, play
 from chainview.figures.figure import HERE
@@ -417,3 +417,11 @@ def test_they_ask_for_nothing_and_leak_no_name(figure):
     selectors = re.findall(r"(?:^|[},{;])\s*([^{};@]+)\{", style)
     for selector in ",".join(selectors).split(","):
         assert "chaingrad-moving" in selector, selector
+
+
+def test_a_graph_that_was_nudged_can_still_be_passed() -> None:
+    z = Node([[1.0, 2.0]], "z")
+    loss = losses.cross_entropy(z, [0])
+    nudge(loss)
+    loss.backward()
+    np.testing.assert_allclose(z.grad, [[-0.7310586, 0.7310586]], rtol=1e-6)
