@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _fast, modes
+from chaingrad._messages import kind
 from chaingrad._release import is_released, release_node
 from chaingrad._shares import accumulated, added, copy_if_view, match_parent
 
@@ -243,13 +244,15 @@ def messages(root: Any, seed: Any = None) -> Iterator[Message]:
         seed: its adjoint; by default 1.
 
     Raises:
-        TypeError, ValueError: as `~chaingrad.node.Node.backward`.
+        TypeError, ValueError: as `~chaingrad.node.Node.backward`, when the first is asked for.
 
     >>> from chaingrad import Node
     >>> x = Node(3.0, "x")
     >>> [(m.parent.label, m.above, m.local, m.share, m.total) for m in messages(x * x)]
     [('x', 1.0, 3.0, 3.0, 3.0), ('x', 1.0, 3.0, 3.0, 6.0)]
     """
+    if not hasattr(root, "rule"):
+        raise TypeError(f"messages expects a node; got {kind(root)}")
     adjoint = {root: root.seed(seed)}
     for node in children_first(root):
         g = adjoint[node]

@@ -72,6 +72,24 @@ def test_messages_add_up_to_the_gradients_of_the_fast_pass(seed):
     assert set(sent) == set(edges)
 
 
+def test_messages_say_a_local_gradient_only_where_it_is_a_number():
+    x, W = Node(3.0, "x"), Node(np.array([1.0, 2.0]), "W")
+    c = Node(5.0, requires_grad=False)
+    found = [(m.child.op, m.position, m.local) for m in messages((W * x).sum() * c)]
+    assert found == [("mul", 0, 5.0), ("sum", 0, None), ("mul", 0, None), ("mul", 1, None)]
+    assert [m.local for m in messages(x * c)] == [5.0]
+    assert list(messages(x)) == []
+
+
+@pytest.mark.parametrize(("root", "says"), [
+    (3.0, "expects a node; got"),
+    (Node(1.0, requires_grad=False), "does not depend on any node that requires a gradient"),
+])  # fmt: skip
+def test_messages_refuse_what_has_none(root, says):
+    with pytest.raises(TypeError, match=says):
+        next(messages(root))
+
+
 @pytest.mark.parametrize("independent", [False, True])
 def test_several_wanted_nodes_get_their_total_derivatives(independent):
     w, v = Node(3.0), Node(5.0)
