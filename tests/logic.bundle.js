@@ -104,7 +104,13 @@ includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({label,error,look}
 mistakes,wrong).map(([told])=>told);const kinds=says.join(" Another mistake gives the same. ")||sentence(
 hint);return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${kinds}`},number({label,right,words}){
 const is=right===void 0?"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
-tries)](found,mistakes);var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+tries)](found,mistakes);var start_exports={};__export(start_exports,{QUESTIONS:()=>QUESTIONS,firstStop:()=>firstStop,nextStop:()=>nextStop});
+var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
+if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
+high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);
+const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answers.length>=QUESTIONS||
+low>=count||failed>1)return void 0;return low+Math.floor((high-low)/3)};var firstStop=(answers,count)=>Math.
+min(between(answers,count)[1],count-1);var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
@@ -130,4 +136,4 @@ includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const nu
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
 test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
 numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,drawMatrices,judgeTiles,numbersIn,series});Object.assign(globalThis,
-numbers_exports,problem_exports,progress_exports,ramp_exports,{apart,stepAt});})();
+numbers_exports,problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();

@@ -5,10 +5,11 @@ import * as numbers from "../src/chainlab/drills/numbers.js";
 import * as problem from "../src/chainlab/drills/problem.js";
 import { apart } from "../src/chainlab/drills/apart.js";
 import * as ramp from "../src/chainlab/drills/ramp.js";
+import * as start from "../src/chainlab/drills/start.js";
 import { stepAt } from "../src/chainlab/drills/steps.js";
 import * as progress from "../src/chainlab/drills/progress.js";
 import { numbersIn } from "../src/chainlab/drills/reading.js";
 import { series } from "../src/chainlab/drills/series.js";
 
 Object.assign(globalThis, { OPS, run, drawMatrices, judgeTiles, numbersIn, series });
-Object.assign(globalThis, numbers, problem, progress, ramp, { apart, stepAt });
+Object.assign(globalThis, numbers, problem, progress, ramp, start, { apart, stepAt });

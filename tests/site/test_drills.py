@@ -503,6 +503,22 @@ def test_the_map_shows_each_level_and_leads_there(page: Page) -> None:
     expect(page.locator(".cg-map")).not_to_have_attribute("open", "")
 
 
+def test_where_to_start_is_asked_and_kept(page: Page) -> None:
+    page.get_by_role("button", name="Where should I start?").click()
+    expect(page.locator(".cg-count")).to_contain_text("Where should I start?")
+    names = []
+    while "Where should I start?" in page.locator(".cg-count").inner_text():
+        name = page.locator(".cg-task").get_attribute("data-name") or ""
+        names.append(name)
+        page.get_by_role("button", name="Next").click()
+        expect(page.locator(f".cg-task[data-name={name}]")).to_have_count(0)
+    assert 2 <= len(names) <= 6
+    assert page.evaluate(f"kept.read('{PAGE}').drills.local") is None
+    page.reload()
+    advice = page.locator(".cg-start")
+    expect(advice).to_contain_text("Begin with Computational graphs, and practise Local gradients")
+
+
 def test_half_typed_answers_outlast_a_reload(page: Page) -> None:
     opened(page, problem("adjoints", 1, 2))
     put(page, ["1/3", "7"])

@@ -15,6 +15,17 @@ from chainview.player.player import SHEETS as PLAYER
 
 HERE = files(__package__)
 TOLD = {name: [row.told, row.lesson] for name, row in MISTAKES.items()}
+PATH = (  # kinds in the order of the course, a level, and the page that teaches them
+    ("local", 1, "foundations/computational-graph", "Computational graphs"),
+    ("chain", 1, "foundations/chain-rule", "The chain rule"),
+    ("adjoints", 1, "foundations/chain-rule", "The chain rule"),
+    ("orders", 1, "foundations/autograd-engine", "An autograd engine"),
+    ("messages", 2, "foundations/autograd-engine", "An autograd engine"),
+    ("shapes", 1, "mlp/matrix-equations", "Matrix equations"),
+    ("shapes", 2, "mlp/matrix-equations", "Matrix equations"),
+    ("costs", 1, "cost/time-and-flops", "Time and FLOPs"),
+    ("keep", 1, "cost/memory-and-rematerialization", "Memory and rematerialization"),
+)
 ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
 SHEETS = (*PLAYER, HERE / "drill.css")
 
@@ -102,6 +113,13 @@ def practice(banks: Mapping[str, str], page: str) -> str:
         {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}
         for name, kind in KINDS.items()
     ]
-    data = {"kinds": kinds, "levels": len(LEVELS), "banks": banks, "mistakes": TOLD, "page": page}
+    data = {
+        "kinds": kinds,
+        "levels": len(LEVELS),
+        "banks": banks,
+        "mistakes": TOLD,
+        "page": page,
+        "path": PATH,
+    }
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
     return piece("player", "Problems", inside, data, PAGE, SHEETS, "drills")

@@ -1,13 +1,16 @@
-import { make } from "../../chainview/ui.js";
+import { make, makeButton } from "../../chainview/ui.js";
 import { begun, due, stateOf } from "./progress.js";
 
 // All kinds and levels, and what the reader has done of each; a cell leads to its next problem.
 export class Map {
-  constructor({ kinds, levels, read }) {
+  constructor({ kinds, levels, read, start }) {
     Object.assign(this, { kinds, levels, read });
+    this.advice = make("span");
+    const ask = makeButton("Where should I start?", start);
+    const line = make("p", { class: "cg-start", role: "status" }, ask, this.advice);
     this.sum = make("summary");
     this.table = make("table");
-    this.element = make("details", { class: "cg-map" }, this.sum, this.table);
+    this.element = make("details", { class: "cg-map" }, this.sum, line, this.table);
     this.table.addEventListener("click", ({ target }) => {
       if (target.closest("a")) this.element.open = false;
     });

@@ -2,12 +2,13 @@ import { make, makeButton, startAll } from "../../chainview/ui.js";
 import { draw } from "./problem.js";
 import { Map } from "./map.js";
 import { IN_A_ROW, after, begun, due } from "./progress.js";
+import { QUESTIONS, firstStop, nextStop } from "./start.js";
 import { Task } from "./task.js";
 
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
-  constructor(root, { kinds, levels, banks, mistakes, page }) {
-    Object.assign(this, { root, kinds, levels, banks, mistakes, page });
+  constructor(root, { kinds, levels, banks, mistakes, page, path }) {
+    Object.assign(this, { root, kinds, levels, banks, mistakes, page, path });
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
@@ -24,7 +25,8 @@ class Practice {
     const choose = make("div", { class: "cg-choose" });
     choose.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
-    this.map = new Map({ kinds, levels, read: (name) => this.read(name) });
+    const start = () => this.ask([]);
+    this.map = new Map({ kinds, levels, read: (name) => this.read(name), start });
     this.map.element.open = !location.hash;
     this.place.replaceChildren(this.map.element, choose, this.body);
     addEventListener("storage", () => this.tell()); // another tab of this page
@@ -99,6 +101,7 @@ class Practice {
       return this.body.append(again);
     }
     if (turn !== this.turn) return; // another was chosen meanwhile
+    if (this.asked?.name !== turn) this.asked = undefined;
     const entries = bank[level - 1];
     const drawn = draw(kind.name, level, seed, entries);
     const problem = { ...drawn, name: turn, graphs: entries.length };
@@ -138,7 +141,10 @@ class Practice {
   note(problem, kind, what) {
     const outcome = ["right", "part"].includes(what) ? what : "wrong";
     let words = what === "part" ? "One part went wrong, so the row stays as it is." : "";
-    if (!this.judged) {
+    if (!this.judged && this.asked) {
+      this.judged = true;
+      this.asked.right = outcome === "right";
+    } else if (!this.judged) {
       this.judged = true;
       const [next, passes] = after(this.read(), problem, outcome, this.levels);
       window.kept.put(this.page, "drills", kind.name, next);
@@ -150,9 +156,47 @@ class Practice {
     return words;
   }
 
+  // Ask the next question of where to start, after those that were answered; or say where.
+  ask(answers) {
+    const { path } = this;
+    const stop = nextStop(answers, path.length);
+    if (stop === undefined) return this.advise(firstStop(answers, path.length));
+    const [kind, level] = path[stop];
+    const seed = 150 + answers.length; // far from where a series begins
+    this.map.element.open = false;
+    this.asked = { answers, stop, name: `${kind}-${level}-${seed}`, right: false };
+    this.go(kind, level, seed);
+  }
+
+  advise(stop) {
+    this.asked = undefined;
+    window.kept.put(this.page, "drills", "start", { stop });
+    this.map.element.open = true;
+    const [kind, level] = this.path[stop];
+    this.start(level, kind);
+    this.map.sum.focus();
+  }
+
+  // Where to start, if that was found out.
+  get advice() {
+    const { stop } = window.kept.read(this.page).drills?.start ?? {};
+    if (!this.path[stop]) return [];
+    const [name, level, page, title] = this.path[stop];
+    const kind = this.kinds.find((one) => one.name === name);
+    const read = make("a", { href: `${this.site}chapters/${page}.html` }, title);
+    const practise = make("a", { href: `#${name}-${level}-1` }, `${kind.title}, level ${level}`);
+    return [" Begin with ", read, ", and practise ", practise, "."];
+  }
+
   tell() {
     if (!this.name) return;
     this.map.show();
+    this.map.advice.replaceChildren(...this.advice);
+    if (this.asked) {
+      const number = this.asked.answers.length + 1;
+      this.count.textContent = `Where should I start? Problem ${number} of ${QUESTIONS} at most`;
+      return;
+    }
     const { level, row } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
     const unkept = window.kept.trouble() && ` · not kept by this browser: ${window.kept.trouble()}`;
@@ -161,6 +205,10 @@ class Practice {
 
   // What was wrong and is due; else the next of the series, of the next level where one is passed.
   next() {
+    if (this.asked) {
+      const { answers, stop, right } = this.asked;
+      return this.ask([...answers, { stop, right }]);
+    }
     const { level, seed } = this.series;
     const back = due(this.read());
     if (back) return this.go(this.name, back.level, back.seed);

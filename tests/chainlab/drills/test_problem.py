@@ -18,7 +18,7 @@ from chaingrad.node import Node
 from chainlab import random_problems
 from chainlab.drills import KINDS, costs, equations, keep, orders, problem, tiles, typed
 from chainlab.drills.bank import entry
-from chainlab.drills.drill import drill
+from chainlab.drills.drill import PATH, drill
 from chainlab.drills.fit import is_small, names_of
 from chainlab.drills.forms import Form
 from chainlab.drills.formulas import BAR
@@ -376,6 +376,28 @@ def test_the_state_of_a_level(page):
     assert called(page, f"stateOf({json.dumps(kept)}, 1)") == ["✓", "passed"]
     kept |= {"again": [{"level": 1, "seed": 9, "at": 0}]}
     assert called(page, f"stateOf({json.dumps(kept)}, 1)") == ["↻", "due again"]
+
+
+@pytest.mark.parametrize("knows", range(10))
+def test_where_to_start_is_found_within_six_problems(page, knows):
+    """Readers who know the first stops begin with the next; a slip moves that a little."""
+    found = {}
+    for slip in range(-1, 6):
+        answers = []
+        while (stop := called(page, f"nextStop({json.dumps(answers)}, 9) ?? null")) is not None:
+            right = stop < knows and len(answers) != slip
+            answers.append({"stop": stop, "right": right})
+        assert len(answers) <= 6
+        found[slip] = called(page, f"firstStop({json.dumps(answers)}, 9)")
+    assert found[-1] == min(knows, 8)
+    assert all(abs(stop - found[-1]) <= 4 for stop in found.values())
+
+
+def test_the_path_leads_to_pages_by_their_titles():
+    for kind, level, path, title in PATH:
+        assert kind in KINDS
+        assert level in LEVELS
+        assert f"# {title}\n" in (ROOT / "chapters" / f"{path}.md").read_text()
 
 
 @pytest.mark.parametrize(
