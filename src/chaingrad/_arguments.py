@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._messages import kind
+from chaingrad._wording import kind
 from chaingrad.node import Node
 
 

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from chaingrad._messages import describe
+from chaingrad._wording import describe
 
 
 def deepcopied(root: Any, memo: dict[int, Any]) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad._messages import describe, kind
+from chaingrad._wording import describe, kind
 from chaingrad.rules import (
     Traced,
     cast,

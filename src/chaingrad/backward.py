@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _fast, modes
-from chaingrad._messages import kind
 from chaingrad._release import is_released, release_node
 from chaingrad._shares import accumulated, added, copy_if_view, match_parent
+from chaingrad._wording import kind
 
 ndarray = np.ndarray
 data_of: Callable[[Any], Any] = attrgetter("data")

@@ -19,8 +19,8 @@ import numpy as np
 
 from chaingrad import _tree, modes, rules
 from chaingrad._arguments import parameter_list
-from chaingrad._messages import kind
 from chaingrad._shares import zeros
+from chaingrad._wording import kind
 from chaingrad.backward import adjoints
 from chaingrad.node import Node, as_data
 from chaingrad.operations import stack

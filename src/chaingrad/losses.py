@@ -10,7 +10,7 @@ import numpy as np
 
 from chaingrad import rules
 from chaingrad._arguments import as_node, at_least_zero, node_list
-from chaingrad._messages import describe
+from chaingrad._wording import describe
 from chaingrad.node import Node
 from chaingrad.rules import Rule, Value
 

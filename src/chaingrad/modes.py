@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from chaingrad._messages import describe
+from chaingrad._wording import describe
 from chaingrad.rules import Rule, value
 
 P = ParamSpec("P")

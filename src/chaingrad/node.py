@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chaingrad import _copies, _elsewhere, arrays, modes, operations, rules
-from chaingrad._messages import describe, explain_error, kind
+from chaingrad._wording import describe, explain_error, kind
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
 from chaingrad.rules import JointRule, Rule, Traced, is_number, is_symbol

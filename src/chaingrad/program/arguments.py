@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _tree
-from chaingrad._messages import describe, kind
+from chaingrad._wording import describe, kind
 from chaingrad.node import Node
 from chaingrad.program.tape import Recorded
 

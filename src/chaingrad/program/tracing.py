@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad import modes
-from chaingrad._messages import describe
+from chaingrad._wording import describe
 from chaingrad.node import Node
 from chaingrad.program.gauge import vanishing
 from chaingrad.program.identities import simpler

@@ -14,7 +14,7 @@ import numpy as np
 
 import chaingrad
 from chaingrad import losses, nn
-from chaingrad._messages import naming_nodes
+from chaingrad._wording import naming_nodes
 from chaingrad.node import Node
 from chainlab.workbench.hints import foreign_code, hint_for, hint_for_syntax
 

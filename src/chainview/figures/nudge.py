@@ -14,9 +14,9 @@ import numpy as np
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure, moving
-from chainview.figures.numbers import NumberGraph, size
+from chainview.figures.number_graph import NumberGraph, size
 from chainview.figures.program import PageProgram, follow, record
-from chainview.player.messages import is_close
+from chainview.player.backward_steps import is_close
 from chainview.player.names import amount, index_text
 from chainview.read.items import Item
 from chainview.read.words import listed, truncate

@@ -6,7 +6,7 @@ from typing import Any
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.figures.figure import Figure, moving
-from chainview.figures.numbers import NumberGraph
+from chainview.figures.number_graph import NumberGraph
 from chainview.player.names import amount
 from chainview.read.items import Item
 from chainview.read.words import listed, truncate

@@ -12,7 +12,7 @@ from chaingrad.backward import local_gradient as engines_own
 from chaingrad.graph import GraphNode
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
-from chainview.player.messages import backward_steps
+from chainview.player.backward_steps import backward_steps
 from chainview.player.names import NodeNames, amount, data_text, is_plain_number
 from chainview.player.picture import Look, draw, fitting
 from chainview.player.player import BEYOND, MOST_NODES, Player
