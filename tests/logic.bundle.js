@@ -7,17 +7,14 @@ where:(condition,a,b)=>condition?a:b,logaddexp:(a,b)=>a===b?a+Math.LN2:Math.max(
 exp(-Math.abs(a-b)))};for(const name of["sign","exp","log","sqrt","sin","cos","tanh","log1p","expm1"]){
 OPS[name]=Math[name]}var run=({constants,code},inputs,count=code.length)=>{const values=[...inputs,...constants.
 map(Number)];for(let i=0;i<count;i++){const[name,a,b,c]=code[i];values.push(OPS[name](values[a],values[b],
-values[c]))}return values};var numbers_exports={};__export(numbers_exports,{CLOSE:()=>CLOSE,EXACT:()=>EXACT,exact:()=>exact,filled:()=>filled,
-named:()=>named,same:()=>same});var EXACT=60;var CLOSE=1e-9;var same=(x,y)=>Math.abs(x-y)<CLOSE;var exact=x=>{
-const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,
-below]=[below,above%below];const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)
-text=String(+x.toPrecision(4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace(
-"-","−")};var filled=(text,values)=>text.replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);
-const joined2=/[×+·]\s*(<[^>]*>)?$/.test(text.slice(0,at));return joined2&&number.startsWith("−")?
-`(${number})`:number});var named=(text,names)=>text.replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
-letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
-15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
-below,choose:among=>among[below(among.length)]}};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
+values[c]))}return values};var numbers_exports={};__export(numbers_exports,{exact:()=>exact,near:()=>near,same:()=>same});var EXACT=60;
+var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-Math.round(x))<
+CLOSE;var near=(x,y)=>{if(y===null)return false;if(same(x,y))return true;if(whole(1e3*y)||x*y<=0)return false;
+const[typed,right]=[Math.abs(x),Math.abs(y)];const unit=10**(Math.floor(Math.log10(right))+1-DIGITS);
+const short=right-typed;return Math.abs(short)<=unit/2||short>0&&short<unit};var exact=x=>{const parts=Math.
+round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,below]=[below,above%
+below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=String(+x.toPrecision(4));else
+text=20%part?`${top}/${part}`:String(top/part);return text.replace("-","−")};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
 join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
 map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
 "mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
@@ -35,60 +32,31 @@ if(SCALES[tile])scale*=SCALES[tile];else if(tile==="⊙")close();else if(REDUCED
 found||chain)throw new Misfit(`“${tile}” stands once, before all factors`);reduced=REDUCED[tile]}else{
 const matrix=known[tile]??turned(known[tile.slice(0,-1)]);const factor={name:tile,value:matrix};chain=
 chain?product(chain,factor,`${chain.name} ${tile}`):factor}}close();return scaled(reduced?reduced(found):
-found,scale)};var computed=(tiles,known)=>{const ends=tiles.map((tile,i)=>/^[+−]$/.test(tile)?i:-1).
-filter(i=>i>=0);const starts=ends[0]===0?ends:[-1,...ends];const terms=starts.map((start,i)=>{const term=termOf(
-tiles.slice(start+1,starts[i+1]),known);return tiles[start]==="−"?scaled(term,-1):term});return terms.
-reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"))};var attempted=(tiles,known)=>{try{return{value:computed(
-tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misfit:error.message}}};
-var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
-right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
-known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
-const{sizes,apart:apart2,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from(
-{length:sizes},()=>dice.choose([2,3,4]));if(apart2&&new Set(values).size<sizes)continue;const known={};
-for(const[name,places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();
-const row=()=>Array.from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from(
-{length:rows},row)}for(const[name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)
-known[label]=computed(right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,
-known}}throw new Error(`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{
-const{label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(
-later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));
-if(late){const misfit2=`${late} is itself still to be found`;return{right:false,slips:[],misfit:misfit2,
-words:misfit2}}const{value,misfit}=attempted(tiles,known);const wanted=computed(right,known);if(value&&
-alike(value,wanted))return{right:true,slips:[]};const made=slips.filter(([,slip])=>{const other=value&&
-attempted(slip,known).value;return other?alike(value,other):slip.join()===tiles.join()});let words=misfit??
-`its shape is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=
-`it is ${sized(value)}, and ${label} is ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).
-join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:false,slips:made,misfit,
-words}};var problem_exports={};__export(problem_exports,{draw:()=>draw,judge:()=>judge,judgeKept:()=>judgeKept,
-judgeOrder:()=>judgeOrder});var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
-right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
-const others2=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others2.
-some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
-...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
-return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
-most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
-most},variant,values)=>{const{fault,sent,sums}=variant;const others2=variants.filter(other=>other.fault===
-fault&&other!==variant);const told=[edges[fault].right,...others2.map(other=>other.sent[fault])];return[
-...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
-values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
-length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
-return Object.fromEntries(Object.keys(letters).map((node,i)=>[node,names[i]]))};var drawSizes=({sizes},dice)=>{
-const left=[3,4,5,6,7];return Array.from({length:sizes},()=>left.splice(dice.below(left.length),1)[0])};
-var draw=(kind,level,seed,entries)=>{const number=(seed-1)%entries.length;const entry=entries[number];
-const dice=series(`${kind}-${level}-${seed}`);const names=shuffled(entry.letters??{},dice);const found={
-kind,level,seed,number,entry,names};if(entry.lines)return{...found,...drawMatrices(entry,dice)};if(entry.
-typed)return{...found,leaves:[],values:drawSizes(entry,dice)};const variant=entry.variants&&dice.choose(
-entry.variants);for(let i=0;i<TRIES;i++){const leaves=entry.domains.map(dice.choose);const values=run(
-entry,leaves);if(!isFit(entry,values)||variant&&!isFound(entry,variant,values))continue;return{...found,
-leaves,values,variant}}throw new Error(`no numbers were found for ${kind}-${level}-${seed}`)};var judge=({
-values},{right,slips},numbers)=>{if(numbers.some(x=>same(x,values[right])))return{right:true,slips:[]};
-const made=slips.filter(([,place])=>numbers.some(x=>same(x,values[place])));return{right:false,slips:made}};
-var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??[];
-return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(one=>chosen.
-includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
-...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
+found,scale)};var isSign=tile=>/^[+−]$/.test(tile??"");var termsOf=(tiles,takesAll)=>{const terms=[
+[]];for(const tile of tiles){const term=terms.at(-1);const begun2=term.some(one=>!isSign(one)&&!REDUCED[one]&&
+!SCALES[one]);if(isSign(tile)&&begun2&&!(takesAll&&term.some(one=>REDUCED[one])))terms.push([tile]);else
+term.push(tile)}return terms};var sumOf=matrices=>matrices.reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"));
+var signed=(term,known,takesAll)=>{const at=term.findIndex(one=>REDUCED[one]);if(takesAll&&at>=0){const inner=sumOf(
+termsOf(term.slice(at+1)).map(one=>signed(one,known)));const before=term.slice(0,at);if(before.some(
+one=>!isSign(one)&&!SCALES[one])){throw new Misfit(`“${term[at]}” stands once, before all factors`)}
+const by=before.reduce((x,one)=>x*(SCALES[one]??(one==="−"?-1:1)),1);return scaled(REDUCED[term[at]](
+inner),by)}const minus=term.filter(one=>one==="−").length;return scaled(termOf(term.filter(one=>!isSign(
+one)),known),(-1)**minus)};var WAYS=[false,true];var computed=(tiles,known,takesAll=false)=>sumOf(termsOf(
+tiles,takesAll).map(term=>signed(term,known,takesAll)));var attempted=(tiles,known,takesAll)=>{try{return{
+value:computed(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
+misfit:error.message}}};var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(
+x,b[i][j])));var matricesOf=({matrices,made,lines})=>{const known={...matrices};for(const[name,tiles]of made)
+known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(right,known);
+return known};var judgeTiles=({lines},known,i,tiles)=>{const{label,shape,right,mistakes,hint}=lines[i];
+const asked=lines.slice(i).map(later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,
+`${name}ᵀ`].includes(tile)));if(late){const misfit2=`${late} is itself still to be found`;return{right:false,
+mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed(right,known);const ways=WAYS.map(way=>attempted(
+tiles,known,way));if(ways.some(({value:value2})=>value2&&alike(value2,wanted)))return{right:true,mistakes:[]};
+const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=value&&attempted(other,
+known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
+is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted))words=`it is ${sized(
+value)}, and ${label} is ${shape}`;const named=made.map(([,,says])=>says).join("; or ");if(named)words=
+misfit?`${misfit}; ${named}`:named;return{right:false,mistakes:made,misfit,words}};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
 b[at])+GAP;var push=(a,b)=>{const[across,down]=[overlap(a,b,"x","width"),overlap(a,b,"y","height")];
 if(across<=0||down<=0)return false;const[at,size,by]=down<=across?["y","height",down]:["x","width",across];
 const first=a[at]+a[size]/2<=b[at]+b[size]/2?a:b;const second=first===a?b:a;first[at]-=by/2;second[at]+=
@@ -113,7 +81,26 @@ low>=count||failed>1)return void 0;return low+Math.floor((high-low)/3)};var firs
 min(between(answers,count)[1],count-1);var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
-0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var problem_exports={};__export(problem_exports,{judge:()=>judge,judgeKept:()=>judgeKept,judgeOrder:()=>judgeOrder,
+pick:()=>pick});var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
+below};var unpack=({form,columns},i)=>{const split=columns.map(column=>typeof column==="string"?column.
+split(" "):column);const piece=(_,sign,place)=>{const word=split[place][i].replaceAll("-","−");return sign===
+"("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{if(Array.isArray(part))return part.
+map(filled);if(part&&typeof part==="object"){return Object.fromEntries(Object.entries(part).map(([key,
+value])=>[key,filled(value)]))}if(typeof part!=="string")return part;const[,sign,place]=/^\{([=-]?)(\d+)\}$/.
+exec(part)??[];if(sign){const number=read(split[place][i]);return number&&sign==="-"?-number:number}
+if(place&&typeof columns[place]!=="string")return columns[place][i];return part.replace(/\{(\(?)(\d+)\}/g,
+piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
+pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
+const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
+some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
+some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
+near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??
+[];return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(
+one=>chosen.includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(
+node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
+entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
+wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
 level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
 const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-
@@ -135,5 +122,5 @@ plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAl
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
 test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,drawMatrices,judgeTiles,numbersIn,series});Object.assign(globalThis,
+numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
 numbers_exports,problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();

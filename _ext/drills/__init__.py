@@ -1,7 +1,7 @@
 """Problems to practise on: ``{drills}`` shows them, ``{practice}`` leads there from other pages.
 
-The build writes banks: the graphs of a kind are one file, fetched when a reader chooses the kind.
-Drawing them takes seconds, so they are kept beside the site until the code that draws them changes.
+The build writes banks: the problems of a level are one file, which a reader's browser fetches.
+Drawing them takes a minute, so they are kept beside the site until the code behind them changes.
 """
 
 import re
@@ -15,7 +15,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from chainlab.drills import KINDS
-from chainlab.drills.drill import bank, practice
+from chainlab.drills.bank import bank
+from chainlab.drills.drill import practice
+from chainlab.drills.kind import LEVELS
 from coursework.sources import PACKAGES, package, sources
 
 PAGE = "chapters/practice/drills"  # its banks are beside it: no other page loads them
@@ -31,17 +33,25 @@ def digest() -> str:
     return sha256(b"".join(path.read_bytes() for path in code())).hexdigest()[:12]
 
 
-def banks(app: Sphinx) -> dict[str, Path]:
-    """Return the bank of each kind; write the banks that are missing."""
+def names(kind: str, made: str) -> list[str]:
+    """Return the names of the files of a kind, level by level."""
+    return [f"{kind}-{level}-{made}.json" for level in LEVELS]
+
+
+def banks(app: Sphinx) -> list[Path]:
+    """Return the bank of each kind and level; write the banks that are missing."""
     made = digest()
     folder = Path(app.outdir).parent / ".drills" / made
     folder.mkdir(parents=True, exist_ok=True)
-    found = {kind: folder / f"{kind}-{made}.json" for kind in KINDS}
-    for kind, path in found.items():
-        if not path.exists():
-            part = path.with_suffix(".part")
-            part.write_text(bank(kind), encoding="utf-8")
-            part.rename(path)
+    found = []
+    for kind in KINDS:
+        for level, name in zip(LEVELS, names(kind, made), strict=True):
+            path = folder / name
+            found.append(path)
+            if not path.exists():
+                part = path.with_suffix(".part")
+                part.write_text(bank(kind, level), encoding="utf-8")
+                part.rename(path)
     return found
 
 
@@ -50,7 +60,7 @@ class Drills(SphinxDirective):
         for path in code():  # the banks' addresses depend on these files
             self.env.note_dependency(str(path))
         made = digest()
-        addresses = {kind: f"{PAGE}/{kind}-{made}.json" for kind in KINDS}
+        addresses = {kind: [f"{PAGE}/{name}" for name in names(kind, made)] for kind in KINDS}
         return [nodes.raw("", practice(addresses, self.env.docname), format="html")]
 
 
@@ -90,7 +100,7 @@ def publish(app: Sphinx, error: Exception | None) -> None:
     if PAGE not in app.env.found_docs:
         return
     target.mkdir(parents=True)
-    for path in banks(app).values():
+    for path in banks(app):
         shutil.copy(path, target)
 
 

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from chaingrad import program
 from chainlab import drills
 from chainlab.drills.bank import pictures
-from chainlab.drills.problem import exact
+from chainlab.drills.numbers import exact
 from chainlab.random_problems import backward_source, random_fault, random_graph, random_layer
 from coursework.drawing import student_seed
 from coursework.files import write_atomically
@@ -64,7 +64,7 @@ class SheetKind:
     """What a sheet asks."""
 
     title: str
-    asks: str  # what is to be done, as HTML
+    asks: Callable[[int], str]  # what is to be done on a level, as HTML
     number: int  # how many problems fill a page
     draw: Printer
     leveled: bool = False  # else all problems are equally hard
@@ -106,7 +106,9 @@ def write(
     paths = folder / f"{name}.html", folder / f"{name}-key.html"
     folder.mkdir(parents=True, exist_ok=True)
     for path, template in zip(paths, ("sheet.html", "key.html"), strict=True):
-        write_atomically(path, render(template, name=name, kind=asked, sheets=sheets))
+        write_atomically(
+            path, render(template, name=name, kind=asked, asks=asked.asks(level), sheets=sheets)
+        )
     return paths
 
 
@@ -151,65 +153,52 @@ def _order(problem: drills.Problem) -> Printed:
 
 
 def _kept(problem: drills.Problem) -> Printed:
-    says, names = problem.entry["says"], problem.names
-    right = (names.get(node) or says[node].partition(",")[0] for node in problem.entry["right"])
+    says = problem.entry["says"]
+    right = (says[node].partition(",")[0] for node in problem.entry["right"])
     blank = Markup('<p class="blanks">Read: <i class="wide"></i></p>')
     return _drawing(problem) + blank, ", ".join(right)
 
 
 def _message(problem: drills.Problem) -> Printed:
-    variant, edges = problem.variant or {}, problem.entry["edges"]
-    sent = [exact(problem.values[place]) for place in variant["sent"]]
-    sums = {
-        (node, "grad"): f"grad {exact(problem.values[place])}"
-        for node, place in variant["sums"].items()
-    }
-    said = {edge["ends"]: text for edge, text in zip(edges, sent, strict=True)}
-    wrong = edges[variant["fault"]]
-    right = exact(problem.values[wrong["right"]])
-    key = f"{wrong['says']}: {right}, and not {sent[variant['fault']]}"
+    edges = problem.entry["edges"]
+    said = {edge["ends"]: edge["number"] for edge in edges}
+    wrong = edges[problem.entry["fault"]]
+    key = f"{wrong['says']}: {wrong['right']}, and not {wrong['number']}"
     blank = Markup('<p class="blanks">It should be <i></i></p>')
-    return _drawing(problem, sums, said=said) + blank, key
+    return _drawing(problem, said=said) + blank, key
 
 
 def _tiles(problem: drills.Problem) -> Printed:
-    entry, filled = problem.entry, problem.filled
-    said = Markup("<p><b>{}</b> Given: {}.</p>").format(entry["text"], filled(entry["seed"]))
+    entry = problem.entry
+    said = Markup("<p><b>{}</b> Given: {}.</p>").format(entry["text"], entry["seed"])
     key = (
-        f"{line['label']} {filled(line['shape'])} = {' '.join(line['right'])}"
-        for line in entry["lines"]
+        f"{line['label']} {line['shape']} = {' '.join(line['right'])}" for line in entry["lines"]
     )
-    return _drawing(problem) + said + _lines(problem, entry["lines"]), *key
+    return _drawing(problem) + said + _lines(entry["lines"]), *key
 
 
 def _typed(problem: drills.Problem) -> Printed:
     entry = problem.entry
-    given = [f"{name} {problem.filled(is_)}" for name, is_ in entry["names"] if is_]
+    given = [f"{name} {is_}" for name, is_ in entry["names"] if is_]
     said = Markup("<p>Names: np, {}.</p>").format(", ".join(given))
     key = (f"{line['label']} = {line['right']}" for line in entry["typed"])
-    lines = _lines(problem, entry["typed"])
+    lines = _lines(entry["typed"])
     return _drawing(problem) + _pre(entry["forward"]) + said + lines, *key
 
 
-def _lines(problem: drills.Problem, lines: Iterable[Mapping[str, Any]]) -> Markup:
+def _lines(lines: Iterable[Mapping[str, Any]]) -> Markup:
     """Return a line to fill in for each adjoint, with its name and shape."""
     blank = Markup('<p class="blanks">{} {} = <i class="wide"></i></p>')
-    return Markup().join(
-        blank.format(line["label"], problem.filled(line["shape"])) for line in lines
-    )
+    return Markup().join(blank.format(line["label"], line["shape"]) for line in lines)
 
 
 def _drawing(
     problem: drills.Problem,
-    more: Mapping[tuple[str, str], str] = {},
     blank: Mapping[tuple[str, str], Sequence[str]] = {},
     said: Mapping[tuple[str, str, int], str] = {},
 ) -> Markup:
-    """Draw the graph with its numbers and `more`, boxes for what is asked, and labels on edges."""
-    entry = problem.entry
-    texts = {(node, "data"): text + exact(problem.values[k]) for node, k, text in entry["shown"]}
-    texts |= {(node, slot): problem.filled(text) for node, slot, text in entry["given"]}
-    texts |= more
+    """Draw the graph with its numbers, boxes for what is asked, and labels on edges."""
+    texts = {(node, slot): text for node, slot, text in problem.entry["written"]}
     root, tall = map(ET.fromstring, pictures(problem.kind, problem.level, problem.number))
     if blank and float(root.attrib["width"]) > WIDEST:
         root = tall
@@ -340,7 +329,8 @@ FAULT = (
 
 def _drill(kind: str, number: int, draw: Printer = _boxes, asks: str = "") -> SheetKind:
     known = drills.KINDS[kind]
-    return SheetKind(known.title, asks or known.asks, number, draw, leveled=True)
+    asked = (lambda level: asks) if asks else known.asks
+    return SheetKind(known.title, asked, number, draw, leveled=True)
 
 
 KINDS = {
@@ -354,7 +344,7 @@ KINDS = {
     "keep": _drill("keep", 3, _kept, KEPT),
     "costs": _drill("costs", 2),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
-    "graph": SheetKind("The adjoints of a graph", GRAPH, 2, _graph, room=420),
-    "layer": SheetKind("The gradients of a layer", LAYER, 2, _layer, room=420),
-    "fault": SheetKind("A fault in a backward pass", FAULT, 2, _fault),
+    "graph": SheetKind("The adjoints of a graph", lambda _: GRAPH, 2, _graph, room=420),
+    "layer": SheetKind("The gradients of a layer", lambda _: LAYER, 2, _layer, room=420),
+    "fault": SheetKind("A fault in a backward pass", lambda _: FAULT, 2, _fault),
 }

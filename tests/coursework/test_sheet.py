@@ -13,7 +13,7 @@ from playwright.sync_api import Browser
 from chaingrad import Node, grad, vjp
 from chainlab import drills
 from chainlab.drills.forms import Form
-from chainlab.drills.problem import exact
+from chainlab.drills.numbers import exact
 from coursework import sheet
 from coursework.__main__ import main
 from coursework.drawing import student_seed

@@ -11,9 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from chainlab import drill
 from chainlab.drills import KINDS, equations, problem
-from chainlab.drills.drill import bank, practice
-from chainlab.drills.kinds import LEVELS
-from chainlab.drills.problem import Problem, exact
+from chainlab.drills.bank import bank
+from chainlab.drills.drill import practice
+from chainlab.drills.kind import LEVELS, Problem
+from chainlab.drills.numbers import exact
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
@@ -31,14 +32,16 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("drills")
     for script in SCRIPTS:
         (folder / Path(script).name).write_text((ROOT / script).read_text())
-    for kind in KINDS:
-        (folder / f"{kind}.json").write_text(bank(kind))
+    banks = {kind: [f"{kind}-{level}.json" for level in LEVELS] for kind in KINDS}
+    for kind, names in banks.items():
+        for level, name in zip(LEVELS, names, strict=True):
+            (folder / name).write_text(bank(kind, level))
     put_python(folder)
     scripts = "".join(f'<script defer src="{Path(script).name}"></script>' for script in SCRIPTS)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>Problems</title>{scripts}'
-        f"<main><h1>Problems</h1>{practice({kind: f'{kind}.json' for kind in KINDS}, PAGE)}</main>"
+        f"<main><h1>Problems</h1>{practice(banks, PAGE)}</main>"
     )
     with serve(folder) as address:
         yield f"{address}/index.html"
@@ -116,10 +119,9 @@ def wrong_numbers(page: Page, drawn: Problem) -> list[str]:
     """Make each mistake that a number tells; the names of those that were made."""
     made, right = [], list(map(exact, drawn.right))
     for i, box in enumerate(drawn.entry["boxes"]):
-        for name, place, *_ in box["slips"]:
-            number = float(drawn.values[place])
-            others = [drawn.values[s[1]] for s in box["slips"] if s[0] != name] + [drawn.right[i]]
-            if abs(number) < 1e6 and all(abs(number - other) > 1e-9 for other in others):
+        for name, number, *_ in box["mistakes"]:
+            others = [x for other, x, *_ in box["mistakes"] if other != name] + [drawn.right[i]]
+            if number is not None and all(x is None or abs(number - x) > 1e-9 for x in others):
                 put(page, [*right[:i], repr(number)])
                 assert check(page).startswith("✗")
                 marked = page.locator(".cg-canvas input[aria-invalid]")
@@ -167,18 +169,16 @@ def right_order(page: Page, drawn: Problem) -> None:
 
 def wrong_messages(page: Page, drawn: Problem) -> list[str]:
     made = []
-    assert drawn.variant is not None
-    for i, alike in enumerate(drawn.variant["alike"]):
-        if i != drawn.variant["fault"]:
+    for i, edge in enumerate(drawn.entry["edges"]):
+        if i != drawn.entry["fault"]:
             press(page, f".cg-canvas button >> nth={i}")
             assert check(page).startswith("✗")
-            made.append(alike or "right")
+            made.append(edge["alike"] or "right")
     return made
 
 
 def right_message(page: Page, drawn: Problem) -> None:
-    assert drawn.variant is not None
-    press(page, f".cg-canvas button >> nth={drawn.variant['fault']}")
+    press(page, f".cg-canvas button >> nth={drawn.entry['fault']}")
 
 
 def lay(page: Page, lines: list[list[str]]) -> None:
@@ -199,7 +199,7 @@ def wrong_tiles(page: Page, drawn: Problem) -> list[str]:
     made = []
     right = [line["right"] for line in drawn.entry["lines"]]
     for i, line in enumerate(drawn.entry["lines"]):
-        for name, tiles, _ in line["slips"]:
+        for name, tiles, _ in line["mistakes"]:
             lay(page, [*right[:i], tiles])
             assert check(page).startswith("✗")
             made.append(name)
@@ -280,18 +280,17 @@ def test_a_wrong_answer_gives_a_place_a_kind_and_a_number_one_by_one(page: Page,
     assert page.locator(".cg-canvas .cg-on").count() > 0
     assert page.locator(".cg-task .chaingrad-player").count() == 1
     assert answered not in (where, named)
-    if drawn.entry["boxes"]:
+    if "boxes" in drawn.entry:
         right = exact(drawn.right[0])
         assert f"is {right}." in answered
 
 
 def one_wrong_number(page: Page, drawn: Problem) -> None:
-    put(page, [repr(drawn.values[drawn.entry["boxes"][0]["slips"][0][1]])])
+    put(page, [repr(drawn.entry["boxes"][0]["mistakes"][0][1])])
 
 
 def one_wrong_message(page: Page, drawn: Problem) -> None:
-    assert drawn.variant is not None
-    press(page, f".cg-canvas button >> nth={int(drawn.variant['fault'] == 0)}")
+    press(page, f".cg-canvas button >> nth={int(drawn.entry['fault'] == 0)}")
 
 
 ONE_WRONG: dict[str, Callable[[Page, Problem], None]] = {
@@ -299,7 +298,7 @@ ONE_WRONG: dict[str, Callable[[Page, Problem], None]] = {
     "messages": one_wrong_message,
     "order": lambda page, drawn: choose(page, drawn.entry["wrong"][0][1]),
     "keep": lambda page, drawn: choose(page, drawn.entry["wrong"][0][1]),
-    "tiles": lambda page, drawn: lay(page, [drawn.entry["lines"][0]["slips"][0][1]]),
+    "tiles": lambda page, drawn: lay(page, [drawn.entry["lines"][0]["mistakes"][0][1]]),
 }
 
 
@@ -670,7 +669,8 @@ def test_a_notebook_shows_the_same_problem(show: Show) -> None:
 def test_the_problems_are_light() -> None:
     with_page = len(gzip.compress(practice({}, PAGE).encode()))
     for kind in KINDS:
-        assert with_page + len(gzip.compress(bank(kind).encode())) < HEAVIEST
+        for level in LEVELS:
+            assert with_page + len(gzip.compress(bank(kind, level).encode())) < HEAVIEST
 
 
 def test_pages_lead_to_problems_of_what_they_taught(site: Site) -> None:

@@ -1,5 +1,5 @@
 import { Answers } from "./answers.js";
-import { exact, filled } from "./numbers.js";
+import { exact } from "./numbers.js";
 import { judge } from "./problem.js";
 import { sentence, sentences } from "./ramp.js";
 import { numbersIn } from "./reading.js";
@@ -8,13 +8,17 @@ import { numbersIn } from "./reading.js";
 export class Boxes extends Answers {
   constructor(...given) {
     super(...given);
-    this.fields = this.problem.entry.boxes.map(({ label, says }, i) =>
+    this.fields = this.boxes.map(({ label, says }, i) =>
       this.field(i, says, { placeholder: label.replace(/<[^>]*>/g, "") }),
     );
   }
 
+  get boxes() {
+    return this.problem.entry.boxes;
+  }
+
   over() {
-    return this.problem.entry.boxes.map(({ node, slot, column: [place, columns] = [0, 1] }, i) => {
+    return this.boxes.map(({ node, slot, column: [place, columns] = [0, 1] }, i) => {
       const { group, [slot]: text } = this.shown.nodes[node];
       const frame = group.querySelector(".cg-box");
       const [x, whole] = ["x", "width"].map((name) => +frame.getAttribute(name));
@@ -38,30 +42,28 @@ export class Boxes extends Answers {
   }
 
   fill(i) {
-    const { values, entry } = this.problem;
-    this.fields[i].value = exact(values[entry.boxes[i].right]);
+    this.fields[i].value = exact(this.boxes[i].right);
   }
 
   judge(numbers, i) {
-    return judge(this.problem, this.problem.entry.boxes[i], numbers);
+    return judge(this.boxes[i], numbers);
   }
 
-  told(i, numbers, { slips }) {
-    const { entry, values } = this.problem;
-    const { node, label, hint, right } = entry.boxes[i];
+  told(i, numbers, { mistakes }) {
+    const { node, label, hint, right } = this.boxes[i];
     this.point(node);
     if (!numbers.length) {
       return { words: `<b>${label}</b> is no number. Write −3, 1/3, 0.5 or 0,5.` };
     }
-    for (const [, , , along] of slips) this.point(node, along);
-    const edge = slips.find(([, , , along]) => along)?.[3];
+    for (const [, , , along] of mistakes) this.point(node, along);
+    const edge = mistakes.find(([, , , along]) => along)?.[3];
     return {
       edge,
-      wrong: slips.map(([name]) => name),
+      wrong: mistakes.map(([name]) => name),
       look: edge ? "Look at the marked edge again" : "Look at the marked node again",
       hint,
-      right: exact(values[right]),
-      words: sentences(slips.map(([, , says]) => filled(says, values))) || sentence(hint),
+      right: exact(right),
+      words: sentences(mistakes.map(([, , says]) => says)) || sentence(hint),
     };
   }
 }

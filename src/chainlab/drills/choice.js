@@ -1,5 +1,4 @@
 import { actAsButton } from "../../chainview/ui.js";
-import { named } from "./numbers.js";
 import { Sheet } from "./sheet.js";
 
 // Nodes are chosen: which of the two, or in which order, is for those that extend it.
@@ -21,12 +20,11 @@ export class Choice extends Sheet {
   }
 
   show() {
-    const { entry, names } = this.problem;
-    for (const [node, says] of Object.entries(entry.says)) {
+    for (const [node, says] of Object.entries(this.problem.entry.says)) {
       const place = this.chosen.indexOf(node) + 1;
       const [mark, spoken] = place ? this.mark(place) : ["", "not chosen"];
       for (const box of this.groups(node)) {
-        box.setAttribute("aria-label", `${named(says, names)}: ${spoken}`);
+        box.setAttribute("aria-label", `${says}: ${spoken}`);
       }
       for (const drawing of this.drawings) drawing.put(node, "number", mark);
     }
@@ -55,14 +53,9 @@ export class Choice extends Sheet {
   // What is said of the first wrong node, and of all that is chosen: a mistake, or what is usual.
   told(node, first, { name, says }, usual) {
     this.point(node);
-    const { letters, says: called } = this.problem.entry;
-    const label = named(
-      letters[node] ? `{${node}}` : called[node].split(",")[0],
-      this.problem.names,
-    );
+    const [label] = this.problem.entry.says[node].split(",");
     const whole = says ? ` All in all: ${says}.` : "";
-    const words = named(first + whole, this.problem.names);
-    return { at: node, node, label, wrong: [name ?? usual], words };
+    return { at: node, node, label, wrong: [name ?? usual], words: first + whole };
   }
 
   focus(node = Object.keys(this.problem.entry.says)[0]) {

@@ -1,7 +1,8 @@
 """Graphs whose nodes are chosen: in an order, or for what they are kept for."""
 
+import copy
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from chaingrad.node import Node
 from chainlab.drills.looks import look
@@ -23,20 +24,30 @@ class Graph:
     Attributes:
         items: its nodes, by their ids.
         operations: those that are computed.
+        letters: what these are called in the form.
+        names: what the problem calls them.
     """
 
     def __init__(self, root: Node) -> None:
         self.items = {item.id: item for item in read(root, "drill", 10**9)}
         self.operations = [item for item in self.items.values() if not item.is_leaf]
+        self.letters = {item.id: item.label for item in self.operations}
+        self.names: Mapping[str, str] = self.letters
+
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return the same graph, with other names of its operations."""
+        other = copy.copy(self)
+        other.names = names
+        return other
 
     def named(self, id: str) -> str:
-        """Return a leaf's name, or a mark for the name that a problem gives an operation."""
-        item = self.items[id]
-        return item.label if item.is_leaf else f"{{{id}}}"
+        """Return what a problem calls a node: a leaf by its label."""
+        return self.names.get(id, self.items[id].label)
 
     def said(self, item: Item) -> str:
         """Return an operation in words."""
-        return f"{{{item.id}}}, {item.op} of {listed(list(map(self.named, item.parents)), 6)}"
+        operands = listed(list(map(self.named, item.parents)), 6)
+        return f"{self.named(item.id)}, {item.op} of {operands}"
 
     def looks(self, chosen: Callable[[Item], bool]) -> list[Look]:
         """Return the nodes of the drawing, with room for a mark in those that can be chosen."""

@@ -1,22 +1,24 @@
 """What a network costs: the FLOPs of its matrix products, and the bytes that are kept.
 
 The engine's ledger says which values are read again, and counts 2abc FLOPs for a product of (a, b)
-and (b, c), as is done here with sizes that are drawn: they are the leaves of the form.
+and (b, c), as is done here with sizes that are drawn.
 """
 
 import functools
-import operator
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chaingrad.account import Ledger
 from chaingrad.facts import RESULT
+from chainlab.drills import fit
+from chainlab.drills.box import Box, Mistake, Place
+from chainlab.drills.boxes import BoxKind
 from chainlab.drills.formulas import BAR
+from chainlab.drills.kind import Step, Written
 from chainlab.drills.lines import Lines
 from chainlab.drills.looks import room, shape
-from chainlab.drills.mistakes import Slip
-from chainlab.drills.recording import Number, Recording, total
-from chainlab.drills.tasks import Box, Words
+from chainlab.drills.numbers import exact
 from chainview.player.names import NodeNames, is_plain_number
 from chainview.player.picture import Look
 from chainview.read.items import Item
@@ -39,49 +41,26 @@ NETS = (
      ("Z = X @ W; H = np.tanh(Z); O = H @ V; R = O + X", "X n d, W d h, V h d", "X"),
      ("Z = X @ W; H = np.exp(Z); G = H * M; O = G @ V", f"{LAYER}, M n h", "XM")),
 )  # fmt: skip
-SIZES, ITEMSIZES = "2 3 4 5 8 10", "4 8"
+SIZES, ITEMSIZES = (2.0, 3.0, 4.0, 5.0, 8.0, 10.0), (4.0, 8.0)
 MOST = 999.0
-ALL = [net for level in NETS for net in level]
 RATIO = "backward / forward"
 WRITTEN = {"np.": "", " @ ": " ", ".T": "ᵀ", " ** 2": "²", " * ": " ⊙ "}  # of NumPy, in formulas
 
 
-@functools.cache
-def forms(level: int) -> Sequence[str]:
-    """Return a level's networks, by the sizes that are drawn: letters, which net, bytes."""
-    first, found = sum(map(len, NETS[: level - 1])), []
-    for which, net in enumerate(NETS[level - 1], first):
-        letters = Lines(*net).letters
-        lines = f"t = {' * '.join(letters)} * which * itemsize"
-        domains = [f"{letter}: {SIZES}" for letter in letters]
-        found.append(" | ".join([lines, *domains, f"which: {which}", f"itemsize: {ITEMSIZES}"]))
-    return found
+class Network:
+    """A network's graph, and what the ledger says of it, whatever its sizes are."""
 
-
-class Net:
-    """A network's graph, what the ledger says of it, and its sizes as they were recorded."""
-
-    def __init__(self, rec: Recording) -> None:
-        self.rec = rec
-        drawn = {item.label: item for item in rec.items}
-        which = int(drawn["which"].node.data)
-        self.counts_bytes = which >= len(ALL) - len(NETS[-1])
-        self.compares = which >= len(NETS[0]) and not self.counts_bytes
-        self.of = Lines(*ALL[which])
-        self.size = {letter: rec.value(drawn[letter]) for letter in self.of.letters}
-        self.itemsize = rec.value(drawn["itemsize"])
+    def __init__(self, level: int, lines: str, sizes: str, frozen: str) -> None:
+        self.counts_bytes, self.compares = level == len(NETS), level == 2
+        self.of = Lines(lines, sizes, frozen)
         self.lines = {line.made: str(line) for line in self.of.lines}
         root = self.of.trial[self.of.root].sum()
         root.label = "L"
         self.items = read(root, "drill", 10**9)
         self.names = NodeNames(self.items)
         self.needed = {row.node for row in Ledger(root).rows if row.needed}
-
-    def shape(self, item: Item) -> list[Number]:
-        return [self.size[letter] for letter in self.of.dims_of(item.node)]
-
-    def told(self, numbers: Sequence[Number], between: str = " · ") -> str:
-        return between.join(map(self.rec.tell, numbers))
+        self.values = [item for item in self.items if item.label in self.lines]
+        self.products = [item for item in self.items if item.op == "matmul"]
 
     def formula(self, item: Item) -> str:
         """Return the formula of a value: Z = X W."""
@@ -94,15 +73,6 @@ class Net:
         """Return the factors of a product, without their transposes."""
         found = self.names.parents(item)
         return [self.names.parents(x)[0] if x.op == "transpose" else x for x in found]
-
-    def sizes(self, product: Item) -> list[Number]:
-        """Return a, b and c of a product of (a, b) and (b, c)."""
-        left, right = self.names.parents(product)
-        return [*self.shape(left), self.shape(right)[1]]
-
-    def flops(self, product: Item) -> Number:
-        """Return the FLOPs of a product; each of its two adjoints takes as many."""
-        return 2.0 * _all(self.sizes(product))
 
     def readers(self, value: Item) -> str:
         """Return the adjoints whose formulas read a value, in words."""
@@ -118,29 +88,68 @@ class Net:
         ]
         return " and ".join(dict.fromkeys(found))
 
-    @property
-    def values(self) -> list[Item]:
-        """All arrays that are computed."""
-        return [item for item in self.items if item.label in self.lines]
+    @functools.cached_property
+    def places(self) -> list[Place]:
+        """The numbers to fill in, in the order of the passes."""
+        if self.counts_bytes:
+            return [_bytes_place(self, item) for item in self.values]
+        forward = [_forward_place(self, item) for item in self.products]
+        back = [
+            _backward_place(self, operand, item)
+            for item in reversed(self.products)
+            for operand in reversed(self.operands(item))
+        ]
+        places = [*forward, *back, *[_ratio_place(self)] * self.compares]
+        return [replace(place, part=PHASES[place.slot] * self.compares) for place in places]
+
+
+@functools.cache
+def network(text: str) -> Network:
+    """Return the network of a form."""
+    level, lines, sizes, frozen = text.split(" | ")
+    return Network(int(level), lines, sizes, frozen)
+
+
+class Net:
+    """A network with sizes.
+
+    Attributes:
+        size: the number that each letter stands for.
+        itemsize: the bytes of an entry.
+    """
+
+    def __init__(self, of: Network, size: Mapping[str, float], itemsize: float) -> None:
+        self.of, self.size, self.itemsize = of, size, itemsize
+
+    def shape(self, item: Item) -> list[float]:
+        return [self.size[letter] for letter in self.of.of.dims_of(item.node)]
+
+    def sizes(self, product: Item) -> list[float]:
+        """Return a, b and c of a product of (a, b) and (b, c)."""
+        left, right = self.of.names.parents(product)
+        return [*self.shape(left), self.shape(right)[1]]
+
+    def flops(self, product: Item) -> float:
+        """Return the FLOPs of a product; each of its two adjoints takes as many."""
+        return 2.0 * math.prod(self.sizes(product))
 
     @property
     def asked(self) -> list["Count"]:
         """The numbers to fill in, in the order of the passes."""
-        if self.counts_bytes:
-            return [_bytes(self, item) for item in self.values]
-        products = [item for item in self.items if item.op == "matmul"]
-        forward = [_forward(self, item) for item in products]
+        places, of = iter(self.of.places), self.of
+        if of.counts_bytes:
+            return [_bytes(self, next(places), item) for item in of.values]
+        forward = [_forward(self, next(places), item) for item in of.products]
         back = [
-            _backward(self, operand, item)
-            for item in reversed(products)
-            for operand in reversed(self.operands(item))
+            _backward(self, next(places), operand, item)
+            for item in reversed(of.products)
+            for operand in reversed(of.operands(item))
         ]
-        counts = [*forward, *back, *[_ratio(self, forward, back)] * self.compares]
-        return [replace(x, part=PHASES[x.slot] * self.compares) for x in counts]
+        return [*forward, *back, *(_ratio(self, place, forward, back) for place in places)]
 
 
-def _all(numbers: Sequence[Number]) -> Number:
-    return functools.reduce(operator.mul, numbers)
+def told(numbers: Sequence[float], between: str = " · ") -> str:
+    return between.join(map(exact, numbers))
 
 
 # --- what is counted ------------------------------------------------------------------------------
@@ -156,170 +165,212 @@ class Count(Box):
     why: str = ""
 
 
-def _forward(net: Net, item: Item) -> Count:
-    formula = net.formula(item)
-    return Count(
+def _forward_place(of: Network, item: Item) -> Place:
+    return Place(
         item,
         "forward",
         f"FLOPs of {item.label}",
-        f"FLOPs of {item.label}, where {formula}",
-        net.flops(item),
+        f"FLOPs of {item.label}, where {of.formula(item)}",
         "A product of (a, b) and (b, c) takes 2 a b c",
-        tuple(_of_product(net, item, item)),
-        why=f"{formula}: 2 · {net.told(net.sizes(item))}",
     )
 
 
-def _backward(net: Net, node: Item, item: Item) -> Count:
-    is_made = node.node.requires_grad
-    return Count(
+def _backward_place(of: Network, node: Item, item: Item) -> Place:
+    return Place(
         node,
         "backward",
         f"FLOPs of {node.label}{BAR}",
-        f"FLOPs of the adjoint of {node.label}, where {net.formula(item)}",
-        net.flops(item) if is_made else 0.0,
+        f"FLOPs of the adjoint of {node.label}, where {of.formula(item)}",
         "It is a product of three sizes again, those of the product that went forward",
-        tuple(_of_adjoint(net, node, item)),
-        why=_adjoint(net, node, item)
-        if is_made
-        else f"{node.label} needs no gradient, so no product is made for one",
+    )
+
+
+def _ratio_place(of: Network) -> Place:
+    return Place(
+        of.items[-1],
+        "ratio",
+        RATIO,
+        "FLOPs of the backward pass over those of the forward pass",
+        "Add up the FLOPs of each pass",
+    )
+
+
+def _bytes_place(of: Network, item: Item) -> Place:
+    return Place(
+        item,
+        "bytes",
+        f"bytes of {item.label}",
+        f"bytes of {item.label}, where {of.formula(item)}",
+        "It is the entries times the bytes of each, where a formula of the pass reads them",
+    )
+
+
+def _forward(net: Net, place: Place, item: Item) -> Count:
+    why = f"{net.of.formula(item)}: 2 · {told(net.sizes(item))}"
+    mistakes = functools.partial(_of_product, net, item, item)
+    return Count(place, net.flops(item), mistakes, why)
+
+
+def _backward(net: Net, place: Place, node: Item, item: Item) -> Count:
+    is_made = node.node.requires_grad
+    why = f"{node.label} needs no gradient, so no product is made for one"
+    return Count(
+        place,
+        net.flops(item) if is_made else 0.0,
+        functools.partial(_of_adjoint, net, node, item),
+        _adjoint(net, node, item) if is_made else why,
     )
 
 
 def _adjoint(net: Net, node: Item, item: Item) -> str:
     """Return the product that gives the adjoint of an operand, and its FLOPs, in words."""
-    (first, second), (a, b, c) = net.operands(item), net.sizes(item)
-    bar, flips = item.label + BAR, net.names.parents(item)[1] is not second
+    (first, second), (a, b, c) = net.of.operands(item), net.sizes(item)
+    bar, flips = item.label + BAR, net.of.names.parents(item)[1] is not second
     if node is first:
         formula, sizes = f"{bar} {second.label}{'ᵀ' * (not flips)}", [a, c, b]
     elif flips:
         formula, sizes = f"{bar}ᵀ {first.label}", [c, a, b]
     else:
         formula, sizes = f"{first.label}ᵀ {bar}", [b, a, c]
-    return f"{node.label}{BAR} = {formula}: 2 · {net.told(sizes)}"
+    return f"{node.label}{BAR} = {formula}: 2 · {told(sizes)}"
 
 
-def _of_product(net: Net, node: Item, item: Item) -> Iterator[Slip]:
+def _of_product(net: Net, node: Item, item: Item) -> Iterator[Mistake]:
     """Yield the mistakes in the FLOPs of a product whose result has the shape of ``node``."""
     a, b, c = net.sizes(item)
     says = "a multiply-add is two operations: that counts one"
-    yield Slip("multiply-add", net.flops(item) * 0.5, says)
+    yield Mistake("multiply-add", net.flops(item) * 0.5, says)
     says = f"that is for one row of {item.label}: each of the others takes as many"
-    yield Slip("one row", 2.0 * (b * c), says)
+    yield Mistake("one row", 2.0 * (b * c), says)
     says = "that is two for each entry of the result: each entry adds up several products"
-    yield Slip("an entry", 2.0 * _all(net.shape(node)), says)
+    yield Mistake("an entry", 2.0 * math.prod(net.shape(node)), says)
     says = "that adds up the entries of the factors: each of them is used more than once"
-    yield Slip("entries added", 2.0 * (a * b + b * c), says)
+    yield Mistake("entries added", 2.0 * (a * b + b * c), says)
 
 
-def _of_adjoint(net: Net, node: Item, item: Item) -> Iterator[Slip]:
+def _of_adjoint(net: Net, node: Item, item: Item) -> Iterator[Mistake]:
     whole = net.flops(item)
     if not node.node.requires_grad:
         says = f"{node.label} needs no gradient: nobody asks for that product"
-        yield Slip("not asked", whole, says)
+        yield Mistake("not asked", whole, says)
         return
     yield from _of_product(net, node, item)
     says = "that is both products: each adjoint has one of its own"
-    yield Slip("both products", whole * 2.0, says)
+    yield Mistake("both products", whole * 2.0, says)
     says = f"{node.label} needs a gradient, which takes a product"
-    yield Slip("no product", 0.0 * whole, says)
+    yield Mistake("no product", 0.0 * whole, says)
 
 
-def _ratio(net: Net, forward: Sequence[Count], back: Sequence[Count]) -> Count:
+def _ratio(net: Net, place: Place, forward: Sequence[Count], back: Sequence[Count]) -> Count:
     passes = [[count.right for count in counts] for counts in (back, forward)]
-    ratio = total(passes[0]) / total(passes[1])
-    above, below = (net.told(flops, " + ") for flops in passes)
-    return Count(
-        net.items[-1],
-        "ratio",
-        RATIO,
-        "FLOPs of the backward pass over those of the forward pass",
-        ratio,
-        "Add up the FLOPs of each pass",
-        tuple(_of_ratio(ratio, len(forward), [count.item for count in back])),
-        why=f"({above}) / ({below})",
-    )
+    ratio = sum(passes[0]) / sum(passes[1])
+    above, below = (told(flops, " + ") for flops in passes)
+    operands = [count.place.item for count in back]
+    mistakes = functools.partial(_of_ratio, ratio, len(forward), operands)
+    return Count(place, ratio, mistakes, f"({above}) / ({below})")
 
 
-def _of_ratio(ratio: Number, forward: int, operands: Sequence[Item]) -> Iterator[Slip]:
+def _of_ratio(ratio: float, forward: int, operands: Sequence[Item]) -> Iterator[Mistake]:
     spared = sorted(item.label for item in operands if not item.node.requires_grad)
     says = (
         f"that is two products back for each one forward: there is none for {' and '.join(spared)}"
     )
-    yield Slip("two back", 2.0, says)  # which is right if none is spared
+    yield Mistake("two back", 2.0, says)  # which is right if none is spared
     says = "that is the number of products, and they are not equally large"
-    yield Slip("products", (len(operands) - len(spared)) / forward, says)
-    yield Slip("both passes", ratio + 1.0, "that has the forward pass in it, too")
-    yield Slip("inverse", 1.0 / ratio, "that is forward over backward")
+    yield Mistake("products", (len(operands) - len(spared)) / forward, says)
+    yield Mistake("both passes", ratio + 1.0, "that has the forward pass in it, too")
+    yield Mistake("inverse", 1.0 / ratio, "that is forward over backward")
 
 
-def _bytes(net: Net, item: Item) -> Count:
-    entries, is_read = _all(net.shape(item)), item.node in net.needed
-    return Count(
-        item,
-        "bytes",
-        f"bytes of {item.label}",
-        f"bytes of {item.label}, where {net.formula(item)}",
-        entries * net.itemsize if is_read else 0.0,
-        "It is the entries times the bytes of each, where a formula of the pass reads them",
-        tuple(_of_bytes(net, item, entries, is_read)),
-        why=f"it is read for {net.readers(item)}: {net.told(net.shape(item))} entries of "
-        f"{net.rec.tell(net.itemsize)} bytes"
+def _bytes(net: Net, place: Place, item: Item) -> Count:
+    entries, is_read = math.prod(net.shape(item)), item.node in net.of.needed
+    why = (
+        f"it is read for {net.of.readers(item)}: {told(net.shape(item))} entries of "
+        f"{exact(net.itemsize)} bytes"
         if is_read
-        else "no formula of the backward pass reads it",
+        else "no formula of the backward pass reads it"
     )
+    right = entries * net.itemsize if is_read else 0.0
+    return Count(place, right, functools.partial(_of_bytes, net, item, entries, is_read), why)
 
 
-def _of_bytes(net: Net, item: Item, entries: Number, is_read: bool) -> Iterator[Slip]:
+def _of_bytes(net: Net, item: Item, entries: float, is_read: bool) -> Iterator[Mistake]:
     if not is_read:
         says = f"no formula of the pass reads {item.label}"
-        yield Slip("unread", entries * net.itemsize, says)
+        yield Mistake("unread", entries * net.itemsize, says)
         return
-    yield Slip("no bytes", entries * 0.0, f"a formula of the backward pass reads {item.label}")
+    yield Mistake("no bytes", entries * 0.0, f"a formula of the backward pass reads {item.label}")
     says = "that is the number of entries: each takes several bytes"
-    yield Slip("entries", entries, says)
+    yield Mistake("entries", entries, says)
     says = "float32 takes 4 bytes an entry, float64 takes 8"
-    yield Slip("itemsize", entries * (12.0 - net.itemsize), says)
+    yield Mistake("itemsize", entries * (12.0 - net.itemsize), says)
     says = "that is one row: the batch is kept"
-    yield Slip("one example", net.shape(item)[1] * net.itemsize, says)
+    yield Mistake("one example", net.shape(item)[1] * net.itemsize, says)
 
 
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def boxes(rec: Recording) -> Sequence[Box]:
-    """Return a box for each product, forward and backward, or for the bytes of each value."""
-    return Net(rec).asked
+class Costs(BoxKind):
+    name, title = "costs", "FLOPs and bytes"
 
+    def asks(self, level: int) -> str:
+        return (
+            "On levels 1 and 2, count the FLOPs of every matrix product: of the forward pass in "
+            "the node that it makes, of the backward pass in the node whose adjoint it gives; on "
+            "level 2 say in <i>L</i> how many times those of the forward pass the backward pass "
+            "has. On level 3, count the bytes of every computed value that the backward pass "
+            "reads. Write 0 for what is not made, or not read."
+        )
 
-def given(rec: Recording) -> list[list[str]]:
-    """Return the text in the drawing: shapes, and the dtype where the problem asks for bytes."""
-    net = Net(rec)
-    unit = f" float{rec.tell(net.itemsize * 8.0)}" if net.counts_bytes else ""
-    arrays = [item for item in net.items if item.node.ndim]
-    return [[x.id, "data", shape(list(map(rec.tell, net.shape(x)))) + unit] for x in arrays]
+    @functools.cache  # noqa: B019
+    def forms(self, level: int) -> Sequence[str]:
+        """Return a level's networks: the level, lines, sizes, and what needs no gradient."""
+        return [" | ".join([str(level), *net]) for net in NETS[level - 1]]
 
+    def most(self, level: int) -> float:
+        return MOST
 
-def steps(rec: Recording) -> Iterator[Words]:
-    """Yield one step for each number."""
-    for x in Net(rec).asked:
-        number = rec.tell(x.right)
-        words = f"{x.label}: {x.why} = <b>{number}</b>"
-        change = x.item.id, x.slot, f"{number} {UNITS[x.slot]}"
-        yield PHASES[x.slot], words, (x.item.id,), None, (change,)
+    def set_up(self, text: str, level: int, choose: fit.Choose) -> Net:
+        of = network(text)
+        size = {letter: choose(SIZES) for letter in of.of.letters}
+        choose((0.0,))
+        return Net(of, size, choose(ITEMSIZES))
 
+    def boxes(self, net: Net) -> Sequence[Box]:
+        """Return a box for each product, forward and backward, or for the bytes of each value."""
+        return net.asked
 
-def looks(text: str) -> list[Look]:
-    """Return the nodes of the drawing, with room for the numbers to fill in."""
-    net, found = Net(Recording(text)), []
-    for item in net.items:
-        asked = [x.slot for x in net.asked if x.item is item]
-        slots = room(["data"] * bool(item.node.ndim), asked)
-        title = f"{item.node.data:g}" if is_plain_number(item) else net.names.full_name(item)
-        is_spared = not item.node.requires_grad and item.node.ndim > 0
-        color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
-        note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)
-        note = "no gradient" if is_spared else note
-        widest = f"{RATIO} 00" if "ratio" in asked else "(00, 00) float00"
-        found.append(Look(item, title, note, slots, (widest,), color))
-    return found
+    def leaves(self, net: Net) -> Sequence[float]:
+        return [*net.size.values(), net.itemsize]
+
+    def written(self, net: Net) -> Iterator[Written]:
+        """Yield the text in the drawing: shapes, and the dtype where the problem asks for bytes."""
+        unit = f" float{exact(net.itemsize * 8.0)}" if net.of.counts_bytes else ""
+        for item in net.of.items:
+            if item.node.ndim:
+                yield item.id, "data", shape(list(map(exact, net.shape(item)))) + unit
+
+    def steps(self, net: Net) -> Iterator[Step]:
+        """Yield one step for each number."""
+        for count in net.asked:
+            item, slot = count.place.item, count.place.slot
+            number = exact(count.right)
+            words = f"{count.place.label}: {count.why} = <b>{number}</b>"
+            change = item.id, slot, f"{number} {UNITS[slot]}"
+            yield PHASES[slot], words, (item.id,), None, (change,)
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing, with room for the numbers to fill in."""
+        of, found = network(text), []
+        for item in of.items:
+            asked = [place.slot for place in of.places if place.item is item]
+            slots = room(["data"] * bool(item.node.ndim), asked)
+            title = f"{item.node.data:g}" if is_plain_number(item) else of.names.full_name(item)
+            is_spared = not item.node.requires_grad and item.node.ndim > 0
+            color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
+            note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)
+            note = "no gradient" if is_spared else note
+            widest = f"{RATIO} 00" if "ratio" in asked else "(00, 00) float00"
+            found.append(Look(item, title, note, slots, (widest,), color))
+        return found

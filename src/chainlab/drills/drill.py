@@ -1,13 +1,13 @@
 """A problem in a notebook, and all of them on a page."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 
-from chainlab.drills.bank import entry, pictures
-from chainlab.drills.kinds import KINDS, LEVELS
-from chainlab.drills.problem import Problem, problem
+from chainlab.drills.bank import PROBLEMS, pictures
+from chainlab.drills.kind import LEVELS, Problem
+from chainlab.drills.kinds import KINDS
+from chainlab.drills.problem import problem
 from chainlab.drills.typed import Verdict, judge
 from chainlab.mistakes import MISTAKES
 from chainview.piece import Piece, piece
@@ -64,10 +64,11 @@ class Drill(Piece):
         """The problem as a piece of HTML."""
         drawn = self.problem
         drawings = pictures(drawn.kind, drawn.level, drawn.number)
+        kind = KINDS[drawn.kind]
         data = {
-            "kind": drawn.kind, "level": drawn.level, "seed": drawn.seed, "name": drawn.name,
-            "asks": KINDS[drawn.kind].asks, "sheet": KINDS[drawn.kind].sheet,
-            "entries": [{**drawn.entry, "pictures": drawings}], "mistakes": TOLD,
+            "name": drawn.name, "asks": kind.asks(drawn.level), "sheet": kind.sheet,
+            "entry": drawn.entry, "names": drawn.names, "pictures": drawings,
+            "mistakes": TOLD,
         }  # fmt: skip
         inside = f'<div class="cg-live"><div class="cg-scroll">{drawings[0]}</div></div>'
         return piece("player", self.alt, inside, data, ALONE, SHEETS, "drill")
@@ -90,36 +91,21 @@ def drill(kind: str, level: int, seed: int) -> Drill:
     return Drill(problem(kind, level, seed))
 
 
-def bank(kind: str) -> str:
-    """Return all graphs of a kind, level by level, as the page reads them."""
-    levels = [
-        [
-            {**entry(kind, level, number), "pictures": pictures(kind, level, number)}
-            for number in range(len(KINDS[kind].forms(level)))
-        ]
-        for level in LEVELS
-    ]
-    return json.dumps(levels, ensure_ascii=False, separators=(",", ":"))
-
-
-def practice(banks: Mapping[str, str], page: str) -> str:
+def practice(banks: Mapping[str, Sequence[str]], page: str) -> str:
     """Return the problems as a piece of HTML for a page.
 
     Args:
-        banks: the address of each kind's bank.
+        banks: the addresses of each kind's banks, level by level.
         page: the name under which the page stores the reader's progress.
     """
     kinds = [
-        {"name": name, "title": kind.title, "asks": kind.asks, "sheet": kind.sheet}
+        {"name": name, "title": kind.title, "asks": list(map(kind.asks, LEVELS)),
+         "sheet": kind.sheet}
         for name, kind in KINDS.items()
-    ]
+    ]  # fmt: skip
     data = {
-        "kinds": kinds,
-        "levels": len(LEVELS),
-        "banks": banks,
-        "mistakes": TOLD,
-        "page": page,
-        "path": PATH,
-    }
+        "kinds": kinds, "levels": len(LEVELS), "problems": PROBLEMS, "banks": banks,
+        "mistakes": TOLD, "page": page, "path": PATH,
+    }  # fmt: skip
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
     return piece("player", "Problems", inside, data, PAGE, SHEETS, "drills")

@@ -14,6 +14,7 @@ import numpy as np
 
 from chaingrad.node import Node
 from chainlab.drills import rewrites
+from chainlab.drills.kind import Kind, Problem
 from chainlab.drills.lines import Line, Lines, read
 from chainlab.drills.looks import look
 from chainlab.drills.series import Series
@@ -206,7 +207,7 @@ def draw_sizes(of: Form, dice: Series) -> list[int]:
     return found
 
 
-def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
+def arrays(of: Form, sizes: Sequence[int], name: str) -> Known:
     """Draw arrays of a problem on which no mistake gives the right result."""
     dice, named = Series(name), dict(zip(of.letters, sizes, strict=True))
     for _ in range(TRIES):
@@ -217,6 +218,30 @@ def draw(of: Form, sizes: Sequence[int], name: str) -> Known:
 
 
 # --- as a page reads it ---------------------------------------------------------------------------
+
+
+class Equations(Kind):
+    name, title, sheet = "equations", "The equations, in NumPy", "typed"
+
+    def asks(self, level: int) -> str:
+        return (
+            "Type every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. "
+            "It is made of the names below, and of the lines before it, which are taken to be "
+            "right. <i>Check</i> loads Python when it is first used."
+        )
+
+    def forms(self, level: int) -> Sequence[str]:
+        return FORMS[level - 1]
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing, with their shapes."""
+        return [look(item, item.label, "", (("data",),), "(0, 0)") for item in _items(form(text))]
+
+    def draw(self, level: int, dice: Series) -> Problem:
+        number, text = dice.turn(self.forms(level))
+        of = form(text)
+        sizes = draw_sizes(of, dice)
+        return Problem(self.name, level, dice.number, number, _entry(of, sizes), sizes)
 
 
 def _items(of: Form) -> list[Item]:
@@ -232,50 +257,43 @@ def _items(of: Form) -> list[Item]:
     ]  # fmt: skip
 
 
-def looks(text: str) -> list[Look]:
-    """Return the nodes of the drawing, with their shapes."""
-    return [look(item, item.label, "", (("data",),), "(0, 0)") for item in _items(form(text))]
-
-
-def described(text: str) -> dict[str, Any]:
-    """Return the problem of a form as a page reads it; ``{0}`` stands for the first size."""
-    of = form(text)
+def _entry(of: Form, sizes: Sequence[int]) -> dict[str, Any]:
+    """Return a problem as a page reads it."""
     ids = {item.label: item.id for item in _items(of)}
+    shapes = {name: of.shape(dims, sizes) for name, dims in of.dims.items()}
+    shapes |= {f"d{name}": shape for name, shape in shapes.items() if f"d{name}" not in shapes}
     return {
-        "sizes": len(of.letters),
-        "given": [[ids[name], "data", _shape(of, name)] for name in of.dims],
+        "written": [(ids[name], "data", shapes[name]) for name in of.dims],
         "forward": [str(line) for line in of.lines],
-        "names": [_sized(of, name) for name in of.names_at(0)],
+        "names": [_described(of, name, sizes, shapes) for name in of.names_at(0)],
         "typed": [
-            {"node": ids[line.made[1:]], "label": line.made, "shape": _shape(of, line.made),
+            {"node": ids[line.made[1:]], "label": line.made, "shape": shapes[line.made],
              "right": line.text}
             for line in of.asked
         ],
-        "steps": list(_steps(of, ids)),
+        "steps": list(_steps(of, ids, shapes)),
     }  # fmt: skip
 
 
-def _shape(of: Form, name: str) -> str:
-    return of.marked(of.dims[name] if name in of.dims else of.dims[name.removeprefix("d")])
-
-
-def _sized(of: Form, name: str) -> list[str]:
+def _described(
+    of: Form, name: str, sizes: Sequence[int], shapes: Mapping[str, str]
+) -> tuple[str, str]:
     """Return a name that may be typed, and a description of it."""
     if name in of.sizes_named:
-        return [name, f"= {{{of.letters.index(name)}}}"]
+        return name, f"= {sizes[of.letters.index(name)]}"
     labels = " with a single 1 in each row" * (of.marks.get(name) == LABELS)
-    return [name, "" if name == "np" else _shape(of, name) + labels]
+    return name, "" if name == "np" else shapes[name] + labels
 
 
-def _steps(of: Form, ids: Mapping[str, str]) -> Iterator[list[Any]]:
+def _steps(of: Form, ids: Mapping[str, str], shapes: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield one step for each line."""
     for line in of.asked:
         name = line.made[1:]
         users = of.users(name)
-        read = ", ".join(f"{x} {_shape(of, x)}" for x in line.reads if x not in of.sizes_named)
+        read = ", ".join(f"{x} {shapes[x]}" for x in line.reads if x not in of.sizes_named)
         words = (
             f"{_code(map(str, users))}: <b>{_code([str(line)])}</b>, of shape "
-            f"{_shape(of, line.made)}." + f" Here {read}." * bool(read)
+            f"{shapes[line.made]}." + f" Here {read}." * bool(read)
         )
         yield ["Backward", words, [ids[name], *(ids[user.made] for user in users)], None, []]
     words = "<br>".join(_code([str(line)]) for line in of.asked)

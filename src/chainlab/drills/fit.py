@@ -1,93 +1,86 @@
-"""Which numbers make a good problem."""
+"""Which numbers make a good problem: small ones, on which every mistake shows."""
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
+from chainlab.drills.box import Box, Mistake
+from chainlab.drills.numbers import CLOSE
 from chainlab.drills.series import Series
-from chainview.figures.program import PageProgram
 
-EXACT = 60  # numbers are multiples of one part of this
-CLOSE = 1e-9
+GENERIC = 5  # settings that tell apart what is not the same
 TRIED = 120  # settings, to find mistakes that no numbers tell apart
 OFTEN = 0.04  # of the settings, at least, make a problem
+TRIES = 4000
 
-Entry = Mapping[str, Any]
+Choose = Callable[[Sequence[float]], float]
+Boxes = Sequence[Box]
+Places = Collection[tuple[int, int]]  # boxes, and mistakes in them
+T = TypeVar("T")
 
 
-def values_of(found: Entry, leaves: Sequence[float]) -> list[float]:
-    """Return the numbers at every place of the program."""
-    return list(map(float, PageProgram(found["constants"], found["code"], (), 0, ()).run(leaves)))
+def generic(draw: Callable[[Choose], T]) -> list[T]:
+    """Draw settings that have no number twice by chance."""
+    dice = Series("generic")
+    return [draw(lambda d: dice.choose(d) * (1 + dice.below(99) / 997)) for _ in range(GENERIC)]
 
 
-def settle(found: dict[str, Any]) -> None:
-    """Leave out mistakes that differ from the others on hardly any numbers, the worst first."""
-    dice = Series("settle")
-    drawn = (values_of(found, list(map(dice.choose, found["domains"]))) for _ in range(TRIED))
-    runs = [run for run in drawn if are_small(found, run)]
-    if "variants" in found:
-        found["variants"] = [
-            variant
-            for variant in found["variants"]
-            if sum(is_found(found, variant, values) for values in runs) >= OFTEN * TRIED
-        ]
-        return
-    while sum(is_fit(found, values) for values in runs) < max(1, OFTEN * TRIED):
-        unseen = Counter(
-            name
-            for values in runs
-            for name in names_of(found)
-            if not any(_shows(name, box, values) for box in found["boxes"])
+def apart(right: Sequence[float], made: Iterable[tuple[T, Sequence[float]]]) -> Iterator[T]:
+    """Yield what gives another result than what is right, and than those before it."""
+    known = {_digits(right)}
+    for each, gives in made:
+        if _digits(gives) not in known:
+            known.add(_digits(gives))
+            yield each
+
+
+def _digits(results: Sequence[float]) -> tuple[float, ...]:
+    return tuple(float(f"{x:.9g}") for x in results)
+
+
+def kept(runs: Sequence[Boxes]) -> Places:
+    """Return the mistakes that differ from what is right, and from those before."""
+    return {
+        (i, k)
+        for i, boxes in enumerate(zip(*runs, strict=True))
+        for k in apart(
+            [box.right for box in boxes],
+            enumerate(zip(*([x.gives for x in box.mistakes] for box in boxes), strict=True)),
         )
-        if not unseen:
+    }
+
+
+def settled(runs: Sequence[Boxes], places: Places) -> Places:
+    """Leave out mistakes that differ from the others on hardly any numbers, the worst first."""
+    chosen = [chosen_of(boxes, places) for boxes in runs]
+    gone: set[str] = set()
+    while sum(not unseen(boxes, gone) for boxes in chosen) < max(1, OFTEN * TRIED):
+        counted = Counter(name for boxes in chosen for name in unseen(boxes, gone))
+        if not counted:
             break
-        worst = min(unseen, key=lambda name: (-unseen[name], name))
-        for box in found["boxes"]:
-            box["slips"] = [slip for slip in box["slips"] if slip[0] != worst]
+        gone.add(min(counted, key=lambda name: (-counted[name], name)))
+    return {(i, k) for i, k in places if runs[0][i].mistakes[k].name not in gone}
 
 
-def is_fit(found: Entry, values: Sequence[float]) -> bool:
-    """Return whether numbers are small and exact, and every mistake shows in a box."""
-    return are_small(found, values) and all(
-        any(_shows(name, box, values) for box in found["boxes"]) for name in names_of(found)
-    )
+def chosen_of(boxes: Boxes, places: Places) -> list[tuple[float, list[Mistake]]]:
+    """Return of each box what is right, and the mistakes at these places."""
+    return [
+        (box.right, [x for k, x in enumerate(box.mistakes) if (i, k) in places])
+        for i, box in enumerate(boxes)
+    ]
 
 
-def is_found(found: Entry, variant: Mapping[str, Any], values: Sequence[float]) -> bool:
-    """Return whether a wrong message differs from the right one and from other mistakes there."""
-    fault = variant["fault"]
-    told = [found["edges"][fault]["right"]]
-    for other in found["variants"]:
-        if other["fault"] == fault and other is not variant:
-            told.append(other["sent"][fault])
-    number = values[variant["sent"][fault]]
-    shown = [*variant["sent"], *variant["sums"].values()]
-    return all(is_small(values[place], found["most"]) for place in shown) and not any(
-        abs(number - values[place]) < CLOSE for place in told
-    )
-
-
-def are_small(found: Entry, values: Sequence[float]) -> bool:
-    """Return whether all numbers that are shown or asked for are small and exact."""
-    places = [place for _, place, _ in found["shown"]] + [box["right"] for box in found["boxes"]]
-    clear = all(abs(values[place]) > CLOSE for place in found["kinks"])
-    return clear and all(is_small(values[place], found["most"]) for place in places)
-
-
-def names_of(found: Entry) -> list[str]:
-    """Return the mistakes of a problem."""
-    return sorted({slip[0] for box in found["boxes"] for slip in box["slips"]})
-
-
-def is_small(x: float, most: float) -> bool:
-    """Return whether a number is a multiple of one sixtieth, and no larger than ``most``."""
-    return abs(x) <= most and abs(EXACT * x - round(EXACT * x)) < CLOSE
-
-
-def _shows(name: str, box: dict[str, Any], values: Sequence[float]) -> bool:
-    """Return whether a mistake differs in a box from the right number and other mistakes."""
-    own = [values[slip[1]] for slip in box["slips"] if slip[0] == name]
-    others = [values[slip[1]] for slip in box["slips"] if slip[0] != name]
-    others.append(values[box["right"]])
-    return any(math.isfinite(x) and all(not abs(x - y) < CLOSE for y in others) for x in own)
+def unseen(chosen: Sequence[tuple[float, list[Mistake]]], gone: Collection[str] = ()) -> set[str]:
+    """Return the mistakes that in no box differ from what is right and from all other mistakes."""
+    names, seen = set[str](), set[str]()
+    for right, mistakes in chosen:
+        left = [mistake for mistake in mistakes if mistake.name not in gone]
+        names |= {mistake.name for mistake in left}
+        for mistake in left:
+            others = [other.gives for other in left if other.name != mistake.name] + [right]
+            if math.isfinite(mistake.gives) and not any(
+                abs(mistake.gives - other) < CLOSE for other in others
+            ):
+                seen.add(mistake.name)
+    return names - seen

@@ -1,7 +1,7 @@
 """Which values a backward pass reads, and what people keep instead."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from chaingrad.facts import RESULT
 from chainlab.drills import choice
 from chainlab.drills.choice import COUNT, FEWEST, LETTERS
 from chainlab.drills.forms import Form
+from chainlab.drills.kind import Kind, Problem
 from chainlab.drills.series import Series
 from chainview.player.formula import formula
 from chainview.player.picture import Look
@@ -140,22 +141,44 @@ def _is_fit(graph: Graph) -> bool:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def described(text: str) -> dict[str, Any]:
-    """Return the right and wrong choices, and words; ``{n3}`` stands for the name of a node."""
-    graph = Graph(text)
+graph_of = functools.cache(Graph)
+
+
+class Keep(Kind):
+    name, title, sheet = "keep", "What has to be kept", "keep"
+
+    def asks(self, level: int) -> str:
+        return (
+            "Choose every value that the backward pass reads, so that it is to be kept, or "
+            "computed again. Leaves in yellow need a gradient, the grey one needs none; whatever "
+            "can have its slope from its result, as exp, has it from there."
+        )
+
+    def forms(self, level: int) -> Sequence[str]:
+        return drawn(level)
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing; leaves can be chosen, too."""
+        return graph_of(text).looks(lambda item: True)
+
+    def draw(self, level: int, dice: Series) -> Problem:
+        number, text = dice.turn(self.forms(level))
+        graph = graph_of(text)
+        names = dice.shuffle(graph.letters)
+        entry = _entry(graph.renamed(names))
+        return Problem(self.name, level, dice.number, number, entry, names=names)
+
+
+def _entry(graph: Graph) -> dict[str, Any]:
+    """Return the right and wrong choices, and words, as a page reads them."""
     return {
-        "letters": {item.id: item.label for item in graph.operations},
+        "written": [],
         "says": {id: _said(graph, item) for id, item in graph.items.items()},
         "why": {id: _why(graph, id) for id in graph.items},
         "wrong": [[name, sorted(kept), says] for name, kept, says in wrong(graph)],
         "right": [id for id in graph.items if id in graph.right],
         "steps": list(_steps(graph)),
     }
-
-
-def looks(text: str) -> list[Look]:
-    """Return the nodes of the drawing; leaves can be chosen, too."""
-    return Graph(text).looks(lambda item: True)
 
 
 def _said(graph: Graph, item: Item) -> str:
@@ -168,7 +191,7 @@ def _said(graph: Graph, item: Item) -> str:
 def _sentence(graph: Graph, item: Item) -> str:
     """Say what an operation reads in the backward pass."""
     operands = [f"<b>{graph.named(parent)}</b>" for parent in item.parents]
-    text = f"<b>{{{item.id}}}</b> = {formula(item, operands)}"
+    text = f"<b>{graph.named(item.id)}</b> = {formula(item, operands)}"
     if not item.node.requires_grad:
         return f"{text} needs no gradient"
     parts: dict[str, str] = {}

@@ -80,6 +80,6 @@ class Lines:
         """Return the letters for the sizes of a node of the trial."""
         return tuple(self._by_size[size] for size in node.shape)
 
-    def marked(self, dims: Sequence[str]) -> str:
-        """Return a shape with marks for its sizes: ``{0}`` for the first letter."""
-        return shape([f"{{{self.letters.index(letter)}}}" for letter in dims])
+    def shape(self, dims: Sequence[str], sizes: Sequence[int]) -> str:
+        """Write a shape, for a size of each letter."""
+        return shape([str(sizes[self.letters.index(letter)]) for letter in dims])

@@ -1,6 +1,5 @@
-// Matrix expressions put together from tiles: their numbers, and a problem's. A vector is one row.
-import { filled, same } from "./numbers.js";
-import { TRIES } from "./series.js";
+// Matrix expressions put together from tiles, and what they give. A vector is one row.
+import { same } from "./numbers.js";
 
 const turned = (a) => a[0].map((_, j) => a.map((row) => row[j]));
 const sized = (a) => `(${a.length > 1 ? [a.length, a[0].length].join(", ") : `${a[0].length},`})`;
@@ -61,19 +60,53 @@ const termOf = (tiles, known) => {
   return scaled(reduced ? reduced(found) : found, scale);
 };
 
-const computed = (tiles, known) => {
-  const ends = tiles.map((tile, i) => (/^[+−]$/.test(tile) ? i : -1)).filter((i) => i >= 0);
-  const starts = ends[0] === 0 ? ends : [-1, ...ends];
-  const terms = starts.map((start, i) => {
-    const term = termOf(tiles.slice(start + 1, starts[i + 1]), known);
-    return tiles[start] === "−" ? scaled(term, -1) : term;
-  });
-  return terms.reduce((a, b) => entrywise(a, b, (x, y) => x + y, "+"));
+const isSign = (tile) => /^[+−]$/.test(tile ?? "");
+
+// Where terms begin: at a sign that has a factor before it in its term. Another is that of the
+// factors to come, as in Σ rows − Ȳ. If a sum takes all that follows it, no term begins after it.
+const termsOf = (tiles, takesAll) => {
+  const terms = [[]];
+  for (const tile of tiles) {
+    const term = terms.at(-1);
+    const begun = term.some((one) => !isSign(one) && !REDUCED[one] && !SCALES[one]);
+    if (isSign(tile) && begun && !(takesAll && term.some((one) => REDUCED[one])))
+      terms.push([tile]);
+    else term.push(tile);
+  }
+  return terms;
 };
 
-const attempted = (tiles, known) => {
+const sumOf = (matrices) => matrices.reduce((a, b) => entrywise(a, b, (x, y) => x + y, "+"));
+
+const signed = (term, known, takesAll) => {
+  const at = term.findIndex((one) => REDUCED[one]);
+  if (takesAll && at >= 0) {
+    const inner = sumOf(termsOf(term.slice(at + 1)).map((one) => signed(one, known)));
+    const before = term.slice(0, at);
+    if (before.some((one) => !isSign(one) && !SCALES[one])) {
+      throw new Misfit(`“${term[at]}” stands once, before all factors`);
+    }
+    const by = before.reduce((x, one) => x * (SCALES[one] ?? (one === "−" ? -1 : 1)), 1);
+    return scaled(REDUCED[term[at]](inner), by);
+  }
+  const minus = term.filter((one) => one === "−").length;
+  return scaled(
+    termOf(
+      term.filter((one) => !isSign(one)),
+      known,
+    ),
+    (-1) ** minus,
+  );
+};
+
+// What tiles give. A sum takes its own term, or else all that follows it: both are meant by people.
+const WAYS = [false, true];
+const computed = (tiles, known, takesAll = false) =>
+  sumOf(termsOf(tiles, takesAll).map((term) => signed(term, known, takesAll)));
+
+const attempted = (tiles, known, takesAll) => {
   try {
-    return { value: computed(tiles, known) };
+    return { value: computed(tiles, known, takesAll) };
   } catch (error) {
     if (!(error instanceof Misfit)) throw error;
     return { misfit: error.message };
@@ -83,53 +116,35 @@ const attempted = (tiles, known) => {
 const alike = (a, b) =>
   sized(a) === sized(b) && a.every((row, i) => row.every((x, j) => same(x, b[i][j])));
 
-const tellsApart = ({ right, slips }, known) => {
-  const found = [right, ...slips.map(([, tiles]) => tiles)]
-    .map((tiles) => attempted(tiles, known).value)
-    .filter(Boolean);
-  return found.every((a, i) => !found.slice(0, i).some((b) => alike(a, b)));
-};
-
-// Sizes and matrices of a problem, as tiles.py draws them.
-export const drawMatrices = (entry, dice) => {
-  const { sizes, apart, matrices, made, lines } = entry;
-  for (let i = 0; i < TRIES; i++) {
-    const values = Array.from({ length: sizes }, () => dice.choose([2, 3, 4]));
-    if (apart && new Set(values).size < sizes) continue;
-    const known = {};
-    for (const [name, places] of matrices) {
-      const [columns, rows = 1] = places.map((place) => values[place]).reverse();
-      const row = () => Array.from({ length: columns }, () => dice.choose([-3, -2, -1, 1, 2, 3]));
-      known[name] = Array.from({ length: rows }, row);
-    }
-    for (const [name, tiles] of made) known[name] = computed(tiles, known);
-    for (const { label, right } of lines) known[label] = computed(right, known);
-    if (lines.every((line) => tellsApart(line, known))) return { leaves: [], values, known };
-  }
-  throw new Error(`no numbers were found for ${entry.text}`);
+// The matrices of a problem, by name: given ones, and what is computed from them.
+export const matricesOf = ({ matrices, made, lines }) => {
+  const known = { ...matrices };
+  for (const [name, tiles] of made) known[name] = computed(tiles, known);
+  for (const { label, right } of lines) known[label] = computed(right, known);
+  return known;
 };
 
 // Whether tiles give an adjoint; if not, which mistakes give the same, and what else can be said.
-export const judgeTiles = ({ entry, known, values }, line, tiles) => {
-  const { label, shape, right, slips, hint } = line;
-  const asked = entry.lines.slice(entry.lines.indexOf(line)).map((later) => later.label);
+export const judgeTiles = ({ lines }, known, i, tiles) => {
+  const { label, shape, right, mistakes, hint } = lines[i];
+  const asked = lines.slice(i).map((later) => later.label);
   const late = asked.find((name) => tiles.some((tile) => [name, `${name}ᵀ`].includes(tile)));
   if (late) {
     const misfit = `${late} is itself still to be found`;
-    return { right: false, slips: [], misfit, words: misfit };
+    return { right: false, mistakes: [], misfit, words: misfit };
   }
-  const { value, misfit } = attempted(tiles, known);
   const wanted = computed(right, known);
-  if (value && alike(value, wanted)) return { right: true, slips: [] };
-  const made = slips.filter(([, slip]) => {
-    const other = value && attempted(slip, known).value;
-    return other ? alike(value, other) : slip.join() === tiles.join();
+  const ways = WAYS.map((way) => attempted(tiles, known, way));
+  if (ways.some(({ value }) => value && alike(value, wanted))) return { right: true, mistakes: [] };
+  const [{ value, misfit }] = ways;
+  const made = mistakes.filter(([, other]) => {
+    const its = value && attempted(other, known).value;
+    return its ? alike(value, its) : other.join() === tiles.join();
   });
   let words = misfit ?? `its shape is right, and its entries are not; ${hint}`;
-  if (value && sized(value) !== sized(wanted)) {
-    words = `it is ${sized(value)}, and ${label} is ${filled(shape, values)}`;
-  }
+  if (value && sized(value) !== sized(wanted))
+    words = `it is ${sized(value)}, and ${label} is ${shape}`;
   const named = made.map(([, , says]) => says).join("; or ");
   if (named) words = misfit ? `${misfit}; ${named}` : named;
-  return { right: false, slips: made, misfit, words };
+  return { right: false, mistakes: made, misfit, words };
 };

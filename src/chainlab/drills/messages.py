@@ -1,83 +1,150 @@
 """A backward pass with one wrong message, which is to be found."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+import functools
+from collections.abc import Sequence
+from typing import Any
 
-from chainlab.drills.mistakes import Slip, of_message
-from chainlab.drills.recording import Edge, Number, Recording
+from chainlab.drills import adjoints, fit, graphs
+from chainlab.drills.box import Mistake
+from chainlab.drills.boxes import MOST, bracketed_step
+from chainlab.drills.graphs import data_of
+from chainlab.drills.kind import Kind, Problem
+from chainlab.drills.mistakes import of_message
+from chainlab.drills.numbers import CLOSE, bracketed, exact, is_small
+from chainlab.drills.recording import Edge, FormGraph, Recording, graph_of
+from chainlab.drills.series import Series
+from chainview.player.picture import Look
 from chainview.read.items import Item
 
-
-class Pass(NamedTuple):
-    """A backward pass with one wrong message, sent along ``edge``: all messages, all adjoints."""
-
-    edge: Edge
-    slip: Slip
-    sent: Mapping[Edge, Number]
-    sums: Mapping[str, Number]
+Fault = tuple[int, int]  # the number of an edge, and of a mistake in its message
 
 
-def passes(rec: Recording) -> list[Pass]:
-    """Return a backward pass for every mistake in every message."""
-    faults = [(edge, slip) for edge in rec.edges for slip in of_message(rec, edge)]
-    found = []
-    for edge, slip in faults:
-        sent = rec.messages({edge: slip.gives})
-        sums = {item.id: rec.adjoint(item, sent) for item in rec.moving}
-        found.append(Pass(edge, slip, sent, sums))
-    return found
+class Pass:
+    """A backward pass in which one message is wrong: all that was sent, and all sums."""
+
+    def __init__(self, rec: Recording, edge: Edge, gives: float) -> None:
+        self.sent = rec.messages({edge: gives})
+        self.sums = {item.id: rec.adjoint(item, self.sent) for item in rec.graph.moving}
+
+    def is_small(self, most: float) -> bool:
+        return all(is_small(x, most) for x in (*self.sent.values(), *self.sums.values()))
 
 
-def numbers(rec: Recording, wrong: Sequence[Pass]) -> Iterator[Number]:
-    """Yield the numbers of the edges and of each pass that are shown."""
-    for edge in rec.edges:
-        yield from (rec.local(edge), rec.right[edge])
-    for each in wrong:
-        yield from (*each.sent.values(), *each.sums.values())
+class Messages(Kind):
+    name, title, sheet = "messages", "Which message is wrong", "messages"
+    carried = graphs.ROOM[0].removeprefix("data ")
+
+    def asks(self, level: int) -> str:
+        return (
+            "One message of this backward pass was computed wrongly; all others are right for what "
+            "had come before. <i>grad</i> is the sum of what came. Choose the wrong one."
+        )
+
+    def forms(self, level: int) -> Sequence[str]:
+        return adjoints.FORMS[level - 1]
+
+    def looks(self, text: str) -> list[Look]:
+        graph = graph_of(text)
+        return graphs.looks(graph, {}, graph.moving)
+
+    def draw(self, level: int, dice: Series) -> Problem:
+        number, text = dice.turn(self.forms(level))
+        faults = self._faults(level, number)
+        fault = dice.choose(faults)
+        for _ in range(fit.TRIES):
+            rec = graphs.set_up(text, level, dice.choose)
+            if rec.is_small(MOST[level - 1]) and (found := _found(rec, fault, faults, level)):
+                entry = _entry(rec, fault, found)
+                return Problem(self.name, level, dice.number, number, entry, rec.leaves)
+        raise RuntimeError(f"no numbers were found for {self.name}-{level}-{dice.number}")
+
+    @functools.cache  # noqa: B019
+    def _faults(self, level: int, number: int) -> Sequence[Fault]:
+        """Return the mistakes in messages that numbers can tell apart."""
+        text = self.forms(level)[number]
+        runs = fit.generic(lambda choose: graphs.set_up(text, level, choose))
+        found = []
+        for i, edge in enumerate(graph_of(text).edges):
+            made = [[mistake.gives for mistake in of_message(rec, edge)] for rec in runs]
+            right = [rec.right[edge] for rec in runs]
+            found += [(i, k) for k in fit.apart(right, enumerate(zip(*made, strict=True)))]
+        dice = Series("settle")
+        tried = [graphs.set_up(text, level, dice.choose) for _ in range(fit.TRIED)]
+        small = [rec for rec in tried if rec.is_small(MOST[level - 1])]
+        return [
+            fault
+            for fault in found
+            if sum(_found(rec, fault, found, level) is not None for rec in small)
+            >= fit.OFTEN * fit.TRIED
+        ]
 
 
-def described(rec: Recording, wrong: Sequence[Pass]) -> dict[str, Any]:
-    """Return the edges, and each pass with a fault."""
-    variants = [
-        {
-            "fault": rec.edges.index(edge),
-            "name": slip.name,
-            "says": rec.placed(slip.says),
-            "sent": list(map(rec.place, sent.values())),
-            "sums": {id: rec.place(number) for id, number in sums.items()},
-            "alike": [_likeness(rec, other, edge) for other in rec.edges],
-        }
-        for edge, slip, sent, sums in wrong
-    ]
-    return {"edges": [_edge(rec, edge) for edge in rec.edges], "variants": variants}
+@functools.lru_cache(512)
+def _mistakes(rec: Recording, edge: Edge) -> list[Mistake]:
+    return list(of_message(rec, edge))
 
 
-def _edge(rec: Recording, edge: Edge) -> dict[str, Any]:
-    names = rec.names
+def _found(
+    rec: Recording, fault: Fault, faults: Sequence[Fault], level: int
+) -> tuple[Mistake, Pass] | None:
+    """Return a wrong pass, if its message differs from the right one and from other mistakes."""
+    at, which = fault
+    edge = rec.graph.edges[at]
+    made = _mistakes(rec, edge)
+    others = [made[k].gives for i, k in faults if i == at and k != which]
+    wrong = made[which]
+    if any(abs(wrong.gives - x) < CLOSE for x in (rec.right[edge], *others)):
+        return None
+    found = Pass(rec, edge, wrong.gives)
+    return (wrong, found) if found.is_small(MOST[level - 1]) else None
+
+
+def _entry(rec: Recording, fault: Fault, found: tuple[Mistake, Pass]) -> dict[str, Any]:
+    """Return the edges, and what is sent along them, as a page reads it."""
+    (at, _), (wrong, shown) = fault, found
+    graph = rec.graph
     return {
-        "ends": edge.ends,
-        "says": f"from {names.text(edge.child)} to {names.text(edge.parent)}",
-        "label": f"{names.adjoint(edge.child)} · {names.local(edge.child, edge.parent)}",
-        "child": names.html(edge.child),
-        "parent": names.html(edge.parent),
-        "local": rec.place(rec.local(edge)),
-        "right": rec.place(rec.right[edge]),
+        "written": [
+            *data_of(rec),
+            *((id, "grad", f"grad {exact(number)}") for id, number in shown.sums.items()),
+        ],
+        "edges": [_edge(rec, edge, shown, graph.edges[at]) for edge in graph.edges],
+        "fault": at,
+        "name": wrong.name,
+        "says": bracketed(wrong.says),
+        "steps": [bracketed_step(step) for step in adjoints.steps(rec)],
     }
 
 
-def _likeness(rec: Recording, edge: Edge, fault: Edge) -> str:
+def _edge(rec: Recording, edge: Edge, shown: Pass, fault: Edge) -> dict[str, Any]:
+    names, above = rec.names, shown.sums[edge.child.id]
+    label = f"{names.adjoint(edge.child)} · {names.local(edge.child, edge.parent)}"
+    factors = f"{exact(above)} × {exact(rec.local(edge))}"
+    return {
+        "ends": edge.ends,
+        "says": f"from {names.text(edge.child)} to {names.text(edge.parent)}",
+        "number": exact(shown.sent[edge]),
+        "right": exact(rec.right[edge]),
+        "product": bracketed(f"{label} = {factors}"),
+        "child": names.html(edge.child),
+        "parent": names.html(edge.parent),
+        "alike": _likeness(rec.graph, edge, fault),
+    }
+
+
+def _likeness(graph: FormGraph, edge: Edge, fault: Edge) -> str:
     """Say why someone takes a message for the wrong one: it passes on the error, or is beside."""
-    if edge.child in _below(rec, fault.parent):
+    if edge.child in _below(graph, fault.parent):
         return "passed on"
     if edge.parent is fault.parent:
         return "beside"
     return "same sender" if edge.child is fault.child else ""
 
 
-def _below(rec: Recording, item: Item) -> list[Item]:
+def _below(graph: FormGraph, item: Item) -> list[Item]:
     """Return a node and all nodes that it passes something on to."""
     found = [item]
-    for edge in rec.edges:
+    for edge in graph.edges:
         if edge.child in found and edge.parent not in found:
             found.append(edge.parent)
     return found

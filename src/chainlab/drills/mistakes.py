@@ -1,30 +1,22 @@
 """Mistakes that people make by hand, made on purpose.
 
-Each is computed from what the engine recorded, as a person would compute it who makes that mistake
+Each is computed from what the engine computed, as a person would compute it who makes that mistake
 in one place, and all before it right. What to say of each is in ``chainlab.mistakes``.
 """
 
 import functools
+import math
 import operator
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from chainlab.drills.recording import Edge, Number, Recording, total
+from chainlab.drills.box import Mistake
+from chainlab.drills.numbers import exact, total
+from chainlab.drills.recording import Edge, Recording
 from chainview.read.items import Item
 from chainview.read.words import listed
 
 
-@dataclass(frozen=True)
-class Slip:
-    """A mistake: its name, what it gives, what is said with numbers, and where it happens."""
-
-    name: str
-    gives: Number
-    says: str
-    edge: tuple[str, str, int] | None = None
-
-
-def of_local(rec: Recording, edge: Edge) -> Iterator[Slip]:
+def of_local(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     """Yield the mistakes in ∂child/∂parent."""
     child = edge.child
     y, x = rec.names.html(child), rec.names.html(edge.parent)
@@ -33,62 +25,63 @@ def of_local(rec: Recording, edge: Edge) -> Iterator[Slip]:
         if position != edge.position:
             other = rec.local(Edge(parent, child, position))
             says = f"that is {rec.names.local(child, parent)}, for the other operand"
-            yield Slip("swapped", other, says, edge.ends)
-    yield Slip("sign", -right, f"the sign: {local} is {rec.tell(right)}", edge.ends)
-    yield Slip("operand", rec.value(edge.parent), f"that is the value of {x} itself", edge.ends)
-    yield Slip("result", rec.value(child), f"that is the value of {y}", edge.ends)
-    yield Slip("unchanged", 1.0, f"1 is what a sum has; {y} is no sum", edge.ends)
-    yield Slip("zero", 0.0, f"0 would say that {y} does not depend on {x}", edge.ends)
-    yield Slip("upside down", 1.0 / right, "that is one over it", edge.ends)
+            yield Mistake("swapped", other, says, edge.ends)
+    yield Mistake("sign", -right, f"the sign: {local} is {exact(right)}", edge.ends)
+    yield Mistake("operand", rec.value(edge.parent), f"that is the value of {x} itself", edge.ends)
+    yield Mistake("result", rec.value(child), f"that is the value of {y}", edge.ends)
+    yield Mistake("unchanged", 1.0, f"1 is what a sum has; {y} is no sum", edge.ends)
+    yield Mistake("zero", 0.0, f"0 would say that {y} does not depend on {x}", edge.ends)
+    inverse = 1.0 / right if right else math.inf
+    yield Mistake("upside down", inverse, "that is one over it", edge.ends)
 
 
-def of_message(rec: Recording, edge: Edge) -> Iterator[Slip]:
+def of_message(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     """Yield the mistakes in the message along an edge."""
     above, local = rec.adjoint(edge.child), rec.local(edge)
     y, x = rec.names.html(edge.child), rec.names.html(edge.parent)
-    came = rec.uses(edge.child)
+    came = rec.graph.uses[edge.child.id]
     for late in came if len(came) > 1 else ():
         early = total(rec.right[other] for other in came if other is not late)
-        sent, sender = rec.tell(rec.right[late]), rec.names.html(late.child)
+        sent, sender = exact(rec.right[late]), rec.names.html(late.child)
         says = f"{y} passed on too early: the {sent} that {sender} sends had not come"
-        yield Slip("early", early * local, says, edge.ends)
+        yield Mistake("early", early * local, says, edge.ends)
     for slip in of_local(rec, edge):
         if slip.name != "zero":
             says = f"for ∂{y}/∂{x}: {slip.says}"
-            yield Slip(slip.name, above * slip.gives, says, edge.ends)
+            yield Mistake(slip.name, above * slip.gives, says, edge.ends)
     adjoint = rec.names.adjoint(edge.child)
     says = f"that is the local gradient alone: it is multiplied by {adjoint}"
-    yield Slip("local", local, says, edge.ends)
+    yield Mistake("local", local, says, edge.ends)
     says = f"along an edge one multiplies: {adjoint} × local gradient"
-    yield Slip("added", above + local, says, edge.ends)
+    yield Mistake("added", above + local, says, edge.ends)
 
 
-def of_adjoint(rec: Recording, item: Item) -> Iterator[Slip]:
+def of_adjoint(rec: Recording, item: Item) -> Iterator[Mistake]:
     """Yield the mistakes in the adjoint of a node that has children."""
-    uses = rec.uses(item)
+    uses = rec.graph.uses[item.id]
     if len(uses) > 1:
         yield from _sums(rec, item, uses)
     for edge in uses:
         for slip in of_message(rec, edge):
             shares = (slip.gives if other is edge else rec.right[other] for other in uses)
-            yield Slip(slip.name, total(shares), slip.says, slip.edge)
+            yield Mistake(slip.name, total(shares), slip.says, slip.edge)
     v = rec.names.html(item)
-    yield Slip("value", rec.value(item), f"that is the value of {v}, and not its adjoint")
+    yield Mistake("value", rec.value(item), f"that is the value of {v}, and not its adjoint")
 
 
-def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Slip]:
+def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Mistake]:
     """Yield the mistakes in the sum of the shares, which are right themselves."""
     v, shares = rec.names.html(item), [rec.right[edge] for edge in uses]
     users = listed([rec.names.html(edge.child) for edge in uses], 6)
     for missing, edge in enumerate(uses):
         child = rec.names.html(edge.child)
         rest = total(share for place, share in enumerate(shares) if place != missing)
-        sends = f"{child} sends {rec.tell(shares[missing])}, too"
+        sends = f"{child} sends {exact(shares[missing])}, too"
         says = f"a path is missing: {v} is used by {users}; {sends}"
-        yield Slip("forgotten", rest, says, edge.ends)
+        yield Mistake("forgotten", rest, says, edge.ends)
     says = "the last share alone: shares are added up, with +="
-    yield Slip("last", shares[-1], says, uses[-1].ends)
+    yield Mistake("last", shares[-1], says, uses[-1].ends)
     says = "shares of several paths are added, and not multiplied"
-    yield Slip("product", functools.reduce(operator.mul, shares), says)
+    yield Mistake("product", functools.reduce(operator.mul, shares), says)
     mean = total(shares) / float(len(shares))
-    yield Slip("mean", mean, "shares are added up, and not averaged")
+    yield Mistake("mean", mean, "shares are added up, and not averaged")

@@ -3,20 +3,24 @@
 The engine computes it number by number; here its numbers are put into arrays again, and asked.
 """
 
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from chainlab.drills import fit, graphs
+from chainlab.drills.box import Box, Mistake, Place
+from chainlab.drills.boxes import BoxKind
 from chainlab.drills.formulas import BAR
+from chainlab.drills.kind import NUMBERS, Step, Written
 from chainlab.drills.looks import look, room
-from chainlab.drills.mistakes import Slip
-from chainlab.drills.recording import Recording, total
-from chainlab.drills.tasks import Box, Words
+from chainlab.drills.numbers import exact
+from chainlab.drills.recording import Recording, graph_of
 from chainview.player.picture import Look
 from chainview.read.items import Item
 
-Array = np.ndarray[Any, Any]  # of recorded numbers
+Array = np.ndarray[Any, Any]
 Wrong = tuple[str, Array, str]  # a mistake: its name, what it gives, what is said of it
 
 SIZES = (  # inputs, hidden units, outputs; whether weights decay
@@ -39,11 +43,6 @@ PARTS = {
     **dict.fromkeys(["h" + BAR, "z" + BAR, "W" + BAR], "Backward, hidden layer"),
 }
 ENTRY = "0000000"  # as wide as a place for a number
-
-
-def forms(level: int) -> Sequence[str]:
-    """Return the networks of a level, number by number."""
-    return [_lines(*sizes) for sizes in SIZES[level - 1]]
 
 
 def _lines(d: int, h: int, q: int, decays: bool) -> str:
@@ -85,16 +84,17 @@ class Variable(NamedTuple):
         return int(self.labels.shape[1]) if self.labels.ndim == 2 else 1
 
 
-class Net:
-    """The arrays of a recorded network, their values, their adjoints, and what is asked of them.
+class Network:
+    """The arrays of a network, and what is asked of them, whatever its numbers are.
 
     Attributes:
+        variables: the arrays, by name.
         asked: the names of what is asked, forward, and then back, with a bar.
     """
 
-    def __init__(self, rec: Recording) -> None:
-        self.rec = rec
-        self.items = {item.label: item for item in rec.items if item.label}
+    def __init__(self, text: str) -> None:
+        self.graph = graph_of(text)
+        self.items = {item.label: item for item in self.graph.items if item.label}
         size = {
             letter: sum(label[0] == name and len(label) == 2 for label in self.items)
             for letter, name in ("dx", "hh", "qo")
@@ -109,20 +109,60 @@ class Net:
             self.variables[name] = Variable(Item(f"n{i}", name, "", kind, operands), labels)
         back = [name + BAR for name in "oVhzW"]
         self.asked = ["z", "h", "o", "L", *["s", "J"] * self.decays, *back]
+        self.places = list(self._places())
 
     def variable(self, called: str) -> Variable:
         return self.variables[called.removesuffix(BAR)]
-
-    def __getitem__(self, called: str) -> Array:
-        """Return the numbers of a variable; with a bar, the numbers of its adjoint."""
-        labels = self.variable(called).labels
-        of = self.rec.adjoint if called.endswith(BAR) else self.rec.value
-        return _boxed([of(self.items[label]) for label in labels.flat]).reshape(labels.shape)
 
     def formula(self, called: str) -> str:
         """Return the formula of a variable: z = W x."""
         found = FORMULAS[called]
         return f"{called} = {found if self.decays else found.partition(' + λ')[0]}"
+
+    def _places(self) -> Iterator[tuple[str, tuple[int, ...], Place]]:
+        """Yield a place for each computed entry, forward and then backward."""
+        for called in self.asked:
+            variable, formula = self.variable(called), self.formula(called)
+            what = "adjoint of " * called.endswith(BAR) + variable.item.label
+            for index, label in np.ndenumerate(variable.labels):
+                places = label[1:]
+                which = f", entry {', '.join(places)}" if places else ""
+                place = Place(
+                    variable.item,
+                    f"{_slot(called)}{index[0]}",
+                    f"{called}<sub>{places}</sub>" if places else called,
+                    f"{what}{which}. {formula}",
+                    formula,
+                    label,
+                    (index[1] if len(index) == 2 else 0, variable.columns),
+                    PARTS[called],
+                )
+                yield called, index, place
+
+
+network = functools.cache(Network)
+
+
+class Net:
+    """The arrays of a network with numbers: their values, and their adjoints."""
+
+    def __init__(self, of: Network, rec: Recording) -> None:
+        self.of, self.rec, self.decays = of, rec, of.decays
+        self._known: dict[str, Array] = {}
+
+    def __getitem__(self, called: str) -> Array:
+        """Return the numbers of a variable; with a bar, the numbers of its adjoint."""
+        if called not in self._known:
+            labels = self.of.variable(called).labels
+            number = self.rec.adjoint if called.endswith(BAR) else self.rec.value
+            numbers = [number(self.of.items[label]) for label in labels.flat]
+            self._known[called] = np.array(numbers).reshape(labels.shape)
+        return self._known[called]
+
+    @functools.cache  # noqa: B019
+    def wrong(self, called: str) -> list[Wrong]:
+        """Return what people compute by mistake instead of a variable."""
+        return list(_wrong(self, called))
 
 
 def _labels(name: str, shape: Sequence[int]) -> Array:
@@ -130,7 +170,7 @@ def _labels(name: str, shape: Sequence[int]) -> Array:
     if not shape:
         return np.array([{"λ": "lam"}.get(name, name)], object)
     places = ("".join(str(i + 1) for i in index) for index in np.ndindex(*shape))
-    return _boxed([name.lower() + place for place in places]).reshape(shape)
+    return np.array([name.lower() + place for place in places], object).reshape(shape)
 
 
 def _slot(called: str) -> str:
@@ -140,37 +180,10 @@ def _slot(called: str) -> str:
 # --- what is asked -------------------------------------------------------------------------------
 
 
-def boxes(rec: Recording) -> list[Box]:
-    """Return a number box for each computed entry, forward and then backward."""
-    net, found = Net(rec), list[Box]()
-    for called in net.asked:
-        variable, right = net.variable(called), net[called]
-        wrong, formula = list(_wrong(net, called)), net.formula(called)
-        what = "adjoint of " * called.endswith(BAR) + variable.item.label
-        for index, label in np.ndenumerate(variable.labels):
-            places = label[1:]
-            which = f", entry {', '.join(places)}" if places else ""
-            found.append(
-                Box(
-                    variable.item,
-                    f"{_slot(called)}{index[0]}",
-                    f"{called}<sub>{places}</sub>" if places else called,
-                    f"{what}{which}. {formula}",
-                    right[index],
-                    formula,
-                    tuple(_slips(wrong, index)),
-                    label,
-                    (index[1] if len(index) == 2 else 0, variable.columns),
-                    PARTS[called],
-                )
-            )
-    return found
-
-
-def _slips(wrong: Sequence[Wrong], index: tuple[int, ...]) -> Iterator[Slip]:
-    for name, made, says in wrong:
+def _mistakes(net: Net, called: str, index: tuple[int, ...]) -> Iterator[Mistake]:
+    for name, made, says in net.wrong(called):
         if made.ndim == len(index) and all(i < n for i, n in zip(index, made.shape, strict=True)):
-            yield Slip(name, made[index], says)
+            yield Mistake(name, float(made[index]), says)
 
 
 def _wrong(net: Net, name: str) -> Iterator[Wrong]:
@@ -238,11 +251,7 @@ def _of_o(net: Net) -> Iterator[Wrong]:
 
 
 def _sum(x: Array) -> Array:
-    return _boxed([total(x.flat)])
-
-
-def _boxed(numbers: Sequence[Any]) -> Array:
-    return np.fromiter(numbers, object)
+    return np.array([x.sum()])
 
 
 def _weights(
@@ -251,7 +260,7 @@ def _weights(
     """Yield the mistakes in ``left rightᵀ``, and in the share of the penalty."""
     weight, share = net[name], np.multiply.outer(left, right)
     decay = net["λ"] * weight if net.decays else weight * 0.0
-    adjoint = net.variables[name].item.label
+    adjoint = net.of.variables[name].item.label
     if weight.shape[0] == weight.shape[1]:
         says = "that is the transpose: the row is that of the unit that receives"
         yield "transposed", share.T + decay, says
@@ -311,45 +320,73 @@ WRONG: dict[str, Callable[[Net], Iterator[Wrong]]] = {
 # --- how it is drawn, and played ------------------------------------------------------------------
 
 
-def given(rec: Recording) -> list[list[str]]:
-    """Return the text in the drawing: the rows of the leaves."""
-    net = Net(rec)
-    return [
-        list(row) for name in net.variables if name not in net.asked for row in _rows(net, name)
-    ]
-
-
-def _rows(net: Net, called: str) -> list[tuple[str, str, str]]:
+def _rows(net: Net, called: str) -> list[Written]:
     """Return the rows of an array, and their places in the drawing."""
-    id, slot, numbers = net.variable(called).item.id, _slot(called), net[called]
+    id, slot, numbers = net.of.variable(called).item.id, _slot(called), net[called]
     rows = numbers.reshape(len(numbers), -1)
     return [
-        (id, f"{slot}{i}", f"{slot} {', '.join(map(net.rec.tell, row))}")
-        for i, row in enumerate(rows)
+        (id, f"{slot}{i}", f"{slot} {', '.join(map(exact, row))}") for i, row in enumerate(rows)
     ]
 
 
-def steps(rec: Recording) -> Iterator[Words]:
-    """Yield one step for each variable, forward and backward."""
-    net = Net(rec)
-    for called in net.asked:
-        changes = tuple(_rows(net, called))
-        numbers = "; ".join(text.partition(" ")[2] for *_, text in changes)
-        words = f"{net.formula(called)} = <b>({numbers})</b>"
-        phase = "Backward" if called.endswith(BAR) else "Forward"
-        yield phase, words, (net.variable(called).item.id,), None, changes
+class Mlp(BoxKind):
+    name, title = "mlp", "The whole network"
 
+    def asks(self, level: int) -> str:
+        return (
+            "Compute the network forward, and then back: <i>z&nbsp;=&nbsp;W&nbsp;x</i>, "
+            "<i>h</i>&nbsp;=&nbsp;max(<i>z</i>,&nbsp;0), <i>o&nbsp;=&nbsp;V&nbsp;h</i>, "
+            "<i>L</i>&nbsp;=&nbsp;½&nbsp;‖<i>o&nbsp;−&nbsp;y</i>‖², and where weights decay "
+            "<i>s</i>&nbsp;=&nbsp;½&nbsp;λ&nbsp;(‖<i>W</i>‖²&nbsp;+&nbsp;‖<i>V</i>‖²), "
+            "<i>J&nbsp;=&nbsp;L&nbsp;+&nbsp;s</i>. A bar says adjoint: how fast the last node "
+            f"grows with it. {NUMBERS}"
+        )
 
-def looks(text: str) -> list[Look]:
-    """Return the nodes of the drawing, with room for the numbers to fill in."""
-    net = Net(Recording(text))
-    found = []
-    for name, variable in net.variables.items():
-        slots = {
-            x: [f"{_slot(x)}{i}" for i in range(len(variable.labels))] for x in (name, name + BAR)
-        }
-        asked = [slot for called in slots if called in net.asked for slot in slots[called]]
-        shown = slots[name] if name not in net.asked else []
-        widest = ENTRY * variable.columns, "data " + ", ".join(["−00"] * variable.columns)
-        found.append(look(variable.item, name, "", room(shown, asked), *widest))
-    return found
+    @functools.cache  # noqa: B019
+    def forms(self, level: int) -> Sequence[str]:
+        """Return the networks of a level, number by number."""
+        return [_lines(*sizes) for sizes in SIZES[level - 1]]
+
+    def set_up(self, text: str, level: int, choose: fit.Choose) -> Net:
+        return Net(network(text), graphs.set_up(text, level, choose))
+
+    def is_small(self, net: Net, level: int) -> bool:
+        return not net.rec.is_at_kink
+
+    def boxes(self, net: Net) -> list[Box]:
+        return [
+            Box(place, float(net[called][index]), functools.partial(_mistakes, net, called, index))
+            for called, index, place in net.of.places
+        ]
+
+    def leaves(self, net: Net) -> Sequence[float]:
+        return net.rec.leaves
+
+    def written(self, net: Net) -> list[Written]:
+        """Return the text in the drawing: the rows of the leaves."""
+        given = [name for name in net.of.variables if name not in net.of.asked]
+        return [row for name in given for row in _rows(net, name)]
+
+    def steps(self, net: Net) -> Iterator[Step]:
+        """Yield one step for each variable, forward and backward."""
+        for called in net.of.asked:
+            changes = tuple(_rows(net, called))
+            numbers = "; ".join(text.partition(" ")[2] for *_, text in changes)
+            words = f"{net.of.formula(called)} = <b>({numbers})</b>"
+            phase = "Backward" if called.endswith(BAR) else "Forward"
+            yield phase, words, (net.of.variable(called).item.id,), None, changes
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing, with room for the numbers to fill in."""
+        of = network(text)
+        found = []
+        for name, variable in of.variables.items():
+            slots = {
+                x: [f"{_slot(x)}{i}" for i in range(len(variable.labels))]
+                for x in (name, name + BAR)
+            }
+            asked = [slot for called in slots if called in of.asked for slot in slots[called]]
+            shown = slots[name] if name not in of.asked else []
+            widest = ENTRY * variable.columns, "data " + ", ".join(["−00"] * variable.columns)
+            found.append(look(variable.item, name, "", room(shown, asked), *widest))
+        return found

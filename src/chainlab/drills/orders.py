@@ -7,6 +7,7 @@ from typing import Any
 from chainlab.drills import choice
 from chainlab.drills.choice import COUNT, FEWEST, LETTERS
 from chainlab.drills.forms import Form
+from chainlab.drills.kind import Kind, Problem
 from chainlab.drills.series import Series
 from chainview.player.picture import Look
 from chainview.read.words import listed
@@ -120,22 +121,44 @@ def drawn(level: int) -> tuple[str, ...]:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def described(text: str) -> dict[str, Any]:
-    """Return the right and wrong orders, and words; ``{n3}`` stands for the name of a node."""
-    graph = Graph(text)
+graph_of = functools.cache(Graph)
+
+
+class Orders(Kind):
+    name, title, sheet = "orders", "Orders that are valid", "order"
+
+    def asks(self, level: int) -> str:
+        return (
+            "Choose the operations one after the other, in an order in which the backward pass can "
+            "handle them: each passes on once, when all that it is to receive has come. "
+            "A second click takes one back."
+        )
+
+    def forms(self, level: int) -> Sequence[str]:
+        return drawn(level)
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing; operations can be chosen."""
+        return graph_of(text).looks(lambda item: not item.is_leaf)
+
+    def draw(self, level: int, dice: Series) -> Problem:
+        number, text = dice.turn(self.forms(level))
+        graph = graph_of(text)
+        names = dice.shuffle(graph.letters)
+        entry = _entry(graph.renamed(names))
+        return Problem(self.name, level, dice.number, number, entry, names=names)
+
+
+def _entry(graph: Graph) -> dict[str, Any]:
+    """Return the right and wrong choices, and words, as a page reads them."""
     return {
-        "letters": {id: item.label for id, item in graph.by_id.items()},
+        "written": [],
         "children": graph.children,
         "says": {id: f"{graph.said(item)}; {_use(graph, id)}" for id, item in graph.by_id.items()},
         "wrong": [[name, list(order), says] for name, order, says in wrong(graph)],
         "order": list(graph.right()),
         "steps": list(_steps(graph)),
     }
-
-
-def looks(text: str) -> list[Look]:
-    """Return the nodes of the drawing; operations can be chosen."""
-    return Graph(text).looks(lambda item: not item.is_leaf)
 
 
 def _use(graph: Graph, id: str) -> str:
@@ -150,5 +173,5 @@ def _steps(graph: Graph) -> Iterator[list[Any]]:
         senders = [f"<b>{graph.named(child)}</b>" for child in graph.children[id]]
         has = f"has what {listed(senders, 6)} sent" if senders else "is the root"
         to = list(map(graph.named, dict.fromkeys(graph.by_id[id].parents)))
-        words = f"<b>{{{id}}}</b> {has}: it passes on to {listed(to, 6)}."
+        words = f"<b>{graph.named(id)}</b> {has}: it passes on to {listed(to, 6)}."
         yield ["Order", words, [id], None, [[id, "number", f"#{place}"]]]

@@ -8,94 +8,7 @@ key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role"
 "tabindex","0");shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.
 key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()})};var dataOf=root=>JSON.parse(root.
 querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{for(const root of document.
-querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var OPS={add:(a,b)=>a+b,subtract:(a,b)=>a-b,multiply:(a,b)=>a*b,divide:(a,b)=>a/b,power:Math.pow,negative:a=>-a,
-absolute:Math.abs,maximum:(a,b)=>Math.max(a,b),minimum:(a,b)=>Math.min(a,b),less:(a,b)=>a<b,less_equal:(a,b)=>a<=
-b,greater:(a,b)=>a>b,greater_equal:(a,b)=>a>=b,equal:(a,b)=>a===b,not_equal:(a,b)=>a!==b,isinf:a=>Math.
-abs(a)===Infinity,isfinite:Number.isFinite,logical_and:(a,b)=>a&&b,logical_or:(a,b)=>a||b,logical_not:a=>!a,
-where:(condition,a,b)=>condition?a:b,logaddexp:(a,b)=>a===b?a+Math.LN2:Math.max(a,b)+Math.log1p(Math.
-exp(-Math.abs(a-b)))};for(const name of["sign","exp","log","sqrt","sin","cos","tanh","log1p","expm1"]){
-OPS[name]=Math[name]}var run=({constants,code},inputs,count=code.length)=>{const values=[...inputs,...constants.
-map(Number)];for(let i=0;i<count;i++){const[name,a,b,c]=code[i];values.push(OPS[name](values[a],values[b],
-values[c]))}return values};var EXACT=60;var CLOSE=1e-9;var same=(x,y)=>Math.abs(x-y)<CLOSE;var exact=x=>{const parts=Math.round(
-EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,below]=[below,above%below];
-const[whole,part]=[parts/above,EXACT/above];if(Math.abs(EXACT*x-parts)>CLOSE)text=String(+x.toPrecision(
-4));else text=20%part?`${whole}/${part}`:String(whole/part);return text.replace("-","−")};var filled=(text,values)=>text.
-replace(/\{(\d+)\}/g,(_,place,at)=>{const number=exact(values[place]);const joined2=/[×+·]\s*(<[^>]*>)?$/.
-test(text.slice(0,at));return joined2&&number.startsWith("−")?`(${number})`:number});var named=(text,names)=>text.
-replace(/\{(n\d+)\}/g,(_,node)=>names[node]);var TRIES=4e3;var series=name=>{let state=2166136261;for(const letter of name)state=Math.imul(state^
-letter.charCodeAt(),16777619);const below=most=>{state=state+1831565813|0;let t=Math.imul(state^state>>>
-15,1|state);t=t+Math.imul(t^t>>>7,61|t)^t;return Math.floor(((t^t>>>14)>>>0)*most/4294967296)};return{
-below,choose:among=>among[below(among.length)]}};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
-join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
-map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
-"mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
-var product=(a,b,says)=>{if(a.value[0].length!==b.value.length){const[left,right]=[a,b].map(({name,value})=>`${name}\
- ${sized(value)}`);const meets=`${a.value[0].length} columns meet ${b.value.length} rows`;throw new Misfit(
-`there is no product of ${left} and ${right}: ${meets}`)}const columns=turned(b.value);const entry=(row,column)=>total(
-row.map((x,k)=>x*column[k]));return{name:says,value:a.value.map(row=>columns.map(column=>entry(row,column)))}};
-var entrywise=(a,b,f,sign)=>{const rows=Math.max(a.length,b.length);const fits=a[0].length===b[0].length&&
-[a,b].every(x=>[1,rows].includes(x.length));if(!fits)throw new Misfit(`${sized(a)} ${sign} ${sized(b)}\
- do not fit, entry by entry`);const row=(x,i)=>x[x.length>1?i:0];const made=(_,i)=>row(a,i).map((x,j)=>f(
-x,row(b,i)[j]));return Array.from({length:rows},made)};var termOf=(tiles,known)=>{let[scale,reduced,
-found,chain]=[1,void 0,void 0,void 0];const close=()=>{if(!chain)throw new Misfit("a factor is missi\
-ng");found=found?entrywise(found,chain.value,(x,y)=>x*y,"⊙"):chain.value;chain=void 0};for(const tile of tiles){
-if(SCALES[tile])scale*=SCALES[tile];else if(tile==="⊙")close();else if(REDUCED[tile]){if(reduced||
-found||chain)throw new Misfit(`“${tile}” stands once, before all factors`);reduced=REDUCED[tile]}else{
-const matrix=known[tile]??turned(known[tile.slice(0,-1)]);const factor={name:tile,value:matrix};chain=
-chain?product(chain,factor,`${chain.name} ${tile}`):factor}}close();return scaled(reduced?reduced(found):
-found,scale)};var computed=(tiles,known)=>{const ends=tiles.map((tile,i)=>/^[+−]$/.test(tile)?i:-1).
-filter(i=>i>=0);const starts=ends[0]===0?ends:[-1,...ends];const terms=starts.map((start,i)=>{const term=termOf(
-tiles.slice(start+1,starts[i+1]),known);return tiles[start]==="−"?scaled(term,-1):term});return terms.
-reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"))};var attempted=(tiles,known)=>{try{return{value:computed(
-tiles,known)}}catch(error){if(!(error instanceof Misfit))throw error;return{misfit:error.message}}};
-var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(x,b[i][j])));var tellsApart=({
-right,slips},known)=>{const found=[right,...slips.map(([,tiles])=>tiles)].map(tiles=>attempted(tiles,
-known).value).filter(Boolean);return found.every((a,i)=>!found.slice(0,i).some(b=>alike(a,b)))};var drawMatrices=(entry,dice)=>{
-const{sizes,apart:apart2,matrices,made,lines}=entry;for(let i=0;i<TRIES;i++){const values=Array.from(
-{length:sizes},()=>dice.choose([2,3,4]));if(apart2&&new Set(values).size<sizes)continue;const known={};
-for(const[name,places]of matrices){const[columns,rows=1]=places.map(place=>values[place]).reverse();
-const row=()=>Array.from({length:columns},()=>dice.choose([-3,-2,-1,1,2,3]));known[name]=Array.from(
-{length:rows},row)}for(const[name,tiles]of made)known[name]=computed(tiles,known);for(const{label,right}of lines)
-known[label]=computed(right,known);if(lines.every(line=>tellsApart(line,known)))return{leaves:[],values,
-known}}throw new Error(`no numbers were found for ${entry.text}`)};var judgeTiles=({entry,known,values},line,tiles)=>{
-const{label,shape,right,slips,hint}=line;const asked=entry.lines.slice(entry.lines.indexOf(line)).map(
-later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,`${name}ᵀ`].includes(tile)));
-if(late){const misfit2=`${late} is itself still to be found`;return{right:false,slips:[],misfit:misfit2,
-words:misfit2}}const{value,misfit}=attempted(tiles,known);const wanted=computed(right,known);if(value&&
-alike(value,wanted))return{right:true,slips:[]};const made=slips.filter(([,slip])=>{const other=value&&
-attempted(slip,known).value;return other?alike(value,other):slip.join()===tiles.join()});let words=misfit??
-`its shape is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted)){words=
-`it is ${sized(value)}, and ${label} is ${filled(shape,values)}`}const named2=made.map(([,,says])=>says).
-join("; or ");if(named2)words=misfit?`${misfit}; ${named2}`:named2;return{right:false,slips:made,misfit,
-words}};var isSmall=(x,most)=>Math.abs(x)<=most&&Math.abs(EXACT*x-Math.round(EXACT*x))<CLOSE;var shows=(name,{
-right,slips},values)=>{const gives=own=>slips.filter(([other])=>other===name===own).map(([,place])=>values[place]);
-const others2=[...gives(false),values[right]];return gives(true).some(x=>Number.isFinite(x)&&!others2.
-some(y=>same(x,y)))};var isFit=({shown,boxes,kinks,most},values)=>{const places=[...shown.map(([,place])=>place),
-...boxes.map(({right})=>right)];const names=new Set(boxes.flatMap(({slips})=>slips.map(([name])=>name)));
-return kinks.every(place=>Math.abs(values[place])>CLOSE)&&places.every(place=>isSmall(values[place],
-most))&&[...names].every(name=>boxes.some(box=>shows(name,box,values)))};var isFound=({edges,variants,
-most},variant,values)=>{const{fault,sent,sums}=variant;const others2=variants.filter(other=>other.fault===
-fault&&other!==variant);const told=[edges[fault].right,...others2.map(other=>other.sent[fault])];return[
-...sent,...Object.values(sums)].every(place=>isSmall(values[place],most))&&!told.some(place=>same(values[place],
-values[sent[fault]]))};var shuffled=(letters,dice)=>{const names=Object.values(letters);for(let last=names.
-length-1;last>0;last--){const other=dice.below(last+1);[names[last],names[other]]=[names[other],names[last]]}
-return Object.fromEntries(Object.keys(letters).map((node,i)=>[node,names[i]]))};var drawSizes=({sizes},dice)=>{
-const left=[3,4,5,6,7];return Array.from({length:sizes},()=>left.splice(dice.below(left.length),1)[0])};
-var draw=(kind,level,seed,entries)=>{const number=(seed-1)%entries.length;const entry=entries[number];
-const dice=series(`${kind}-${level}-${seed}`);const names=shuffled(entry.letters??{},dice);const found={
-kind,level,seed,number,entry,names};if(entry.lines)return{...found,...drawMatrices(entry,dice)};if(entry.
-typed)return{...found,leaves:[],values:drawSizes(entry,dice)};const variant=entry.variants&&dice.choose(
-entry.variants);for(let i=0;i<TRIES;i++){const leaves=entry.domains.map(dice.choose);const values=run(
-entry,leaves);if(!isFit(entry,values)||variant&&!isFound(entry,variant,values))continue;return{...found,
-leaves,values,variant}}throw new Error(`no numbers were found for ${kind}-${level}-${seed}`)};var judge=({
-values},{right,slips},numbers)=>{if(numbers.some(x=>same(x,values[right])))return{right:true,slips:[]};
-const made=slips.filter(([,place])=>numbers.some(x=>same(x,values[place])));return{right:false,slips:made}};
-var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??[];
-return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(one=>chosen.
-includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(node),
-...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
 again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
 floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
 (graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
@@ -111,10 +24,10 @@ again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.leve
 filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
- in a row`]};var Map=class{constructor({kinds,levels,read,start}){Object.assign(this,{kinds,levels,read});this.advice=
-make("span");const ask=makeButton("Where should I start?",start);const line=make("p",{class:"cg-star\
-t",role:"status"},ask,this.advice);this.sum=make("summary");this.table=make("table");this.element=make(
-"details",{class:"cg-map"},this.sum,line,this.table);this.table.addEventListener("click",({target})=>{
+ in a row`]};var Map=class{constructor({kinds,levels,read:read2,start}){Object.assign(this,{kinds,levels,read:read2});
+this.advice=make("span");const ask=makeButton("Where should I start?",start);const line=make("p",{class:"\
+cg-start",role:"status"},ask,this.advice);this.sum=make("summary");this.table=make("table");this.element=
+make("details",{class:"cg-map"},this.sum,line,this.table);this.table.addEventListener("click",({target})=>{
 if(target.closest("a"))this.element.open=false})}address(name,level){const kept=this.read(name);const{
 seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??0)+1;return`#${name}-${level}\
 -${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),level);const about={href:this.
@@ -124,7 +37,32 @@ kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);this.sum.textCon
  of ${this.kinds.length*this.levels} levels passed`;const head=levels.map(level=>make("th",{scope:"c\
 ol"},`Level ${level}`));const rows=this.kinds.map(kind=>{const cells=levels.map(level=>this.cell(kind,
 level));return make("tr",{},make("th",{scope:"row"},kind.title),...cells)});this.table.replaceChildren(
-make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
+make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
+Math.round(x))<CLOSE;var near=(x,y)=>{if(y===null)return false;if(same(x,y))return true;if(whole(1e3*
+y)||x*y<=0)return false;const[typed,right]=[Math.abs(x),Math.abs(y)];const unit=10**(Math.floor(Math.
+log10(right))+1-DIGITS);const short=right-typed;return Math.abs(short)<=unit/2||short>0&&short<unit};
+var exact=x=>{const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)
+[above,below]=[below,above%below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=
+String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);return text.replace("-",
+"−")};var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
+below};var unpack=({form,columns},i)=>{const split=columns.map(column=>typeof column==="string"?column.
+split(" "):column);const piece=(_,sign,place)=>{const word=split[place][i].replaceAll("-","−");return sign===
+"("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{if(Array.isArray(part))return part.
+map(filled);if(part&&typeof part==="object"){return Object.fromEntries(Object.entries(part).map(([key,
+value])=>[key,filled(value)]))}if(typeof part!=="string")return part;const[,sign,place]=/^\{([=-]?)(\d+)\}$/.
+exec(part)??[];if(sign){const number=read(split[place][i]);return number&&sign==="-"?-number:number}
+if(place&&typeof columns[place]!=="string")return columns[place][i];return part.replace(/\{(\(?)(\d+)\}/g,
+piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
+pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
+const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
+some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
+some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
+near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??
+[];return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(
+one=>chosen.includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(
+node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
+entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
+wrong,order)}}return void 0};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
 if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
 high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);
 const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answers.length>=QUESTIONS||
@@ -139,23 +77,23 @@ phase}){this.buttons.forEach((jump,i)=>{if(i===phase)jump.setAttribute("aria-cur
 removeAttribute("aria-current")})}};var Words=class{constructor(steps){this.place=make("div",{class:"\
 cg-place"});this.said=make("p",{class:"cg-words","aria-live":"polite","aria-atomic":"true"});const all=steps.
 map(({words})=>make("p",{"aria-hidden":"true",innerHTML:words}));this.place.append(...all,this.said)}show({
-words}){this.said.innerHTML=words}};var Bar=class{constructor(count,player){const named2=(name,title,act)=>makeButton(
-"",act,{innerHTML:icon(name),"aria-label":title,title});this.back=named2("back","One step back",()=>player.
-go(player.at-1));this.next=named2("next","One step forward",()=>player.go(player.at+1));this.toggle=
-named2("play","Play",()=>player.toggle());this.toggle.classList.add("cg-play");const range={type:"ra\
-nge",min:"0",max:String(count-1),value:"0"};this.slider=make("input",{...range,"aria-label":"Step"});
-this.slider.addEventListener("input",()=>player.go(+this.slider.value));this.count=make("span",{class:"\
-cg-count"});this.count.style.minWidth=`${2*String(count).length+2}ch`;const option=x=>make("option",
-{value:x,defaultSelected:x===1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[.5,1,2,
-4].map(option));this.bar=make("div",{class:"cg-bar"});this.bar.append(this.back,this.toggle,this.next,
-this.slider,this.count,this.speed)}show({title},at,count){this.slider.value=at;this.slider.setAttribute(
-"aria-valuetext",`${at+1} of ${count}, ${title}`);this.count.textContent=`${at+1} / ${count}`;this.back.
-disabled=at===0;this.next.disabled=at===count-1}offer(name,text){this.toggle.innerHTML=icon(name);this.
-toggle.setAttribute("aria-label",text);this.toggle.title=text}};var Details=class{constructor(){const title=make(
-"summary",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);this.entries=make(
-"div",{class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.
-append(this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make(
-"div",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
+words}){this.said.innerHTML=words}};var Bar=class{constructor(count,player){const named=(name,title,act)=>makeButton(
+"",act,{innerHTML:icon(name),"aria-label":title,title});this.back=named("back","One step back",()=>player.
+go(player.at-1));this.next=named("next","One step forward",()=>player.go(player.at+1));this.toggle=named(
+"play","Play",()=>player.toggle());this.toggle.classList.add("cg-play");const range={type:"range",min:"\
+0",max:String(count-1),value:"0"};this.slider=make("input",{...range,"aria-label":"Step"});this.slider.
+addEventListener("input",()=>player.go(+this.slider.value));this.count=make("span",{class:"cg-count"});
+this.count.style.minWidth=`${2*String(count).length+2}ch`;const option=x=>make("option",{value:x,defaultSelected:x===
+1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[.5,1,2,4].map(option));this.bar=make(
+"div",{class:"cg-bar"});this.bar.append(this.back,this.toggle,this.next,this.slider,this.count,this.
+speed)}show({title},at,count){this.slider.value=at;this.slider.setAttribute("aria-valuetext",`${at+1}\
+ of ${count}, ${title}`);this.count.textContent=`${at+1} / ${count}`;this.back.disabled=at===0;this.
+next.disabled=at===count-1}offer(name,text){this.toggle.innerHTML=icon(name);this.toggle.setAttribute(
+"aria-label",text);this.toggle.title=text}};var Details=class{constructor(){const title=make("summar\
+y",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);this.entries=make("div",
+{class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.append(
+this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make("di\
+v",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
 this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
 getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
 "[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
@@ -240,48 +178,40 @@ label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||l
 error,wrong,hint},mistakes){const says=rowsOf(mistakes,wrong).map(([told])=>told);const kinds=says.join(
 " Another mistake gives the same. ")||sentence(hint);return`<b>${label}</b>: ${error?`${sentence(error)}\
  `:""}${kinds}`},number({label,right,words}){const is=right===void 0?"":`<b>${label} is ${right}.</b\
-> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var Sheet=class _Sheet{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
+> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
 parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
-svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of this.
-written()){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.entries(
-problem.names)){for(const box of this.groups(node))box.querySelector(".cg-name").textContent=name}this.
-canvas=make("div",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group","aria\
--label":"Graph"});this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.element)}written(){
-const{entry,values}=this.problem;const data=entry.shown.map(([node,place,before])=>{return[node,"dat\
-a",before+exact(values[place])]});const given=entry.given.map(([node,slot,text])=>[node,slot,filled(
-text,values)]);return[...data,...given]}start(){return _Sheet.prototype.written.call(this).filter(([
-,slot])=>slot.startsWith("data"))}groups(node){return this.drawings.map(({nodes})=>nodes[node].group)}over(){
-return[]}fit(){const room=this.element.clientWidth-8;if(room<=0)return;const shown=fitting(this.drawings,
-room);if(shown===this.shown)return;this.shown=shown;const[left,top]=shown.svg.firstElementChild.getAttribute(
-"transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(1).map(Number);const held=document.activeElement;
-const over=this.over();this.canvas.style.width=`${shown.width}px`;this.canvas.replaceChildren(shown.
-svg,...over.map(([element])=>element));for(const[{style},x,y,width]of over){Object.assign(style,{left:`${left+
-x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.canvas.contains(held))held.focus()}point(node,edge){
-for(const drawing of this.drawings){drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.
-edge(...edge).classList.add("cg-on")}}clear(){for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(
-".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
-...given);const{entry,variant}=this.problem;this.buttons=entry.edges.map((edge,i)=>{const number=this.
-number(variant.sent[i]);const choose=()=>this.choose(i);return makeButton(number,choose,{"aria-label":`${number}\
- ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}operand({ends:[parent,child,which]}){
-const twins=this.problem.entry.edges.filter(({ends})=>ends[0]===parent&&ends[1]===child);return twins.
-length>1?`, its ${OPERAND[which]} operand`:""}number(place){return exact(this.problem.values[place])}written(){
-const{sums}=this.problem.variant;const grads=Object.entries(sums).map(([node,place])=>{return[node,"\
-grad",`grad ${this.number(place)}`]});return[...super.written(),...grads]}over(){const pills=this.problem.
-entry.edges.map(({ends},i)=>{const text=this.shown.edge(...ends).querySelector("text");const width=Math.
+svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of problem.
+entry.written){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.
+entries(problem.names)){for(const box of this.groups(node))box.querySelector(".cg-name").textContent=
+name}this.canvas=make("div",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"gr\
+oup","aria-label":"Graph"});this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(
+this.element)}start(){return this.problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){
+return this.drawings.map(({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.
+clientWidth-8;if(room<=0)return;const shown=fitting(this.drawings,room);if(shown===this.shown)return;
+this.shown=shown;const[left,top]=shown.svg.firstElementChild.getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).
+slice(1).map(Number);const held=document.activeElement;const over=this.over();this.canvas.style.width=
+`${shown.width}px`;this.canvas.replaceChildren(shown.svg,...over.map(([element])=>element));for(const[
+{style},x,y,width]of over){Object.assign(style,{left:`${left+x}px`,top:`${top+y}px`,width:`${width}p\
+x`})}if(this.canvas.contains(held))held.focus()}point(node,edge){for(const drawing of this.drawings){
+drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.edge(...edge).classList.add("cg-on")}}clear(){
+for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(".cg-on"))on.classList.remove("\
+cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
+...given);this.buttons=this.edges.map((edge,i)=>{return makeButton(edge.number,()=>this.choose(i),{"\
+aria-label":`${edge.number} ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}get edges(){
+return this.problem.entry.edges}operand({ends:[parent,child,which]}){const twins=this.edges.filter(({
+ends})=>ends[0]===parent&&ends[1]===child);return twins.length>1?`, its ${OPERAND[which]} operand`:""}over(){
+const pills=this.edges.map(({ends},i)=>{const text=this.shown.edge(...ends).querySelector("text");const width=Math.
 max(28,12+9*this.buttons[i].textContent.length);text.textContent="";const[x,y]=["x","y"].map(name=>+text.
 getAttribute(name));return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[
-this.buttons[i],x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.problem.entry.edges[i].
-ends);this.buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(
-this.problem.variant.fault)}focus(){this.buttons[this.chosen??0].focus()}product(i){const{entry,variant,
-values}=this.problem;const{label,local,ends}=entry.edges[i];const above=variant.sums[ends[1]];const number=exact(
-values[above]*values[local]);return filled(`${label} = {${above}} × {${local}} = ${number}`,values)}check(){
-const{chosen}=this;if(chosen===void 0)return{words:"Choose a message first."};const{entry,variant,values}=this.
-problem;const{fault,alike:alike2}=variant;const found=`${this.product(fault)}, and not ${this.number(
-variant.sent[fault])}.`;if(chosen===fault){return{right:true,words:`${found} ${sentence(filled(variant.
-says,values))}`}}const zero=this.number(variant.sent[chosen])==="0";return{place:"all",edge:entry.edges[fault].
-ends,label:`${this.number(variant.sent[chosen])}, ${entry.edges[chosen].says},`,wrong:[alike2[chosen]||
-"right"],isRight:true,look:zero?"A 0 says that nothing changes: that alone is no error":"Look for an\
-other",hint:"",words:`The wrong message is ${entry.edges[fault].says}: ${found}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
+this.buttons[i],x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.edges[i].ends);this.
+buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(this.
+problem.entry.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;if(chosen===
+void 0)return{words:"Choose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[
+this.edges[chosen],this.edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.
+number}.`;if(chosen===fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number===
+"0";return{place:"all",edge:wrong.ends,label:`${here.number}, ${here.says},`,wrong:[here.alike||"rig\
+ht"],isRight:true,look:zero?"A 0 says that nothing changes: that alone is no error":"Look for anothe\
+r",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
 off",autocapitalize:"off",spellcheck:false,enterkeyhint:"go","aria-label":label,...more});field.setAttribute(
 "autocorrect","off");field.addEventListener("input",()=>this.mark(i,""));field.addEventListener("key\
 down",event=>{if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}below(label,...parts){
@@ -305,56 +235,95 @@ plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAl
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
 test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};var Boxes=class extends Answers{constructor(...given){super(...given);this.fields=this.problem.entry.
-boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}over(){return this.
-problem.entry.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,[slot]:text}=this.
-shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole]=["x","width"].map(name=>+frame.
-getAttribute(name));const width=(whole-4)/columns;const left=x+4+place*width;return[this.fields[i],left,
-+text.getAttribute("y")-11,width-4]})}get draft(){return this.fields.map(({value})=>value)}set draft(texts){
-this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.fields.map(({value})=>value.
-trim()?numbersIn(value):void 0)}fill(i){const{values,entry}=this.problem;this.fields[i].value=exact(
-values[entry.boxes[i].right])}judge(numbers,i){return judge(this.problem,this.problem.entry.boxes[i],
-numbers)}told(i,numbers,{slips}){const{entry,values}=this.problem;const{node,label,hint,right}=entry.
-boxes[i];this.point(node);if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, \
-1/3, 0.5 or 0,5.`}}for(const[,,,along]of slips)this.point(node,along);const edge=slips.find(([,,,along])=>along)?.[3];
-return{edge,wrong:slips.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at the m\
-arked node again",hint,right:exact(values[right]),words:sentences(slips.map(([,,says])=>filled(says,
-values)))||sentence(hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
+numbers.filter(Number.isFinite))]};var Boxes=class extends Answers{constructor(...given){super(...given);this.fields=this.boxes.map(({label,
+says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){return this.problem.
+entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,
+[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=["x",
+"width"].map(name=>+frame.getAttribute(name));const width=(whole2-4)/columns;const left=x+4+place*width;
+return[this.fields[i],left,+text.getAttribute("y")-11,width-4]})}get draft(){return this.fields.map(
+({value})=>value)}set draft(texts){this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.
+fields.map(({value})=>value.trim()?numbersIn(value):void 0)}fill(i){this.fields[i].value=exact(this.
+boxes[i].right)}judge(numbers,i){return judge(this.boxes[i],numbers)}told(i,numbers,{mistakes}){const{
+node,label,hint,right}=this.boxes[i];this.point(node);if(!numbers.length){return{words:`<b>${label}<\
+/b> is no number. Write −3, 1/3, 0.5 or 0,5.`}}for(const[,,,along]of mistakes)this.point(node,along);
+const edge=mistakes.find(([,,,along])=>along)?.[3];return{edge,wrong:mistakes.map(([name])=>name),look:edge?
+"Look at the marked edge again":"Look at the marked node again",hint,right:exact(right),words:sentences(
+mistakes.map(([,,says])=>says))||sentence(hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
 keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
 this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
-node):[...chosen,node];this.clear();this.show()}show(){const{entry,names}=this.problem;for(const[node,
-says]of Object.entries(entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?
-this.mark(place):["","not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",
-`${named(says,names)}: ${spoken2}`)}for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get draft(){
-return this.chosen}set draft(chosen){this.chosen=chosen;this.show()}get wanted(){const{order,right}=this.
-problem.entry;return order??right}fillOne(){const next=this.wanted.find(node=>!this.chosen.includes(
-node));if(next)this.choose(next)}told(node,first,{name,says},usual){this.point(node);const{letters,says:called}=this.
-problem.entry;const label=named(letters[node]?`{${node}}`:called[node].split(",")[0],this.problem.names);
-const whole=says?` All in all: ${says}.`:"";const words=named(first+whole,this.problem.names);return{
-at:node,node,label,wrong:[name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.
-shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+node):[...chosen,node];this.clear();this.show()}show(){for(const[node,says]of Object.entries(this.problem.
+entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?this.mark(place):["",
+"not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",`${says}: ${spoken2}`)}
+for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get draft(){return this.chosen}set draft(chosen){
+this.chosen=chosen;this.show()}get wanted(){const{order,right}=this.problem.entry;return order??right}fillOne(){
+const next=this.wanted.find(node=>!this.chosen.includes(node));if(next)this.choose(next)}told(node,first,{
+name,says},usual){this.point(node);const[label]=this.problem.entry.says[node].split(",");const whole2=says?
+` All in all: ${says}.`:"";return{at:node,node,label,wrong:[name??usual],words:first+whole2}}focus(node=Object.
+keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
-if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
- ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
-node,read,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
-const{entry}=this.problem;if(chosen.length<entry.order.length){const left=entry.order.length-chosen.
+if(!verdict)return{right:true};const{node,isRead}=verdict;const read2=`It is ${isRead?"":"not "}read\
+: ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
+node,read2,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
+const{entry,names}=this.problem;if(chosen.length<entry.order.length){const left=entry.order.length-chosen.
 length;if(!chosen.length)return{words:"Nothing is chosen yet."};return{words:`${left} of ${entry.order.
 length} are still to be chosen.`}}const verdict=judgeOrder(entry,chosen);if(!verdict)return{right:true};
-const{node,child}=verdict;this.point(child);const early=`{${child}} uses it, and comes later in your\
- order.`;const look="Look at where it stands in your order";return{...this.told(node,early,verdict,"\
-early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+const{node,child}=verdict;this.point(child);const early=`${names[child]} uses it, and comes later in\
+ your order.`;const look="Look at where it stands in your order";return{...this.told(node,early,verdict,
+"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
-0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
+0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
+join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
+map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
+"mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
+var product=(a,b,says)=>{if(a.value[0].length!==b.value.length){const[left,right]=[a,b].map(({name,value})=>`${name}\
+ ${sized(value)}`);const meets=`${a.value[0].length} columns meet ${b.value.length} rows`;throw new Misfit(
+`there is no product of ${left} and ${right}: ${meets}`)}const columns=turned(b.value);const entry=(row,column)=>total(
+row.map((x,k)=>x*column[k]));return{name:says,value:a.value.map(row=>columns.map(column=>entry(row,column)))}};
+var entrywise=(a,b,f,sign)=>{const rows=Math.max(a.length,b.length);const fits=a[0].length===b[0].length&&
+[a,b].every(x=>[1,rows].includes(x.length));if(!fits)throw new Misfit(`${sized(a)} ${sign} ${sized(b)}\
+ do not fit, entry by entry`);const row=(x,i)=>x[x.length>1?i:0];const made=(_,i)=>row(a,i).map((x,j)=>f(
+x,row(b,i)[j]));return Array.from({length:rows},made)};var termOf=(tiles,known)=>{let[scale,reduced,
+found,chain]=[1,void 0,void 0,void 0];const close=()=>{if(!chain)throw new Misfit("a factor is missi\
+ng");found=found?entrywise(found,chain.value,(x,y)=>x*y,"⊙"):chain.value;chain=void 0};for(const tile of tiles){
+if(SCALES[tile])scale*=SCALES[tile];else if(tile==="⊙")close();else if(REDUCED[tile]){if(reduced||
+found||chain)throw new Misfit(`“${tile}” stands once, before all factors`);reduced=REDUCED[tile]}else{
+const matrix=known[tile]??turned(known[tile.slice(0,-1)]);const factor={name:tile,value:matrix};chain=
+chain?product(chain,factor,`${chain.name} ${tile}`):factor}}close();return scaled(reduced?reduced(found):
+found,scale)};var isSign=tile=>/^[+−]$/.test(tile??"");var termsOf=(tiles,takesAll)=>{const terms=[
+[]];for(const tile of tiles){const term=terms.at(-1);const begun2=term.some(one=>!isSign(one)&&!REDUCED[one]&&
+!SCALES[one]);if(isSign(tile)&&begun2&&!(takesAll&&term.some(one=>REDUCED[one])))terms.push([tile]);else
+term.push(tile)}return terms};var sumOf=matrices=>matrices.reduce((a,b)=>entrywise(a,b,(x,y)=>x+y,"+"));
+var signed=(term,known,takesAll)=>{const at=term.findIndex(one=>REDUCED[one]);if(takesAll&&at>=0){const inner=sumOf(
+termsOf(term.slice(at+1)).map(one=>signed(one,known)));const before=term.slice(0,at);if(before.some(
+one=>!isSign(one)&&!SCALES[one])){throw new Misfit(`“${term[at]}” stands once, before all factors`)}
+const by=before.reduce((x,one)=>x*(SCALES[one]??(one==="−"?-1:1)),1);return scaled(REDUCED[term[at]](
+inner),by)}const minus=term.filter(one=>one==="−").length;return scaled(termOf(term.filter(one=>!isSign(
+one)),known),(-1)**minus)};var WAYS=[false,true];var computed=(tiles,known,takesAll=false)=>sumOf(termsOf(
+tiles,takesAll).map(term=>signed(term,known,takesAll)));var attempted=(tiles,known,takesAll)=>{try{return{
+value:computed(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
+misfit:error.message}}};var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(
+x,b[i][j])));var matricesOf=({matrices,made,lines})=>{const known={...matrices};for(const[name,tiles]of made)
+known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(right,known);
+return known};var judgeTiles=({lines},known,i,tiles)=>{const{label,shape,right,mistakes,hint}=lines[i];
+const asked=lines.slice(i).map(later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,
+`${name}ᵀ`].includes(tile)));if(late){const misfit2=`${late} is itself still to be found`;return{right:false,
+mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed(right,known);const ways=WAYS.map(way=>attempted(
+tiles,known,way));if(ways.some(({value:value2})=>value2&&alike(value2,wanted)))return{right:true,mistakes:[]};
+const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=value&&attempted(other,
+known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
+is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted))words=`it is ${sized(
+value)}, and ${label} is ${shape}`;const named=made.map(([,,says])=>says).join("; or ");if(named)words=
+misfit?`${misfit}; ${named}`:named;return{right:false,mistakes:made,misfit,words}};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
 tile.replace("̄"," bar").replace("ᵀ"," transposed").replace("Σ","sum of");var Tiles=class extends Answers{constructor(...given){
-super(...given);const{entry,values}=this.problem;this.formulas=entry.lines.map(()=>[]);const text=`<\
-b>${entry.text}</b> Given: ${filled(entry.seed,values)}.`;this.rows=entry.lines.map(({label,shape},i)=>{
-const says=`${label} ${filled(shape,values)} =`;const name=makeButton(says,()=>this.choose(i),{"aria\
--label":spoken(says)});const place=make("span",{class:"cg-bar","aria-live":"polite"});const element=make(
-"div",{class:"cg-line"});element.append(name,place);return{element,name,place}});const tray=make("di\
-v",{class:"cg-bar cg-tray",role:"group","aria-label":"Tiles"});const each=tile=>makeButton(tile,()=>this.
-put(tile),{"aria-label":spoken(tile)});this.back=makeButton("⌫",()=>this.take(),{"aria-label":"Tak\
-e the last tile away"});tray.append(...entry.tray.map(each),this.back);const lines=this.rows.map(({element})=>element);
+super(...given);const{entry}=this.problem;this.known=matricesOf(entry);this.formulas=entry.lines.map(
+()=>[]);const text=`<b>${entry.text}</b> Given: ${entry.seed}.`;this.rows=entry.lines.map(({label,shape},i)=>{
+const says=`${label} ${shape} =`;const name=makeButton(says,()=>this.choose(i),{"aria-label":spoken(
+says)});const place=make("span",{class:"cg-bar","aria-live":"polite"});const element=make("div",{class:"\
+cg-line"});element.append(name,place);return{element,name,place}});const tray=make("div",{class:"cg-\
+bar cg-tray",role:"group","aria-label":"Tiles"});const each=tile=>makeButton(tile,()=>this.put(tile),
+{"aria-label":spoken(tile)});this.back=makeButton("⌫",()=>this.take(),{"aria-label":"Take the last\
+ tile away"});tray.append(...entry.tray.map(each),this.back);const lines=this.rows.map(({element})=>element);
 this.below("Tiles and their lines",make("p",{class:"cg-asks",innerHTML:text}),...lines,tray);this.element.
 addEventListener("keydown",event=>{if(event.key==="Backspace")this.take()});this.choose(0)}choose(at){
 this.at=at;this.rows.forEach(({name},i)=>name.setAttribute("aria-pressed",String(i===at)))}put(tile){
@@ -366,45 +335,45 @@ name.focus()};return makeButton(tile,taken,{"aria-label":`${spoken(tile)}: take 
 at){this.choose(at);this.rows[at].name.focus()}get draft(){return this.formulas}set draft(formulas){
 this.formulas=formulas;formulas.forEach((_,i)=>this.mark(i))}read(){return this.formulas.map(tiles=>tiles.
 length?tiles:void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at].right];this.choose(
-at)}judge(tiles,i){return judgeTiles(this.problem,this.problem.entry.lines[i],tiles)}told(i,tiles,{slips,
-misfit,words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:slips.
+at)}judge(tiles,i){return judgeTiles(this.problem.entry,this.known,i,tiles)}told(i,tiles,{mistakes,misfit,
+words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:mistakes.
 map(([name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.
 join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
 lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
-super(problem,pictures,done);this.root=root;const{entry,values}=problem;const sized2=text=>filled(text,
-values);const whole=text=>text&&` ${sized2(text).replaceAll(" "," ")}`;const names=entry.names.map(
-([name,is])=>`<code>${name}</code>${whole(is)}`);const about={class:"cg-code",tabindex:"0",role:"gro\
-up","aria-label":"Forward"};[this.fields,this.marks]=[[],[]];const lines=entry.typed.map(({label,shape},i)=>this.
-row(i,label,sized2(shape)));this.line=make("p",{class:"cg-asks cg-status",role:"status"});this.below(
-"The graph and your lines",make("pre",about,entry.forward.join("\n")),make("p",{class:"cg-asks",innerHTML:`\
-Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){const row=make("label",{class:"\
-cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, in NumPy`);this.marks[i]=make("s\
-pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label} =`);row.append(name,
-this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
-{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.fields.map(({value})=>value)}get draft(){
-return this.texts}set draft(texts){this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.
-texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
-const{texts}=this;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing is ty\
-ped yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebook: ${coded(
-this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{typed}=this.
-problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].label}=${JSON.stringify(text)}`);
-return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){
-if(this.asking)return{words:this.asking};this.asking="Python is still at work.";this.doing("Asking P\
-ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error2){return{
-words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.texts.
-join("\n")){return{words:"The lines have changed meanwhile. Check them again."}}const{marks,at,wrong,
-error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="\
-wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};const{node,label,right}=this.
-problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,label:`<code>${label}</code>`,
-error:coded(error),look:"Look at this line again, and at the marked node",hint:coded(verdict.hint),right:`\
-<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
-_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.unreachable=
-UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){await python.
-ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(()=>python.
-fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({message}){
-if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
-"unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
-y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
+super(problem,pictures,done);this.root=root;const{entry}=problem;const whole2=text=>text&&` ${text.
+replaceAll(" "," ")}`;const names=entry.names.map(([name,is])=>`<code>${name}</code>${whole2(is)}`);
+const about={class:"cg-code",tabindex:"0",role:"group","aria-label":"Forward"};[this.fields,this.marks]=
+[[],[]];const lines=entry.typed.map(({label,shape},i)=>this.row(i,label,shape));this.line=make("p",{
+class:"cg-asks cg-status",role:"status"});this.below("The graph and your lines",make("pre",about,entry.
+forward.join("\n")),make("p",{class:"cg-asks",innerHTML:`Names: ${names.join(", ")}.`}),...lines,this.
+line)}row(i,label,size){const row=make("label",{class:"cg-line"});this.fields[i]=this.field(i,`${label}\
+, of shape ${size}, in NumPy`);this.marks[i]=make("span",{class:"cg-mark","aria-hidden":"true"});const name=make(
+"code",{},`${label} =`);row.append(name,this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){
+this.marks[i].textContent={right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.
+fields.map(({value})=>value)}get draft(){return this.texts}set draft(texts){this.fields.forEach((field,i)=>field.
+value=texts[i]??"")}read(){return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.
+problem.entry.typed[i].right}check(){const{texts}=this;const{name}=this.problem;if(!this.read().some(
+Boolean))return{words:"Nothing is typed yet."};if(this.root)return this.judged(name,texts);return{words:`\
+Python runs in this notebook: ${coded(this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.
+split("-");const{typed}=this.problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].
+label}=${JSON.stringify(text)}`);return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).
+join(", ")})\``}async judged(name,texts){if(this.asking)return{words:this.asking};this.asking="Pytho\
+n is still at work.";this.doing("Asking Python");let verdict;try{verdict=await this.ask({type:"typed",
+name,lines:texts})}catch(error2){return{words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}
+if(texts.join("\n")!==this.texts.join("\n")){return{words:"The lines have changed meanwhile. Check t\
+hem again."}}const{marks,at,wrong,error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach(
+(mark,i)=>this.mark(i,mark==="wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(
+words)};const{node,label,right}=this.problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,
+label:`<code>${label}</code>`,error:coded(error),look:"Look at this line again, and at the marked no\
+de",hint:coded(verdict.hint),right:`<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){
+const base=new URL(`${this.root}_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL(
+"python.js",base).href);this.unreachable=UNREACHABLE;python??=new Python(base);await python.started(
+this);if(ready!==python.worker){await python.ask(this,{...question,lines:question.lines.map(()=>"")});
+ready=python.worker}const slow=setTimeout(()=>python.fail("slow"),SLOW);return python.ask(this,question).
+finally(()=>clearTimeout(slow))}whyNot({message}){if(message==="slow")return`Ended: it ran for more \
+than ${SLOW/1e3} s. The lines stay.`;if(message==="unreachable")return this.unreachable;return`This \
+cannot run now: ${escaped(message)}. The lines stay.`}status(words=""){this.line.textContent=words}doing(what){
+this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
 sheet,pictures,asks,mistakes,root,outcome}){Object.assign(this,{problem,pictures,mistakes,root,outcome});
 this.tries={};this.failed=new Set;this.lost=false;this.solved=false;this.sheet=new SHEETS[sheet](problem,
 pictures,()=>this.check(),root);this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=
@@ -424,78 +393,78 @@ g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const 
 rowsOf(this.mistakes,wrong).map(([,lesson])=>lesson))];const address=lesson=>`${this.root}chapters/${lesson.
 replace("#",".html#")}`;const link=(lesson,i)=>`<a href="${address(lesson)}">${["The lesson","A seco\
 nd lesson"][i]}</a>`;return lessons.map(link).join(" · ")}toggle(){if(this.shown.firstChild)return this.
-shown.replaceChildren();if(!this.solved)this.fail("");this.play()}play(place){const{entry,values,names,
-name}=this.problem;const phases=[...new Set(entry.steps.map(([phase])=>phase))];const text=x=>typeof x===
-"string"?named(filled(x,values),names):x;const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
-phases.indexOf(phase),text(words),nodes,edge?.map(text)??0,changes.map(change=>change.map(text)),[]]);
-const start=this.sheet.start();const label=`Step by step: ${name}`;const root=make("div",{class:"cha\
-ingrad-player",role:"group","aria-label":label});const[wide,tall]=this.pictures;root.innerHTML=`<div\
- class="cg-frames">${wide}</div><template>${tall}</template>`;const data=JSON.stringify({label,phases,
-start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
-root);for(const[node,called]of Object.entries(names)){for(const at of root.querySelectorAll(`[data-n\
-ode=${node}] .cg-name`))at.textContent=called}const player=new Player(root);player.begin();if(place)
-player.go(place.step??stepAt(entry.steps,place))}};var Practice=class{constructor(root,{kinds,levels,banks,mistakes,page,path}){Object.assign(this,{root,
-kinds,levels,banks,mistakes,page,path});this.place=root.querySelector(".cg-live");this.site=document.
-documentElement.dataset.content_root??"./";this.got={};const called=kinds.map(({name,title})=>[name,
-title]);this.kind=this.select("Practise",called);const each=Array.from({length:levels},(_,i)=>[i+1,i+
-1]);this.level=this.select("Level",each);this.count=make("span",{class:"cg-count"});this.large=makeButton(
-"Large",()=>this.enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton("Fill the\
- next box",()=>this.task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"cg-choose"});
-choose.append(this.kind.parentNode,this.level.parentNode,this.count);this.body=make("div");const start=()=>this.
-ask([]);this.map=new Map({kinds,levels,read:name=>this.read(name),start});this.map.element.open=!location.
-hash;this.place.replaceChildren(this.map.element,choose,this.body);addEventListener("storage",()=>this.
-tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("change",()=>this.choose(
-this.kind.value));this.level.addEventListener("change",()=>this.start(+this.level.value));addEventListener(
-"hashchange",()=>this.follow());document.addEventListener("fullscreenchange",()=>this.fit());if(!this.
-follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds[0].name)}select(label,options){
-const inside=options.map(([value,says])=>make("option",{value},says));return make("label",{},`${label}\
- `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.kept.read(this.page).
-drills?.[name])}keep(){const{problem,solved,sheet}=this.task??{};const draft=solved?void 0:sheet?.draft;
-const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||this.drafted)window.
-kept.put(this.page,"drills","draft",kept)}get drafted(){return window.kept.read(this.page).drills?.draft}choose(name){
-const back=due(this.read(name),true);if(back)return this.go(name,back.level,back.seed);this.start(this.
-read(name).level,name)}start(level,name=this.name){this.go(name,level,(this.read(name).seeds[level]??
-0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;if(location.hash===hash)this.follow();else
-location.hash=hash}follow(){const[,name,level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??
-[];const kind=this.kinds.find(one=>one.name===name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=
-1))return false;this.open(kind,+level,+seed);return true}async open(kind,level,seed){const turn=this.
-turn=`${kind.name}-${level}-${seed}`;let bank;try{bank=await(this.got[kind.name]??=this.fetch(kind.name))}catch{
-delete this.got[kind.name];this.body.replaceChildren(make("p",{class:"cg-asks"},"The problems could \
-not be loaded."));const again=makeButton("Try again",()=>this.open(kind,level,seed));return this.body.
-append(again)}if(turn!==this.turn)return;if(this.asked?.name!==turn)this.asked=void 0;const entries=bank[level-
-1];const drawn=draw(kind.name,level,seed,entries);const problem={...drawn,name:turn,graphs:entries.length};
-this.name=kind.name;this.kind.value=kind.name;this.level.value=level;const moved=this.body.contains(
-document.activeElement);this.judged=false;const back=this.read().again.some(one=>one.level===level&&
-one.seed===seed);if(!back||!this.series||this.series.name!==kind.name){this.series={name:kind.name,level,
-seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.asks,pictures:problem.entry.pictures,mistakes:this.
-mistakes,root:this.site,outcome:what=>this.note(problem,kind,what)});this.task.bar.append(this.on,this.
-one,this.large);this.body.replaceChildren(this.task.element);if(this.drafted?.name===turn)this.task.
-sheet.draft=this.drafted.draft;this.task.sheet.fit();if(moved)this.task.sheet.focus();this.seed=seed;
-this.tell()}async fetch(name){const answer=await fetch(this.site+this.banks[name]);if(!answer.ok)throw new Error(
-answer.statusText);return answer.json()}note(problem,kind,what){const outcome=["right","part"].includes(
-what)?what:"wrong";let words=what==="part"?"One part went wrong, so the row stays as it is.":"";if(!this.
-judged&&this.asked){this.judged=true;this.asked.right=outcome==="right"}else if(!this.judged){this.judged=
-true;const[next,passes]=after(this.read(),problem,outcome,this.levels);window.kept.put(this.page,"dr\
-ills",kind.name,next);window.kept.put(this.page,"drills","last",{kind:kind.name});if(passes)words=`<\
-b>Level ${problem.level} is passed.</b>`}this.tell();if(what!=="wrong")this.on.focus();return words}ask(answers){
-const{path}=this;const stop=nextStop(answers,path.length);if(stop===void 0)return this.advise(firstStop(
-answers,path.length));const[kind,level]=path[stop];const seed=150+answers.length;this.map.element.open=
-false;this.asked={answers,stop,name:`${kind}-${level}-${seed}`,right:false};this.go(kind,level,seed)}advise(stop){
-this.asked=void 0;window.kept.put(this.page,"drills","start",{stop});this.map.element.open=true;const[
-kind,level]=this.path[stop];this.start(level,kind);this.map.sum.focus()}get advice(){const{stop}=window.
-kept.read(this.page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,title]=this.
-path[stop];const kind=this.kinds.find(one=>one.name===name);const read=make("a",{href:`${this.site}c\
-hapters/${page}.html`},title);const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}, l\
-evel ${level}`);return[" Begin with ",read,", and practise ",practise,"."]}tell(){if(!this.name)return;
-this.map.show();this.map.advice.replaceChildren(...this.advice);if(this.asked){const number=this.asked.
-answers.length+1;this.count.textContent=`Where should I start? Problem ${number} of ${QUESTIONS} at \
-most`;return}const{level,row}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW}\
- in a row`:"";const unkept=window.kept.trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;
-this.count.textContent=`Problem ${this.seed}${here}${unkept}`}next(){if(this.asked){const{answers,stop,
-right}=this.asked;return this.ask([...answers,{stop,right}])}const{level,seed}=this.series;const back=due(
-this.read());if(back)return this.go(this.name,back.level,back.seed);const now=this.read().level;if(this.
-judged&&now>level)return this.start(now);this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)
-return document.exitFullscreen();return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===
-this.root;this.root.classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.
-sheet.fit()}};var begin=()=>startAll(".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(
-root,data));if(document.readyState==="loading")addEventListener("DOMContentLoaded",begin);else begin();})();
+shown.replaceChildren();if(!this.solved)this.fail("");this.play()}play(place){const{entry,names,name}=this.
+problem;const phases=[...new Set(entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,
+words,nodes,edge,changes])=>[phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.
+sheet.start();const label=`Step by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"\
+group","aria-label":label});const[wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}\
+</div><template>${tall}</template>`;const data=JSON.stringify({label,phases,start,steps});root.append(
+make("script",{type:"application/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.
+entries(names)){for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=
+called}const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
+place))}};var Practice=class{constructor(root,{kinds,levels,problems,banks,mistakes,page,path}){Object.assign(
+this,{root,kinds,levels,problems,banks,mistakes,page,path});this.place=root.querySelector(".cg-live");
+this.site=document.documentElement.dataset.content_root??"./";this.got={};const called=kinds.map(({name,
+title})=>[name,title]);this.kind=this.select("Practise",called);const each=Array.from({length:levels},
+(_,i)=>[i+1,i+1]);this.level=this.select("Level",each);this.count=make("span",{class:"cg-count"});this.
+large=makeButton("Large",()=>this.enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton(
+"Fill the next box",()=>this.task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"\
+cg-choose"});choose.append(this.kind.parentNode,this.level.parentNode,this.count);this.body=make("di\
+v");const start=()=>this.ask([]);this.map=new Map({kinds,levels,read:name=>this.read(name),start});this.
+map.element.open=!location.hash;this.place.replaceChildren(this.map.element,choose,this.body);addEventListener(
+"storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("\
+change",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.
+level.value));addEventListener("hashchange",()=>this.follow());document.addEventListener("fullscreen\
+change",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds[0].
+name)}select(label,options){const inside=options.map(([value,says])=>make("option",{value},says));return make(
+"label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.
+kept.read(this.page).drills?.[name])}keep(){const{problem,solved,sheet}=this.task??{};const draft=solved?
+void 0:sheet?.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||
+this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.kept.read(
+this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.go(name,
+back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.go(name,
+level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;
+if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
+exec(location.hash)??[];const kind=this.kinds.find(one=>one.name===name);if(!kind||!(level>=1&&level<=
+this.levels)||!(seed>=1))return false;this.open(kind,+level,+seed);return true}async open(kind,level,seed){
+const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;try{bank=await(this.got[`${kind.name}-${level}`]??=
+this.fetch(kind.name,level))}catch{delete this.got[`${kind.name}-${level}`];this.body.replaceChildren(
+make("p",{class:"cg-asks"},"The problems could not be loaded."));const again=makeButton("Try again",
+()=>this.open(kind,level,seed));return this.body.append(again)}if(turn!==this.turn)return;if(this.asked?.
+name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:bank.length};const problem={...pick(
+bank,seed,this.problems),...place};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;
+const moved=this.body.contains(document.activeElement);this.judged=false;const back=this.read().again.
+some(one=>one.level===level&&one.seed===seed);if(!back||!this.series||this.series.name!==kind.name){
+this.series={name:kind.name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.asks[level-
+1],pictures:problem.pictures,mistakes:this.mistakes,root:this.site,outcome:what=>this.note(problem,kind,
+what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.task.element);
+if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.fit();if(moved)
+this.task.sheet.focus();this.seed=seed;this.tell()}async fetch(name,level){const answer=await fetch(
+this.site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);return answer.
+json()}note(problem,kind,what){const outcome=["right","part"].includes(what)?what:"wrong";let words=what===
+"part"?"One part went wrong, so the row stays as it is.":"";if(!this.judged&&this.asked){this.judged=
+true;this.asked.right=outcome==="right"}else if(!this.judged){this.judged=true;const[next,passes]=after(
+this.read(),problem,outcome,this.levels);window.kept.put(this.page,"drills",kind.name,next);window.kept.
+put(this.page,"drills","last",{kind:kind.name});if(passes)words=`<b>Level ${problem.level} is passed\
+.</b>`}this.tell();if(what!=="wrong")this.on.focus();return words}ask(answers){const{path}=this;const stop=nextStop(
+answers,path.length);if(stop===void 0)return this.advise(firstStop(answers,path.length));const[kind,
+level]=path[stop];const seed=150+answers.length;this.map.element.open=false;this.asked={answers,stop,
+name:`${kind}-${level}-${seed}`,right:false};this.go(kind,level,seed)}advise(stop){this.asked=void 0;
+window.kept.put(this.page,"drills","start",{stop});this.map.element.open=true;const[kind,level]=this.
+path[stop];this.start(level,kind);this.map.sum.focus()}get advice(){const{stop}=window.kept.read(this.
+page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,title]=this.path[stop];const kind=this.
+kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.site}chapters/${page}.html`},title);
+const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}, level ${level}`);return[" Begin\
+ with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)return;this.map.show();this.map.advice.
+replaceChildren(...this.advice);if(this.asked){const number=this.asked.answers.length+1;this.count.textContent=
+`Where should I start? Problem ${number} of ${QUESTIONS} at most`;return}const{level,row}=this.read();
+const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in a row`:"";const unkept=window.kept.
+trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;this.count.textContent=`Problem ${this.
+seed}${here}${unkept}`}next(){if(this.asked){const{answers,stop,right}=this.asked;return this.ask([...answers,
+{stop,right}])}const{level,seed}=this.series;const back=due(this.read());if(back)return this.go(this.
+name,back.level,back.seed);const now=this.read().level;if(this.judged&&now>level)return this.start(now);
+this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)return document.exitFullscreen();
+return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===this.root;this.root.
+classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.sheet.fit()}};var begin=()=>startAll(
+".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(root,data));if(document.readyState===
+"loading")addEventListener("DOMContentLoaded",begin);else begin();})();

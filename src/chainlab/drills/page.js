@@ -1,14 +1,14 @@
 import { make, makeButton, startAll } from "../../chainview/ui.js";
-import { draw } from "./problem.js";
 import { Map } from "./map.js";
+import { pick } from "./problem.js";
 import { IN_A_ROW, after, begun, due } from "./progress.js";
 import { QUESTIONS, firstStop, nextStop } from "./start.js";
 import { Task } from "./task.js";
 
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
-  constructor(root, { kinds, levels, banks, mistakes, page, path }) {
-    Object.assign(this, { root, kinds, levels, banks, mistakes, page, path });
+  constructor(root, { kinds, levels, problems, banks, mistakes, page, path }) {
+    Object.assign(this, { root, kinds, levels, problems, banks, mistakes, page, path });
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
@@ -91,9 +91,9 @@ class Practice {
     const turn = (this.turn = `${kind.name}-${level}-${seed}`);
     let bank;
     try {
-      bank = await (this.got[kind.name] ??= this.fetch(kind.name));
+      bank = await (this.got[`${kind.name}-${level}`] ??= this.fetch(kind.name, level));
     } catch {
-      delete this.got[kind.name];
+      delete this.got[`${kind.name}-${level}`];
       this.body.replaceChildren(
         make("p", { class: "cg-asks" }, "The problems could not be loaded."),
       );
@@ -102,9 +102,8 @@ class Practice {
     }
     if (turn !== this.turn) return; // another was chosen meanwhile
     if (this.asked?.name !== turn) this.asked = undefined;
-    const entries = bank[level - 1];
-    const drawn = draw(kind.name, level, seed, entries);
-    const problem = { ...drawn, name: turn, graphs: entries.length };
+    const place = { level, seed, name: turn, graphs: bank.length };
+    const problem = { ...pick(bank, seed, this.problems), ...place };
     this.name = kind.name;
     this.kind.value = kind.name;
     this.level.value = level;
@@ -116,8 +115,8 @@ class Practice {
     }
     this.task = new Task(problem, {
       sheet: kind.sheet,
-      asks: kind.asks,
-      pictures: problem.entry.pictures,
+      asks: kind.asks[level - 1],
+      pictures: problem.pictures,
       mistakes: this.mistakes,
       root: this.site,
       outcome: (what) => this.note(problem, kind, what),
@@ -131,8 +130,8 @@ class Practice {
     this.tell();
   }
 
-  async fetch(name) {
-    const answer = await fetch(this.site + this.banks[name]);
+  async fetch(name, level) {
+    const answer = await fetch(this.site + this.banks[name][level - 1]);
     if (!answer.ok) throw new Error(answer.statusText);
     return answer.json();
   }

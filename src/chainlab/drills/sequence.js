@@ -9,7 +9,7 @@ export class Sequence extends Choice {
 
   check() {
     const { chosen } = this;
-    const { entry } = this.problem;
+    const { entry, names } = this.problem;
     if (chosen.length < entry.order.length) {
       const left = entry.order.length - chosen.length;
       if (!chosen.length) return { words: "Nothing is chosen yet." };
@@ -19,7 +19,7 @@ export class Sequence extends Choice {
     if (!verdict) return { right: true };
     const { node, child } = verdict;
     this.point(child);
-    const early = `{${child}} uses it, and comes later in your order.`;
+    const early = `${names[child]} uses it, and comes later in your order.`;
     const look = "Look at where it stands in your order";
     return { ...this.told(node, early, verdict, "early"), look };
   }

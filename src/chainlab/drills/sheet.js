@@ -1,6 +1,5 @@
 import { Drawing, fitting } from "../../chainview/player/drawing.js";
 import { make } from "../../chainview/ui.js";
-import { exact, filled } from "./numbers.js";
 
 // A graph to be answered in. Of its two drawings the first that fits is shown.
 export class Sheet {
@@ -13,7 +12,7 @@ export class Sheet {
       svg.setAttribute("role", "group"); // no mere picture: its texts are read, its nodes chosen
       return new Drawing(svg);
     });
-    for (const change of this.written()) {
+    for (const change of problem.entry.written) {
       for (const drawing of this.drawings) drawing.put(...change);
     }
     for (const [node, name] of Object.entries(problem.names)) {
@@ -25,19 +24,9 @@ export class Sheet {
     new ResizeObserver(() => this.fit()).observe(this.element);
   }
 
-  // What stands in the nodes before an answer.
-  written() {
-    const { entry, values } = this.problem;
-    const data = entry.shown.map(([node, place, before]) => {
-      return [node, "data", before + exact(values[place])];
-    });
-    const given = entry.given.map(([node, slot, text]) => [node, slot, filled(text, values)]);
-    return [...data, ...given];
-  }
-
-  // What stands there before the first step.
+  // What stands in the nodes before the first step.
   start() {
-    return Sheet.prototype.written.call(this).filter(([, slot]) => slot.startsWith("data"));
+    return this.problem.entry.written.filter(([, slot]) => slot.startsWith("data"));
   }
 
   groups(node) {

@@ -3,7 +3,6 @@ import { make, makeButton } from "../../chainview/ui.js";
 import { Arrows } from "./arrows.js";
 import { Boxes } from "./boxes.js";
 import { Keep } from "./keep.js";
-import { filled, named } from "./numbers.js";
 import { rowsOf, stageOf, wordsFor } from "./ramp.js";
 import { Sequence } from "./sequence.js";
 import { stepAt } from "./steps.js";
@@ -112,15 +111,14 @@ export class Task {
 
   // The player, on this very problem: at the step of a place, or at the first.
   play(place) {
-    const { entry, values, names, name } = this.problem;
+    const { entry, names, name } = this.problem;
     const phases = [...new Set(entry.steps.map(([phase]) => phase))];
-    const text = (x) => (typeof x === "string" ? named(filled(x, values), names) : x);
     const steps = entry.steps.map(([phase, words, nodes, edge, changes]) => [
       phases.indexOf(phase),
-      text(words),
+      words,
       nodes,
-      edge?.map(text) ?? 0,
-      changes.map((change) => change.map(text)),
+      edge ?? 0,
+      changes,
       [],
     ]);
     const start = this.sheet.start();

@@ -1,7 +1,6 @@
 import { make, makeButton } from "../../chainview/ui.js";
 import { Answers } from "./answers.js";
-import { judgeTiles } from "./matrices.js";
-import { filled } from "./numbers.js";
+import { judgeTiles, matricesOf } from "./matrices.js";
 import { sentence } from "./ramp.js";
 
 // Adjoints are put together from tiles, in lines below the graph.
@@ -12,11 +11,12 @@ const spoken = (tile) =>
 export class Tiles extends Answers {
   constructor(...given) {
     super(...given);
-    const { entry, values } = this.problem;
+    const { entry } = this.problem;
+    this.known = matricesOf(entry);
     this.formulas = entry.lines.map(() => []);
-    const text = `<b>${entry.text}</b> Given: ${filled(entry.seed, values)}.`;
+    const text = `<b>${entry.text}</b> Given: ${entry.seed}.`;
     this.rows = entry.lines.map(({ label, shape }, i) => {
-      const says = `${label} ${filled(shape, values)} =`;
+      const says = `${label} ${shape} =`;
       const name = makeButton(says, () => this.choose(i), { "aria-label": spoken(says) });
       const place = make("span", { class: "cg-bar", "aria-live": "polite" });
       const element = make("div", { class: "cg-line" });
@@ -96,15 +96,15 @@ export class Tiles extends Answers {
   }
 
   judge(tiles, i) {
-    return judgeTiles(this.problem, this.problem.entry.lines[i], tiles);
+    return judgeTiles(this.problem.entry, this.known, i, tiles);
   }
 
-  told(i, tiles, { slips, misfit, words }) {
+  told(i, tiles, { mistakes, misfit, words }) {
     const { node, right, hint } = this.problem.entry.lines[i];
     this.point(node);
     return {
       step: i,
-      wrong: slips.map(([name]) => name),
+      wrong: mistakes.map(([name]) => name),
       error: misfit,
       look: "Look at this line again, and at the marked node",
       hint,

@@ -19,6 +19,7 @@ from chaingrad.node import Node
 from chaingrad.program import program
 from chainlab.drills import formulas
 from chainlab.drills.formulas import BAR, ENTRIES, REDUCED, Matrix, Sum, Term, flipped
+from chainlab.drills.kind import Kind, Problem
 from chainlab.drills.lines import Line, Lines
 from chainlab.drills.looks import look
 from chainlab.drills.series import Series
@@ -188,7 +189,7 @@ def _is_apart(form: str) -> bool:
     return form in FORMS[0]
 
 
-def draw(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
+def _drawn(form: str, dice: Series) -> tuple[list[int], dict[str, Matrix]]:
     """Draw the sizes and matrices of a problem."""
     of = layer(form)
     for _ in range(TRIES):
@@ -270,10 +271,28 @@ def _put(term: Term, i: int, *chains: formulas.Chain) -> Term:
 # --- as a page reads it ---------------------------------------------------------------------------
 
 
-def looks(form: str) -> list[Look]:
-    """Return the nodes of the drawing, with their shapes."""
-    of = layer(form)
-    return [_look(NodeNames(of.nodes), item) for item in of.nodes]
+class Shapes(Kind):
+    name, title, sheet = "shapes", "Shapes and transposes", "tiles"
+
+    def asks(self, level: int) -> str:
+        return (
+            "Put every adjoint together from tiles. Neighbours are multiplied as matrices, and a "
+            "product before ⊙, which multiplies entry by entry; Σ takes all that follows it."
+        )
+
+    def forms(self, level: int) -> Sequence[str]:
+        return FORMS[level - 1]
+
+    def looks(self, text: str) -> list[Look]:
+        """Return the nodes of the drawing, with their shapes."""
+        of = layer(text)
+        return [_look(NodeNames(of.nodes), item) for item in of.nodes]
+
+    def draw(self, level: int, dice: Series) -> Problem:
+        number, text = dice.turn(self.forms(level))
+        sizes, known = _drawn(text, dice)
+        entry = _entry(layer(text), sizes, known)
+        return Problem(self.name, level, dice.number, number, entry, sizes, known=known)
 
 
 def _look(names: NodeNames, item: Item) -> Look:
@@ -286,72 +305,63 @@ def _look(names: NodeNames, item: Item) -> Look:
     return look(item, title, note, (("data",),) * (not is_plain_number(item)), "(0, 0)")
 
 
-def described(form: str) -> dict[str, Any]:
-    """Return the problem of a form as a page reads it; ``{0}`` stands for the first size."""
-    of = layer(form)
+def _entry(of: Layer, sizes: Sequence[int], known: Mapping[str, Matrix]) -> dict[str, Any]:
+    """Return a problem as a page reads it."""
     ids = {item.label: item.id for item in of.nodes if item.label}
+    shapes = {name: of.shape(dims, sizes) for name, dims in (of.given | of.dims).items()}
     lines = [
         {
             "node": ids[asked.name],
             "label": asked.name + BAR,
-            "shape": _shape(of, asked.name),
+            "shape": shapes[asked.name],
             "right": asked.right.tiles(),
             "hint": f"{asked.told}; {asked.name}{BAR} has the shape of {asked.name}",
-            "slips": [[name, wrong.tiles(), says] for name, wrong, says in of.slips[asked.name]],
+            "mistakes": [[name, wrong.tiles(), says] for name, wrong, says in of.slips[asked.name]],
         }
         for asked in of.asked
     ]
     return {
-        "sizes": len(of.letters),
-        "apart": _is_apart(form),
-        "matrices": [
-            [name, [of.letters.index(x) for x in dims]] for name, dims in of.given.items()
-        ],
-        "made": [[line.made, in_tiles(line).tiles()] for line in of.lines],
-        "given": [
-            [item.id, "data", of.marked(of.dims_of(item.node))]
+        "written": [
+            (item.id, "data", of.shape(of.dims_of(item.node), sizes))
             for item in of.nodes
             if item.node.ndim
         ],
+        "matrices": {name: known[name].astype(int).tolist() for name in of.given},
+        "made": [[line.made, in_tiles(line).tiles()] for line in of.lines],
         "text": "; ".join(map(shown, of.lines)),
-        "seed": f"{of.root}{BAR} {_shape(of, of.root)}",
-        "tray": _tray(of, lines),
+        "seed": f"{of.root}{BAR} {shapes[of.root]}",
+        "tray": _tray(of, lines, shapes),
         "lines": lines,
-        "steps": list(_steps(of, ids)),
+        "steps": list(_steps(of, ids, shapes)),
     }
 
 
-def _shape(of: Layer, name: str) -> str:
-    dims = {**of.given, **of.dims}
-    return of.marked(dims[name] if name in dims else dims[name.removesuffix(BAR)])
-
-
-def _tray(of: Layer, lines: Sequence[Mapping[str, Any]]) -> list[str]:
+def _tray(of: Layer, lines: Sequence[Mapping[str, Any]], shapes: Mapping[str, str]) -> list[str]:
     """Return the tiles that the right and wrong formulas are made of."""
-    said = [[line["right"], *(slip[1] for slip in line["slips"])] for line in lines]
+    said = [[line["right"], *(slip[1] for slip in line["mistakes"])] for line in lines]
     used = {tile for formulas_ in said for formula in formulas_ for tile in formula}
     bases = {tile.rstrip("ᵀ") for tile in used}
     names = [of.root + BAR, *(line["label"] for line in lines), *of.dims]
     found: list[str] = []
     for name in names:
         if name in bases:
-            found += [name, name + "ᵀ"] if "," in _shape(of, name)[:-2] else [name]
+            found += [name, name + "ᵀ"] if "," in shapes[name.removesuffix(BAR)][:-2] else [name]
     others = (SLOPE, ENTRIES, *REDUCED, "2", "1/2", formulas.PLUS, formulas.MINUS)
     return found + [tile for tile in others if tile in used]
 
 
-def _steps(of: Layer, ids: Mapping[str, str]) -> Iterator[list[Any]]:
+def _steps(of: Layer, ids: Mapping[str, str], shapes: Mapping[str, str]) -> Iterator[list[Any]]:
     """Yield one step for each adjoint."""
     for asked in of.asked:
         formula = asked.right.tiles()
-        shapes = [
-            f"{name} {_shape(of, name)}"
+        here = [
+            f"{name} {shapes[name if name in shapes else name.removesuffix(BAR)]}"
             for name in dict.fromkeys(tile.rstrip("ᵀ") for tile in formula)
             if name in of.given or name.removesuffix(BAR) in of.dims
         ]
         words = (
             f'{asked.told}: <span class="g">{asked.name}{BAR}</span> = <b>{" ".join(formula)}</b>, '
-            f"of shape {_shape(of, asked.name)}. Here {', '.join(shapes)}."
+            f"of shape {shapes[asked.name]}. Here {', '.join(here)}."
         )
         nodes = [ids[asked.name], *(ids[sender.made] for sender in asked.senders)]
         yield ["Backward", words, nodes, None, []]

@@ -1,6 +1,5 @@
 import { make } from "../../chainview/ui.js";
 import { Answers } from "./answers.js";
-import { filled } from "./numbers.js";
 
 // Adjoints are typed as lines of NumPy; Python, which the page's live cells have, judges them.
 const SLOW = 5000; // ms that judging may take, once Python is there
@@ -15,13 +14,12 @@ export class Typed extends Answers {
   constructor(problem, pictures, done, root) {
     super(problem, pictures, done);
     this.root = root;
-    const { entry, values } = problem;
-    const sized = (text) => filled(text, values);
-    const whole = (text) => text && `\u00a0${sized(text).replaceAll(" ", "\u00a0")}`;
+    const { entry } = problem;
+    const whole = (text) => text && `\u00a0${text.replaceAll(" ", "\u00a0")}`;
     const names = entry.names.map(([name, is]) => `<code>${name}</code>${whole(is)}`);
     const about = { class: "cg-code", tabindex: "0", role: "group", "aria-label": "Forward" };
     [this.fields, this.marks] = [[], []];
-    const lines = entry.typed.map(({ label, shape }, i) => this.row(i, label, sized(shape)));
+    const lines = entry.typed.map(({ label, shape }, i) => this.row(i, label, shape));
     this.line = make("p", { class: "cg-asks cg-status", role: "status" });
     this.below(
       "The graph and your lines",

@@ -16,8 +16,9 @@ import numpy as np
 
 from chainlab.drills import equations, rewrites
 from chainlab.drills.equations import Form, Known, alike
+from chainlab.drills.kind import Problem
 from chainlab.drills.kinds import KINDS
-from chainlab.drills.problem import Problem, problem
+from chainlab.drills.problem import problem
 
 # The built-in names of Python that compute, and what NumPy takes when a method runs first.
 BUILTINS = {f.__name__: f for f in (abs, enumerate, float, int, len, range, sum, zip)}
@@ -63,8 +64,8 @@ def check(name: str, lines: Sequence[str]) -> Verdict:
 def judge(drawn: Problem, lines: Sequence[str]) -> Verdict:
     """Judge the lines of a problem, in the order in which it asks for them."""
     of = equations.form(KINDS[drawn.kind].forms(drawn.level)[drawn.number])
-    sizes = [int(size) for size in drawn.values]
-    draws = [equations.draw(of, sizes, f"{drawn.name} {again}") for again in ("once", "again")]
+    sizes = [int(size) for size in drawn.leaves]
+    draws = [equations.arrays(of, sizes, f"{drawn.name} {again}") for again in ("once", "again")]
     faults = [_fault(of, place, line, draws) if line.strip() else None
               for place, line in enumerate(lines)]  # fmt: skip
     marks = tuple(
