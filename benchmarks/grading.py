@@ -18,7 +18,7 @@ from pathlib import Path
 from coursework.assignments import Assignment, load
 from coursework.batch import grade_all
 from coursework.release import student_notebook
-from coursework.results import rows
+from coursework.results import results
 from coursework.roster import Roster
 from coursework.submissions import collect
 from coursework.summary import write_reports
@@ -66,8 +66,8 @@ def measure(assignment: Assignment, book: Path, size: int, jobs: int) -> Iterato
         graded = grade_all(
             found.submissions, folder / "out", assignments, "benchmark", jobs=jobs, progress=False
         )
-        results = rows(graded, found.strays, assignments, Roster())
-        write_reports(folder / "out", results, found.strays)
+        rows = results(graded, found.strays, assignments, Roster())
+        write_reports(folder / "out", rows, found.strays, submissions=folder / "in")
         yield from (time.perf_counter() - clock, processor_seconds() - processor)
 
 

@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from chainlab.drills.kind import LEVELS
 from coursework import grade, release, sheet, trials
-from coursework.assignments import Assignment, load
+from coursework.assignments import Assignment, load, load_papers
 from coursework.engine import engine_source, reaches_students
 from coursework.files import create_atomically
 from coursework.pages import read_problems
@@ -246,7 +246,14 @@ def _grade(options: argparse.Namespace) -> int:
     chosen = _chosen(options)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
     hidden += [path for path in (options.private, options.assignments) if path]
-    return grade.run(options, chosen, lambda needing: _secret(options, needing), known, hidden)
+    return grade.run(
+        options,
+        chosen,
+        lambda needing: _secret(options, needing),
+        known,
+        hidden,
+        load_papers(_assignments(options)),
+    )
 
 
 def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
@@ -266,8 +273,12 @@ def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
 
 
 def _load(options: argparse.Namespace) -> Mapping[str, Assignment]:
-    file = options.assignments or options.book / "assignments.toml"
-    return load(file, _pages(options), options.private)
+    return load(_assignments(options), _pages(options), options.private)
+
+
+def _assignments(options: argparse.Namespace) -> Path:
+    file: Path = options.assignments or options.book / "assignments.toml"
+    return file
 
 
 def _pages(options: argparse.Namespace) -> Path:

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from chaingrad.checks import Difference, first_difference
-from coursework import quotes
+from coursework import quotes, smuggling
 from coursework.assignments import Assignment
 from coursework.drawing import derived
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
@@ -105,7 +105,7 @@ class Key:
     @functools.cached_property
     def fingerprint(self) -> str:
         """Return a digest that changes whenever a mark could."""
-        problems = [asdict(replace(p, where="")) for p in self.assignment.problems]
+        problems = [asdict(replace(p, where="", judged=())) for p in self.assignment.problems]
         described = json.dumps(problems, sort_keys=True)
         return derived(self._secret, "mark", self.assignment.attempt, described).hex()
 
@@ -282,7 +282,8 @@ class _Assessment:
         faults = sorted((self._failed | self._left_out).items())
         remarks = [f"Cell {number} {fault.rstrip('.')}." for number, fault in faults]
         more = len(remarks) - REMARKS
-        return remarks[:REMARKS] + ([f"{more} more cells failed."] if more > 0 else [])
+        odd = smuggling.remarks(self._cells) if self._key.assignment.is_alone else ()
+        return [*remarks[:REMARKS], *([f"{more} more cells failed."] if more > 0 else []), *odd]
 
 
 def _most(length: int) -> int:
@@ -325,7 +326,16 @@ def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | Non
         return Difference("result", f"cannot be compared: {type(error).__name__}", "", "")
 
 
-def _no_points(part: Part, verdict: Verdict, problem: str, **more: str) -> PartMark:
-    short = {key: undirected(text[:QUOTED]) for key, text in more.items()}
-    result = short.pop("name", "")
-    return PartMark(part.name, 0.0, part.points, verdict, result, problem[:QUOTED], **short)
+def _no_points(
+    part: Part,
+    verdict: Verdict,
+    problem: str,
+    name: str = "",
+    expected: str = "",
+    got: str = "",
+    hint: str = "",
+) -> PartMark:
+    texts = (name, problem, expected, got, hint)
+    name, problem, expected, got, hint = (undirected(text[:QUOTED]) for text in texts)
+    worth = part.name, 0.0, part.points
+    return PartMark(*worth, verdict, name, problem, expected, got, hint)

@@ -3,14 +3,16 @@
 import json
 import re
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
 from coursework.drawing import derived
 from coursework.pages import read_problems
-from coursework.problems import Problem, above_zero, repeated
+from coursework.problems import Judged, Part, Problem, above_zero, repeated
+from coursework.terms import KEYS as TERMS
+from coursework.terms import Terms, read_terms
 from coursework.tokens import INSTANCE, Token
 from coursework.trusted import ProblemError, errors_at
 
@@ -23,6 +25,7 @@ class Assignment:
     title: str
     problems: tuple[Problem, ...]
     attempt: int = 1  # each draws problems and inputs of its own
+    terms: Terms = field(default_factory=Terms)
 
     @property
     def points(self) -> float:
@@ -63,6 +66,30 @@ class Assignment:
         return Token(self.name, self.attempt, student if self.is_drawn else "", instance)
 
 
+@dataclass(frozen=True)
+class Paper:
+    """A test on paper: the name of its sheet, such as ``graph-1``, and each problem's points."""
+
+    name: str
+    title: str
+    sheet: str
+    points: tuple[float, ...]
+
+    @property
+    def assignment(self) -> Assignment:
+        """Return it as an assignment, whose exercises are the sheet's problems."""
+        problems = (
+            Problem(
+                f"{self.name}-{number}",
+                "",
+                (Part(f"{self.name}-{number}", "on paper", points, "", "", "", ""),),
+                title=f"Problem {number}",
+            )
+            for number, points in enumerate(self.points, 1)
+        )
+        return Assignment(self.name, self.title, tuple(problems))
+
+
 def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[str, Assignment]:
     """Load the assignments of a TOML file, by name, with their problems from the folders of pages.
 
@@ -70,12 +97,7 @@ def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[st
         ProblemError: the file or a page is wrong; the message says where, and what to do.
     """
     problems = read_problems(pages, private)
-    try:
-        data = tomllib.loads(assignments.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ProblemError(f"there is no file {assignments}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ProblemError(f"{assignments} is not TOML: {error}") from None
+    data = _toml(assignments)
     found: dict[str, Assignment] = {}
     for entry in data.get("assignment", []):
         name = str(entry.get("name", ""))
@@ -88,9 +110,54 @@ def load(assignments: Path, pages: Path, private: Path | None = None) -> dict[st
     return found
 
 
-def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) -> Assignment:
+def load_papers(assignments: Path) -> dict[str, Paper]:
+    """Load the tests on paper that a TOML file names, each ``[[paper]]``, by name."""
+    data = _toml(assignments)
+    taken = {str(entry.get("name", "")) for entry in data.get("assignment", [])}
+    found: dict[str, Paper] = {}
+    for entry in data.get("paper", []):
+        name = str(entry.get("name", ""))
+        with errors_at(f"{assignments}, {name}"):
+            if name in taken or name in found:
+                raise ProblemError(f"two assignments or papers have the name {name!r}")
+            found[name] = _paper(name, entry)
+    return found
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ProblemError(f"there is no file {path}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ProblemError(f"{path} is not TOML: {error}") from None
+
+
+def _paper(name: str, entry: dict[str, Any]) -> Paper:
+    _require_name(name)
+    _require_keys(entry, {"name", "title", "sheet", "points"})
+    points = entry.get("points")
+    if not (isinstance(points, list) and points):
+        raise ProblemError(f"points is {points!r}; write those of each problem, such as [2, 2]")
+    worth = tuple(above_zero(each, f"problem {k}") for k, each in enumerate(points, 1))
+    if not isinstance(entry.get("sheet"), str):
+        raise ProblemError('sheet is missing; write the name of its file, such as "graph-1"')
+    return Paper(name, str(entry.get("title", name)), entry["sheet"], worth)
+
+
+def _require_name(name: str) -> None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise ProblemError(f"an assignment needs a name of letters, digits, - and _; got {name!r}")
+
+
+def _require_keys(entry: dict[str, Any], known: set[str]) -> None:
+    if unknown := sorted(entry.keys() - known):
+        raise ProblemError(f"there is no {unknown[0]!r} here; there are {', '.join(sorted(known))}")
+
+
+def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) -> Assignment:
+    _require_name(name)
+    _require_keys(entry, {"name", "title", "exercises", *TERMS})
     chosen = [_with_points(item, problems) for item in entry.get("exercises", [])]
     if not chosen:
         raise ProblemError("it lists no exercises; add at least one")
@@ -100,7 +167,8 @@ def _assignment(name: str, entry: dict[str, Any], problems: dict[str, Problem]) 
         raise ProblemError(f"two of its exercises ask for a {twice!r}; set them in two assignments")
     if len({problem.alone for problem in chosen}) > 1:
         raise ProblemError("only some of its exercises run alone; put them in two assignments")
-    return Assignment(name, str(entry.get("title", name)), tuple(chosen))
+    title = str(entry.get("title", name))
+    return Assignment(name, title, tuple(chosen), terms=read_terms(entry))
 
 
 def _with_points(item: Any, problems: dict[str, Problem]) -> Problem:
@@ -111,8 +179,29 @@ def _with_points(item: Any, problems: dict[str, Problem]) -> Problem:
         near = get_close_matches(item["id"], problems, 1, 0)
         hint = f"; the nearest name is {near[0]}" if near else ""
         raise ProblemError(f"there is no coding exercise {item['id']}{hint}")
+    _require_keys(item, {"id", "points", "judged"})
     problem = problems[item["id"]]
     points = above_zero(item.get("points", problem.points), problem.id)
     scale = points / problem.points
     parts = tuple(replace(part, points=part.points * scale) for part in problem.parts)
-    return replace(problem, parts=parts)
+    return replace(problem, parts=parts, judged=_judged(item.get("judged", []), problem.id))
+
+
+def _judged(items: Any, problem: str) -> tuple[Judged, ...]:
+    """Return the parts that a person marks, from a list of tables."""
+    if not (isinstance(items, list) and all(isinstance(item, dict) for item in items)):
+        raise ProblemError(f'{problem}: write judged as [{{ part = "…", points = … }}]')
+    found = []
+    for item in items:
+        _require_keys(item, {"part", "points", "rubric"})
+        name, rubric = str(item.get("part", "")), item.get("rubric", {})
+        if not name:
+            raise ProblemError(f'{problem}: a judged part needs a name, part = "…"')
+        if not isinstance(rubric, dict):
+            raise ProblemError(f'{problem}: write a rubric as {{ "what earns points" = 1, … }}')
+        worth = {str(line): above_zero(each, repr(line)) for line, each in rubric.items()}
+        points = above_zero(item.get("points", sum(worth.values())), repr(name))
+        found.append(Judged(name, points, worth))
+    if twice := repeated(part.name for part in found):
+        raise ProblemError(f"{problem}: two judged parts are named {twice!r}; rename one")
+    return tuple(found)

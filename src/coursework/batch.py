@@ -40,7 +40,7 @@ Content = bytes | UnreadableError
 # The grader's files that decide a mark.
 DECIDING = (
     "assess.py", "drawing.py", "formats.py", "marks.py", "names.py", "outputs.py", "quotes.py",
-    "submissions.py", "sandbox/*.py",
+    "smuggling.py", "submissions.py", "sandbox/*.py",
 )  # fmt: skip
 
 

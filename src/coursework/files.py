@@ -2,13 +2,23 @@
 
 import os
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it appears whole or not at all, however this process ends."""
+    with replaced(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of `path` when all is written."""
     part = _part(path)
-    part.write_text(text, encoding="utf-8")
+    part.unlink(missing_ok=True)
+    yield part
     part.replace(path)
 
 

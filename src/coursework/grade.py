@@ -1,9 +1,10 @@
 """The command that grades: its arguments, what it says, and what it leaves behind.
 
-OUTPUT holds `grades.csv` (a row for each student and assignment, a column for each exercise),
-`grades-nbgrader.csv` (the columns of `nbgrader export`), `summary.html` for the teacher,
-`feedback/STUDENT.html` for each student, and `marks/`, from which a later run takes what it need
-not grade again.
+OUTPUT holds `ledger.sqlite` (a row for each student, attempt and part), `grades.csv` (a row for
+each student and assignment, a column for each exercise), the tables that nbgrader, Moodle and
+Canvas take, `summary.html` for the teacher, `judge/` with the sentences that a person judges,
+`feedback/STUDENT.html` for each student, also as zips, and `marks/`, from which a later run takes
+what it need not grade again. The teacher's own tables lie there, too: see `coursework.by_hand`.
 """
 
 import argparse
@@ -14,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coursework.assignments import Assignment
+from coursework import by_hand, sheet
+from coursework.assignments import Assignment, Paper
 from coursework.batch import Graded, grade_all
-from coursework.results import ResultRow, rows
-from coursework.roster import Roster, read_changes
+from coursework.results import ResultRow, results
+from coursework.roster import Roster
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
 from coursework.submissions import (
@@ -47,9 +49,9 @@ nothing of worth, --no-isolation goes on without."""
 LAYOUT = """\
 SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbgrader collects),
 ASSIGNMENT/STUDENT.ipynb or STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is
-written in it. Of several by one student the newest counts. What is not graded is named, with the
-reason. A run that was stopped goes on where it was. What has changed since is graded anew; where
-the grader or the engine has, that is everything.
+written in it. Of several by one student for one attempt the newest counts. What is not graded is
+named, with the reason. A run that was stopped goes on where it was. What has changed since is
+graded anew; where the grader or the engine has, that is everything.
 
 A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
 SUBMISSIONS, OUTPUT and the secret, by hand, as a job array, each with
@@ -103,12 +105,13 @@ def run(
     secret: Callable[[Sequence[str]], str],
     known: Mapping[str, Sequence[str]] | None = None,
     hidden: Sequence[Path] = (),
+    papers: Mapping[str, Paper] | None = None,
 ) -> int:
     """Grade as the options say and return the exit status.
 
     `secret` reads the secret; its argument names what can only be graded with the secret of its
     release. `known` is {assignment: the names that its answers define}, also of those not graded
-    now. No submission may read the paths `hidden`.
+    now. No submission may read the paths `hidden`. `papers` are the tests on paper.
     """
     known = known or {name: assignment.names for name, assignment in assignments.items()}
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
@@ -118,10 +121,15 @@ def run(
         roster = Roster(listed)
         if listed:
             print(f"Roster: {listed}, {len(roster.students)} students.")
-        changes = read_changes(
-            options.output / "changes.csv", assignments, list(known), roster.id_of
-        )
         read = functools.cache(lambda why: secret([why] if why else []))
+        written = by_hand.read(
+            options.output,
+            assignments,
+            papers or {},
+            list(known),
+            roster.id_of,
+            lambda sheet, code: _whose(sheet, code, roster, read("")),
+        )
         found = collect(
             options.submissions,
             list(assignments),
@@ -158,10 +166,16 @@ def run(
     if options.shard != (1, 1):
         print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
         return 0
-    results = rows(graded, found.strays, assignments, roster, changes)
-    for line in _odd_changes(results, roster):
+    attempts = results(graded, found.strays, assignments, roster, written, papers or {})
+    for line in (*_odd_points(attempts, roster), *_undated(attempts)):
         print(line)
-    write_reports(options.output, results, found.strays, isolated=isolate)
+    write_reports(
+        options.output,
+        attempts,
+        found.strays,
+        submissions=options.submissions,
+        isolated=isolate,
+    )
     print(f"Submissions graded: {len(graded)}; see {options.output / 'summary.html'}.")
     return 0
 
@@ -229,18 +243,38 @@ def _notes(graded: Sequence[Graded], found: Collection) -> Iterator[str]:
         )
 
 
-def _odd_changes(results: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
+def _whose(name: str, code: str, roster: Roster, secret: str) -> str | None:
+    """Return the student with this code on a sheet; "" if all have it, None if nobody has."""
+    owners = (student.id for student in roster.students.values())
+    return next((who for who in ("", *owners) if sheet.plain_code(secret, name, who) == code), None)
+
+
+def _odd_points(rows: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
     """Yield the points given by hand that may be a typing error."""
-    for row in results:
+    for row in rows:
         name = row.student.id
         for problem in row.mark.problems:
+            what = f"Given by hand: {name}, {row.assignment.name}, {problem.id}"
+            for part in problem.parts:
+                if part.verdict == "judged" and not 0 <= part.points <= part.max_points:
+                    yield f"{what}, {part.name}: {part.points:g} of {part.max_points:g} points"
             if problem.given is None:
                 continue
-            what = f"Given by hand: {name}, {row.assignment.name}, {problem.id}"
             if not 0 <= problem.given <= problem.max_points:
                 yield f"{what}: {problem.given:g} of {problem.max_points:g} points"
             if not row.submission and name not in roster.students:
                 yield f"{what}: {name} has handed in nothing here, and is on no roster"
+
+
+def _undated(rows: Sequence[ResultRow]) -> Iterator[str]:
+    """Yield the assignments that are due at a time, of which nobody says when they came."""
+    own = [row for row in rows if row.submission and row.assignment.terms.due]
+    without = Counter(row.assignment.name for row in own if row.handed_in is None)
+    for name, count in without.items():
+        yield (
+            f"{name} has a due date, and of {count} submissions nobody says when they came, so "
+            f"they count as in time: write the time of those that were late into dates.csv."
+        )
 
 
 def _roster(options: argparse.Namespace) -> Path | None:

@@ -32,8 +32,17 @@ def markdown(text: str) -> Markup:
     return Markup(parser.use(dollarmath_plugin, renderer=_formula).render(text))
 
 
+def words(text: str) -> Markup:
+    """Convert what a student wrote: formulas are set, and links and images stay text."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.disable(["link", "image", "autolink"])
+    return Markup(parser.use(dollarmath_plugin, renderer=_formula).render(text))
+
+
 def verdict(word: str) -> Markup:
     """Show whether a part is right, with a word, a sign and a colour."""
+    if word in ("judged", "open"):
+        return Markup("{}").format("judged" if word == "judged" else "not judged yet")
     colour, sign = ("good", "✓") if word == "right" else ("bad", "✗")
     return Markup('<span class="{}">{} {}</span>').format(colour, sign, word)
 
@@ -59,4 +68,6 @@ _environment = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_environment.globals.update(points=points, markdown=markdown, verdict=verdict, sentence=sentence)
+_environment.globals.update(
+    points=points, markdown=markdown, words=words, verdict=verdict, sentence=sentence
+)

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from coursework.assignments import Assignment
 
-Verdict = Literal["right", "wrong", "failed", "missing"]
+Verdict = Literal["right", "wrong", "failed", "missing", "judged", "open"]
+Kind = Literal["automatic", "judged", "paper"]  # who found the points of a part
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,16 @@ class PartMark:
     name: str
     points: float
     max_points: float
-    verdict: Verdict  # `wrong` results came, the code `failed` to give any, a name is `missing`
+    # `wrong` results came, the code `failed` to give any, a name is `missing`; a person has
+    # `judged` a part, or it is `open`
+    verdict: Verdict
     result: str = ""  # the name of the first that is wrong
     problem: str = ""  # what is wrong, in words; the rest goes with it
     expected: str = ""
     got: str = ""
     hint: str = ""
+    kind: Kind = "automatic"
+    comment: str = ""  # a person's
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class ProblemMark:
     words: tuple[str, ...] = ()
     given: float | None = None  # points given by hand, and why
     why: str = ""
+    comment: str = ""  # a person's, on all of it
 
     @property
     def points(self) -> float:

@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml  # type: ignore[import-untyped]
 
@@ -28,7 +28,7 @@ COPY = re.compile(r"( ?\(\d+\)|-Copy\d*)+$")
 # The prefix that a platform writes before a file's own name; Moodle writes whole folder names.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>[0-9]+)_assignsubmission_[a-z]+", re.S)
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>[0-9]+)_assignsubmission_[a-z]+_?", re.S)
-CANVAS = re.compile(r"(?P<name>[^_]+)(_LATE)?_(?P<id>[0-9]+)_[0-9]+_", re.S)
+CANVAS = re.compile(r"(?P<name>[^_]+)(?P<late>_LATE)?_(?P<id>[0-9]+)_[0-9]+_", re.S)
 
 
 class Owner(NamedTuple):
@@ -102,13 +102,50 @@ def owner(name: str, platform: str, plain: str) -> Owner:
     return Owner(plain)
 
 
+def platform_prefix(name: str) -> tuple[str, str] | None:
+    """Return the platform that wrote a file's or folder's name, and all that it wrote.
+
+    >>> platform_prefix("lovelaceada_12345_67890_layers.ipynb")
+    ('canvas', 'lovelaceada_12345_67890_')
+    >>> platform_prefix("Ada Lovelace_4711_assignsubmission_file")
+    ('moodle', 'Ada Lovelace_4711_assignsubmission_file_')
+    """
+    if found := CANVAS.match(name):
+        return "canvas", found[0]
+    if found := MOODLE_FOLDER.fullmatch(name) or MOODLE.match(name):
+        return "moodle", found[0].removesuffix("_") + "_"
+    return None
+
+
+def is_marked_late(name: str) -> bool:
+    """Return whether Canvas wrote into a file's name that it came late."""
+    found = CANVAS.match(name)
+    return bool(found and found["late"])
+
+
+def gradescope_times(folder: Path) -> dict[str, str]:
+    """Return {folder: when it was handed in} of a Gradescope export; empty for any other folder."""
+    times = {}
+    for name, entry in _gradescope(folder).items():
+        if isinstance(entry, dict) and entry.get(":created_at"):
+            times[name] = str(entry[":created_at"])
+    return times
+
+
 def gradescope(folder: Path) -> dict[str, tuple[Owner, ...]]:
     """Return {folder: all who submitted it} of a Gradescope export; empty for any other folder."""
     try:
-        data = yaml.safe_load((folder / GRADESCOPE).read_text(encoding="utf-8"))
-        return {name: _submitters(name, entry) for name, entry in data.items()}
-    except (OSError, ValueError, yaml.YAMLError, AttributeError, LookupError, TypeError):
+        return {name: _submitters(name, entry) for name, entry in _gradescope(folder).items()}
+    except (AttributeError, LookupError, TypeError):
         return {}
+
+
+def _gradescope(folder: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load((folder / GRADESCOPE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 def _submitters(folder: str, entry: dict[str, list[dict[str, str]]]) -> tuple[Owner, ...]:

@@ -61,6 +61,15 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """A part that a person marks: what it is worth, and {what earns points: how many}."""
+
+    name: str
+    points: float
+    rubric: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Problem:
     """An exercise that is answered with code."""
 
@@ -78,6 +87,7 @@ class Problem:
     alone: bool = False  # the answer may import the standard library and NumPy, and nothing else
     start: str = ""  # what students start from, if not the answer without its bodies
     instance: Instance = field(default_factory=Instance)  # the book's, until somebody's is drawn
+    judged: tuple[Judged, ...] = ()
 
     def drawn(self, seed: int) -> Self:
         """Return the problem with the instance of this seed; raise `ProblemError` if that fails."""
@@ -106,8 +116,8 @@ class Problem:
 
     @property
     def points(self) -> float:
-        """Return the sum of the points of the parts."""
-        return sum(part.points for part in self.parts)
+        """Return the sum of the points of the parts, and of those that a person marks."""
+        return sum(part.points for part in self.parts) + sum(part.points for part in self.judged)
 
     @property
     def stub(self) -> str:

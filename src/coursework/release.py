@@ -62,6 +62,10 @@ SAFE_NAME = re.compile(r"[\w@+-][\w.@+-]{0,99}")
 # What the course installs and answers may have a use for.
 IMPORTS = ("numpy", "scipy", "matplotlib", "torch", "jax", *PACKAGES)
 OWN = re.compile(r"""\bown\[["'](\w+)["']\]""")
+JUDGED = (
+    "**{name}** ({points}): write it in sentences, in a text cell of your own below your answer. "
+    "A person reads it."
+)
 HIDDEN = "# This check is run when you have handed in ({points})."
 INSTALL = """\
 # Run this cell first: it installs the engine of the course where it is missing.
@@ -151,6 +155,9 @@ def _cells(problem: Problem, secret: str | None, attempt: int) -> Iterator[CellJ
     for k, (kind, text) in enumerate(problem.statement, 1):
         name = f"{problem.id}-given-{k}"
         yield _markdown(name, text) if kind == "markdown" else _code(name, text)
+    for k, judged in enumerate(problem.judged, 1):
+        text = JUDGED.format(points=_points(judged.points), name=_plain(judged.name))
+        yield _markdown(f"{problem.id}-judged-{k}", text)
     answer = problem.stub if secret is None else marked_answer(problem.answer)
     yield _code(problem.id, answer, solution=True)
     for k, part in enumerate(problem.parts, 1):

@@ -1,21 +1,16 @@
-"""The teacher's own lists: who takes the course, and marks given by hand.
+"""Who takes the course.
 
 `roster.csv` has a column `id`, and may have `name`, `mail` and `group`; a student's folder or file
 may be named by any of the first three. What Moodle and Canvas export is a roster, too. Those of one
-group hand in together what is not drawn for each. `changes.csv` has `student`,
-`assignment`, `exercise`, `points` and `why`: each row takes the place of the points that grading
-gave, in every run, until it is taken out.
+group hand in together what is not drawn for each.
 """
 
 import csv
-import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from coursework.assignments import Assignment
-from coursework.files import create_atomically
 from coursework.formats import decoded
 from coursework.names import Owner, folded, id_key
 from coursework.trusted import ProblemError, errors_at
@@ -31,7 +26,6 @@ ROSTER = {
 }
 NAMES = ("first name", "last name", "surname")
 POSSIBLE = "Points Possible"  # Canvas's second line
-CHANGES = ("student", "assignment", "exercise", "points", "why")
 
 
 @dataclass(frozen=True)
@@ -49,17 +43,6 @@ class Student:
         return f"{self.name} ({self.id})" if self.name and self.name != self.id else self.id
 
 
-@dataclass(frozen=True)
-class Change:
-    """Points given by hand for an exercise, and why."""
-
-    student: str
-    assignment: str
-    exercise: str
-    points: float
-    why: str
-
-
 class Roster:
     """Who takes the course; without a file, everybody who hands something in."""
 
@@ -73,7 +56,7 @@ class Roster:
         self._locals: dict[str, set[str]] = {}  # the mails' parts before the @
         if path is None:
             return
-        for line, row in _rows(path):
+        for line, row in table_rows(path):
             with errors_at(line):
                 if student := _student(row):
                     self._add(student)
@@ -148,52 +131,6 @@ class Roster:
         return set().union(*(table.get(folded(name), ()) for table in tables))
 
 
-def read_changes(
-    path: Path,
-    assignments: Mapping[str, Assignment],
-    known: Sequence[str] = (),
-    who: Callable[[str], str] = str,
-) -> list[Change]:
-    """Read the marks given by hand; if the file is missing, make one with only the column names.
-
-    Marks for assignments that are `known` but not graded now are skipped; `who` returns the
-    student that a name stands for.
-    """
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        create_atomically(path, ",".join(CHANGES) + "\n")
-    changes: dict[tuple[str, ...], Change] = {}
-    for line, row in _rows(path, CHANGES):
-        if row["assignment"] in known and row["assignment"] not in assignments:
-            continue
-        with errors_at(line):
-            change = _change(row, assignments, known)
-            place = who(change.student), change.assignment, change.exercise
-            if place in changes:
-                raise ProblemError(f"{', '.join(place)} for the second time")
-            changes[place] = change
-    return list(changes.values())
-
-
-def _change(
-    row: dict[str, str], assignments: Mapping[str, Assignment], known: Sequence[str]
-) -> Change:
-    name, exercise = row["assignment"], row["exercise"]
-    if name not in assignments:
-        names = ", ".join(dict.fromkeys([*assignments, *known]))
-        raise ProblemError(f"no assignment {name!r}; there are {names}")
-    ids = [problem.id for problem in assignments[name].problems]
-    if exercise not in ids:
-        raise ProblemError(f"{name} has no exercise {exercise!r}; it has {', '.join(ids)}")
-    try:
-        points = float(row["points"].replace(",", "."))
-    except ValueError:
-        points = math.nan
-    if not math.isfinite(points):
-        raise ProblemError(f"{row['points']!r} is no number")
-    return Change(row["student"], name, exercise, points, row["why"])
-
-
 def _student(row: Mapping[str, str]) -> Student | None:
     """Return the student in a row of a roster; None for the row that Canvas writes for points."""
     found = {
@@ -208,7 +145,7 @@ def _student(row: Mapping[str, str]) -> Student | None:
     return Student(**found | ({"name": whole} if whole else {}))
 
 
-def _rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, str]]]:
+def table_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the rows of a table, split at commas, semicolons or tabs, each with its file and line.
 
     Its first line must name these columns, in any order; a roster's must name one with an id.

@@ -67,7 +67,7 @@ class SheetKind:
     asks: Callable[[int], str]  # what is to be done on a level, as HTML
     number: int  # how many problems fill a page
     draw: Printer
-    leveled: bool = False  # else all problems are equally hard
+    leveled: bool = False  # else its generator keeps the problems' counts equal
     room: int = 0  # the least height of a problem, to work it out in, in CSS pixels
 
 
@@ -95,7 +95,7 @@ def write(
     """
     asked = KINDS[kind]
     if level and not asked.leveled:
-        raise ProblemError(f"{kind} has no levels: all its problems are equally hard")
+        raise ProblemError(f"{kind} has no levels")
     level = (level or LEVEL) if asked.leveled else 0
     name = "-".join(map(str, [kind, *[level] * (level > 0), seed]))
     sheets = []
@@ -119,6 +119,11 @@ def code(secret: str, name: str, student: str = "") -> str:
     'CVBY-XXB5'
     """
     return Token(f"sheet {name}", 1, student, "").code(secret)
+
+
+def plain_code(secret: str, name: str, student: str = "") -> str:
+    """Return the code without its hyphen."""
+    return code(secret, name, student).replace("-", "")
 
 
 def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Question]:
@@ -238,7 +243,7 @@ def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
         group[-1].text = label
 
 
-# --- problems that are all about equally hard ----------------------------------------------------
+# --- problems without levels ----------------------------------------------------------------------
 
 
 def _graph(rng: np.random.Generator) -> Printed:

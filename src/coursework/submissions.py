@@ -77,6 +77,7 @@ class Submission:
     token: Token | None = None
     partners: tuple[str, ...] = ()  # who handed it in with the student
     notes: tuple[str, ...] = ()  # what its author should know of how it was found
+    marked_late: bool = False  # by Canvas, which doesn't say when it came
 
     @property
     def attempt(self) -> int:
@@ -205,7 +206,7 @@ def collect(
     by_place = {place: found for place, found in scan.by_place().items() if place[1] in assignments}
     strays = [s for s in scan.strays if not s.assignment or s.assignment in assignments]
     return Collection(
-        list(_chosen(folder, by_place)),
+        list(_chosen(folder, by_place, names.gradescope_times(folder))),
         sorted(strays, key=lambda s: (not s.disputed, s.path)),
         tuple(name for name in assignments if scan.count[name] and not scan.told[name]),
     )
@@ -214,7 +215,7 @@ def collect(
 Places = Mapping[tuple[str, str, int], Sequence[_Claim]]  # by student, assignment and attempt
 
 
-def _chosen(folder: Path, by_place: Places) -> Iterator[Submission]:
+def _chosen(folder: Path, by_place: Places, times: Mapping[str, str]) -> Iterator[Submission]:
     """Yield the files that count, each once, with all whose it is."""
     of: defaultdict[Path, list[tuple[str, str, int]]] = defaultdict(list)
     ranked = {
@@ -226,16 +227,19 @@ def _chosen(folder: Path, by_place: Places) -> Iterator[Submission]:
     for path, places in of.items():
         claim = ranked[places[0]][-1]
         left = dict.fromkeys(c.item.path for place in places for c in ranked[place])
+        parts = path.relative_to(folder).parts
+        stamp = _timestamp(path.parent) if len(parts) > 1 else ""
         yield Submission(
             places[0][0],
             claim.item.assignment,
             path,
-            _timestamp(path.parent) if path.parent != folder else "",
+            stamp or times.get(parts[0], ""),
             tuple(printable(str(p.relative_to(folder))) for p in left if p != path),
             claim.owner.id if claim.owner.platform == "canvas" else "",
             claim.item.token,
             tuple(student for student, *_ in places[1:]),
             claim.item.notes,
+            any(map(names.is_marked_late, parts)),
         )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from coursework import html, tables
+from coursework import hand_back, html, judging, ledger, tables
 from coursework.alike import alike
 from coursework.assignments import Assignment
 from coursework.files import write_atomically
@@ -33,25 +33,37 @@ WORDS = 100
 
 
 def write_reports(
-    output: Path, rows: Sequence[ResultRow], strays: Sequence[Stray] = (), *, isolated: bool = True
+    output: Path,
+    attempts: Sequence[ResultRow],
+    strays: Sequence[Stray] = (),
+    *,
+    submissions: Path,
+    isolated: bool = True,
 ) -> None:
-    """Write the tables, `summary.html` and `feedback/STUDENT.html`; delete pages of earlier runs.
+    """Write the ledger, the tables, `summary.html` and `feedback/STUDENT.html`, also as zips.
 
-    Each page says so where submissions were not `isolated`; the summary lists the `strays`.
+    Pages of earlier runs go. Each page says so where submissions were not `isolated`; the summary
+    lists the `strays`. `submissions` is the folder that they came from.
     """
     output.mkdir(parents=True, exist_ok=True)
+    ledger.write(output / "ledger.sqlite", attempts)
+    judging.write(output, attempts, isolated=isolated)
+    rows = [row for row in attempts if row.chosen]
     for name, table in TABLES.items():
         write_atomically(output / name, table(rows))
     write_atomically(output / "summary.html", summary(rows, strays, isolated=isolated))
     folder = output / "feedback"
     folder.mkdir(exist_ok=True)
+    pages: dict[str, str] = {}
     written = set()
     for student in _students(rows):
         own = [row for row in rows if row.student == student and row.counts]
         if own:
             path = folder / _file_name(student.id)
-            write_atomically(path, feedback(student, own, isolated=isolated))
+            pages[student.id] = feedback(student, own, isolated=isolated)
+            write_atomically(path, pages[student.id])
             written.add(path)
+    hand_back.write(output, submissions, rows, pages)
     for path in {*folder.glob("*.html")} - written:
         if FEEDBACK in path.read_text(encoding="utf-8", errors="replace"):
             path.unlink()  # of an earlier run: its marks count no longer
@@ -66,13 +78,20 @@ def feedback(student: Student, rows: Sequence[ResultRow], *, isolated: bool = Tr
     found = []
     for row in rows:
         asked = {problem.id: problem for problem in row.asked.problems}
-        told = [*row.mark.remarks, *(row.submission.notes if row.submission else ())]
+        told = [*row.told, *row.mark.remarks, *(row.submission.notes if row.submission else ())]
         if row.submission and row.submission.others:
             others = ", ".join(row.submission.others)
             told.insert(0, f"You handed in several files. This is graded, and not {others}.")
         problems = [(problem, asked[problem.id]) for problem in row.mark.problems]
         found.append(
-            {"assignment": row.assignment, "mark": row.mark, "told": told, "problems": problems}
+            {
+                "assignment": row.assignment,
+                "mark": row.mark,
+                "points": row.points,
+                "paper": row.is_paper,
+                "told": told,
+                "problems": problems,
+            }
         )
     return html.render("feedback.html", student=student, rows=found, isolated=isolated)
 
@@ -99,8 +118,8 @@ def summary(
 
 
 def _assignment(assignment: Assignment, rows: Sequence[ResultRow]) -> dict[str, Any]:
-    own = [row for row in rows if row.submission]
-    scores = [row.mark.points for row in own]
+    own = [row for row in rows if row.submission or row.is_paper]
+    scores = [row.points for row in own]
     words = f"{len(scores)} handed in; "
     if scores:
         words += f"mean {statistics.fmean(scores):.2f}, median {statistics.median(scores):.2f} of "
@@ -118,7 +137,7 @@ def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
     once = {row.submission.path: (row, mark) for row, mark in marks if row.submission}.values()
     full = sum(mark.points == mark.max_points for _, mark in marks)
     mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
-    parts = (part for _, mark in marks for part in mark.parts)
+    parts = (part for _, mark in marks for part in mark.parts if part.kind == "automatic")
     failures = Counter((p.name, _kind(p)) for p in parts if p.verdict != "right")
     commonest = sorted(failures.items(), key=lambda f: (-f[1], f[0]))[:FAILURES]
     return {
@@ -165,13 +184,13 @@ def _histogram(scores: Sequence[float], most: float) -> dict[str, Any]:
 
 def _student(student: Student, rows: Sequence[ResultRow]) -> dict[str, Any]:
     own = [row for row in rows if row.student == student]
-    marks = (row.mark if row.counts else None for row in own)
+    scores = (html.points(row.points, row.mark.max_points) if row.counts else "–" for row in own)
     remarks = dict.fromkeys(line for row in own for line in row.remarks)
     link = f"feedback/{quote(_file_name(student.id))}"
     return {
         "name": student.shown,
         "link": link if any(row.counts for row in own) else "",
-        "scores": [html.points(m.points, m.max_points) if m else "–" for m in marks],
+        "scores": list(scores),
         "remarks": tables.cell(" ".join(remarks)),
     }
 

@@ -28,7 +28,7 @@ def grades(rows: Sequence[ResultRow]) -> str:
     for row in rows:
         student, mark = row.student, row.mark
         points = {p.id: f"{p.points:g}" for p in mark.problems} if row.counts else {}
-        score = f"{mark.points:g}" if row.counts else ""
+        score = f"{row.points:g}" if row.counts else ""
         line = [student.id, row.assignment.name, score, f"{mark.max_points:g}"]
         line += [points.get(name, "") for name in ids]
         lines.append([*line, student.name, student.mail, " ".join(row.remarks)])
@@ -40,9 +40,12 @@ def nbgrader(rows: Sequence[ResultRow]) -> str:
     lines: list[list[Any]] = [NBGRADER]
     for row in rows:
         stamp = row.submission.timestamp if row.submission else ""
-        score, most = str(row.mark.points), str(float(row.assignment.points))
+        due = row.assignment.terms.due
+        raw, score = str(row.mark.points), str(row.points)
+        taken, most = str(float(row.taken)), str(float(row.assignment.points))
         owner = [row.student.id, "", row.student.name, row.student.mail]
-        lines.append([row.assignment.name, "", stamp, *owner, score, "0.0", score, most])
+        until = due.isoformat(" ") if due else ""
+        lines.append([row.assignment.name, until, stamp, *owner, raw, taken, score, most])
     return _csv(lines)
 
 
@@ -87,7 +90,7 @@ def _wide(
         lines.append([*second, *(f"{a.points:g}" for a in assignments.values())])
     for student in dict.fromkeys(row.student for row in rows):
         own = [row for row in rows if row.student == student]  # of each assignment one
-        lines.append([*who(own), *(f"{row.mark.points:g}" if row.counts else "" for row in own)])
+        lines.append([*who(own), *(f"{row.points:g}" if row.counts else "" for row in own)])
     return _csv(lines)
 
 

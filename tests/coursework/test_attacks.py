@@ -14,7 +14,7 @@ from markupsafe import escape
 
 from coursework import batch as batch_module
 from coursework.batch import Graded, grade_all
-from coursework.results import rows
+from coursework.results import results
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits
 from coursework.submissions import Notebook, collect
@@ -38,7 +38,8 @@ class Batch:
         for student, case in self.cases.items():
             hand_in(folder / "in" / student / "a1.ipynb", case)
         graded = grade(folder)
-        write_reports(folder / "out", rows(graded, [], {"a1": ASSIGNMENT}, Roster()))
+        rows = results(graded, [], {"a1": ASSIGNMENT}, Roster())
+        write_reports(folder / "out", rows, submissions=folder)
         self.graded = {item.submission.student: item for item in graded}
 
 

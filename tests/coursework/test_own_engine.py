@@ -140,6 +140,85 @@ def test_one_that_does_not_end_is_ended(tmp_path: Path) -> None:
     assert "did not finish within 0.5 s" in mark.problems[0].parts[0].problem
 
 
+EVALUATED = '''
+import numpy as np
+
+
+class Value:
+    """Records what it was made of, and finds slopes by evaluating it again for each entry."""
+
+    def __init__(self, data, f=None, operands=()):
+        self.data, self.grad = np.asarray(data, dtype=float), 0.0
+        self.f, self.operands = f, operands
+
+    @staticmethod
+    def made(f, *operands):
+        operands = [x if isinstance(x, Value) else Value(x) for x in operands]
+        return Value(f(*(x.data for x in operands)), f, operands)
+
+    def __add__(self, other): return Value.made(lambda a, b: a + b, self, other)
+    def __mul__(self, other): return Value.made(lambda a, b: a * b, self, other)
+    __radd__, __rmul__ = __add__, __mul__
+
+    def order(self):
+        found, seen, todo = [], set(), [(self, False)]
+        while todo:
+            node, done = todo.pop()
+            if done:
+                found.append(node)
+            elif id(node) not in seen:
+                seen.add(id(node))
+                todo += [(node, True)] + [(x, False) for x in node.operands]
+        return found
+
+    def backward(self):
+        order = self.order()
+        for leaf in (node for node in order if not node.operands):
+            values = {}
+            for node in order:
+                moved = node.data + 1e-20j if node is leaf else node.data
+                given = [values[id(x)] for x in node.operands]
+                values[id(node)] = node.f(*given) if given else moved
+            leaf.grad = leaf.grad + values[id(self)].imag / 1e-20
+
+
+def train(x, labels, weights, rate, steps):
+    """By hand, as the page's oracle does it."""
+    (W1, b1, W2, b2), losses, rows = weights, [], np.arange(len(x))
+    for _ in range(steps):
+        hidden = np.maximum(x @ W1 + b1, 0.0)
+        outputs = hidden @ W2 + b2
+        shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        losses.append(-np.log(shares[rows, labels]).mean())
+        shares[rows, labels] -= 1.0
+        dz = shares / len(x)
+        da = dz @ W2.T * (hidden > 0)
+        W2, b2 = W2 - rate * hidden.T @ dz, b2 - rate * dz.sum(axis=0)
+        W1, b1 = W1 - rate * x.T @ da, b1 - rate * da.sum(axis=0)
+    return losses, [W1, b1, W2, b2]
+'''
+CARRIED = f"import base64\nexec({CLASS!r})\n\ndef train{TRAIN}"
+
+
+def test_slopes_by_evaluating_again_are_no_backward_pass(tmp_path: Path) -> None:
+    [mark] = graded(tmp_path, {"again/own-engine.py": EVALUATED}, Limits()).values()
+    first, second, *_, net = mark.problems[0].parts
+    assert first.verdict == "right"
+    assert (second.verdict, second.result) == ("wrong", "the pass grows with the graph")
+    assert (net.verdict, net.result) == ("wrong", "backward passes")
+
+
+def test_an_engine_that_is_carried_in_a_string_is_remarked_on(tmp_path: Path) -> None:
+    marks = graded(
+        tmp_path, {"own/own-engine.py": patients.ARRAYS, "carried/own-engine.py": CARRIED}
+    )
+    assert marks["own"].remarks == ()
+    assert marks["carried"].points == 12
+    [remark] = marks["carried"].remarks
+    assert "base64, exec" in remark
+
+
 # --- the sandbox ----------------------------------------------------------------------------------
 
 
