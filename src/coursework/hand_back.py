@@ -7,6 +7,7 @@ from pathlib import Path
 from coursework.files import replaced
 from coursework.names import platform_prefix
 from coursework.results import ResultRow
+from coursework.submissions import printable
 
 PAGE = "feedback.html"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same feedback makes the same file
@@ -46,4 +47,4 @@ def write(
 def _write(path: Path, files: Mapping[str, str]) -> None:
     with replaced(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in sorted(files.items()):
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), text, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(printable(name), EPOCH), text, zipfile.ZIP_DEFLATED)

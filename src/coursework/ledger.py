@@ -14,6 +14,7 @@ from typing import Any
 from coursework.files import replaced
 from coursework.marks import ProblemMark
 from coursework.results import ResultRow
+from coursework.submissions import printable
 
 # The part, the kind, points, the most points, what was taken, the verdict, the reason.
 Marked = tuple[str, str, float | None, float, float, str, str]
@@ -62,8 +63,9 @@ def _lines(row: ResultRow) -> Iterator[tuple[Any, ...]]:
 
 def _of_problem(row: ResultRow, problem: ProblemMark) -> Iterable[tuple[Any, ...]]:
     late = row.handed_in.isoformat() if row.handed_in else None, row.days_late
-    file = str(row.submission.path.name) if row.submission else ""
-    before = (row.student.id, row.student.name, row.assignment.name, row.attempt, problem.id)
+    file = printable(row.submission.path.name) if row.submission else ""
+    who = printable(row.student.id), printable(row.student.name)
+    before = (*who, row.assignment.name, row.attempt, problem.id)
     for part in problem.parts:
         counts = row.chosen and problem.given is None
         taken = row.assignment.terms.taken(part.points, row.days_late) if counts else 0.0
