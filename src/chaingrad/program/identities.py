@@ -699,7 +699,8 @@ def _sum_of_sums(tape: Tape, args: Sequence[Recorded], options: Any, example: An
     if x.op != "sum" or not _is_floating(x) or not x.shape or tape.uses[x]:
         return None
     axes = range(x.args[0].ndim)
-    first = {axes[i] for i in np.atleast_1d(x.option("axis"))}
+    along = x.option("axis")
+    first = {*axes} if along is None else {axes[i] for i in np.atleast_1d(along)}
     left = axes if x.option("keepdims") else [i for i in axes if i not in first]
     then = options["axis"]
     more = left if then is None else [left[i] for i in np.atleast_1d(then)]

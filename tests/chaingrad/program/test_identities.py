@@ -494,6 +494,22 @@ def test_a_sum_of_nothing_is_0_whatever_divides_it():
     assert (x / x.sum()).sum(axis=1).example.tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("then", [None, 0, -1])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("first", [None, 0, -1, (0, 1)])
+@pytest.mark.parametrize("outer", [np.sum, np.mean])
+def test_a_sum_may_follow_a_sum_along_any_axes(outer, first, keepdims, then):
+    if not keepdims and first in (None, (0, 1)):
+        then = None  # a number has no axis
+
+    def f(a):
+        return np.sum(outer(np.sum(a * a, axis=first, keepdims=keepdims), axis=then) ** 2)
+
+    a = np.arange(12.0).reshape(3, 4)
+    for got, wanted in zip(program(f)(a), value_and_grad(f)(a), strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
 def test_numbers_that_small_floats_cannot_hold_are_not_merged():
     """1e-5 (1e-5 x) is a number in float16, and 1e-10 is 0."""
     x = np.array([3e4], np.float16)
