@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chaingrad import program, value_and_grad
 from chaingrad.program import identities
 from chaingrad.program.tape import Recorded, Tape
 from chaingrad.rules import TracingError
