@@ -141,11 +141,11 @@ class _LeafSearch:
         else:
             self._found |= {number: LeafCheck(line.kind) for number in group}
 
-    def _line(self, group: Sequence[int], steps: Sequence[float]) -> "_Direction":
+    def _line(self, group: Sequence[int], steps: Sequence[float]) -> "_DirectionCheck":
         """Return the first direction along which leaves don't agree, or the last one."""
         for seed in range(self._directions):
             for step in steps:
-                line = _Direction.at(self._point, group, step, seed)
+                line = _DirectionCheck.at(self._point, group, step, seed)
                 if line.kind not in ("kink", "rough") or line.is_clean_kink:
                     break
             if line.kind != "agrees":
@@ -165,7 +165,7 @@ class _LeafSearch:
 
 
 @dataclass(frozen=True)
-class _Direction:
+class _DirectionCheck:
     """Differences along one direction, beside what the gradients say."""
 
     expected: float
@@ -174,7 +174,7 @@ class _Direction:
     shares: dict[int, float]  # how much each leaf is expected to contribute, about
 
     @classmethod
-    def at(cls, point: Point, group: Sequence[int], step: float, seed: int) -> "_Direction":
+    def at(cls, point: Point, group: Sequence[int], step: float, seed: int) -> "_DirectionCheck":
         """Take the differences."""
         noise = ROUNDING * float(np.spacing(abs(point.loss))) * FINER / step
         norms = {number: float(np.linalg.norm(point.gradients[number])) for number in group}
