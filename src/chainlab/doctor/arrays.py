@@ -37,6 +37,7 @@ BESIDE = "an array beside a node"
 WHOLE_ARRAYS = "whole numbers in arrays"
 _REFUSED = "an array of NumPy beside a node is refused"
 
+OVER_AXIS = "sum over an axis"
 OF_NUMBERS = "numbers and arrays beside nodes of arrays"
 
 ARRAYS = Probes(NUMBERS)  # for what they need; cut off at the end
@@ -60,6 +61,8 @@ def _pair(
 
 
 def _subject(view: str) -> str:
+    if view.startswith(".sum("):
+        return OVER_AXIS
     return "[ ]" if view.startswith("[") else view.partition("(")[0].removeprefix(".")
 
 
@@ -149,7 +152,8 @@ for _view, _shape in _SUMS:
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          f"{SUM} over an axis",
          "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
-         *_WEIGHED, required="-1" not in _view, subject="sum")  # fmt: skip
+         *_WEIGHED, required="-1" not in _view, subject=OVER_AXIS, named=True,
+         demanded=True)  # fmt: skip
 
 _VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (".T", (3, 2)), (".reshape(3, 2)", (3, 2)), (".mean(axis=0)", (3,)), (".max(axis=1)", (2,)),

@@ -52,6 +52,7 @@ class Conventions:
         run: runs the pass from ``root``.
         cleared: sets the gradient of ``leaf`` to 0; empty where ``leaf.grad = 0.0`` does.
         is_whole: whether leaves, data, the pass and gradients were all found.
+        of_arrays: whether the data of a number are an array of NumPy's.
     """
 
     leaf: str
@@ -61,6 +62,7 @@ class Conventions:
     run: str = "root.backward()"
     cleared: str = ""
     is_whole: bool = False
+    of_arrays: bool = False
 
     def told(self, engine: str) -> str:
         """Return in words what was read that differs from micrograd."""
@@ -97,12 +99,18 @@ class Conventions:
             "clear(self, leaf)": self.cleared,
         }
         if self.data != ".data" and not self.data.endswith("()"):
-            methods["update(self, leaf, value)"] = f"leaf{self.data} = value"
-        if not self.cleared:  # the base class knows how
+            new = f"np.full_like(leaf{self.data}, value)" if self.of_arrays else "value"
+            methods["update(self, leaf, value)"] = f"leaf{self.data} = {new}"
+        if failing:
+            methods["clear(self, leaf)"] = self.cleared or f"leaf{self.grad} = 0.0"
+        elif not self.cleared:  # the base class knows how
             del methods["clear(self, leaf)"]
         for head, what in methods.items():
-            if came := failing.get(head.partition("(")[0]):
+            name = head.partition("(")[0]
+            if came := failing.get(name):
                 methods[head] = f"# Still to fill in: this {came}\n        {what}"
+            elif "backward" in failing and name in ("gradient", "clear"):
+                methods[head] = f"# A guess, not tried yet\n        {what}"
         body = "\n\n".join(f"    def {head}:\n        {what}" for head, what in methods.items())
         state = "    labels = itertools.count()\n\n" * ("self.labels" in self.leaf)
         state += "    found = {}  # gradients, by leaf\n\n" * (not self.grad)
@@ -209,7 +217,8 @@ def _made_alike(engine: Any) -> Iterator[Conventions]:
             continue
         for data in _suffixes(leaves[0][0], _DATA):
             if all(_is(leaf, data, x) for leaf, x in leaves):
-                partly.append(replace(found, data=data))
+                of_arrays = isinstance(_get(leaves[0][0], data), np.ndarray)
+                partly.append(replace(found, data=data, of_arrays=of_arrays))
                 yield from _with_pass(engine, partly[-1])
                 break
     yield from partly[:1]
@@ -234,13 +243,29 @@ def _with_pass(engine: Any, found: Conventions) -> Iterator[Conventions]:
                 is_known = grad.removeprefix(".") in _GRADS
                 for inner in ("", found.data):
                     g = _number(a, grad + inner)
-                    if g and (is_known or (g == 5.0 and operation == "__mul__")):
+                    if g and (is_known or _is_slope(adapter, call, grad + inner)):
                         fresh = adapter.leaf(3.0)
                         cleared = _clearing(fresh, a, grad, inner)
                         yield replace(
                             found, run=run, grad=grad, inner=inner, cleared=cleared, is_whole=True
                         )
                         break
+
+
+def _is_slope(adapter: Any, call: Callable[[Any], Any], suffix: str) -> bool:
+    """Return whether an attribute of a leaf is the other factor of a product, for two of them.
+
+    An index on a tape or a count of nodes may happen to be one of them.
+    """
+    for factor in (5.0, 0.75):
+        a = adapter.leaf(3.0)
+        try:
+            call(a * adapter.leaf(factor))
+        except Exception:
+            return False
+        if _number(a, suffix) != factor:
+            return False
+    return True
 
 
 def _passes(engine: Any, leaf: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:

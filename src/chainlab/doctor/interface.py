@@ -25,7 +25,14 @@ NAMES = {
     _LEAF: "Value(3.0).data", _PLUS: "a + b", _TIMES: "a * b", _PASS: "backward()", _GRAD: "a.grad",
 }  # fmt: skip
 _NOT_SET = "cannot be set to 0"
-OTHER_NAMES = "an engine with other names needs an Adapter"
+_NOT_CLEARED = (
+    "is not cleared between passes: give {} a method clear(self, leaf) that sets the gradient of "
+    "the leaf to 0, or does nothing if no gradient is kept"
+)
+OTHER_NAMES = (
+    "an engine with other names needs an Adapter (one that differentiates functions, as jax.grad "
+    "does, needs Functional)"
+)
 
 
 class _OddError(Exception):
@@ -96,7 +103,8 @@ def _grad(engine: Any) -> None:
     try:
         engine.clear(a)
     except AttributeError:  # a property without a setter, or a frozen dataclass
-        raise _OddError(_NOT_SET) from None
+        is_own = engine.engine is None  # an adapter that the reader wrote
+        raise _OddError(_NOT_CLEARED.format(engine.name) if is_own else _NOT_SET) from None
 
 
 def _observe(step: Callable[[Any], object], engine: Any) -> Iterator[Observation]:

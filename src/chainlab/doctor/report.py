@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import TypeVar
 
+from chainlab.doctor.arrays import OVER_AXIS
 from chainlab.doctor.conventions import Conventions
 from chainlab.doctor.interface import (
     NAMES,
@@ -19,6 +20,7 @@ from chainlab.doctor.probe import NO_ARRAYS, OF_ARRAYS, Probe
 from chainlab.doctor.probes import MILESTONES, PROBES
 from chainlab.doctor.scalars import (
     EQUAL,
+    FORGETS,
     ONE_ARRAY,
     OVERFLOW,
     RECURSION,
@@ -32,6 +34,12 @@ from chainlab.doctor.scalars import (
 Part = TypeVar("Part")
 
 STOPS = "an error in the simplest trial"
+STOPS_WITHIN = "an error inside a larger expression"
+_FROM_ABOVE = (
+    "where the engine raises this: the gradient that arrives comes from another operation, and may "
+    "have another type or shape than the 1 that a pass begins with"
+)
+REFUSES = "the engine refuses them"
 WIDTH = 79
 _LISTED = 12  # expressions that were not tried because no time was left
 _SHOWN = 6  # expressions that fail with the one that shows a bug
@@ -191,11 +199,14 @@ class Report:
             return f"{told}, cannot be examined yet:\n{self.why_not}"
         head = f"{told}:\n{self._headline()}"
         if self.lacking:
-            head += ", and the milestone asks for more"
+            head += " The milestone asks for more."
         if self.read_as:
             head += f"\nThe doctor read {self.read_as}."
         parts = [head, *map(str, self.findings)]
-        parts += [f"Remark. {_in_short(remark)}" for remark in self.remarks]
+        refused = [x for x in self.remarks if x.outcome.verdict == "refused"]
+        parts += [f"Remark. {remark}" for remark in self.remarks if remark not in refused]
+        if refused:
+            parts.append(_refusals(refused))
         parts += [
             f"Undecided. {x.probe}\n  came        {x.what} = {x.found}\n  {x.right}"
             for x in self.undecided
@@ -211,21 +222,25 @@ class Report:
         return "\n\n".join(parts)
 
     def _headline(self) -> str:
-        """Return how much of an engine is sound, and how much was not examined."""
+        """Return whether there are bugs, how much of an engine is sound, and how much is open."""
         states = [state.partition(":")[0] for state in self.coverage.values()]
-        counts = [(state, states.count(state)) for state in _STATES if state in states]
-        first = f"{states.count('sound')} of {len(states)} things that an engine has are sound"
-        rest = [f"{n} {state}" for state, n in counts if state != "sound"]
+        counts = [(states.count(state), state) for state in _STATES if state in states]
         bugs = len(self.findings)
-        found = f"{bugs} bug{'s' * (bugs > 1)} found" if bugs else "no bug found"
-        return f"{', '.join([first, *rest])}; {found}"
+        first = f"{bugs} bug{'s' * (bugs > 1)} found." if bugs else "No bug found."
+        if self.milestone and self.is_sound:
+            first = "You have reached this milestone."
+        if len(counts) == 1 and self.is_sound:
+            return f"{first} All {len(states)} things that an engine may have are sound."
+        told = ", ".join(f"{count} {state}" for count, state in counts)
+        return f"{first} Of {len(states)} things that an engine may have: {told}."
 
     def _not_examined(self) -> dict[str, list[str]]:
-        """Return what was not examined, with what is missing for the same reason together."""
+        """Return what was not examined, by the reason; a remark tells of what was refused."""
+        is_told = any(x.outcome.verdict == "refused" for x in self.remarks)
         by_reason: dict[str, list[str]] = {}
         for subject, state in self.coverage.items():
             verdict, _, reason = state.partition(": ")
-            if verdict == "not examined":
+            if verdict == "not examined" and not (reason == REFUSES and is_told):
                 by_reason.setdefault(reason, []).append(subject)
         return by_reason
 
@@ -261,7 +276,7 @@ def _state(found: Sequence[Outcome], shown: set[str]) -> str:
         return "undecidable"
     why = next(x.found for x in found)
     if "refused" in verdicts:
-        why = "the engine refuses them"
+        why = REFUSES
     lacks = (
         "no attribute", "unsupported operand", "NotImplemented", "gives None", "bad operand",
         "not subscriptable",
@@ -269,11 +284,11 @@ def _state(found: Sequence[Outcome], shown: set[str]) -> str:
     return f"not examined: {'it has none' if any(sign in why for sign in lacks) else why}"
 
 
-def _in_short(remark: Finding) -> str:
-    """Return a remark; what an engine refuses needs no more than its own words."""
-    if remark.outcome.verdict != "refused":
-        return str(remark)
-    return fill(f"{remark.bug}: {remark.outcome.found}", WIDTH, initial_indent=" " * 8).strip()
+def _refusals(refused: Sequence[Finding]) -> str:
+    """Return in one remark what an engine refuses, and its first error."""
+    told = _folded("Remark. Refused: ", [x.bug for x in refused])
+    error = f"  the first error  {refused[0].outcome.found}"
+    return f"{told}\n{fill(error, WIDTH, subsequent_indent=' ' * 19)}"
 
 
 def _first(texts: Iterable[str]) -> list[str]:
@@ -309,6 +324,8 @@ def _named(probe: Probe, outcome: Outcome) -> tuple[str, str]:
         return f"{probe.subject} is another function here", "what the engine means by this name"
     if probe.bug == OTHER and (name := re.search(r"\.(\w+)\(", outcome.what)):
         return f"a rule: {name[1]}", probe.look
+    if probe.bug == FORGETS and not outcome.what:  # an error tells nothing of the factor
+        return STOPS_WITHIN, _FROM_ABOVE
     if probe.bug == RECURSION and outcome.what:
         return TOGETHER, SHARED_BY_TWO
     return probe.instead.get(outcome.found, (probe.bug, probe.look))
@@ -330,6 +347,11 @@ def _beneath(probe: Probe, outcome: Outcome) -> list[str]:
     return found
 
 
+def _calls(text: str, subject: str) -> bool:
+    """Return whether an expression calls the function that a report names so."""
+    return f".{subject.replace(OVER_AXIS, 'sum(axis')}" in text
+
+
 def _shown(probe: Probe, outcome: Outcome) -> Probe:
     """Return a probe with the one function of many that it found wrong as its text."""
     called = re.search(r"\ba\.\w+\(\)", outcome.what, re.IGNORECASE) if probe.bug == OTHER else None
@@ -348,7 +370,7 @@ def _findings(outcomes: Sequence[Outcome], verdict: str) -> list[Finding]:
     for probe in PROBES:
         if probe.text not in failed or probe.text in NAMES:
             continue
-        if verdict == "wrong" and any(f".{name}" in probe.text for name in redefined):
+        if verdict == "wrong" and any(_calls(probe.text, name) for name in redefined):
             continue
         needs = (*ROOTS, *probe.needs, *_beneath(probe, failed[probe.text]))
         reasons = [text for text in needs if text in blamed]

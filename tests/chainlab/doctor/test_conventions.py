@@ -1,8 +1,9 @@
 """Engines with names of their own: what the doctor reads, and the adapter that it writes."""
 
+import numpy as np
 import pytest
 
-from chainlab.doctor import examine
+from chainlab.doctor import Adapter, examine
 from chainlab.doctor.conventions import read_conventions
 
 ENGINE = """
@@ -199,3 +200,69 @@ def test_pytorch_is_read():
     found = read_conventions(torch.tensor)
     assert found.leaf == "tensor(value, requires_grad=True)"
     assert found.cleared == "leaf.grad = None"
+
+
+ON_A_TAPE = """
+TAPE = []
+
+class Value:
+    def __init__(self, value, *edges):
+        self.value, self.index = value, len(TAPE)
+        TAPE.append(edges)
+    def __mul__(self, other):
+        return Value(self.value * other.value, (self.index, other.value), (other.index, self.value))
+    def grad(self):
+        found = [0.0] * len(TAPE)
+        found[self.index] = 1.0
+        for i in range(self.index, -1, -1):
+            for at, local in TAPE[i]:
+                found[at] += local * found[i]
+        return found
+"""
+
+
+@pytest.mark.parametrize("before", range(8))
+def test_an_index_that_is_the_other_factor_is_no_gradient(before, own):
+    source = ON_A_TAPE + f"for _ in range({before}): Value(1.0)\n"
+    report = examine(own(source), milestone=1)
+    assert report.read_as == "`.value` as the data"
+    assert report.obstacle
+    assert report.findings == []
+
+
+def test_data_that_are_an_array_stay_one():
+    class Value:
+        def __init__(self, value):
+            self.value = np.asarray(value)
+
+    adapter = read_conventions(Value).adapter(Value)
+    leaf = adapter.leaf(3.0)
+    adapter.update(leaf, 2.0)
+    assert isinstance(leaf.value, np.ndarray)
+    assert leaf.value == 2.0
+
+
+def test_an_adapter_that_cannot_clear_is_asked_for_its_method():
+    class Value:
+        def __init__(self, data):
+            self.data, self.slope, self.sources = data, 0.0, ()
+
+        def __mul__(self, other):
+            product = Value(self.data * other.data)
+            product.sources = (self, other)
+            return product
+
+    class Mine(Adapter):
+        def leaf(self, value):
+            return Value(value)
+
+        def backward(self, root):
+            for one, other in (root.sources, root.sources[::-1]):
+                one.slope += other.data
+
+        def gradient(self, leaf):
+            return leaf.slope
+
+    report = examine(Mine())
+    assert "give Mine a method clear(self, leaf)" in report.obstacle
+    assert report.adapter == ""

@@ -29,8 +29,8 @@ from chainlab.doctor.arrays import ARRAYS
 from chainlab.doctor.examination import Patient, outcomes
 from chainlab.doctor.learning import task
 from chainlab.doctor.probe import gradients
-from chainlab.doctor.report import STOPS
-from chainlab.doctor.scalars import SLOW
+from chainlab.doctor.report import STOPS, STOPS_WITHIN
+from chainlab.doctor.scalars import FORGETS, SLOW
 from chainlab.doctor.witness import Slopes, doubt
 from coursework.trials import first_wrong
 from tests.chainlab.doctor import patients, sound
@@ -143,8 +143,10 @@ def test_micrograd(timed):
     states = [state.partition(":")[0] for state in report.coverage.values()]
     assert (states.count("wrong"), states.count("behind a bug")) == (3, 0)
     assert report.coverage["arrays"] == "not examined: it has no operator @"
-    head = f"{states.count('sound')} of {len(states)} things that an engine has are sound, 3 wrong"
-    assert head in str(report)
+    head = (
+        f"Of {len(states)} things that an engine may have: {states.count('sound')} sound, 3 wrong"
+    )
+    assert f"3 bugs found. {head}" in str(report)
 
 
 # --- engines written for this test --------------------------------------------------------------
@@ -829,6 +831,14 @@ def test_an_error_in_the_smallest_pass_is_no_bug_of_the_museum():
         assert (finding.bug, finding.look) == (STOPS, "where the engine raises this")
 
 
+def test_an_error_is_no_gradient_that_was_forgotten():
+    probe = next(p for p in PROBES if p.bug == FORGETS)
+    (error,) = Report("x", [Outcome(probe.text, "wrong", "", "TypeError: no")]).findings
+    (number,) = Report("x", [Outcome(probe.text, "wrong", "dy/da", "3", "21")]).findings
+    assert error.bug == STOPS_WITHIN
+    assert number.bug == FORGETS
+
+
 def test_an_engine_that_makes_numbers_alone_is_asked_for_no_arrays():
     source = patients.CLOSURES.replace(".parents = data,", ".parents = float(data),")
     report = examine(patients.changed(source)["Value"])
@@ -1143,6 +1153,21 @@ def test_wrong_gradients_of_functions_are_found():
     assert bugs(examine(Functional(halved)))[0] == "a rule: +"
 
 
+def test_what_is_refused_is_told_once():
+    error = "ValueError: of two matrices alone"
+    texts = [
+        p.text for p in PROBES if p.refused.startswith("no @ of") and p.bug.startswith("a rule")
+    ]
+    report = Report("x", [Outcome(text, "refused", "", error) for text in texts])
+    assert len(report.remarks) == len(texts) == 5
+    assert str(report).count("of two matrices alone") == 1
+    assert "the engine refuses them" not in str(report)
+
+
+def test_a_beginner_is_told_of_success():
+    assert "You have reached this milestone. All " in str(examine(Sound, milestone=1))
+
+
 def test_what_is_no_engine_is_refused():
     with pytest.raises(TypeError, match="examine needs a class such as Value"):
         examine(3.0)
@@ -1219,7 +1244,7 @@ def test_on_the_command_line_an_engine_may_end_its_process():
 def test_on_the_command_line_a_halted_engine_is_sound():
     sound = command("mine:Halted", "--seconds", "1")
     assert sound.returncode == 0, sound.stdout + sound.stderr
-    assert "no bug found" in sound.stdout
+    assert "No bug found" in sound.stdout
 
 
 @pytest.mark.walk
