@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +12,8 @@ from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.watched import Watched
 from chainview.read.lines import Line
 from chainview.read.words import digits
+
+WIDTH = 88
 
 SymptomKind = Literal[
     "not finite",
@@ -44,8 +47,24 @@ class Symptom:
         where = f"{self.where} ({self.line})" if self.line else self.where
         rows = {"where": where, "code": self.line.text if self.line else ""}
         rows |= {"seen": self.seen, "look at": self.look}
-        lines = [f"  {name:8} {text}" for name, text in rows.items() if text]
+        lines = [
+            f"  {name:8} {text}" if name == "code" else hanging(f"  {name:8} ", text, 11)
+            for name, text in rows.items()
+            if text
+        ]
         return "\n".join([f"{self.kind[0].upper()}{self.kind[1:]}", *lines])
+
+
+def hanging(name: str, text: str, indent: int) -> str:
+    """Write a text after its name, in lines of at most `WIDTH` unless a word is longer."""
+    return fill(
+        text,
+        WIDTH,
+        initial_indent=name,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def messages(watched: Watched) -> list[Message]:
