@@ -25,6 +25,7 @@ REASONS = {
     **dict.fromkeys(("nativebatchnorm", "nativelayernorm"), NORMALIZED),
 }
 PRODUCTS = ("mul", "mm", "bmm", "addmm", "baddbmm", "dotgeneral", "matmul", "convolution", "mv")
+ADDITIONS = ("add", "sub", "expand", "broadcastindim")
 NORMALIZATIONS = ("batchnorm", "layernorm", "groupnorm", "instancenorm", "rmsnorm")
 
 
@@ -32,7 +33,8 @@ def zeros(watched: Watched) -> Iterator[Symptom]:
     """Yield the operations after which leaves are sent nothing but zeros.
 
     None is yielded where the zero comes from a factor that learns: it's 0 by design, as the second
-    matrix of a low-rank update is at its start, and won't be after one step.
+    matrix of a low-rank update is at its start, and won't be after one step. Nor where no entries
+    were sent, as to an expert to which no row was routed; nor where an addend's shares come to 0.
     """
     sent = _Sent(watched)
     by_cause: dict[WatchedNode, list[WatchedNode]] = defaultdict(list)
@@ -85,7 +87,10 @@ class _Sent:
         return sorted(found, key=lambda message: -message.child.ran)
 
     def is_by_design(self, message: Message) -> bool:
-        """Return whether a share is 0 because another factor is 0, and that factor learns."""
+        """Return whether a share is empty, a sum that is 0, or has a factor of 0 that learns."""
+        is_empty = message.share is not None and not summary(message.share).size
+        if is_empty or _is_addend(message):
+            return True
         others = [p for i, p in _factors(message.child) if i != message.position]
         return any(not _is_nonzero(other.data) and self._learns(other) for other in others)
 
@@ -111,6 +116,12 @@ def _factors(value: WatchedNode) -> list[tuple[int, WatchedNode]]:
     if name == "convolution" or any(norm in name for norm in NORMALIZATIONS):
         return operands[:2]
     return operands if name in PRODUCTS else []
+
+
+def _is_addend(message: Message) -> bool:
+    """Return whether a share is what arrives, or a sum of it over the entries of a broadcast."""
+    name = op_name(message.child)
+    return name in ADDITIONS or (name in ("addmm", "baddbmm") and not message.position)
 
 
 def _is_nonzero(x: Any) -> bool:

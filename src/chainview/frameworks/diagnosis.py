@@ -9,6 +9,7 @@ from typing import Any
 from chaingrad.account import layer_of, saved_by_layer
 from chainview.frameworks._agreement import agreement, left_out, reached
 from chainview.frameworks._finite import not_finite
+from chainview.frameworks._losses import losses
 from chainview.frameworks._sizes import sizes
 from chainview.frameworks._units import dead_units
 from chainview.frameworks._zeros import zeros
@@ -161,6 +162,7 @@ def diagnose(
         symptoms += dead_units(watched, dead)
         judged = agreement(watched, directions, seconds)
         symptoms += judged.wrong
+    symptoms += losses(watched)
     symptoms += [*_missed(watched), *_unregistered(watched), *_stale(watched)]
     marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:

@@ -25,6 +25,9 @@ SymptomKind = Literal[
     "wrong gradient",
     "not a parameter",
     "stale graph",
+    "two softmaxes",
+    "softmax over the batch",
+    "broadcast loss",
 ]
 
 

@@ -850,3 +850,85 @@ def reentrant_checkpoint_of_the_first_layer() -> Run:
         return functional.cross_entropy(model.head(h), LABELS)
 
     return Run(loss, (torch.randn(5, 4),), model)
+
+
+# A loss that asks something else
+
+
+@faulty(
+    "https://github.com/bowang-lab/Transformer-GCN-QA/pull/32",
+    "two softmaxes",
+    "softmax|cross_entropy",
+    lambda run: bool(run.f(*run.inputs) > 0.55),  # of 3 classes, with answers that are certain
+)
+def softmax_before_cross_entropy() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3), nn.Softmax(dim=1))
+    return halves(model)
+
+
+@faulty(
+    "https://github.com/fxia22/pointnet.pytorch/issues/27",
+    "softmax over the batch",
+    "log_softmax",
+    lambda run: bool(torch.allclose(run.model(*run.inputs).exp().sum(0), torch.ones(3))),
+)
+def log_softmax_over_the_batch() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.LogSoftmax(dim=0))
+    return Run(lambda x: functional.nll_loss(model(x), LABELS), (torch.randn(5, 4),), model)
+
+
+@faulty(
+    f"{ISSUES}/4938",
+    "broadcast loss",
+    "mse_loss|sub|pow|square",
+    lambda run: run.model(*run.inputs).shape == (6, 1),
+)
+def column_against_a_row() -> Run:
+    torch.manual_seed(0)
+    model, y = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)), torch.randn(6)
+    return Run(lambda x: (model(x) - y).square().mean(), (torch.randn(6, 4),), model)
+
+
+class Extractor(nn.Module):
+    """Read a layer's output by a hook, which keeps a copy without its graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vit = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 10))
+        self.head = nn.Linear(8, 3)
+        self.latents: list[Tensor] = []
+        self.vit[2].register_forward_hook(
+            lambda *call: self.latents.append(call[2].clone().detach())
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.vit(x)
+        return self.head(self.latents.pop())
+
+
+@faulty(
+    "https://github.com/lucidrains/CoCa-pytorch/issues/6",
+    "cut",
+    "vit",
+    missing("vit.0.weight", "vit.2.weight"),
+)
+def latents_read_by_a_hook() -> Run:
+    torch.manual_seed(0)
+    return halves(Extractor())
+
+
+@faulty(
+    "https://github.com/keras-team/keras/issues/2960",
+    "nan",
+    "sqrt|pow",
+    nan("0.weight", "0.bias"),
+    finite_loss,
+)
+def spread_of_a_constant_unit() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 6), nn.Tanh())
+    with torch.no_grad():
+        model[0].weight[2] = 0.0
+    return Run(lambda x: (1 - model(x).var(0).sqrt()).relu().mean(), (torch.randn(8, 4),), model)

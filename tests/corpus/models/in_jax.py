@@ -101,6 +101,21 @@ def jax_where_on_both_sides() -> Run:
     return Run(loss, (jnp.float32(1.5), jnp.array([-1.0, 0.0, 0.7, 2.0])), argnums=0)
 
 
+@sound("https://docs.jax.dev/en/latest/gradient-checkpointing.html")
+def jax_residual_blocks_computed_again() -> Run:
+    @jax.checkpoint
+    def block(x: Array, layer: dict[str, Array]) -> Array:
+        mean, spread = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
+        return x + jax.nn.gelu((x - mean) / (spread + 1e-5) @ layer["w"] + layer["b"])
+
+    def loss(parameters: dict[str, Array], x: Array) -> Array:
+        end = jax.lax.scan(lambda x, layer: (block(x, layer), None), x, parameters)[0]
+        return cross_entropy(end)
+
+    stacked = jax.tree_util.tree_map(lambda *leaves: jnp.stack(leaves), *layers(5, 5, 5, 5))
+    return Run(loss, (stacked, data(4, 5)), argnums=0)
+
+
 @faulty(
     "https://www.mohdvasim.com/blog/deep-learning/03-activations/01-vanishing-gradient",
     "vanishing",
@@ -121,7 +136,6 @@ def jax_twenty_sigmoid_layers() -> Run:
     "vanishing",
     "start|scan",
     smaller("0['start']", "0['w']"),
-    today="no symptom, and nothing on the state that the sequence starts from",
 )
 def jax_vanishing_through_time() -> Run:
     return recurrent(40, 0.4)

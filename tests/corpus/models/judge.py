@@ -12,6 +12,7 @@ from tests.corpus.models.table import Model, Run
 Verdict = Literal["right", "partly", "false finding", "false clean bill"]
 REFUSED = "refused"
 SAYS: dict[str, set[str]] = {  # kinds of symptoms that tell a fault
+    "broadcast loss": {"broadcast loss"},
     "clamped": {"zero"},
     "constant": {"zero"},
     "cut": {"no gradient", "zero", REFUSED},
@@ -22,7 +23,9 @@ SAYS: dict[str, set[str]] = {  # kinds of symptoms that tell a fault
     "outside": {"not a parameter"},
     "overflow": {"not finite"},
     "saturated": {"zero"},
+    "softmax over the batch": {"softmax over the batch"},
     "stale graph": {"stale graph", REFUSED},
+    "two softmaxes": {"two softmaxes"},
     "unused": {"no gradient", "zero"},
     "vanishing": {"vanishing"},
     "wrong rule": {"wrong gradient", "zero"},

@@ -502,3 +502,105 @@ def contrastive_loss() -> Run:
         return functional.cross_entropy(logits, partner)
 
     return Run(loss, (views,), model)
+
+
+class Packed(nn.Module):
+    """A bidirectional LSTM over sequences of different lengths; each ends where it ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Embedding(9, 4, padding_idx=0)
+        self.rnn = nn.LSTM(4, 5, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(10, 3)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.embed(tokens), lengths, batch_first=True, enforce_sorted=False
+        )
+        last = self.rnn(packed)[1][0]
+        return self.head(torch.cat([last[0], last[1]], 1))
+
+
+@sound(f"{PYTORCH}/generated/torch.nn.utils.rnn.pack_padded_sequence.html", smooth=False)
+def packed_sequences_of_three_lengths() -> Run:
+    torch.manual_seed(0)
+    model, lengths = Packed(), torch.tensor([2, 5, 3])
+    tokens = torch.randint(1, 9, (3, 5)) * (torch.arange(5) < lengths[:, None])
+    return Run(
+        lambda tokens: functional.cross_entropy(model(tokens, lengths), torch.arange(3)),
+        (tokens,),
+        model,
+    )
+
+
+class Experts(nn.Module):
+    """A sparse mixture: each row goes to its two best experts, and some expert gets none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(4, 6, bias=False)
+        self.experts = nn.ModuleList(
+            nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 4)) for _ in range(6)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights, chosen = self.gate(x).softmax(-1).topk(2)
+        weights = weights / weights.sum(-1, keepdim=True)
+        out = torch.zeros_like(x)
+        for number, expert in enumerate(self.experts):
+            row, rank = (chosen == number).nonzero(as_tuple=True)
+            out = out.index_add(0, row, expert(x[row]) * weights[row, rank, None])
+        return x + out
+
+
+@sound(
+    "https://github.com/huggingface/transformers/blob/main/src/transformers/models/mixtral/"
+    "modeling_mixtral.py",
+    "experts.2.0.weight experts.2.0.bias experts.2.2.weight experts.2.2.bias",
+    smooth=False,
+)
+def experts_that_get_no_rows() -> Run:
+    torch.manual_seed(0)
+    model = Experts()
+    return Run(lambda x: model(x).square().mean(), (torch.randn(4, 4),), model)
+
+
+@sound(f"{PYTORCH}/generated/torch.nn.CTCLoss.html")
+def alignment_of_unequal_lengths() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 12), nn.Tanh(), nn.Linear(12, 5))
+    labels = torch.tensor([[1, 2, 2, 4], [3, 1, 0, 0]])
+
+    def loss(frames: Tensor) -> Tensor:
+        return functional.ctc_loss(model(frames).log_softmax(2), labels, (10, 7), (4, 2))
+
+    return Run(loss, (torch.randn(10, 2, 6),), model)
+
+
+class Aligned(nn.Module):
+    """Warp the picture before reading it; the warp starts as the identity, with weights of 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.locate = nn.Sequential(nn.Flatten(), nn.Linear(64, 8), nn.Tanh())
+        self.warp, self.head = nn.Linear(8, 6), nn.Linear(64, 3)
+        nn.init.zeros_(self.warp.weight)
+        with torch.no_grad():
+            self.warp.bias.copy_(torch.tensor([0.97, 0.02, 0.01, 0.03, 0.96, 0.02]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        theta = self.warp(self.locate(x)).view(-1, 2, 3)
+        grid = functional.affine_grid(theta, list(x.shape), align_corners=False)
+        seen = functional.grid_sample(x, grid, align_corners=False)
+        return self.head(seen.flatten(1))
+
+
+@sound(
+    "https://github.com/pytorch/tutorials/blob/main/intermediate_source/"
+    "spatial_transformer_tutorial.py",
+    "locate.1.weight locate.1.bias",
+    smooth=False,
+)
+def warp_that_starts_as_the_identity() -> Run:
+    torch.manual_seed(0)
+    return classify(Aligned(), 4, 1, 8, 8)
