@@ -96,11 +96,12 @@ const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits
 some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
 some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
 near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??
-[];return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(
-one=>chosen.includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(
-node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+[];return{name,says}};var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(
+says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),faults(
+also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
+return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
+wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
+one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
 level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
 const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-

@@ -21,6 +21,8 @@ from markupsafe import Markup
 from chaingrad import program
 from chainlab import drills
 from chainlab.drills.bank import pictures
+from chainlab.drills.keep import QUOTIENT
+from chainlab.drills.kind import LEVELS
 from chainlab.drills.numbers import exact
 from chainlab.random_problems import backward_source, random_fault, random_graph, random_layer
 from coursework.drawing import student_seed
@@ -159,9 +161,12 @@ def _order(problem: drills.Problem) -> Printed:
 
 def _kept(problem: drills.Problem) -> Printed:
     says = problem.entry["says"]
-    right = (says[node].partition(",")[0] for node in problem.entry["right"])
+    right, also = (
+        ", ".join(says[node].partition(",")[0] for node in problem.entry[key])
+        for key in ("right", "also")
+    )
     blank = Markup('<p class="blanks">Read: <i class="wide"></i></p>')
-    return _drawing(problem) + blank, ", ".join(right)
+    return _drawing(problem) + blank, right + f"; or {also}" * (also != right)
 
 
 def _message(problem: drills.Problem) -> Printed:
@@ -310,9 +315,8 @@ SHAPES = (
     "⊙ multiplies entry by entry, and Σ rows adds up the rows."
 )
 KEPT = (
-    "Write down every value that the backward pass reads, so that it is to be kept, or computed "
-    "again. <i>x</i> is an input, and needs no gradient. Whatever can have its slope from its "
-    "result, as exp, has it from there."
+    "Write down every value that the backward pass reads, so that it has to be kept, or computed "
+    "again. A function such as exp has its slope from its result, and reads that."
 )
 EQUATIONS = (
     "Write every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. It is "
@@ -332,9 +336,16 @@ FAULT = (
 )
 
 
-def _drill(kind: str, number: int, draw: Printer = _boxes, asks: str = "") -> SheetKind:
+def _kept_asks(level: int) -> str:
+    grey = " <i>x</i> is an input, and needs no gradient." * (level == len(LEVELS))
+    return KEPT + grey + QUOTIENT * (level > 1)
+
+
+def _drill(
+    kind: str, number: int, draw: Printer = _boxes, asks: str | Callable[[int], str] = ""
+) -> SheetKind:
     known = drills.KINDS[kind]
-    asked = (lambda level: asks) if asks else known.asks
+    asked = asks if callable(asks) else (lambda _: asks) if asks else known.asks
     return SheetKind(known.title, asked, number, draw, leveled=True)
 
 
@@ -346,7 +357,7 @@ KINDS = {
     "messages": _drill("messages", 4, _message, MESSAGES),
     "shapes": _drill("shapes", 2, _tiles, SHAPES),
     "mlp": _drill("mlp", 2),
-    "keep": _drill("keep", 3, _kept, KEPT),
+    "keep": _drill("keep", 3, _kept, _kept_asks),
     "costs": _drill("costs", 2),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
     "graph": SheetKind("The adjoints of a graph", lambda _: GRAPH, 2, _graph, room=420),

@@ -184,11 +184,12 @@ String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);re
 some(x=>fits(x,gives)));if(numbers.some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(
 same);if(!made.length&&numbers.some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,
 mistakes:made.length?made:given(near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([
-,made])=>made.join()===chosen.join())??[];return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{
-const node=Object.keys(says).find(one=>chosen.includes(one)!==right.includes(one));if(!node)return void 0;
-return{node,isRead:right.includes(node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
-wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
-one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
+,made])=>made.join()===chosen.join())??[];return{name,says}};var judgeKept=({says,right,also,wrong},chosen)=>{
+const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[
+ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:
+[ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].
+sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].
+find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
 plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.

@@ -43,7 +43,7 @@ NETS = (
 )  # fmt: skip
 SIZES, ITEMSIZES = (2.0, 3.0, 4.0, 5.0, 8.0, 10.0), (4.0, 8.0)
 MOST = 999.0
-RATIO = "backward / forward"
+RATIO = "back / forth"
 WRITTEN = {"np.": "", " @ ": " ", ".T": "ᵀ", " ** 2": "²", " * ": " ⊙ "}  # of NumPy, in formulas
 
 
@@ -315,12 +315,16 @@ class Costs(BoxKind):
     name, title = "costs", "FLOPs and bytes"
 
     def asks(self, level: int) -> str:
+        if level == len(NETS):
+            return (
+                "Count the bytes of every computed value that the backward pass reads. Write 0 for "
+                "a value that it doesn’t read."
+            )
+        ratio = "In <i>L</i>, divide the FLOPs of the backward pass by those of the forward pass. "
         return (
-            "On levels 1 and 2, count the FLOPs of every matrix product: of the forward pass in "
-            "the node that it makes, of the backward pass in the node whose adjoint it gives; on "
-            "level 2 say in <i>L</i> how many times those of the forward pass the backward pass "
-            "has. On level 3, count the bytes of every computed value that the backward pass "
-            "reads. Write 0 for what is not made, or not read."
+            "Count the FLOPs of every matrix product. Those of the forward pass go into the node "
+            "that the product makes, those of the backward pass into the node whose adjoint it "
+            f"gives. {ratio * (level == 2)}Write 0 for a product that isn’t made."
         )
 
     @functools.cache  # noqa: B019

@@ -1,5 +1,6 @@
 """Kinds whose boxes stand in the engine's graph of numbers."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from chainlab.drills import fit
@@ -16,6 +17,7 @@ from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.words import listed
 
+POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 ROOM = ("data −000", "data −0/00")  # the widest that is written into a node
 
 
@@ -74,7 +76,7 @@ def looks(graph: FormGraph, asked: dict[str, list[str]], with_grads: Sequence[It
         names = (
             ("", "", "000")
             if is_plain_number(item)
-            else (graph.names.full_name(item), item.op, *ROOM)
+            else (graph.names.full_name(item), formula_in(graph, item), *ROOM)
         )
         title, note, *widest = names
         found.append(look(item, title, note, room(shown, slots), *widest))
@@ -84,6 +86,15 @@ def looks(graph: FormGraph, asked: dict[str, list[str]], with_grads: Sequence[It
 def formula_of(graph: FormGraph, item: Item) -> str:
     """Write the operation of a node with the names of its operands, as HTML."""
     return formula(item, [graph.names.html(parent) for parent in graph.names.parents(item)])
+
+
+def formula_in(graph: FormGraph, item: Item) -> str:
+    """Write an operation in its box, with its operands in their order: = a − b."""
+    if item.is_leaf:
+        return ""
+    names = [graph.names.text(x).removesuffix(".0") for x in graph.names.parents(item)]
+    text = re.sub(r"<sup>(\d)</sup>", lambda m: POWERS[int(m[1])], formula(item, names))
+    return f"= {plain(text)}"
 
 
 def computation(graph: FormGraph, item: Item) -> str:

@@ -24,6 +24,12 @@ OPERATIONS = (3, 4, 6)  # by level
 SMALL = 1e-9  # a gradient that is 0 for all numbers, as that of p / p
 VALUES = (0.5, 0.75, 1.25, 1.5)
 
+GREY = "The yellow leaves need a gradient, the grey one needs none. "
+QUOTIENT = (
+    " A quotient <i>p</i>&nbsp;/&nbsp;<i>q</i> may read <i>q</i> and its result, as here, or both "
+    "<i>p</i> and <i>q</i>, as PyTorch does: both are right."
+)
+
 Kept = frozenset[str]
 
 
@@ -37,6 +43,16 @@ class Graph(choice.Graph):
         super().__init__(self.root)
         needed = {row.node for row in Ledger(self.root).rows if row.needed}
         self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
+
+    @functools.cached_property
+    def also(self) -> Kept:
+        """What is read if a quotient reads both operands, as PyTorch's does, and not its result."""
+        moving = [item for item in self.operations if item.node.requires_grad]
+        return frozenset(id for item in moving for id in self._read_by_operands(item))
+
+    def _read_by_operands(self, item: Item) -> Iterable[str]:
+        is_quotient = item.op == "div" and self.items[item.parents[1]].node.requires_grad
+        return item.parents if is_quotient else self.reads(item)
 
     def read_by(self, item: Item, frozen: bool = False) -> dict[int, list[str]]:
         """Return what each operand's share reads; if ``frozen``, also without a gradient."""
@@ -99,7 +115,9 @@ MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
 
 def wrong(graph: Graph) -> Iterator[tuple[str, Kept, str]]:
     """Yield the values that people keep by mistake; at least one value each."""
-    return choice.wrong(graph, MISTAKES, lambda kept: kept in (graph.right, frozenset()))
+    return choice.wrong(
+        graph, MISTAKES, lambda kept: kept in (graph.right, graph.also, frozenset())
+    )
 
 
 @functools.cache
@@ -149,9 +167,9 @@ class Keep(Kind):
 
     def asks(self, level: int) -> str:
         return (
-            "Choose every value that the backward pass reads, so that it is to be kept, or "
-            "computed again. Leaves in yellow need a gradient, the grey one needs none; whatever "
-            "can have its slope from its result, as exp, has it from there."
+            "Choose every value that the backward pass reads, so that it has to be kept, or "
+            f"computed again. {GREY * (level == 3)}A function such as exp has its slope from its "
+            f"result, and reads that.{QUOTIENT * (level > 1)}"
         )
 
     def forms(self, level: int) -> Sequence[str]:
@@ -177,6 +195,7 @@ def _entry(graph: Graph) -> dict[str, Any]:
         "why": {id: _why(graph, id) for id in graph.items},
         "wrong": [[name, sorted(kept), says] for name, kept, says in wrong(graph)],
         "right": [id for id in graph.items if id in graph.right],
+        "also": [id for id in graph.items if id in graph.also],
         "steps": list(_steps(graph)),
     }
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from chainlab.drills.box import Mistake
 from chainlab.drills.numbers import exact, total
 from chainlab.drills.recording import Edge, Recording
+from chainview.player.names import is_plain_number
 from chainview.read.items import Item
 from chainview.read.words import listed
 
@@ -22,7 +23,7 @@ def of_local(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     y, x = rec.names.html(child), rec.names.html(edge.parent)
     right, local = rec.local(edge), rec.names.local(child, edge.parent)
     for position, parent in enumerate(rec.names.parents(child)):
-        if position != edge.position:
+        if position != edge.position and not is_plain_number(parent):
             other = rec.local(Edge(parent, child, position))
             says = f"that is {rec.names.local(child, parent)}, for the other operand"
             yield Mistake("swapped", other, says, edge.ends)

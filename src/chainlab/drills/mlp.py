@@ -36,6 +36,10 @@ FORMULAS = {
     "J": "L + s", "o" + BAR: "o − y", "V" + BAR: f"o{BAR} hᵀ + λ V", "h" + BAR: f"Vᵀ o{BAR}",
     "z" + BAR: f"h{BAR} ⊙ [z > 0]", "W" + BAR: f"z{BAR} xᵀ + λ W",
 }  # fmt: skip
+DECAYS = (
+    ", <i>s</i>&nbsp;=&nbsp;½&nbsp;λ&nbsp;(‖<i>W</i>‖²&nbsp;+&nbsp;‖<i>V</i>‖²), "
+    "<i>J&nbsp;=&nbsp;L&nbsp;+&nbsp;s</i>"
+)
 PARTS = {
     **dict.fromkeys(["z", "h"], "Forward, hidden layer"),
     **dict.fromkeys(["o", "L", "s", "J"], "Forward, output"),
@@ -336,10 +340,8 @@ class Mlp(BoxKind):
         return (
             "Compute the network forward, and then back: <i>z&nbsp;=&nbsp;W&nbsp;x</i>, "
             "<i>h</i>&nbsp;=&nbsp;max(<i>z</i>,&nbsp;0), <i>o&nbsp;=&nbsp;V&nbsp;h</i>, "
-            "<i>L</i>&nbsp;=&nbsp;½&nbsp;‖<i>o&nbsp;−&nbsp;y</i>‖², and where weights decay "
-            "<i>s</i>&nbsp;=&nbsp;½&nbsp;λ&nbsp;(‖<i>W</i>‖²&nbsp;+&nbsp;‖<i>V</i>‖²), "
-            "<i>J&nbsp;=&nbsp;L&nbsp;+&nbsp;s</i>. A bar says adjoint: how fast the last node "
-            f"grows with it. {NUMBERS}"
+            f"<i>L</i>&nbsp;=&nbsp;½&nbsp;‖<i>o&nbsp;−&nbsp;y</i>‖²{DECAYS * (level > 1)}. A bar "
+            f"says adjoint: how fast the last node grows with it. {NUMBERS}"
         )
 
     @functools.cache  # noqa: B019

@@ -58,11 +58,12 @@ const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits
 some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
 some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
 near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??
-[];return{name,says}};var judgeKept=({says,right,wrong},chosen)=>{const node=Object.keys(says).find(
-one=>chosen.includes(one)!==right.includes(one));if(!node)return void 0;return{node,isRead:right.includes(
-node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(
-wrong,order)}}return void 0};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
+[];return{name,says}};var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(
+says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),faults(
+also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
+return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
+wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
+one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
 if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
 high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);
 const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answers.length>=QUESTIONS||

@@ -26,10 +26,14 @@ const mistake = (wrong, chosen) => {
 };
 
 // The first value that is kept for nothing, or missing, and what all that is kept is.
-export const judgeKept = ({ says, right, wrong }, chosen) => {
-  const node = Object.keys(says).find((one) => chosen.includes(one) !== right.includes(one));
+// Of two ways to keep enough the one that is meant is the one that differs less.
+export const judgeKept = ({ says, right, also, wrong }, chosen) => {
+  const faults = (kept) =>
+    Object.keys(says).filter((one) => chosen.includes(one) !== kept.includes(one));
+  const [ours, theirs] = [faults(right), faults(also)];
+  const [[node], kept] = theirs.length < ours.length ? [theirs, also] : [ours, right];
   if (!node) return undefined;
-  return { node, isRead: right.includes(node), ...mistake(wrong, [...chosen].sort()) };
+  return { node, isRead: kept.includes(node), ...mistake(wrong, [...chosen].sort()) };
 };
 
 // The first node that passes on before one of its children, and what the whole order is.

@@ -622,15 +622,38 @@ def test_what_is_kept_is_what_gradients_change_with(page, level):
         known = pytest.approx(gradients(), rel=1e-9, abs=1e-15)
         right, moves = found["right"], [id for id in found["says"] if gradients(id) != known]
         code = f"judgeKept({json.dumps(found)}, chosen)"
-        tried = [right, *(kept for _, kept, _ in found["wrong"])]
+        tried = [found["also"], right, *(kept for _, kept, _ in found["wrong"])]
         verdicts = called(page, f"{json.dumps(tried)}.map((chosen) => {code} ?? null)")
         assert set(moves) <= set(right)
         cancel = len(right) - len(moves)  # as q does in (p / q) * q
         assert not cancel or "/" in lines
         assert cancel <= 2
-        assert verdicts[0] is None
+        assert verdicts[:2] == [None, None]
         names = [name for name, *_ in found["wrong"]]
-        assert [verdict["name"] for verdict in verdicts[1:]] == names
+        assert [verdict["name"] for verdict in verdicts[2:]] == names
+
+
+def test_a_quotient_may_keep_what_pytorch_keeps():
+    """s = q / r, where q is a sum: {r, s} or {q, r}."""
+    [found] = [
+        problem("keep", 2, number + 1)
+        for number, text in enumerate(KINDS["keep"].forms(2))
+        if text == "p = sqrt(b); q = p + a; r = sigmoid(b); s = q / r"
+    ]
+    called_ = {id: text.partition(",")[0] for id, text in found.entry["says"].items()}
+    letter = dict(zip(found.names, "pqrs", strict=True))
+    ours, torch = ({letter[id] for id in found.entry[key]} for key in ("right", "also"))
+    assert (ours, torch) == ({"p", "r", "s"}, {"p", "q", "r"})
+    assert found.names.items() <= called_.items()
+
+
+@pytest.mark.parametrize(("kind", "level", "no"), [
+    ("costs", 1, "bytes|<i>L</i>"), ("costs", 2, "bytes"), ("costs", 3, "FLOPs|product"),
+    ("mlp", 1, "λ"), ("keep", 1, "grey|quotient"), ("keep", 2, "grey"),
+])  # fmt: skip
+def test_what_is_asked_speaks_of_its_level_alone(kind, level, no):
+    assert not re.search(no, KINDS[kind].asks(level))
+    assert not re.search(r"levels? \d", KINDS[kind].asks(level))
 
 
 @pytest.mark.parametrize("level", LEVELS)
