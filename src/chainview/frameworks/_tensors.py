@@ -72,8 +72,21 @@ class TensorStore:
             entry.held = entry.held.clone()
 
 
+def refuse_several_arrays(tensor: Any) -> None:
+    """Refuse a tensor that has rows of several lengths, or parts on several devices.
+
+    Raises:
+        TypeError: it isn't one array.
+    """
+    if tensor.is_nested:
+        raise TypeError("watch_torch: cannot watch a nested tensor; give rows of one length")
+    if hasattr(tensor, "to_local"):
+        raise TypeError("watch_torch: cannot watch a sharded tensor; watch the model on one device")
+
+
 def dense(tensor: Any) -> Any:
     """Return a tensor with all its entries."""
+    refuse_several_arrays(tensor)
     return tensor if tensor.layout == torch.strided else tensor.to_dense()
 
 

@@ -39,7 +39,7 @@ from chainview.frameworks._private import (
 from chainview.frameworks._recorded import Called, Leaf, Operation, Source, has_gradient
 from chainview.frameworks._rerun import TorchRerun
 from chainview.frameworks._restoring import Restoring, roots
-from chainview.frameworks._tensors import StoredTensor, TensorStore, same
+from chainview.frameworks._tensors import StoredTensor, TensorStore, refuse_several_arrays, same
 from chainview.frameworks.run import (
     BY_DESIGN,
     Missed,
@@ -430,6 +430,7 @@ def _refuse(module: Any) -> None:
                 "parameters when it first runs; run the model once first"
             )
     for path, parameter in module.named_parameters():
+        refuse_several_arrays(parameter)
         if has_post_accumulate_hooks(parameter):
             _refuse_hook(path)
 
@@ -443,7 +444,7 @@ def _refuse_hook(name: str) -> None:
 
 def _view(tensor: Any) -> tuple[Any, ...]:
     """Return a key for a view of memory."""
-    if tensor.layout != torch.strided:
+    if tensor.layout != torch.strided or tensor.is_nested:
         return (id(tensor),)
     place = tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
     return storage_key(tensor), tensor.dtype, *place

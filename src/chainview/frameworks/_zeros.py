@@ -25,6 +25,7 @@ REASONS = {
     **dict.fromkeys(("nativebatchnorm", "nativelayernorm"), NORMALIZED),
 }
 PRODUCTS = ("mul", "mm", "bmm", "addmm", "baddbmm", "dotgeneral", "matmul", "convolution", "mv")
+SELECTIONS = ("stack", "cat", "concatenate", "select", "slice", "unbind", "index")
 ADDITIONS = ("add", "sub", "expand", "broadcastindim")
 NORMALIZATIONS = ("batchnorm", "layernorm", "groupnorm", "instancenorm", "rmsnorm")
 
@@ -84,7 +85,7 @@ class _Sent:
                 elif message.child not in seen:
                     seen.add(message.child)
                     todo.append(message.child)
-        return sorted(found, key=lambda message: -message.child.ran)
+        return sorted(found, key=_order)
 
     def is_by_design(self, message: Message) -> bool:
         """Return whether a share is empty, a sum that is 0, or has a factor of 0 that learns."""
@@ -116,6 +117,11 @@ def _factors(value: WatchedNode) -> list[tuple[int, WatchedNode]]:
     if name == "convolution" or any(norm in name for norm in NORMALIZATIONS):
         return operands[:2]
     return operands if name in PRODUCTS else []
+
+
+def _order(message: Message) -> tuple[bool, int]:
+    """Order causes: what computes before what selects, which is 0 where nothing was read."""
+    return op_name(message.child) in SELECTIONS, -message.child.ran
 
 
 def _is_addend(message: Message) -> bool:

@@ -286,3 +286,17 @@ def test_dead_units_of_a_maximum_in_jax() -> None:
 
     found = diagnose(watch_jax(loss, jnp.ones((3, 4)), jnp.ones((8, 3))), directions=0)
     assert kinds(found) == ["dead units"]
+
+
+def test_a_state_lost_through_time_is_not_blamed_on_a_stack_of_outputs() -> None:
+    torch.manual_seed(0)
+    model = nn.RNN(3, 8)
+    with torch.no_grad():
+        model.weight_hh_l0.mul_(0.1)
+    start = torch.randn(1, 2, 8, requires_grad=True)
+    found = examined(
+        lambda x, start: model(x, start)[0][-1].square().sum(), batch(60, 2, 3), start, model=model
+    )
+    (zero,) = [symptom for symptom in found.symptoms if symptom.kind == "zero"]
+    assert zero.where == "start; first in Addmm in RNN"
+    assert "too small" in zero.look

@@ -466,6 +466,15 @@ def test_hooks_that_may_step_an_optimizer_and_lazy_modules_are_refused(model_kno
     assert isinstance(lazy[0][0].weight, nn.UninitializedParameter)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize("layout", [torch.strided, torch.jagged])
+def test_nested_tensors_are_refused(layout):
+    rows = torch.nested.nested_tensor([torch.ones(2, 4), torch.ones(3, 4)], layout=layout)
+    layer = nn.Linear(4, 3)
+    with pytest.raises(TypeError, match="cannot watch a nested tensor"):
+        watch_torch(lambda rows: layer(rows).to_padded_tensor(0.0).sum(), rows, model=layer)
+
+
 def test_a_hook_on_a_leaf_of_no_module_is_refused_before_the_pass():
     w = torch.ones(2, requires_grad=True)
     w.register_post_accumulate_grad_hook(lambda p: None)
