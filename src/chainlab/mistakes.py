@@ -74,6 +74,24 @@ MISTAKES = {
         "Which operation is it, and what is its slope for this operand?",
         SLOPES,
     ),
+    "denominator": Mistake(
+        "You probably left the square out of the slope of a quotient.",
+        "Where you divide by a value, its slope has that value squared below the line.",
+        "What is the derivative of 1/q with respect to q?",
+        SLOPES,
+    ),
+    "brought down": Mistake(
+        "You probably left out the factor that the power brings down.",
+        "The derivative of a power has its exponent as a factor.",
+        "Compare a square at this value and at one a little larger: how fast does it grow?",
+        SLOPES,
+    ),
+    "exponent": Mistake(
+        "You probably kept the exponent as it was.",
+        "The derivative of a power has an exponent that is smaller by one.",
+        "Which exponent has the slope of a square? Which has the slope of a cube?",
+        SLOPES,
+    ),
     "operand": Mistake(
         "You probably took the value of the operand itself.",
         "The slope says how fast the result grows with it, and that is seldom the value.",

@@ -51,23 +51,23 @@ class BoxKind(Kind):
 
     def draw(self, level: int, dice: Series) -> Problem:
         number, text = dice.turn(self.forms(level))
-        places = self._places(level, number)
+        told, places = self._places(level, number)
         for _ in range(fit.TRIES):
             setting = self.set_up(text, level, dice.choose)
             boxes = self._small(setting, level)
             if boxes and not fit.unseen(fit.chosen_of(boxes, places)):
-                return self._told(level, dice.number, number, setting, boxes, places)
+                return self._told(level, dice.number, number, setting, boxes, told)
         raise RuntimeError(f"no numbers were found for {self.name}-{level}-{dice.number}")
 
     @functools.cache  # noqa: B019
-    def _places(self, level: int, number: int) -> fit.Places:
-        """Return the mistakes that numbers can tell apart: boxes, and which of their mistakes."""
+    def _places(self, level: int, number: int) -> tuple[fit.Places, fit.Places]:
+        """Return the mistakes to speak of, and of these those that all numbers must tell apart."""
         text = self.forms(level)[number]
         runs = fit.generic(lambda choose: self.boxes(self.set_up(text, level, choose)))
         dice = Series("settle")
         tried = (self.set_up(text, level, dice.choose) for _ in range(fit.TRIED))
         small = [boxes for setting in tried if (boxes := self._small(setting, level))]
-        return fit.settled(small, fit.kept(runs))
+        return fit.told(runs), fit.settled(small, fit.kept(runs))
 
     def _small(self, setting: Any, level: int) -> Sequence[Box]:
         """Return the boxes of a setting, or nothing if its numbers are large or inexact."""

@@ -13,10 +13,12 @@ GENERIC = 5  # settings that tell apart what is not the same
 TRIED = 120  # settings, to find mistakes that no numbers tell apart
 OFTEN = 0.04  # of the settings, at least, make a problem
 TRIES = 4000
+SAID = 2  # mistakes that always give the same number
 
 Choose = Callable[[Sequence[float]], float]
 Boxes = Sequence[Box]
 Places = Collection[tuple[int, int]]  # boxes, and mistakes in them
+Results = tuple[list[float], list[tuple[int, tuple[float, ...]]]]
 T = TypeVar("T")
 
 
@@ -41,14 +43,25 @@ def _digits(results: Sequence[float]) -> tuple[float, ...]:
 
 def kept(runs: Sequence[Boxes]) -> Places:
     """Return the mistakes that differ from what is right, and from those before."""
-    return {
-        (i, k)
-        for i, boxes in enumerate(zip(*runs, strict=True))
-        for k in apart(
-            [box.right for box in boxes],
-            enumerate(zip(*([x.gives for x in box.mistakes] for box in boxes), strict=True)),
-        )
-    }
+    return {(i, k) for i, box in _results(runs) for k in apart(*box)}
+
+
+def told(runs: Sequence[Boxes]) -> Places:
+    """Return the mistakes that differ from what is right: of those that are one number, two."""
+    found = set[tuple[int, int]]()
+    for i, (right, made) in _results(runs):
+        met = Counter([_digits(right)] * SAID)
+        for k, gives in made:
+            met[_digits(gives)] += 1
+            found |= {(i, k)} if met[_digits(gives)] <= SAID else set()
+    return found
+
+
+def _results(runs: Sequence[Boxes]) -> Iterator[tuple[int, Results]]:
+    """Yield what is right in each box, and what its mistakes give, in all runs."""
+    for i, boxes in enumerate(zip(*runs, strict=True)):
+        made = zip(*([x.gives for x in box.mistakes] for box in boxes), strict=True)
+        yield i, ([box.right for box in boxes], list(enumerate(made)))
 
 
 def settled(runs: Sequence[Boxes], places: Places) -> Places:

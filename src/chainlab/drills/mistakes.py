@@ -22,18 +22,33 @@ def of_local(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     child = edge.child
     y, x = rec.names.html(child), rec.names.html(edge.parent)
     right, local = rec.local(edge), rec.names.local(child, edge.parent)
+    yield Mistake("sign", -right, f"the sign: {local} is {exact(right)}", edge.ends)
+    yield from _of_formula(rec, edge)
     for position, parent in enumerate(rec.names.parents(child)):
         if position != edge.position and not is_plain_number(parent):
             other = rec.local(Edge(parent, child, position))
             says = f"that is {rec.names.local(child, parent)}, for the other operand"
             yield Mistake("swapped", other, says, edge.ends)
-    yield Mistake("sign", -right, f"the sign: {local} is {exact(right)}", edge.ends)
     yield Mistake("operand", rec.value(edge.parent), f"that is the value of {x} itself", edge.ends)
     yield Mistake("result", rec.value(child), f"that is the value of {y}", edge.ends)
     yield Mistake("unchanged", 1.0, f"1 is what a sum has; {y} is no sum", edge.ends)
     yield Mistake("zero", 0.0, f"0 would say that {y} does not depend on {x}", edge.ends)
     inverse = 1.0 / right if right else math.inf
     yield Mistake("upside down", inverse, "that is one over it", edge.ends)
+
+
+def _of_formula(rec: Recording, edge: Edge) -> Iterator[Mistake]:
+    """Yield the mistakes in the slope of a quotient or a power."""
+    left, *others = (rec.value(parent) for parent in rec.names.parents(edge.child))
+    if edge.child.op == "div" and edge.position == 1:
+        x = rec.names.html(edge.parent)
+        yield Mistake("denominator", -left / others[0], f"{x} is squared below the line", edge.ends)
+    if edge.child.op == "pow" and edge.position == 0:
+        [n] = others
+        says = f"the exponent falls by 1, to {exact(n - 1)}"
+        yield Mistake("exponent", n * left**n, says, edge.ends)
+        says = f"the exponent {exact(n)} comes down as a factor"
+        yield Mistake("brought down", left ** (n - 1), says, edge.ends)
 
 
 def of_message(rec: Recording, edge: Edge) -> Iterator[Mistake]:

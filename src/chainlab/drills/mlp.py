@@ -237,6 +237,8 @@ def _penalty(net: Net) -> Iterator[Wrong]:
     first, second = _sum(W * W), _sum(V * V)
     yield "half", lam * (first + second), "the half is missing"
     yield "unsquared", lam * (_sum(W) + _sum(V)) * 0.5, "the weights are squared"
+    norms = np.sqrt(first) + np.sqrt(second)
+    yield "unsquared", lam * norms * 0.5, "the norms are squared"
     yield "matrix", lam * first * 0.5, "V is penalized, too"
     yield "matrix", lam * second * 0.5, "W is penalized, too"
     yield "decay", (first + second) * 0.5, "λ is missing"
@@ -273,6 +275,7 @@ def _weights(
     yield "local", np.multiply.outer(left * 0.0 + 1.0, right) + decay, says
     yield "sign", decay - share if net.decays else -share, "the sign of the share of the loss"
     if net.decays:
+        yield "sign", share - decay, "the sign of the penalty’s share"
         yield "decay", share, f"the penalty's share is missing: {adjoint} has two children"
         yield "loss", decay, f"that is the penalty's share alone: {adjoint} has two children"
         yield "half", share + decay * 0.5, "the 2 of the square takes the half of the penalty away"
