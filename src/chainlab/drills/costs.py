@@ -338,7 +338,6 @@ class Costs(BoxKind):
     def set_up(self, text: str, level: int, choose: fit.Choose) -> Net:
         of = network(text)
         size = {letter: choose(SIZES) for letter in of.of.letters}
-        choose((0.0,))
         return Net(of, size, choose(ITEMSIZES))
 
     def boxes(self, net: Net) -> Sequence[Box]:
