@@ -234,7 +234,8 @@ def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", method) as archive:
         for name in names:
-            archive.writestr(name, JSON)
+            # Of one date, because the bytes name tests, and each worker makes them anew.
+            archive.writestr(zipfile.ZipInfo(name), JSON, method)
     return made.getvalue()
 
 
