@@ -15,7 +15,7 @@ from tqdm import tqdm
 
 from chainlab.drills.kind import LEVELS
 from coursework import grade, release, sheet, trials
-from coursework.assignments import Assignment, load, load_papers
+from coursework.assignments import Assignment, Paper, load, load_papers
 from coursework.engine import engine_source, reaches_students
 from coursework.files import create_atomically
 from coursework.pages import read_problems
@@ -242,8 +242,9 @@ def _sheet(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    papers = load_papers(_assignments(options))
     known = {name: assignment.names for name, assignment in _load(options).items()}
-    chosen = _chosen(options)
+    chosen = _chosen(options, papers)
     hidden = [options.secret or options.book / SECRET, options.book / "chapters"]
     hidden += [path for path in (options.private, options.assignments) if path]
     return grade.run(
@@ -252,19 +253,25 @@ def _grade(options: argparse.Namespace) -> int:
         lambda needing: _secret(options, needing),
         known,
         hidden,
-        load_papers(_assignments(options)),
+        {name: paper for name, paper in papers.items() if name in (options.only or papers)},
+        list(papers),
     )
 
 
-def _chosen(options: argparse.Namespace) -> Mapping[str, Assignment]:
-    """Return the chosen assignments, after checking that every reference answer passes."""
+def _chosen(
+    options: argparse.Namespace, papers: Mapping[str, Paper] = {}
+) -> Mapping[str, Assignment]:
+    """Return the chosen assignments, after checking that every reference answer passes.
+
+    `papers` may be chosen, too, but are not returned.
+    """
     assignments = _load(options)
     names = options.only or list(assignments)
     for name in names:
-        if name not in assignments:
-            known = ", ".join(assignments)
+        if name not in {*assignments, *papers}:
+            known = ", ".join((*assignments, *papers))
             raise ProblemError(f"there is no assignment {name!r}; there are {known}")
-    chosen = {name: assignments[name] for name in names}
+    chosen = {name: assignments[name] for name in names if name in assignments}
     for assignment in chosen.values():
         for problem in assignment.problems:
             for complaint in _problems_with(problem, None):

@@ -29,7 +29,7 @@ Entry = TypeVar("Entry")
 JUDGEMENTS = (
     "student", "assignment", "attempt", "exercise", "part", "lines", "points", "comment"
 )  # fmt: skip
-DATES = ("student", "assignment", "handed_in", "due", "why")
+DATES = ("student", "assignment", "attempt", "handed_in", "due", "why")
 PAPERS = ("paper", "student", "code")
 MISREAD = str.maketrans("OIL", "011", "- ")
 
@@ -67,6 +67,7 @@ class Dates:
     handed_in: datetime | None
     due: datetime | None
     why: str
+    attempt: int | None = None  # None: of every attempt
 
 
 @dataclass(frozen=True)
@@ -90,15 +91,16 @@ class ByHand:
 
 @dataclass(frozen=True)
 class _Known:
-    """The assignments that are graded, the names of all, and whom a name stands for."""
+    """The assignments and papers that are marked now, the names of all, whom a name stands for."""
 
     assignments: Mapping[str, Assignment]
+    papers: Mapping[str, Paper]
     names: Sequence[str]
     who: Callable[[str], str]
 
-    def skips(self, row: Mapping[str, str]) -> bool:
-        """Return whether a row is about an assignment that is known and not graded now."""
-        return row["assignment"] in self.names and row["assignment"] not in self.assignments
+    def skips(self, name: str) -> bool:
+        """Return whether an assignment or paper is known and not marked now."""
+        return name in self.names and name not in {*self.assignments, *self.papers}
 
     def assignment(self, name: str) -> Assignment:
         if name not in self.assignments:
@@ -122,13 +124,13 @@ def read(
     who: Callable[[str], str] = str,
     whose: Callable[[str, str], str | None] = lambda sheet, code: None,
 ) -> ByHand:
-    """Read the four tables; rows about assignments that are `known` but not graded are skipped.
+    """Read the four tables; rows about what is `known` but not marked now are skipped.
 
     Args:
         folder: OUTPUT.
         assignments: those that are graded, by name.
-        papers: the tests on paper, by name.
-        known: the names of all assignments.
+        papers: the tests on paper that are marked, by name.
+        known: the names of all assignments and papers.
         who: returns the id of the student that a name stands for.
         whose: returns the id of the student with this code on this sheet; "" where everybody has
             it, None where nobody has.
@@ -136,12 +138,12 @@ def read(
     Raises:
         ProblemError: a row names nothing that there is, gives no number, or comes twice.
     """
-    every = _Known(assignments, known, who)
+    every = _Known(assignments, papers, known, who)
     return ByHand(
         _once(folder / "changes.csv", CHANGES, lambda row: _change(row, every), every),
         _once(folder / "judgements.csv", JUDGEMENTS, lambda row: _judgement(row, every), every),
         _once(folder / "dates.csv", DATES, lambda row: _dates(row, every), every),
-        _once(folder / "papers.csv", PAPERS, lambda row: _paper(row, papers, who, whose)),
+        _once(folder / "papers.csv", PAPERS, lambda row: _paper(row, every, whose), every),
     )
 
 
@@ -149,7 +151,7 @@ def _once(
     path: Path,
     columns: Sequence[str],
     entry: Callable[[Mapping[str, str]], tuple[tuple[object, ...], Entry]],
-    known: _Known | None = None,
+    known: _Known,
 ) -> list[Entry]:
     """Return what the rows of a table say, each about another place; make it if it's missing."""
     if not path.exists():
@@ -158,7 +160,7 @@ def _once(
     found: dict[tuple[object, ...], Entry] = {}
     needed = [name for name in columns if name not in ("attempt", "lines")]
     for line, row in table_rows(path, needed):
-        if known and known.skips(row):
+        if known.skips(row.get("assignment") or row.get("paper", "")):
             continue
         with errors_at(line):
             place, item = entry(dict.fromkeys(columns, "") | row)
@@ -187,7 +189,7 @@ def _judgement(row: Mapping[str, str], known: _Known) -> tuple[tuple[object, ...
     points = _number(row["points"]) if row["points"] else None
     if part and points is None and row["lines"]:
         points = _of_lines(row["lines"], part)
-    attempt = _whole(row["attempt"]) if row["attempt"] else None
+    attempt = _attempt(row)
     place = known.who(row["student"]), name, exercise, row["part"], attempt
     said = Judgement(row["student"], name, exercise, row["part"], points, row["comment"], attempt)
     return place, said
@@ -206,8 +208,12 @@ def _of_lines(text: str, part: Judged) -> float:
 def _dates(row: Mapping[str, str], known: _Known) -> tuple[tuple[object, ...], Dates]:
     name = known.assignment(row["assignment"]).name
     handed_in, due = (_time(row[column], column) for column in ("handed_in", "due"))
-    said = Dates(row["student"], name, handed_in, due, row["why"])
-    return (known.who(row["student"]), name), said
+    said = Dates(row["student"], name, handed_in, due, row["why"], _attempt(row))
+    return (known.who(row["student"]), name, said.attempt), said
+
+
+def _attempt(row: Mapping[str, str]) -> int | None:
+    return _whole(row["attempt"]) if row["attempt"] else None
 
 
 def _time(text: str, column: str) -> datetime | None:
@@ -220,25 +226,20 @@ def _time(text: str, column: str) -> datetime | None:
 
 
 def _paper(
-    row: Mapping[str, str],
-    papers: Mapping[str, Paper],
-    who: Callable[[str], str],
-    whose: Callable[[str, str], str | None],
+    row: Mapping[str, str], known: _Known, whose: Callable[[str, str], str | None]
 ) -> tuple[tuple[object, ...], PaperMark]:
-    if row["paper"] not in papers:
-        names = ", ".join(papers) or "none: add a [[paper]] to the file of assignments"
+    if row["paper"] not in known.papers:
+        names = ", ".join(known.papers) or "none: add a [[paper]] to the file of assignments"
         raise ProblemError(f"no paper {row['paper']!r}; there are {names}")
-    paper = papers[row["paper"]]
-    student = _owner(row, paper, who, whose)
-    points = []
-    for number in range(1, len(paper.points) + 1):
-        text = row.get(str(number), "")
-        points.append(_number(text) if text else None)
-    known = {*PAPERS, *(str(n) for n in range(1, len(paper.points) + 1))}
+    paper = known.papers[row["paper"]]
+    student = _owner(row, paper, known.who, whose)
+    numbers = [str(number) for number in range(1, len(paper.points) + 1)]
     for column, text in row.items():
-        if text and column.isdecimal() and column not in known:
-            raise ProblemError(f"{paper.name} has {len(paper.points)} problems, no {column}")
-    return (student, paper.name), PaperMark(student, paper.name, tuple(points))
+        if text and column.isdecimal() and column not in numbers:
+            raise ProblemError(f"{paper.name} has {len(numbers)} problems, no {column}")
+    texts = [row.get(number, "") for number in numbers]
+    points = tuple(_number(text) if text else None for text in texts)
+    return (student, paper.name), PaperMark(student, paper.name, points)
 
 
 def _owner(

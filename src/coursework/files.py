@@ -1,5 +1,6 @@
 """Files that others, or a later run, may read while they are written."""
 
+import hashlib
 import os
 import threading
 from collections.abc import Iterator
@@ -11,6 +12,18 @@ def write_atomically(path: Path, text: str) -> None:
     """Write a file so that it appears whole or not at all, however this process ends."""
     with replaced(path) as part:
         part.write_text(text, encoding="utf-8")
+
+
+def file_name(student: str) -> str:
+    """Return a student's id as the name of a file or folder; a digest tells changed ones apart.
+
+    >>> file_name("u007"), file_name("../u007")
+    ('u007', '-u007-69381761219d')
+    """
+    safe = student.replace("/", "-").replace("\0", "-").lstrip(".")
+    if safe == student and len(student.encode()) <= 100:
+        return student
+    return f"{safe[:25]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}"
 
 
 @contextmanager

@@ -106,12 +106,14 @@ def run(
     known: Mapping[str, Sequence[str]] | None = None,
     hidden: Sequence[Path] = (),
     papers: Mapping[str, Paper] | None = None,
+    known_papers: Sequence[str] = (),
 ) -> int:
     """Grade as the options say and return the exit status.
 
     `secret` reads the secret; its argument names what can only be graded with the secret of its
     release. `known` is {assignment: the names that its answers define}, also of those not graded
-    now. No submission may read the paths `hidden`. `papers` are the tests on paper.
+    now. No submission may read the paths `hidden`. `papers` are the tests on paper that
+    are marked now, `known_papers` the names of all.
     """
     known = known or {name: assignment.names for name, assignment in assignments.items()}
     limits = Limits(options.memory * MIB, options.cpu, options.wall, options.total, options.life)
@@ -126,7 +128,7 @@ def run(
             options.output,
             assignments,
             papers or {},
-            list(known),
+            [*known, *known_papers],
             roster.id_of,
             lambda sheet, code: _whose(sheet, code, roster, read("")),
         )
@@ -167,7 +169,11 @@ def run(
         print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
         return 0
     attempts = results(graded, found.strays, assignments, roster, written, papers or {})
-    for line in (*_odd_points(attempts, roster), *_undated(attempts)):
+    for line in (
+        *_odd_points(attempts, roster),
+        *_of_nobody(written, attempts, roster),
+        *_undated(attempts),
+    ):
         print(line)
     write_reports(
         options.output,
@@ -266,9 +272,25 @@ def _odd_points(rows: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
                 yield f"{what}: {name} has handed in nothing here, and is on no roster"
 
 
+def _of_nobody(written: by_hand.ByHand, rows: Sequence[ResultRow], roster: Roster) -> Iterator[str]:
+    """Yield the rows written by hand that change nothing, because nothing was handed in."""
+    came = {(row.student.id, row.assignment.name, row.attempt) for row in rows if row.submission}
+    places = {place[:2] for place in came}
+    for name, entries in (("judgements", written.judgements), ("dates", written.dates)):
+        for each in entries:
+            who = roster.id_of(each.student)
+            attempt = f", attempt {each.attempt}" if each.attempt else ""
+            if (who, each.assignment) not in places or (
+                each.attempt and (who, each.assignment, each.attempt) not in came
+            ):
+                yield (
+                    f"{name}.csv: {each.student}, {each.assignment}{attempt}: nothing was handed in"
+                )
+
+
 def _undated(rows: Sequence[ResultRow]) -> Iterator[str]:
     """Yield the assignments that are due at a time, of which nobody says when they came."""
-    own = [row for row in rows if row.submission and row.assignment.terms.due]
+    own = [row for row in rows if row.submission and row.assignment.terms.due_of(row.attempt)]
     without = Counter(row.assignment.name for row in own if row.handed_in is None)
     for name, count in without.items():
         yield (

@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from coursework.files import replaced
+from coursework.files import file_name, replaced
 from coursework.names import platform_prefix
 from coursework.results import ResultRow
 from coursework.submissions import printable
@@ -29,7 +29,7 @@ def write(
     """
     zips: dict[str, dict[str, str]] = {"folders": {}}
     for student, page in pages.items():
-        zips["folders"][f"{student.replace('/', '-')}/{PAGE}"] = page
+        zips["folders"][f"{file_name(student)}/{PAGE}"] = page
     for row in rows:
         if not (row.submission and row.is_owner and row.student.id in pages):
             continue

@@ -1,6 +1,7 @@
 """Self-contained HTML pages from templates, which escape whatever they are not told to leave."""
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -10,6 +11,21 @@ from latex2mathml import converter
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+# What a formula may hold. `latex2mathml` leaves what stands in \\text{…} as it is, tags included.
+ELEMENTS = {
+    "math", "mrow", "mi", "mn", "mo", "ms", "mtext", "mspace", "mfrac", "msqrt", "mroot",
+    "msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts",
+    "mprescripts", "none", "mtable", "mtr", "mtd", "mpadded", "mphantom", "menclose",
+    "mstyle", "semantics",
+}  # fmt: skip
+ATTRIBUTES = {
+    "display", "mathvariant", "stretchy", "fence", "separator", "form", "lspace", "rspace",
+    "minsize", "maxsize", "movablelimits", "accent", "accentunder", "linethickness",
+    "displaystyle", "scriptlevel", "columnalign", "rowspacing", "columnspacing",
+    "columnlines", "rowlines", "notation", "width", "height", "depth", "voffset", "symmetric",
+    "largeop",
+}  # fmt: skip
 
 
 def render(template: str, **values: Any) -> str:
@@ -56,9 +72,23 @@ def _formula(tex: str, options: Mapping[str, bool]) -> str:
     """Convert a formula to MathML, which browsers show by themselves; keep TeX if that fails."""
     display = "block" if options["display_mode"] else "inline"
     try:
-        return str(converter.convert(tex, display=display))
+        return _only_math(converter.convert(tex, display=display))
     except Exception:  # it has many errors, and each means that it can't read the formula
         return f"<code>{escape(tex)}</code>"
+
+
+def _only_math(text: str) -> str:
+    """Return MathML with nothing else in it; raise `ValueError` if it holds another element.
+
+    It is written anew from what was parsed, because browsers read HTML by other rules than XML.
+    """
+    root = ET.fromstring(text)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        if element.tag not in ELEMENTS:
+            raise ValueError(f"{element.tag} is no formula")
+        element.attrib = {name: x for name, x in element.attrib.items() if name in ATTRIBUTES}
+    return ET.tostring(root, encoding="unicode")
 
 
 _environment = Environment(

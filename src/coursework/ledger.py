@@ -37,7 +37,7 @@ CREATE TABLE ledger (
     counts INTEGER NOT NULL,      -- 1: part of the score; 0: of another attempt, or replaced
     file TEXT NOT NULL,
     PRIMARY KEY (student, assignment, attempt, exercise, part, kind)
-) STRICT;
+);
 CREATE VIEW scores AS
     SELECT student, assignment, attempt,
            round(sum(coalesce(points, 0) - taken), 6) AS score, sum(max_points) AS max_score

@@ -78,7 +78,12 @@ class _Hand:
 
     changes: Mapping[str, Change]
     judgements: Sequence[Judgement]
-    dates: Dates | None
+    dates: Sequence[Dates]
+
+    def date_of(self, attempt: int) -> Dates | None:
+        """Return what was written of an attempt; else of every attempt."""
+        own = {each.attempt: each for each in self.dates}
+        return own.get(attempt) or own.get(None)
 
 
 def results(
@@ -112,7 +117,7 @@ def results(
         for student in students:
             place = (student, assignment.name)
             lost = stray[place] + stray[student, ""]
-            hand = hands.get(place, _Hand({}, (), None))
+            hand = hands.get(place, _Hand({}, (), ()))
             items: Sequence[Graded | None] = done.get(place) or [None]
             attempts = [_row(student, assignment, item, lost, hand, roster) for item in items]
             found += _with_choice(attempts, best=assignment.terms.best)
@@ -141,10 +146,12 @@ def _hands(by_hand: ByHand, roster: Roster) -> dict[tuple[Student, str], _Hand]:
     judgements: defaultdict[tuple[Student, str], list[Judgement]] = defaultdict(list)
     for said in by_hand.judgements:
         judgements[roster.find(said.student), said.assignment].append(said)
-    dates = {(roster.find(each.student), each.assignment): each for each in by_hand.dates}
+    dates: defaultdict[tuple[Student, str], list[Dates]] = defaultdict(list)
+    for each in by_hand.dates:
+        dates[roster.find(each.student), each.assignment].append(each)
     places = {*changes, *judgements, *dates}
     return {
-        place: _Hand(changes.get(place, {}), judgements.get(place, ()), dates.get(place))
+        place: _Hand(changes.get(place, {}), judgements.get(place, ()), dates.get(place, ()))
         for place in places
     }
 
@@ -189,8 +196,9 @@ def _row(
     if mark.fault:
         remarks.append(f"The grader failed here: {mark.fault}")
     remarks += _of_roster(student, roster)
-    handed_in = _handed_in(item, hand.dates)
-    days = assignment.terms.days_late(handed_in, hand.dates.due if hand.dates else None)
+    dates, terms = hand.date_of(attempt), assignment.terms
+    handed_in = _handed_in(item, dates)
+    days = terms.days_late(handed_in, (dates and dates.due) or terms.due_of(attempt))
     row = ResultRow(
         student,
         assignment,
@@ -203,7 +211,7 @@ def _row(
         item is not None and roster.find(item.submission.student) == student,
         handed_in,
     )
-    late = [*_lateness(row), *([hand.dates.why] if hand.dates and hand.dates.why else [])]
+    late = [*_lateness(row), *([dates.why] if dates and dates.why else [])]
     return replace(row, told=tuple(late), remarks=(*late, *remarks))
 
 

@@ -12,8 +12,9 @@ from coursework.submissions import Cell
 from coursework.syntax import parse_module
 
 LONG = 20_000  # characters of a cell
-ODD = {  # names that run or unpack what is no source of the cell
-    "exec", "eval", "compile", "__import__", "__loader__", "meta_path", "path_hooks", "importlib",
+BUILTINS = {"exec", "eval", "compile", "__import__"}  # `re.compile` is another
+ODD = BUILTINS | {  # names that run or unpack what is no source of the cell
+    "builtins", "__builtins__", "__loader__", "meta_path", "path_hooks", "importlib",
     "base64", "zlib", "bz2", "lzma", "marshal", "pickle", "codecs", "FunctionType", "CodeType",
     "__code__", "ctypes",
 }  # fmt: skip
@@ -40,7 +41,7 @@ def _names(source: str) -> set[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set(source.replace("(", " ").replace(".", " ").split())
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} - BUILTINS
     names |= {
         part for node in nodes if isinstance(node, ast.alias) for part in node.name.split(".")
     }

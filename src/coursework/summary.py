@@ -1,6 +1,5 @@
 """What grading leaves for people: tables of marks, a summary, and a page for each student."""
 
-import hashlib
 import re
 import statistics
 from collections import Counter
@@ -12,7 +11,7 @@ from urllib.parse import quote
 from coursework import hand_back, html, judging, ledger, tables
 from coursework.alike import alike
 from coursework.assignments import Assignment
-from coursework.files import write_atomically
+from coursework.files import file_name, write_atomically
 from coursework.marks import PartMark
 from coursework.problems import Problem
 from coursework.results import ResultRow
@@ -59,7 +58,7 @@ def write_reports(
     for student in _students(rows):
         own = [row for row in rows if row.student == student and row.counts]
         if own:
-            path = folder / _file_name(student.id)
+            path = folder / f"{file_name(student.id)}.html"
             pages[student.id] = feedback(student, own, isolated=isolated)
             write_atomically(path, pages[student.id])
             written.add(path)
@@ -186,7 +185,7 @@ def _student(student: Student, rows: Sequence[ResultRow]) -> dict[str, Any]:
     own = [row for row in rows if row.student == student]
     scores = (html.points(row.points, row.mark.max_points) if row.counts else "–" for row in own)
     remarks = dict.fromkeys(line for row in own for line in row.remarks)
-    link = f"feedback/{quote(_file_name(student.id))}"
+    link = f"feedback/{quote(file_name(student.id))}.html"
     return {
         "name": student.shown,
         "link": link if any(row.counts for row in own) else "",
@@ -197,11 +196,3 @@ def _student(student: Student, rows: Sequence[ResultRow]) -> dict[str, Any]:
 
 def _students(rows: Iterable[ResultRow]) -> list[Student]:
     return sorted({row.student for row in rows}, key=lambda student: student.id)
-
-
-def _file_name(student: str) -> str:
-    """Return the file name of a student's page; a digest tells changed names apart."""
-    safe = student.replace("/", "-").replace("\0", "-").lstrip(".")
-    if safe == student and len(student.encode()) <= 100:
-        return f"{student}.html"
-    return f"{safe[:25]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}.html"

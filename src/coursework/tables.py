@@ -40,7 +40,7 @@ def nbgrader(rows: Sequence[ResultRow]) -> str:
     lines: list[list[Any]] = [NBGRADER]
     for row in rows:
         stamp = row.submission.timestamp if row.submission else ""
-        due = row.assignment.terms.due
+        due = row.assignment.terms.due_of(row.attempt)
         raw, score = str(row.mark.points), str(row.points)
         taken, most = str(float(row.taken)), str(float(row.assignment.points))
         owner = [row.student.id, "", row.student.name, row.student.mail]

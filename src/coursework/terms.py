@@ -20,22 +20,24 @@ OFFSET = re.compile(r"Z|[+-]\d\d:?\d\d")
 class Terms:
     """The terms of an assignment; by default there is no due date, and the last attempt counts."""
 
-    due: datetime | None = None
+    due: tuple[datetime, ...] = ()  # of each attempt; those without one may come at any time
     grace: timedelta = timedelta(0)  # after `due`, without consequence
     late: float = 0.0  # the share of the points that each day begun after that takes
     best: bool = False  # the attempt with the most points counts, and not the last
 
-    def days_late(self, handed_in: datetime | None, due: datetime | None = None) -> int:
+    def due_of(self, attempt: int) -> datetime | None:
+        """Return when this attempt is due, if it is."""
+        return self.due[attempt - 1] if attempt <= len(self.due) else None
+
+    def days_late(self, handed_in: datetime | None, due: datetime | None) -> int:
         """Return how many days late something came, each day begun counted as one.
 
-        `due` is an extension: one student's own due date. Where nobody knows when it came, or
-        nothing is due, the answer is 0.
+        Where nobody knows when it came, or nothing is due, the answer is 0.
 
-        >>> terms = Terms(read_time("2026-05-04 18:00 +0200"), timedelta(minutes=15))
-        >>> [terms.days_late(read_time(f"2026-05-{t}")) for t in ("04 16:15", "04 16:16")]
+        >>> due, terms = read_time("2026-05-04 18:00 +0200"), Terms(grace=timedelta(minutes=15))
+        >>> [terms.days_late(read_time(f"2026-05-{t}"), due) for t in ("04 16:15", "04 16:16")]
         [0, 1]
         """
-        due = due or self.due
         if due is None or handed_in is None:
             return 0
         return max(0, math.ceil((handed_in - due - self.grace) / DAY))
@@ -49,17 +51,20 @@ def read_terms(entry: Mapping[str, Any]) -> Terms:
     """Read the terms in an entry of `assignments.toml`; raise `ProblemError` if one is wrong."""
     due, grace = entry.get("due"), entry.get("grace", 0)
     late, attempts = entry.get("late", 0), entry.get("attempts", "last")
-    if due is not None and not (isinstance(due, datetime) and due.tzinfo):
-        raise ProblemError(
-            f"due is {due!s}; write day, time and offset, such as 2026-05-04T18:00:00+02:00"
-        )
+    times = tuple(due) if isinstance(due, list) else () if due is None else (due,)
+    for time in times:
+        if not (isinstance(time, datetime) and time.tzinfo):
+            raise ProblemError(
+                f"due is {time!s}; write day, time and offset, such as 2026-05-04T18:00:00+02:00, "
+                f"or a list of these, one for each attempt"
+            )
     if not (_is_number(grace) and grace >= 0):
         raise ProblemError(f"grace is {grace!r}; write how many minutes, such as 15")
     if not (_is_number(late) and 0 <= late <= 1):
         raise ProblemError(f"late is {late!r}; write the share that a day takes, such as 0.1")
     if attempts not in ("last", "best"):
         raise ProblemError(f'attempts is {attempts!r}; write "last" or "best"')
-    return Terms(due, timedelta(minutes=grace), float(late), attempts == "best")
+    return Terms(times, timedelta(minutes=grace), float(late), attempts == "best")
 
 
 def read_time(text: str) -> datetime | None:

@@ -26,7 +26,7 @@ from tests.support import ROOT
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
 
 DUE = datetime.fromisoformat("2026-05-04T18:00:00+02:00")
-TERMS = Terms(DUE, timedelta(minutes=15), late=0.2, best=True)
+TERMS = Terms((DUE,), timedelta(minutes=15), late=0.2, best=True)
 DERIVATION = Judged("derivation", 3, {"writes the sum": 1, "says why": 2})
 RELU, LAYER = ASSIGNMENT.problems
 A1 = replace(ASSIGNMENT, terms=TERMS, problems=(replace(RELU, judged=(DERIVATION,)), LAYER))
@@ -134,6 +134,42 @@ def test_a_late_one_loses_what_the_terms_say(tmp_path: Path) -> None:
     assert_the_ledger_adds_up(tmp_path)
 
 
+def test_a_second_attempt_is_not_late_for_the_first(tmp_path: Path) -> None:
+    later = replace(TERMS, due=(DUE, DUE + timedelta(days=30)))
+    hand_in(tmp_path, "u1/a1/x.ipynb", WRONG, time="2026-05-04 10:00:00")
+    hand_in(tmp_path, "u1/again/x.ipynb", GOOD, attempt=2, time="2026-06-03 10:00:00")
+    hand_in(tmp_path, "u2/again/x.ipynb", GOOD, attempt=2, time="2026-06-04 10:00:00")
+    for terms, score in ((TERMS, "5"), (later, "4")):
+        assert run(tmp_path, replace(A1, terms=terms)) == 0
+        assert scores(tmp_path) == {"u1": "5", "u2": score, "u3": ""}
+    by_hand(
+        tmp_path,
+        "dates.csv",
+        "student,assignment,attempt,handed_in,due,why\n"
+        "u1,a1,2,2026-06-05 10:00,,\nu1,a1,,2026-05-04 10:00,,\n",
+    )
+    assert run(tmp_path, replace(A1, terms=later)) == 0
+    assert scores(tmp_path)["u1"] == "3"
+    assert_the_ledger_adds_up(tmp_path)
+
+
+def test_what_is_written_of_somebody_who_handed_in_nothing_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hand_in(tmp_path, "u1/a1.ipynb", GOOD, said="because")
+    head = "student,assignment,attempt,exercise,part,points,comment"
+    rows = "ul,a1,,ex-relu,derivation,3,\nu1,a1,2,ex-relu,derivation,3,\nu1,a1,1,ex-relu,,,good"
+    by_hand(tmp_path, "judgements.csv", f"{head}\n{rows}\n")
+    by_hand(tmp_path, "dates.csv", "student,assignment,handed_in,due,why\nu2,a1,,,ill\n")
+    assert run(tmp_path) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if ".csv: " in line]
+    assert said == [
+        "judgements.csv: ul, a1: nothing was handed in",
+        "judgements.csv: u1, a1, attempt 2: nothing was handed in",
+        "dates.csv: u2, a1: nothing was handed in",
+    ]
+
+
 def test_nobody_is_late_by_guess(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hand_in(tmp_path, "lovelaceada_LATE_12345_67890_a1.ipynb", GOOD)
     assert run(tmp_path) == 0
@@ -152,13 +188,17 @@ def test_gradescope_says_when_it_came(tmp_path: Path) -> None:
     assert scores(tmp_path)["u1"] == "4"
 
 
-SAID = r"The sum is $\sum_i g_i$, <script>alert(1)</script> ![x](http://x.org/a.png)."
+SAID = r"""The sum is $\sum_i g_i$, <script>alert(1)</script> ![x](http://x.org/a.png),
+$\text{<script>alert(1)</script>}$ $\text{<![CDATA[<img src=x>]]>}$
+$\href{javascript:alert(1)}{x}$"""
 
 
 def test_a_person_judges_sentences(tmp_path: Path) -> None:
     for name in ("u1", "u2", "u3"):
         hand_in(tmp_path, f"{name}/a1.ipynb", GOOD, said=SAID)
     assert run(tmp_path) == 0
+    for page in (tmp_path / "out").rglob("*.html"):
+        assert not any(text in page.read_text() for text in ("<script", "<img", 'href="java'))
     assert "1" in remarks(tmp_path, "u1")
     whole = (tmp_path / "out" / "judge" / "a1-ex-relu.html").read_text()
     assert whole.count("<math") >= 3
@@ -304,7 +344,7 @@ def test_a_file_of_assignments_says_all_of_it(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     path.write_text(TOML)
     found = load(path, tmp_path / "pages")["a1"]
-    assert found.terms == Terms(DUE, timedelta(minutes=15), 0.1, True)
+    assert found.terms == Terms((DUE,), timedelta(minutes=15), 0.1, True)
     assert found.points == 9
     assert found.problems[0].judged == (Judged("why", 3, {"a": 1, "b": 2}),)
     assert load_papers(path) == {"quiz": Paper("quiz", "quiz", "graph-1", (2, 2))}

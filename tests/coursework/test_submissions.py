@@ -249,7 +249,7 @@ def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
         ("a1.py", b"x = 1"),
         ("a1.md", MARKDOWN.encode()),
         ("a1.md", MARKDOWN.replace("{code-cell} ipython3", "python").encode()),
-        ("a1.zip", zipped("work/a1.ipynb", "__MACOSX/work/._a1.ipynb", "work/data.csv")),
+        ("a1.zip", zipped("mine/a1.ipynb", "__MACOSX/mine/._a1.ipynb", "mine/data.csv")),
     ],
 )
 def test_a_notebook_may_come_in_other_formats(tmp_path: Path, name: str, content: bytes) -> None:

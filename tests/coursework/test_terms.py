@@ -20,13 +20,20 @@ MOMENTS = st.datetimes(
 def test_a_day_begun_is_a_day_and_no_more_is_taken_than_there_is(
     came: datetime, grace: int, late: float, points: float
 ) -> None:
-    terms = Terms(DUE, timedelta(minutes=grace), late)
-    days = terms.days_late(came)
+    terms = Terms((DUE,), timedelta(minutes=grace), late)
+    days = terms.days_late(came, terms.due_of(1))
     over = came - DUE - terms.grace
     assert (days == 0) == (over <= timedelta(0))
     assert days == 0 or days - 1 < over / DAY <= days
     assert 0 <= terms.taken(points, days) <= points
     assert terms.days_late(came, came) == 0
+
+
+def test_each_attempt_has_a_due_date_of_its_own_or_none() -> None:
+    later = DUE + 30 * DAY
+    assert [read_terms({"due": DUE}).due_of(k) for k in (1, 2)] == [DUE, None]
+    terms = read_terms({"due": [DUE, later]})
+    assert [terms.due_of(k) for k in (1, 2, 3)] == [DUE, later, None]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +66,7 @@ def test_what_is_no_time_is_none(text: str) -> None:
     [
         ({"due": datetime(2026, 5, 4, 18)}, r"\+02:00"),
         ({"due": "2026-05-04"}, "day, time and offset"),
+        ({"due": [DUE, 7]}, "due is 7"),
         ({"grace": -1}, "minutes"),
         ({"late": 10}, "0.1"),
         ({"late": True}, "0.1"),
