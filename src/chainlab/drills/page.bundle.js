@@ -24,7 +24,7 @@ again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.leve
 filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
- in a row`]};var Map=class{constructor({kinds,levels,read:read2,start}){Object.assign(this,{kinds,levels,read:read2});
+ in a row`]};var Overview=class{constructor({kinds,levels,read:read2,start}){Object.assign(this,{kinds,levels,read:read2});
 this.advice=make("span");const ask=makeButton("Where should I start?",start);const line=make("p",{class:"\
 cg-start",role:"status"},ask,this.advice);this.sum=make("summary");this.table=make("table");this.element=
 make("details",{class:"cg-map"},this.sum,line,this.table);this.table.addEventListener("click",({target})=>{
@@ -411,61 +411,61 @@ title})=>[name,title]);this.kind=this.select("Practise",called);const each=Array
 large=makeButton("Large",()=>this.enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton(
 "Fill the next box",()=>this.task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"\
 cg-choose"});choose.append(this.kind.parentNode,this.level.parentNode,this.count);this.body=make("di\
-v");const start=()=>this.ask([]);this.map=new Map({kinds,levels,read:name=>this.read(name),start});this.
-map.element.open=!location.hash;this.place.replaceChildren(this.map.element,choose,this.body);addEventListener(
-"storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("\
-change",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.
-level.value));addEventListener("hashchange",()=>this.follow());document.addEventListener("fullscreen\
-change",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds[0].
-name)}select(label,options){const inside=options.map(([value,says])=>make("option",{value},says));return make(
-"label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.
-kept.read(this.page).drills?.[name])}keep(){const{problem,solved,sheet}=this.task??{};const draft=solved?
-void 0:sheet?.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||
-this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.kept.read(
-this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.go(name,
-back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.go(name,
-level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;
-if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
-exec(location.hash)??[];const kind=this.kinds.find(one=>one.name===name);if(!kind||!(level>=1&&level<=
-this.levels)||!(seed>=1))return false;this.open(kind,+level,+seed);return true}async open(kind,level,seed){
-const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;try{bank=await(this.got[`${kind.name}-${level}`]??=
-this.fetch(kind.name,level))}catch{delete this.got[`${kind.name}-${level}`];this.body.replaceChildren(
-make("p",{class:"cg-asks"},"The problems could not be loaded."));const again=makeButton("Try again",
-()=>this.open(kind,level,seed));return this.body.append(again)}if(turn!==this.turn)return;if(this.asked?.
-name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:bank.length};const problem={...pick(
-bank,seed,this.problems),...place};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;
-const moved=this.body.contains(document.activeElement);this.judged=false;const back=this.read().again.
-some(one=>one.level===level&&one.seed===seed);if(!back||!this.series||this.series.name!==kind.name){
-this.series={name:kind.name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.asks[level-
-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.site,outcome:what=>this.note(problem,kind,
-what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.task.element);
-if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.fit();if(moved)
-this.task.sheet.focus();this.seed=seed;this.tell()}async fetch(name,level){const answer=await fetch(
-this.site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);return answer.
-json()}note(problem,kind,what){const outcome=["right","part"].includes(what)?what:"wrong";let words=what===
-"part"?"One part went wrong, so the row stays as it is.":"";if(!this.judged&&this.asked){this.judged=
-true;this.asked.right=outcome==="right"}else if(!this.judged){this.judged=true;const[next,passes]=after(
-this.read(),problem,outcome,this.levels);window.kept.put(this.page,"drills",kind.name,next);window.kept.
-put(this.page,"drills","last",{kind:kind.name});if(passes)words=`<b>Level ${problem.level} is passed\
-.</b>`}this.tell();if(what!=="wrong")this.on.focus();return words}ask(answers){const{path}=this;const stop=nextStop(
-answers,path.length);if(stop===void 0)return this.advise(firstStop(answers,path.length));const[kind,
-level]=path[stop];const seed=150+answers.length;this.map.element.open=false;this.asked={answers,stop,
-name:`${kind}-${level}-${seed}`,right:false};this.go(kind,level,seed)}advise(stop){this.asked=void 0;
-window.kept.put(this.page,"drills","start",{stop});this.map.element.open=true;const[kind,level]=this.
-path[stop];this.start(level,kind);this.map.sum.focus()}get advice(){const{stop}=window.kept.read(this.
-page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,title]=this.path[stop];const kind=this.
-kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.site}chapters/${page}.html`},title);
-const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}, level ${level}`);return[" Begin\
- with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)return;this.map.show();this.map.advice.
-replaceChildren(...this.advice);if(this.asked){const number=this.asked.answers.length+1;this.count.textContent=
-`Where should I start? Problem ${number} of ${QUESTIONS} at most`;return}const{level,row}=this.read();
-const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in a row`:"";const unkept=window.kept.
-trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;this.count.textContent=`Problem ${this.
-seed}${here}${unkept}`}next(){if(this.asked){const{answers,stop,right}=this.asked;return this.ask([...answers,
-{stop,right}])}const{level,seed}=this.series;const back=due(this.read());if(back)return this.go(this.
-name,back.level,back.seed);const now=this.read().level;if(this.judged&&now>level)return this.start(now);
-this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)return document.exitFullscreen();
-return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===this.root;this.root.
-classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.sheet.fit()}};var begin=()=>startAll(
-".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(root,data));if(document.readyState===
-"loading")addEventListener("DOMContentLoaded",begin);else begin();})();
+v");const start=()=>this.ask([]);this.overview=new Overview({kinds,levels,read:name=>this.read(name),
+start});this.overview.element.open=!location.hash;this.place.replaceChildren(this.overview.element,choose,
+this.body);addEventListener("storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());
+this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.addEventListener("c\
+hange",()=>this.start(+this.level.value));addEventListener("hashchange",()=>this.follow());document.
+addEventListener("fullscreenchange",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).
+drills?.last?.kind??kinds[0].name)}select(label,options){const inside=options.map(([value,says])=>make(
+"option",{value},says));return make("label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.
+name){return begun(window.kept.read(this.page).drills?.[name])}keep(){const{problem,solved,sheet}=this.
+task??{};const draft=solved?void 0:sheet?.draft;const kept=draft?.some(part=>part.length)?{name:problem.
+name,draft}:void 0;if(kept||this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){
+return window.kept.read(this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)
+return this.go(name,back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.
+name){this.go(name,level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}\
+-${level}-${seed}`;if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,
+level,seed]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??[];const kind=this.kinds.find(one=>one.
+name===name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,+level,
++seed);return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;
+let bank;try{bank=await(this.got[`${kind.name}-${level}`]??=this.fetch(kind.name,level))}catch{delete this.
+got[`${kind.name}-${level}`];this.body.replaceChildren(make("p",{class:"cg-asks"},"The problems coul\
+d not be loaded."));const again=makeButton("Try again",()=>this.open(kind,level,seed));return this.body.
+append(again)}if(turn!==this.turn)return;if(this.asked?.name!==turn)this.asked=void 0;const place={level,
+seed,name:turn,graphs:bank.length};const problem={...pick(bank,seed,this.problems),...place};this.name=
+kind.name;this.kind.value=kind.name;this.level.value=level;const moved=this.body.contains(document.activeElement);
+this.judged=false;const back=this.read().again.some(one=>one.level===level&&one.seed===seed);if(!back||
+!this.series||this.series.name!==kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(
+problem,{sheet:kind.sheet,asks:kind.asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.
+site,outcome:what=>this.note(problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);
+this.body.replaceChildren(this.task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.
+drafted.draft;this.task.sheet.fit();if(moved)this.task.sheet.focus();this.seed=seed;this.tell()}async fetch(name,level){
+const answer=await fetch(this.site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);
+return answer.json()}note(problem,kind,what){const outcome=["right","part"].includes(what)?what:"wro\
+ng";let words=what==="part"?"One part went wrong, so the row stays as it is.":"";if(!this.judged&&this.
+asked){this.judged=true;this.asked.right=outcome==="right"}else if(!this.judged){this.judged=true;const[
+next,passes]=after(this.read(),problem,outcome,this.levels);window.kept.put(this.page,"drills",kind.
+name,next);window.kept.put(this.page,"drills","last",{kind:kind.name});if(passes)words=`<b>Level ${problem.
+level} is passed.</b>`}this.tell();if(what!=="wrong")this.on.focus();return words}ask(answers){const{
+path}=this;const stop=nextStop(answers,path.length);if(stop===void 0)return this.advise(firstStop(answers,
+path.length));const[kind,level]=path[stop];const seed=150+answers.length;this.overview.element.open=
+false;this.asked={answers,stop,name:`${kind}-${level}-${seed}`,right:false};this.go(kind,level,seed)}advise(stop){
+this.asked=void 0;window.kept.put(this.page,"drills","start",{stop});this.overview.element.open=true;
+const[kind,level]=this.path[stop];this.start(level,kind);this.overview.sum.focus()}get advice(){const{
+stop}=window.kept.read(this.page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,
+title]=this.path[stop];const kind=this.kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.
+site}chapters/${page}.html`},title);const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}\
+, level ${level}`);return[" Begin with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)
+return;this.overview.show();this.overview.advice.replaceChildren(...this.advice);if(this.asked){const number=this.
+asked.answers.length+1;this.count.textContent=`Where should I start? Problem ${number} of ${QUESTIONS}\
+ at most`;return}const{level,row}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW}\
+ in a row`:"";const unkept=window.kept.trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;
+this.count.textContent=`Problem ${this.seed}${here}${unkept}`}next(){if(this.asked){const{answers,stop,
+right}=this.asked;return this.ask([...answers,{stop,right}])}const{level,seed}=this.series;const back=due(
+this.read());if(back)return this.go(this.name,back.level,back.seed);const now=this.read().level;if(this.
+judged&&now>level)return this.start(now);this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)
+return document.exitFullscreen();return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===
+this.root;this.root.classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.
+sheet.fit()}};var begin=()=>startAll(".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(
+root,data));if(document.readyState==="loading")addEventListener("DOMContentLoaded",begin);else begin();})();

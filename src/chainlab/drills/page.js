@@ -1,5 +1,5 @@
 import { make, makeButton, startAll } from "../../chainview/ui.js";
-import { Map } from "./map.js";
+import { Overview } from "./overview.js";
 import { pick } from "./problem.js";
 import { IN_A_ROW, after, begun, due } from "./progress.js";
 import { QUESTIONS, firstStop, nextStop } from "./start.js";
@@ -26,9 +26,9 @@ class Practice {
     choose.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
     const start = () => this.ask([]);
-    this.map = new Map({ kinds, levels, read: (name) => this.read(name), start });
-    this.map.element.open = !location.hash;
-    this.place.replaceChildren(this.map.element, choose, this.body);
+    this.overview = new Overview({ kinds, levels, read: (name) => this.read(name), start });
+    this.overview.element.open = !location.hash;
+    this.place.replaceChildren(this.overview.element, choose, this.body);
     addEventListener("storage", () => this.tell()); // another tab of this page
     addEventListener("pagehide", () => this.keep());
     this.kind.addEventListener("change", () => this.choose(this.kind.value));
@@ -162,7 +162,7 @@ class Practice {
     if (stop === undefined) return this.advise(firstStop(answers, path.length));
     const [kind, level] = path[stop];
     const seed = 150 + answers.length; // far from where a series begins
-    this.map.element.open = false;
+    this.overview.element.open = false;
     this.asked = { answers, stop, name: `${kind}-${level}-${seed}`, right: false };
     this.go(kind, level, seed);
   }
@@ -170,10 +170,10 @@ class Practice {
   advise(stop) {
     this.asked = undefined;
     window.kept.put(this.page, "drills", "start", { stop });
-    this.map.element.open = true;
+    this.overview.element.open = true;
     const [kind, level] = this.path[stop];
     this.start(level, kind);
-    this.map.sum.focus();
+    this.overview.sum.focus();
   }
 
   // Where to start, if that was found out.
@@ -189,8 +189,8 @@ class Practice {
 
   tell() {
     if (!this.name) return;
-    this.map.show();
-    this.map.advice.replaceChildren(...this.advice);
+    this.overview.show();
+    this.overview.advice.replaceChildren(...this.advice);
     if (this.asked) {
       const number = this.asked.answers.length + 1;
       this.count.textContent = `Where should I start? Problem ${number} of ${QUESTIONS} at most`;

@@ -2,7 +2,7 @@ import { make, makeButton } from "../../chainview/ui.js";
 import { begun, due, stateOf } from "./progress.js";
 
 // All kinds and levels, and what the reader has done of each; a cell leads to its next problem.
-export class Map {
+export class Overview {
   constructor({ kinds, levels, read, start }) {
     Object.assign(this, { kinds, levels, read });
     this.advice = make("span");
