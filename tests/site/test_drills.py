@@ -347,7 +347,7 @@ def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
         (["dH * <b>"], "Python cannot read dH * <b>"),
         (["dH + Z"], "its entries are not: dZ[0, 0] is "),
         (["", "dZ"], "it has the shape"),
-        (["", "dZ"], "one share for each row"),
+        (["", "dZ"], "the shares of the rows are still to be added up"),
     ]:
         type_lines(page, lines)
         assert words.lower() in check(page).lower()
