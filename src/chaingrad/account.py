@@ -445,14 +445,13 @@ def _own_bytes(node: Node) -> int:
 
 
 def _cache_bytes(node: Node) -> int:
-    """Count the bytes of the arrays that a node's rule keeps for its VJP, which uses them up."""
-    kept = node.rule.options.get("kept", ()) if node.rule else ()
-    return sum(nbytes(data) for arrays in kept for data in arrays)
+    """Count the bytes of the arrays that a node's rule saves for its VJP, which uses them up."""
+    return sum(nbytes(data) for arrays in getattr(node.rule, "saved", ()) for data in arrays)
 
 
 def _kept(node: Node) -> Iterator[Any]:
-    """Yield the arrays that a node's rule keeps: in its options, or for its VJP."""
-    todo = list(node.rule.options.values()) if node.rule else []
+    """Yield the arrays that a node's rule keeps: in its options, or saved for its VJP."""
+    todo = [*node.rule.options.values(), *getattr(node.rule, "saved", ())] if node.rule else []
     while todo:
         option = todo.pop()
         if isinstance(option, tuple | list):

@@ -3,7 +3,8 @@
 Each is a mean over all entries or examples, so that its size does not depend on how many there are.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from chaingrad import rules
 from chaingrad._arguments import as_node, at_least_zero, node_list
 from chaingrad._wording import describe
 from chaingrad.node import Node
-from chaingrad.rules import Rule, Value
+from chaingrad.rules import Rule, Value, Vjp
 
 
 def mse_loss(prediction: Any, target: Any) -> Node:
@@ -84,7 +85,7 @@ def cross_entropy(logits: Any, labels: Any) -> Node:
     """
     node = as_node(logits)
     labels = _checked_labels(labels, node.shape)
-    return node.apply(_CROSS_ENTROPY, (node,), {"labels": labels.copy(), "kept": []})
+    return node.apply(_CROSS_ENTROPY, (node,), {"labels": labels.copy()})
 
 
 def binary_cross_entropy_with_logits(logits: Any, labels: Any) -> Node:
@@ -172,17 +173,41 @@ def _checked_labels(labels: Any, shape: tuple[int, ...]) -> Any:
 # --- rules -------------------------------------------------------------------------------------
 
 
-def _cross_entropy(a: Any, labels: Any, kept: list[Any] | None = None) -> Any:
+class _SavingRule(Rule):
+    """A rule whose forward pass saves arrays for the backward pass of the node that it makes.
+
+    Attributes:
+        saved: these arrays. They are those of one node, so it is the rule bound for that node that
+            has them; its VJP uses them up.
+    """
+
+    __slots__ = ("saved",)
+
+    def __init__(
+        self, name: str, compute: Callable[..., Any], vjps: Sequence[Vjp | None], **facts: Any
+    ) -> None:
+        super().__init__(name, compute, vjps, **facts)
+        self.saved: list[Any] = []
+
+    def bind(self, options: dict[str, Any], arity: int) -> Rule:
+        """Fix the options, and let both passes share what is saved."""
+        bound: Any = super().bind(options, arity)
+        bound.compute = partial(bound.compute, saved=bound.saved)
+        bound.vjps = tuple(vjp and partial(vjp, saved=bound.saved) for vjp in bound.vjps)
+        return bound  # type: ignore[no-any-return]
+
+
+def _cross_entropy(a: Any, labels: Any, saved: list[Any] | None = None) -> Any:
     shifted = a - a.max(axis=1, keepdims=True)  # no exponential overflows
     picked = rules.pick(shifted, (np.arange(len(labels)), labels))
     powers = np.exp(shifted) if rules.is_symbol(shifted) else np.exp(shifted, out=shifted)
     total = powers.sum(axis=1, keepdims=True)
-    if kept is not None and not isinstance(a, rules.Traced):
-        kept[:] = [(powers, total)]  # so that the backward pass takes no exponential again
+    if saved is not None and not isinstance(a, rules.Traced):
+        saved[:] = [(powers, total)]  # so that the backward pass takes no exponential again
     return np.mean(np.log(total[:, 0]) - picked)
 
 
-def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = None) -> Value:
+def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, saved: Any = None) -> Value:
     # (softmax(a) - 1 at the label) / n
     n = len(labels)
     rows = np.arange(n)
@@ -191,7 +216,7 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
         softmax = powers / rules.sum_(powers, axis=1, keepdims=True)
         return rules.shared(g, n) * (softmax - (labels[:, None] == np.arange(rules.shape_of(a)[1])))
     try:
-        share, total = kept.pop()  # of the first pass, which writes its share over them
+        share, total = saved.pop()  # of the first pass, which writes its share over them
     except (AttributeError, IndexError):
         again: list[Any] = []
         _cross_entropy(a, labels, again)
@@ -202,7 +227,9 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, kept: Any = 
     return share
 
 
-_CROSS_ENTROPY: Rule = rules.rule("cross_entropy", _cross_entropy, _cross_entropy_vjp)
+_CROSS_ENTROPY: Rule = rules.register(
+    _SavingRule("cross_entropy", _cross_entropy, (_cross_entropy_vjp,))
+)
 
 
 def _binary_cross_entropy(a: Any, labels: Any) -> Any:

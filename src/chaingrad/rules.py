@@ -98,7 +98,7 @@ class Rule:
         if not options:
             return self
         vjps = [vjp and partial(vjp, **options) for vjp in self.vjps]
-        bound = Rule(self.name, partial(self.compute, **options), vjps)
+        bound = type(self)(self.name, partial(self.compute, **options), vjps)
         bound.facts = self.facts
         bound.options = options
         return bound

@@ -127,7 +127,7 @@ class Drawn:
 
     def of_cross_entropy(self):
         labels = np.arange(self.rows) % self.columns
-        return [self.array(*self.shape)], {"labels": labels, "kept": []}
+        return [self.array(*self.shape)], {"labels": labels}
 
     def of_binary_cross_entropy(self):
         return [self.array(*self.shape)], {"labels": self.array(*self.shape)}
@@ -323,7 +323,6 @@ def test_peak_of_prediction_by_every_rule(name, traced):
                 return leaves[0].apply(RULES[name], leaves, options)
 
         predicted = Ledger(run()).prediction_peak()
-        options.pop("kept", None)
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         tracemalloc.reset_peak()

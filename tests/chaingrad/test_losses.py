@@ -1,5 +1,7 @@
 """Losses against PyTorch in float64, and at sizes where a naive formula overflows."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 from chaingrad import Node, check_gradients, grad, losses
 from chaingrad.losses import cross_entropy, l2_penalty, log_softmax, mse_loss, softmax
 from chaingrad.nn import MLP, Linear
+from chaingrad.rules import RULES
 
 scores = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=st.floats(-30, 30)
@@ -164,3 +167,15 @@ def test_binary_cross_entropy_is_that_of_torch_and_finite():
     for labels, message in ((y[0], "one shape"), (y * 2, "from 0 to 1")):
         with pytest.raises(ValueError, match=message):
             losses.binary_cross_entropy_with_logits(ours, labels)
+
+
+def test_cross_entropy_keeps_its_saved_arrays_out_of_its_options():
+    logits = Node(np.zeros((2, 3)))
+    loss = cross_entropy(logits, [0, 2])
+    assert set(loss.rule.options) == {"labels"}
+    again = pickle.loads(pickle.dumps(loss))
+    again.backward()
+    loss.backward()
+    (left,) = again.parents
+    np.testing.assert_array_equal(left.grad, logits.grad)
+    assert loss.rule.saved == RULES["cross_entropy"].saved == []

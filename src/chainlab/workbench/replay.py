@@ -88,11 +88,11 @@ class Replay:
 
 
 def _rule(node: Node) -> Rule:
-    """Return the rule of a node; bind it anew if it keeps arrays for its own pass."""
+    """Return the rule of a node; bind it anew if it saves arrays for that node's own pass."""
     rule: Any = node.rule
-    if "kept" not in rule.options:
+    if not hasattr(rule, "saved"):
         return rule  # type: ignore[no-any-return]
-    return RULES[rule.name].bind(rule.options | {"kept": []}, len(node.parents))
+    return RULES[rule.name].bind(rule.options, len(node.parents))
 
 
 def _name(node: Node, i: int) -> str:
