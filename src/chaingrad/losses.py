@@ -11,6 +11,7 @@ import numpy as np
 
 from chaingrad import rules
 from chaingrad._arguments import as_node, at_least_zero, node_list
+from chaingrad._repeated import uniform_entry
 from chaingrad._wording import describe
 from chaingrad.node import Node
 from chaingrad.rules import Rule, Value, Vjp
@@ -221,7 +222,7 @@ def _cross_entropy_vjp(g: Value, out: Value, a: Value, labels: Any, saved: Any =
         again: list[Any] = []
         _cross_entropy(a, labels, again)
         share, total = again.pop()
-    scale = rules.shared(rules.uniform_entry(g), n)
+    scale = rules.shared(uniform_entry(g), n)
     share *= (scale / total).astype(share.dtype, copy=False)
     share[rows, labels] -= scale
     return share

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from chaingrad._repeated import repeated_entry, uniform_entry
 from chaingrad._scatter import add_at
 from chaingrad.facts import FACTS, UNKNOWN, Facts
 
@@ -243,18 +244,6 @@ def symbol_in(index: Any) -> Any:
     """Return the first part of an index that changes from call to call, if there is one."""
     parts = index if type(index) is tuple else (index,)
     return next(filter(is_symbol, parts), None)
-
-
-def repeated_entry(entry: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """Make a read-only array that repeats one entry: a much faster np.broadcast_to."""
-    return np.ndarray(shape, entry.dtype, entry.tobytes(), 0, (0,) * len(shape))
-
-
-def uniform_entry(g: Any) -> Any:
-    """Return ``g`` as a float if it has, or repeats, one entry: floats multiply faster."""
-    if type(g) is np.ndarray and g.size and not any(g.strides):
-        return g.item(0)
-    return g
 
 
 # --- arithmetic ---------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, _fast, checkpoint, concatenate, grad
-from chaingrad.backward import accumulate, adjoints, children_first, messages
+from chaingrad.backward import accumulate, adjoints, children_first
+from chaingrad.messages import messages
 from chaingrad.nn import MLP
 from chaingrad.rules import Rule
 from tests.chaingrad.test_fuzz import grow

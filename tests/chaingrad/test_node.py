@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chaingrad import Node, _fast, concatenate, no_grad, stack, where
-from chaingrad.backward import children_first, local_gradients
+from chaingrad.backward import children_first
+from chaingrad.messages import local_gradients
 from chaingrad.nn import Parameter
 from chaingrad.optim import SGD
 from chaingrad.rules import Rule

@@ -27,15 +27,14 @@ from chaingrad import (
     stack,
     where,
 )
+from chaingrad._repeated import repeated_entry, uniform_entry
 from chaingrad.backward import adjoints
 from chaingrad.facts import RESULT
 from chaingrad.rules import (
     RULES,
     Rule,
-    repeated_entry,
     rule,
     unbroadcast,
-    uniform_entry,
     value,
 )
 

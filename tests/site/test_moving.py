@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
-from chaingrad.backward import adjoints, local_gradients
+from chaingrad.backward import adjoints
+from chaingrad.messages import local_gradients
 from chainview import nudge, order
 from chainview.read.reading import read
 from tests.axe import severe

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chaingrad.backward import local_gradients
 from chaingrad.graph import GraphNode
+from chaingrad.messages import local_gradients
 from chaingrad.node import Node
 from chainview.draw.boxes import BACK, BARE, Direction, box, new_graph
 from chainview.draw.dot import Markup, escape, font, row

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message, messages
+from chaingrad.messages import Message, messages
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.draw.svg import either, scrolling

@@ -12,8 +12,8 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
-from chaingrad.backward import Message
 from chaingrad.graph import toposort
+from chaingrad.messages import Message
 from chainview.frameworks import _widening
 from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
 from chainview.frameworks.run import (

@@ -13,8 +13,8 @@ import torch
 from torch.autograd.function import BackwardCFunction
 
 from chaingrad._tree import is_container
-from chaingrad.backward import Message
 from chaingrad.graph import toposort
+from chaingrad.messages import Message
 from chainview.frameworks._cuts import Cut, Cuts
 from chainview.frameworks._modes import Functions, Operations, guarded, tensors_in
 from chainview.frameworks._names import Names

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.symptom import Symptom, messages, op_name, place
 from chainview.frameworks.watched import Watched

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview.frameworks.run import Summary, WatchedNode, summary
 from chainview.frameworks.watched import Watched
 from chainview.read.lines import Line

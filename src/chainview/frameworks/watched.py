@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview.frameworks._folding import fold
 from chainview.frameworks.run import Run, WatchedNode, format_on_one_line, format_value
 from chainview.read.words import listed, size_text

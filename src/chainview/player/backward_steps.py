@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview.player.formula import in_brackets, share
 from chainview.player.names import (
     EntryTable,

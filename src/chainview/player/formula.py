@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message
 from chaingrad.facts import UNKNOWN
+from chaingrad.messages import Message
 from chaingrad.rules import facts_of
 from chainview.player.names import NodeNames, amount, is_number
 from chainview.read.items import Item

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message, adjoints
-from chaingrad.backward import local_gradient as engines_own
+from chaingrad.backward import adjoints
 from chaingrad.graph import GraphNode
+from chaingrad.messages import Message
+from chaingrad.messages import local_gradient as engines_own
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.player.backward_steps import backward_steps

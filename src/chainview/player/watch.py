@@ -1,6 +1,6 @@
 """What an engine does while it sorts and differentiates a graph.
 
-The engine of `chaingrad` says so itself, in `chaingrad.backward.messages`. Nodes of another engine
+The engine of `chaingrad` says so itself, in `chaingrad.messages.messages`. Nodes of another engine
 are watched through their attribute ``grad``: for the time of a run each write to it is noted. Every
 gradient and class is put back, also when the run fails.
 """
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import Message, messages
 from chaingrad.graph import toposort
+from chaingrad.messages import Message, messages
 
 
 @dataclass(frozen=True)

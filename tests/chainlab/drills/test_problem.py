@@ -14,8 +14,8 @@ import pytest
 from py_mini_racer import MiniRacer
 
 from chaingrad.account import Ledger
-from chaingrad.backward import local_gradients
 from chaingrad.functional import value_and_grad, vjp
+from chaingrad.messages import local_gradients
 from chaingrad.node import Node
 from chainlab import random_problems
 from chainlab.drills import KINDS, costs, equations, keep, orders, problem, tiles, typed

@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from chaingrad.backward import Message
 from chaingrad.graph import toposort
+from chaingrad.messages import Message
 from chainview import draw_gradient_flow, draw_graph, play
 from chainview.frameworks import watch_jax, watch_torch
 from chainview.player.watch import Written

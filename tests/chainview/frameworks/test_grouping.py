@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from chaingrad.backward import Message
 from chaingrad.graph import toposort
+from chaingrad.messages import Message
 from chainview.frameworks._folding import fold
 from chainview.frameworks._grouping import group_parents, ordered, without_cycles
 from chainview.frameworks.run import ModuleCall, Run, WatchedNode

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from chaingrad.account import saved_bytes
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview import draw_graph
 from chainview.frameworks import diagnose, watch_jax
 from chainview.frameworks.run import Summary, summary

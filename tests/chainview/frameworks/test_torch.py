@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from chaingrad.backward import Message
+from chaingrad.messages import Message
 from chainview.frameworks import watch_torch
 from chainview.frameworks.run import Summary, summary
 from chainview.player.watch import Written, written_by

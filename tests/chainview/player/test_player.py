@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from chaingrad import Node, rules
-from chaingrad.backward import Message, local_gradients
 from chaingrad.graph import CycleError, toposort
+from chaingrad.messages import Message, local_gradients
 from chaingrad.modes import no_grad
 from chainlab.lessons import engine
 from chainview import play, play_toposort
