@@ -69,7 +69,9 @@ check_results(inputs, driver, oracle)
   private folder false: whether students have it in their notebook).
 - A check imports what it needs, in its cell, and uses no other name of the page. Statements at its
   top level that are neither imports, definitions nor assignments belong to the page alone, and so
-  do imports from `chaingrad.checks`.
+  do imports from `chaingrad.checks`. Plain data that it imports from `chainlab`, such as a list of
+  expressions, is written out: students read it in their notebook, and their process needs no
+  `chainlab`.
 
 An exercise may be drawn for each student, from the teacher's secret and the student's id. A cell of
 the exercise with `coursework: {role: draw}` then defines `draw(rng)`, which returns a dict:
@@ -131,6 +133,8 @@ OPTIONS = {
 }  # fmt: skip
 KNOWN = {"role", "part", "points", *OPTIONS}
 PAGE_ONLY = "chaingrad.checks"
+WRITTEN_OUT = "chainlab"
+PLAIN = (bool, int, float, str, tuple, list, dict)
 CodeBlock = tuple[dict[str, Any], str]  # its options, its source
 
 
@@ -346,8 +350,41 @@ def _definitions(source: str, what: str) -> dict[str, str]:
             found[node.name] = text
         elif isinstance(node, ast.ImportFrom) and node.module == PAGE_ONLY:
             continue
+        elif isinstance(node, ast.ImportFrom) and _is_data(node):
+            found[f"line {node.lineno}"] = _written_out(node)
         elif isinstance(node, (ast.Import, ast.ImportFrom, ast.Assign)):
             found[f"line {node.lineno}"] = text
+    return found
+
+
+def _is_data(node: ast.ImportFrom) -> bool:
+    """Return whether an import brings plain data of ours, which nobody else need import."""
+    if (node.module or "").partition(".")[0] != WRITTEN_OUT or node.level:
+        return False
+    return all(isinstance(value, PLAIN) for value in _imported(node).values())
+
+
+def _written_out(node: ast.ImportFrom) -> str:
+    return "\n".join(f"{name} = {_literal(value)}" for name, value in _imported(node).items())
+
+
+def _literal(value: Any) -> str:
+    """Write plain data, with a line for each entry of a dict."""
+    if not isinstance(value, dict):
+        return repr(value)
+    return "".join(["{\n", *(f"    {key!r}: {item!r},\n" for key, item in value.items()), "}"])
+
+
+def _imported(node: ast.ImportFrom) -> dict[str, Any]:
+    """Return what an import of ours brings, by the name that it gets."""
+    found: dict[str, Any] = {}
+    for alias in node.names:
+        space: dict[str, Any] = {}
+        try:
+            exec(f"from {node.module} import {alias.name}", space)
+        except ImportError as error:
+            raise ProblemError(f"a check cannot import this: {error}") from None
+        found[alias.asname or alias.name] = space[alias.name]
     return found
 
 

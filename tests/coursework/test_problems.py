@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chainlab.doctor import graded
 from coursework.__main__ import main
 from coursework.assignments import load
 from coursework.pages import parse, read_problems
@@ -150,6 +151,19 @@ def test_a_check_is_cut_into_what_each_side_may_see() -> None:
     for source in (part.source, part.inputs, part.driver, part.oracle):
         assert source.startswith("import numpy as np\nSCALE = 10")
         assert "check_results" not in source
+
+
+def test_plain_data_of_ours_is_written_out_and_functions_are_imported() -> None:
+    imports = "from chainlab.doctor.graded import SHARED as ASKED\n"
+    imports += "from chainlab.random_problems import random_graph\n"
+    [part] = parse(PAGE.replace("SCALE = 10", f"{imports}SCALE = 10"))["ex-page-twice"].parts
+    for source in (part.source, part.inputs, part.driver, part.oracle):
+        assert "from chainlab.random_problems import random_graph" in source
+        assert "chainlab.doctor" not in source
+        written = source[source.index("ASKED =") : source.index("}\n") + 1]
+        space: dict[str, object] = {}
+        exec(written, space)
+        assert space["ASKED"] == graded.SHARED
 
 
 def test_inputs_come_from_the_secret_alone() -> None:
@@ -302,6 +316,8 @@ def test_an_exercise_that_nobody_hands_in_may_hold_any_directive() -> None:
         ("def twice(x):", "two = 2\n\n\ndef twice(x):", r"'two = 2'; move it"),
         ('    """Two x."""\n    return 2 * x', "    return 2 * (x", r"the answer is not Python"),
         ('    """Two x."""\n    return 2 * x', '    """Two x."""', r"twice: write its body"),
+        ("SCALE = 10", "from chainlab.doctor.graded import NONE", r"cannot import .*'NONE'"),
+        ("SCALE = 10", "from chainlab.nowhere import X", r"No module named 'chainlab.nowhere'"),
         ("SCALE = 10", "SCALE = (10", r"the check 'numbers' is not Python"),
     ],
 )  # fmt: skip

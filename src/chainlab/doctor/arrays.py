@@ -74,7 +74,7 @@ _try("(A + B).sum()", "A B", (A, B), "a rule: + of arrays", "the rule of + where
      "a + b", "A.sum()", required=True, subject="+ of arrays")  # fmt: skip
 _try("(A * B).sum()", "A B", (A, B), "a rule: * of arrays",
      "the rule of * where data are arrays: entry by entry", "a * b", "A.sum()",
-     required=True, subject="* of arrays")  # fmt: skip
+     required=True, graded=True, subject="* of arrays")  # fmt: skip
 _WEIGHED = ("A.sum()", "(A * B).sum()")
 for _text in ("((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()"):
     # whatever the order, in one of the two + sends to A first
@@ -100,7 +100,8 @@ for _op in "+-*/":
     _rules: tuple[str, ...] = (f"a {_op} b", *_WEIGHED)
     for _shapes in _WIDE:
         _try(f"((A {_op} B) * W).sum()", "A B W", _all_three(*_shapes),
-             BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3))  # fmt: skip
+             BROADCAST, _UNBROADCAST, *_rules, required=_shapes[0] == (2, 3),
+             graded=(_op, _shapes) == ("-", _WIDE[0]))  # fmt: skip
         _alone[_op, _shapes] = ARRAYS[-1].text
     _try(f"((A {_op} b) * W).sum()", "A b W", (A, 0.7, W), BROADCAST, _UNBROADCAST, *_rules)
     _alone[_op, "b"] = ARRAYS[-1].text
@@ -120,7 +121,7 @@ for _op in "+-*/":
 
 ARRAYS.subject = "@"
 _try("((A @ B) * W).sum()", "A B W", (_array(2, 3), _array(3, 4, low=0.9), _array(2, 4, low=0.2)),
-     MATMUL, _TRANSPOSE, *_WEIGHED, required=True)  # fmt: skip
+     MATMUL, _TRANSPOSE, *_WEIGHED, required=True, graded=True)  # fmt: skip
 _try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(3, 2, low=0.2)),
      FORGETS, "the rule of @: each share is a product with the gradient of the result",
      "((A @ B) * W).sum()")  # fmt: skip
@@ -152,7 +153,8 @@ for _view, _shape in _SUMS:
     _try(f"(A{_view} * W).sum()", "A W", (A, _array(*_shape, low=0.2)),
          f"{SUM} over an axis",
          "the rule of sum: the axis that was summed has to come back, or the shape does not fit",
-         *_WEIGHED, required="-1" not in _view, subject=OVER_AXIS, named=True,
+         *_WEIGHED, required="-1" not in _view, graded=_view == ".sum(axis=0)",
+         subject=OVER_AXIS, named=True,
          demanded=True)  # fmt: skip
 
 _VIEWS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -178,7 +180,8 @@ for _name in FUNCTIONS:
     _try(f"(A.{_name}() * W).sum()", "A W", (A - 0.9 if _name == "relu" else A, W),
          f"a rule: {_name} of arrays",
          f"the rule of {_name} where data are arrays: functions of NumPy, not of math", *_WEIGHED,
-         required=_name in ("exp", "log", "relu"), subject=f"{_name} of arrays")  # fmt: skip
+         required=_name in ("exp", "log", "relu"), graded=_name in ("exp", "log"),
+         subject=f"{_name} of arrays")  # fmt: skip
 _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
      "the rule of ** where data are arrays", "a ** 3", *_WEIGHED,
      subject="** of arrays")  # fmt: skip
@@ -258,16 +261,18 @@ _again("(A * A ** 2 * W).sum()", "A W", (A, W), "** of arrays", "a * a ** 3", "(
 
 ARRAYS.subject = SHARED
 _ROW = _array(3, low=0.9)
-_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _twice["+", _WIDE[0]], *_ALL)
-_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _alone["/", _WIDE[0]], *_ALL)
+_try("((A + b) * A).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _twice["+", _WIDE[0]], *_ALL,
+     graded=True)  # fmt: skip
+_try("(A / b).sum()", "A b", (A, _ROW), TOGETHER, SHARED_BY_TWO, _alone["/", _WIDE[0]], *_ALL,
+     graded=True)  # fmt: skip
 _try("(2 - A * 3).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
-     "((A * 2) * W).sum()", "((2 - A) * W).sum()", *_ALL)  # fmt: skip
+     "((A * 2) * W).sum()", "((2 - A) * W).sum()", *_ALL, graded=True)  # fmt: skip
 _try("(A.sum(axis=1, keepdims=True) * A).sum()", "A", (A,), TOGETHER, SHARED_BY_TWO,
      "(A * (A.sum(axis=1, keepdims=True) * B).sum() * W).sum()", _alone["*", _WIDE[2]],
-     "(A.sum(axis=1, keepdims=True) * W).sum()", *_ALL)  # fmt: skip
+     "(A.sum(axis=1, keepdims=True) * W).sum()", *_ALL, graded=True)  # fmt: skip
 _try("((A - B).relu() * A).sum()", "A B", (A, A[::-1]), TOGETHER, SHARED_BY_TWO,
      "(A.relu() * W).sum()", "(A * A.relu() * W).sum()", "(A * (B * (B * (A - B))) * W).sum()",
-     *_ALL)  # fmt: skip
+     *_ALL, graded=True)  # fmt: skip
 _try("(A * b).sum()", "A b", (np.array([[1, 2, 3], [4, 5, 6]]), 0.5), WHOLE_ARRAYS,
      "where data and gradients are made: an array of integers must not make them whole",
      *_WEIGHED, "((A * b) * W).sum()", whole=True, corner=True, subject=OF_WHOLE)  # fmt: skip

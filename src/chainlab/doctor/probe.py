@@ -65,6 +65,7 @@ class Probe:
         only_remark: whether failing is a choice that others have made, too.
         refused: what an error is called that an engine may raise here on purpose.
         demanded: whether the project asks for it, so that at a milestone neither is a choice.
+        graded: whether the project's grader has points for it, too.
         corner: whether it tries a corner that comes after all else.
         milestone: of the project "Your own engine", from which on it is tried.
         required: whether that milestone is not reached without the operation.
@@ -83,6 +84,7 @@ class Probe:
     only_remark: bool = False
     refused: str = ""
     demanded: bool = False
+    graded: bool = False
     corner: bool = False
     milestone: int = 1
     required: bool = False

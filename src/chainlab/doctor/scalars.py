@@ -157,15 +157,17 @@ def _untouched(engine: Any) -> Iterator[Observation]:
 
 _program("a = 0.1", FLOAT32, _PRECISE, _held(0.1), only_remark=True, demanded=True, rtol=1e-12,
          subject="leaves")  # fmt: skip
-_try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True, subject="+")
-_try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True, subject="*")
-_within("(a + b) * c", "a b c", (2, 3, 7), "+", "a + b", "a * b")
-_within("(a * b) * c", "a b c", (2, 3, 7), "*", "a * b")
+_try("a + b", "a b", (3, 5), "a rule: +", _RULE.format("+"), required=True, graded=True,
+     subject="+")  # fmt: skip
+_try("a * b", "a b", (3, 5), "a rule: *", _RULE.format("*"), required=True, graded=True,
+     subject="*")  # fmt: skip
+_within("(a + b) * c", "a b c", (2, 3, 7), "+", "a + b", "a * b", graded=True)
+_within("(a * b) * c", "a b c", (2, 3, 7), "*", "a * b", graded=True)
 _try("c * (a * b)", "a b c", (2, 3, 0), "a gradient of 0 taken for none",
      "tests such as `if self.grad` and `self.grad or 1.0`: 0 is a gradient, too",
-     "(a * b) * c")  # fmt: skip
+     "(a * b) * c", graded=True)  # fmt: skip
 _try("(a + b) * (c + d)", "a b c d", (2, 3, 7, 11), TOGETHER, SHARED_BY_TWO,
-     "(a + b) * c", "(a * b) * c")  # fmt: skip
+     "(a + b) * c", "(a * b) * c", graded=True)  # fmt: skip
 _program("y = a, a leaf", "a pass that starts at a leaf",
          "the seed: the gradient of the root is 1, also where it is a leaf",
          _leaf_alone)  # fmt: skip
@@ -316,7 +318,8 @@ def _timed(engine: Any) -> Iterator[Observation]:
     yield "the time for four times as many nodes", many / few, 4.0
 
 
-_try("a * b + a * c", "a b c", (2, 3, 5), OVERWRITES, SEND, "a + b", "a * b", "(a + b) * c")
+_try("a * b + a * c", "a b c", (2, 3, 5), OVERWRITES, SEND, "a + b", "a * b", "(a + b) * c",
+     graded=True)  # fmt: skip
 
 
 def _overwrites(op: str, *needs: str) -> None:
@@ -333,16 +336,20 @@ for _text in ("(a + b) + a", "a + (a + b)", "(b + a) + a", "a + (b + a)"):
     _try(_text, "a b", (2, 3), ONE_ARRAY, KEPT, "a + b", "(a + b) * c", "a * b + a * c",
          "a * (a + b)", "a * (b + a)")  # fmt: skip
 _IN_PLACE = ("(a + b) + a", "a + (a + b)", "(b + a) + a", "a + (b + a)")
-_try("a * a", "a", (3,), ONE_SHARE, _ROOM, "a * b", "a * (a * b)", "a * (b * a)")
-_try("a + a", "a", (3,), ONE_SHARE, _ROOM, "a + b", "a * (a + b)", "a * (b + a)")
+_try("a * a", "a", (3,), ONE_SHARE, _ROOM, "a * b", "a * (a * b)", "a * (b * a)",
+     graded=True)  # fmt: skip
+_try("a + a", "a", (3,), ONE_SHARE, _ROOM, "a + b", "a * (a + b)", "a * (b + a)",
+     graded=True)  # fmt: skip
 NUMBERS.subject = ORDER
 _try("u = a * b, u * u", "a b", (2, 3), UNSORTED,
      "how often a node is visited: once, also where both operands are this node",
-     "(a + b) * c", "(a * b) * c", "a * a", f=lambda a, b: (u := a * b) * u)  # fmt: skip
+     "(a + b) * c", "(a * b) * c", "a * a", graded=True,
+     f=lambda a, b: (u := a * b) * u)  # fmt: skip
 _try("u = a * b, u + u * c", "a b c", (2, 3, 5), UNSORTED, _ORDER, *_BASE,
-     f=lambda a, b, c: (u := a * b) + u * c)  # fmt: skip
+     f=lambda a, b, c: (u := a * b) + u * c, graded=True)  # fmt: skip
 _try("u = a * b, u * c + u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
-     "u = a * b, u + u * c", *_BASE, f=lambda a, b, c: (u := a * b) * c + u)  # fmt: skip
+     "u = a * b, u + u * c", *_BASE, f=lambda a, b, c: (u := a * b) * c + u,
+     graded=True)  # fmt: skip
 _program("a = a + a, 40 times", UNSORTED,
          "how often a node is visited: 2⁴⁰ paths lead through 40 nodes, and each is to send once",
          _doubled, "a + a", "u = a * b, u * u", "u = a * b, u + u * c",
@@ -352,7 +359,7 @@ _try("a * b + c * d", "a b c d", (2, 2, 2, 2), EQUAL,
      "a + b", "a * b", "(a + b) * c")  # fmt: skip
 _try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
      "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE, *ONCE_MORE,
-     f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u)  # fmt: skip
+     f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u, graded=True)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
      "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused",
@@ -508,25 +515,26 @@ _POWER = "the rule of **: n a^(n - 1) for every n"
 for _text, _need in [
     ("a + 2", "a + b"), ("2 + a", "a + b"), ("a * 2", "a * b"), ("2 * a", "a * b")
 ]:  # fmt: skip
-    _try(_text, "a", (4,), NUMBER, _PLAIN, _need, required=True)
+    _try(_text, "a", (4,), NUMBER, _PLAIN, _need, required=True, graded=True)
 _try("np.float64(2) * a", "a", (4,), NUMBER, _PLAIN, "a * b")
-_try("-a", "a", (3,), "a rule: unary -", _RULE.format("unary -"), required=True,
+_try("-a", "a", (3,), "a rule: unary -", _RULE.format("unary -"), required=True, graded=True,
      subject="unary -")  # fmt: skip
-_try("a - b", "a b", (3, 5), "a rule: -", _RULE.format("-"), "a + b", required=True,
+_try("a - b", "a b", (3, 5), "a rule: -", _RULE.format("-"), "a + b", required=True, graded=True,
      subject="-")  # fmt: skip
-_try("a / b", "a b", (3, 5), "a rule: /", _RULE.format("/"), "a * b", required=True,
+_try("a / b", "a b", (3, 5), "a rule: /", _RULE.format("/"), "a * b", required=True, graded=True,
      subject="/")  # fmt: skip
-_try("a ** 3", "a", (2,), "a rule: **", _RULE.format("**"), required=True, subject="**")
+_try("a ** 3", "a", (2,), "a rule: **", _RULE.format("**"), required=True, graded=True,
+     subject="**")  # fmt: skip
 for _text, _need in [
     ("a - 2", "a - b"), ("2 - a", "a - b"), ("a / 2", "a / b"), ("2 / a", "a / b")
 ]:  # fmt: skip
-    _try(_text, "a", (4,), NUMBER, _PLAIN, _need, required=True)
+    _try(_text, "a", (4,), NUMBER, _PLAIN, _need, required=True, graded=True)
 _try("sum([a, b])", "a b", (3, 5), NUMBER, "__radd__: sum() starts with the number 0",
      "a + b", "(a + b) * c", "2 + a")  # fmt: skip
 for _name in FUNCTIONS:
     _bug = EXP if _name == "exp" else f"a rule: {_name}"
     _try(f"a.{_name}()", "a", (0.5,), _bug, _RULE.format(_name), required=_name == "relu",
-         subject=_name, named=True, demanded=True)  # fmt: skip
+         graded=_name == "relu", subject=_name, named=True, demanded=True)  # fmt: skip
 _try("a.relu()", "a", (-2,), "a rule: relu", _RULE.format("relu"), subject="relu", named=True,
      demanded=True)  # fmt: skip
 
@@ -536,13 +544,13 @@ for _text in _WITH_A_NUMBER:
             subject=WITH_NUMBERS)  # fmt: skip
 _within("(-a) * c", "a c", (2, 7), "unary -", "-a", "a * b")
 _within("(a - b) * c", "a b c", (2, 3, 7), "-", "a - b", "(a + b) * c", "(a * b) * c")
-_within("(a / b) * c", "a b c", (2, 4, 7), "/", "a / b", "(a * b) * c")
+_within("(a / b) * c", "a b c", (2, 4, 7), "/", "a / b", "(a * b) * c", graded=True)
 _within("(a ** 3) * c", "a c", (2, 7), "**", "a ** 3", "a * b")
 for _name in FUNCTIONS:
     _within(f"a.{_name}() * c", "a c", (0.5, 7), _name, f"a.{_name}()", "a * b")
 
 _try("(-a).relu()", "a", (3,), "a rule: relu", _RULE.format("relu"), "-a", "a.relu()",
-     subject="relu")  # fmt: skip
+     graded=True, subject="relu")  # fmt: skip
 
 NUMBERS.subject = "** of two nodes"
 _try("2 ** a", "a", (3,), NUMBER, "the rule of an exponent: d(2^a)/da = 2^a log 2")
@@ -566,13 +574,14 @@ _try("a * 2 ** a", "a", (3,), OVERWRITES, SEND,
 _try("a * (b * a ** b)", "a b", (2, 3), OVERWRITES, SEND,
      "a ** b", "a * b", "(a ** b) * c", "a * b + a * c", subject="** of two nodes")  # fmt: skip
 _try("a * a ** 3", "a", (2,), OVERWRITES, SEND,
-     "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c")  # fmt: skip
+     "a ** 3", "a * b", "(a ** 3) * c", "a * b + a * c", graded=True)  # fmt: skip
 for _name in FUNCTIONS:
     _try(f"a * a.{_name}()", "a", (0.5,), OVERWRITES, SEND,
          f"a.{_name}()", "a * b", f"a.{_name}() * c", "a * b + a * c", subject=_name)  # fmt: skip
 _try("(a - b).relu() * a + (b - a).relu() * c", "a b c", (3, 2, 5), TOGETHER, SHARED_BY_TWO,
      "(a - b) * c", "a.relu() * c", "a * b + a * c", "u = a * b, u + u * c",
-     "a * (a - b)", "a * (b - a)", "a * a.relu()", "(-a).relu()", subject=SHARED)  # fmt: skip
+     "a * (a - b)", "a * (b - a)", "a * a.relu()", "(-a).relu()", graded=True,
+     subject=SHARED)  # fmt: skip
 _try("a - a", "a", (3,), ONE_SHARE, "the rule of - when both operands are one node",
      "a - b", "a + a", "a * (a - b)", "a * (b - a)", subject="-")  # fmt: skip
 
