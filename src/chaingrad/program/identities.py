@@ -120,7 +120,7 @@ def _negated(x: Recorded) -> Found:
 
 def _scaled(x: Recorded) -> tuple[float, Recorded] | None:
     """Return (c, y) if ``x`` is c y for a plain number c and floats y."""
-    if any(y.is_array and not _is_floating(y) for y in x.args):
+    if any(not _is_floating(y) and (y.is_array or y.dtype.kind == "b") for y in x.args):
         return None
     if x.op == "negative":
         return -1.0, x.args[0]

@@ -547,3 +547,29 @@ def test_what_no_number_upsets(name, dtype, order):
         expected, got = f(a), f(tape.input(a))
     assert got.dtype == expected.dtype
     np.testing.assert_array_equal(got.example, expected)
+
+
+@pytest.mark.parametrize("d", [1.5, -1.5, np.float64(1.5), np.array(1.5)], ids=repr)
+@pytest.mark.parametrize(
+    "of_truth",
+    [
+        lambda t: -(1.0 * t),
+        lambda t: -1.0 * (1.0 * t),
+        lambda t: 0.5 * (-2.0 * t),
+        lambda t: (-2.0 * t) / 2.0,
+        lambda t: 2.0 - (-(1.0 * t)),
+        lambda t: 0.0 - 1.0 * t,
+        lambda t: np.maximum(-1.0 * t, 0),
+        lambda t: -(t / 1.0),
+    ],
+)
+@pytest.mark.parametrize("truth", [lambda d: d > 0, lambda d: np.maximum(d, 1.0) > 2.0])
+def test_the_truth_of_a_number_is_no_float(truth, of_truth, d):
+    """``-True`` is -1 for Python, and an error for NumPy, whose maximum gives its own truths."""
+
+    def f(x, d):
+        return x * (3.0 + of_truth(truth(d)))
+
+    for number in (d, float(d)):
+        value, slope = program(f)(2.0, number)
+        assert (value, slope) == (2.0 * slope, 3.0 + of_truth(truth(float(d)) * 1))
