@@ -8,7 +8,9 @@ Object.assign(window, { make, makeButton });
 (() => {
   const root = document.documentElement;
   const ANSWERS = ".solution, .predict > details, .checked > details";
-  const answers = [...document.querySelectorAll(`main details:is(${ANSWERS})`)];
+  const answers = /** @type {HTMLDetailsElement[]} */ ([
+    ...document.querySelectorAll(`main details:is(${ANSWERS})`),
+  ]);
   let theme = "";
   let folded = [];
 
@@ -32,21 +34,29 @@ Object.assign(window, { make, makeButton });
     document.querySelector("article")?.append(make("p", { className: "answers" }, button));
 })();
 
+// Act on what the address leads to: now, and whenever a link within the page is followed.
+window.onArrival = (act) => {
+  const arrive = (hash) => act(document.getElementById(decodeURIComponent(hash.slice(1))));
+  addEventListener("hashchange", () => arrive(location.hash));
+  addEventListener("click", ({ target }) => {
+    const link = /** @type {Element} */ (target).closest?.("a[href^='#']");
+    arrive(/** @type {HTMLAnchorElement} */ (link)?.hash ?? "");
+  });
+  arrive(location.hash);
+};
+
 // A link unfolds what it leads into: browsers of 2024 do not all, and none unfolds the section or the
 // check that the link itself names.
 (() => {
-  const leadTo = (hash) => {
-    const place = document.getElementById(decodeURIComponent(hash.slice(1)));
-    let fold = place?.querySelector(":scope > details:is(.about-checks, .hide)") ?? place;
+  const leadTo = (place) => {
+    const fold = place?.querySelector(":scope > details:is(.about-checks, .hide)") ?? place;
     const folded = [];
-    for (; (fold = fold?.closest("details")); fold = fold.parentElement)
-      if (!fold.open) folded.push(fold);
+    for (let at = fold; (at = at?.closest("details")); at = at.parentElement)
+      if (!(/** @type {HTMLDetailsElement} */ (at).open)) folded.push(at);
     folded.forEach((details) => (details.open = true));
     if (folded.length) place.scrollIntoView();
   };
-  addEventListener("hashchange", () => leadTo(location.hash));
-  addEventListener("click", ({ target }) => leadTo(target.closest?.("a[href^='#']")?.hash ?? ""));
-  leadTo(location.hash);
+  window.onArrival(leadTo);
 })();
 
 // What is wider than its box scrolls by itself, by keyboard too: also what was folded at first. As

@@ -19,7 +19,7 @@ function spoken(text) {
 }
 
 (() => {
-  const page = document.querySelector('meta[name="course-page"]')?.content;
+  const { page } = kept;
 
   class Question {
     constructor(box) {

@@ -1,7 +1,7 @@
 // The output that answers a question, and a paragraph that quotes it, are veiled until the reader has
 // predicted or skipped: a line stands in their place. The build has marked them.
 (() => {
-  const page = document.querySelector('meta[name="course-page"]')?.content;
+  const { page } = kept;
   const EVERYWHERE = "reading"; // what is kept for all pages
   const SAYS = "The answer comes next: predict first.";
 
@@ -69,18 +69,14 @@
   }
 
   const asked = {};
-  for (const box of document.querySelectorAll("[data-veil]"))
-    (asked[box.dataset.veil] ??= []).push(box);
+  const all = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-veil]"));
+  for (const box of all) (asked[box.dataset.veil] ??= []).push(box);
   for (const [name, boxes] of Object.entries(asked))
     new Veil(boxes, document.querySelectorAll(`.answers-${name}`));
 
-  const leadTo = (hash) => {
-    const place = document.getElementById(decodeURIComponent(hash.slice(1)));
+  onArrival((place) => {
     const isVeiled = place?.closest("[hidden='until-found']");
     place?.dispatchEvent(new Event("reveal", { bubbles: true }));
     if (isVeiled) place.scrollIntoView();
-  };
-  addEventListener("hashchange", () => leadTo(location.hash));
-  addEventListener("click", ({ target }) => leadTo(target.closest?.("a[href^='#']")?.hash ?? ""));
-  leadTo(location.hash);
+  });
 })();

@@ -52,10 +52,13 @@ window.kept = (() => {
     again(act) {
       try {
         // With a limit: in a window that draws no frames nothing is ever idle.
-        const idle = window.requestIdleCallback ?? setTimeout;
+        const idle = window.requestIdleCallback ?? ((later) => setTimeout(later));
         if (sessionStorage.getItem(RAN)) idle(act, { timeout: 2000 });
       } catch {} // it allows no storage
     },
+    /** The name that this page's work is kept under. */
+    page: /** @type {HTMLMetaElement} */ (document.querySelector("meta[name='course-page']"))
+      ?.content,
     codeOf,
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>

@@ -1,10 +1,14 @@
 // What a reader has done on this page, shown at its end, to be downloaded or forgotten.
 (() => {
-  const page = document.querySelector('meta[name="course-page"]')?.content;
+  const { page } = kept;
   const article = document.querySelector("article.bd-article");
   if (!page || !article) return;
-  const notebookAt = document.querySelector('link[type="application/x-ipynb+json"]')?.href;
-  const progressAt = document.querySelector('meta[name="course-progress"]')?.content;
+  const notebookAt = /** @type {HTMLLinkElement} */ (
+    document.querySelector('link[type="application/x-ipynb+json"]')
+  )?.href;
+  const progressAt = /** @type {HTMLMetaElement} */ (
+    document.querySelector('meta[name="course-progress"]')
+  )?.content;
   const told = JSON.parse(document.getElementById("live-cells")?.textContent ?? "{}");
   let panel;
   let forgotten;
@@ -107,7 +111,7 @@
   /** The page's notebook, which installs the engine from the site that it is read on. */
   async function notebookFromHere() {
     const notebook = await (await fetch(notebookAt)).json();
-    const site = new URL(document.documentElement.dataset.content_root, location).href;
+    const site = new URL(document.documentElement.dataset.content_root, location.href).href;
     const [first] = notebook.cells;
     first.source = [first.source]
       .flat()
@@ -128,7 +132,7 @@
   }
 
   document.addEventListener("click", async (event) => {
-    const link = event.target.closest?.("a");
+    const link = /** @type {Element} */ (event.target).closest?.("a");
     const plain = event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
     if (!notebookAt || link?.href !== notebookAt || plain || location.protocol === "file:") return;
     event.preventDefault();

@@ -222,13 +222,15 @@
         : NodeFilter.FILTER_ACCEPT,
     );
     const ranges = [];
-    while (walker.nextNode())
-      for (const match of walker.currentNode.data.matchAll(pattern)) {
+    while (walker.nextNode()) {
+      const text = /** @type {Text} */ (walker.currentNode);
+      for (const match of text.data.matchAll(pattern)) {
         const range = new Range();
         range.setStart(walker.currentNode, match.index);
         range.setEnd(walker.currentNode, match.index + match[0].length);
         ranges.push(range);
       }
+    }
     return ranges;
   }
 
