@@ -6,6 +6,8 @@ The rules:
   but for the checks that come with the assignment: the last definition of a name counts. A cell
   that fails is noted and stops nothing else.
 - A part of an exercise earns its points if every result is right for every input drawn, else 0.
+  A result that follows rightly from one wrong result of an earlier part counts as right, if the
+  page says how it follows.
 - A cell or a call that takes too long, or ends the process, is left out, and the rest goes on in a
   new process. After `LOSSES` of these, or when the submission's time is used up, what is not
   answered yet earns nothing.
@@ -22,7 +24,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 from chaingrad.checks import Difference, first_difference
-from coursework import quotes, smuggling
+from coursework import following, quotes, smuggling
 from coursework.assignments import Assignment
 from coursework.drawing import derived
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
@@ -48,6 +50,7 @@ REMARKS = 12
 Places = dict[str, tuple[str, int]]  # of names: the file, and the line in it
 GIVEN = Cell(0, "")  # stands for what every student is given
 UNWRITTEN = "it still raises NotImplementedError"
+FOLLOWS = "what is wrong here follows from {}, where points were lost already"
 GIVEN_UP = "the submission had used up its time, or its processes, before this was asked"
 
 
@@ -215,6 +218,7 @@ class _Assessment:
         if not places:
             return _no_points(part, "missing", self._why_missing(names))
         self._code[problem.id] = undirected(quotes.called(self._cells, places))
+        slips = list[str]()
         for draw in self._key.draws[problem.id, part.name]:
             call = {"driver": part.driver, "entry": "driver", "inputs": draw.inputs}
             got = session.request("call", most=draw.most, **call)
@@ -225,9 +229,20 @@ class _Assessment:
                     return _no_points(part, "missing", self._why_missing(lacking))
                 return _no_points(part, "failed", self._quote(got))
             wrong = _compare(part, draw.expected, got)
-            if wrong:
+            slip = following.slip(part, draw.inputs, draw.expected, got) if wrong else ""
+            if slip and self._has_cost_points(problem, slip):
+                slips.append(slip)
+            elif wrong:
                 return _no_points(part, "wrong", **asdict(wrong))
+        if slips:
+            said = undirected(FOLLOWS.format(" and ".join(dict.fromkeys(slips))))
+            return PartMark(part.name, part.points, part.points, "follows", problem=said)
         return PartMark(part.name, part.points, part.points, "right")
+
+    def _has_cost_points(self, problem: Problem, slip: str) -> bool:
+        """Return whether the part that compares this result has lost its points."""
+        told = [self._answers.get((problem.id, p.name)) for p in problem.parts if slip in p.results]
+        return any(mark is not None and mark.verdict == "wrong" for mark in told)
 
     def _note_loss(self, reason: str) -> None:
         if isinstance(self._at, Cell):
@@ -321,7 +336,7 @@ def _belongs(grade_id: str, problem: str) -> bool:
 
 def _compare(part: Part, expected: dict[str, Any], got: Any) -> Difference | None:
     try:
-        return first_difference(expected, got, part.rtol, part.atol, part.hints)
+        return first_difference(part.asked(expected), got, part.rtol, part.atol, part.hints)
     except Exception as error:  # whatever the error, only this part is wrong, not the batch
         return Difference("result", f"cannot be compared: {type(error).__name__}", "", "")
 

@@ -59,7 +59,7 @@ def verdict(word: str) -> Markup:
     """Show whether a part is right, with a word, a sign and a colour."""
     if word in ("judged", "open"):
         return Markup("{}").format("judged" if word == "judged" else "not judged yet")
-    colour, sign = ("good", "✓") if word == "right" else ("bad", "✗")
+    colour, sign = ("good", "✓") if word in ("right", "follows") else ("bad", "✗")
     return Markup('<span class="{}">{} {}</span>').format(colour, sign, word)
 
 

@@ -8,19 +8,19 @@ from typing import Any, Literal
 
 from coursework.assignments import Assignment
 
-Verdict = Literal["right", "wrong", "failed", "missing", "judged", "open"]
+Verdict = Literal["right", "follows", "wrong", "failed", "missing", "judged", "open"]
 Kind = Literal["automatic", "judged", "paper"]  # who found the points of a part
 
 
 @dataclass(frozen=True)
 class PartMark:
-    """One part of an exercise: the points it got, and if they are 0, why."""
+    """One part of an exercise: the points it got, and if it isn't right, why."""
 
     name: str
     points: float
     max_points: float
-    # `wrong` results came, the code `failed` to give any, a name is `missing`; a person has
-    # `judged` a part, or it is `open`
+    # it is `right`, or `follows` rightly from a wrong result; `wrong` results came, the code
+    # `failed` to give any, a name is `missing`; a person has `judged` a part, or it is `open`
     verdict: Verdict
     result: str = ""  # the name of the first that is wrong
     problem: str = ""  # what is wrong, in words; the rest goes with it

@@ -67,6 +67,13 @@ check_results(inputs, driver, oracle)
   exercise, 1), `draws` (how many inputs, 5), `rtol` (1e-6), `atol` (1e-9), `hints` ({name of a
   result, or "*" for all others: what to think of if it is wrong}), `visible` (true, or in a
   private folder false: whether students have it in their notebook).
+- Instead of `part` and `points`, a check may have `parts`, a list of these with `results`, the
+  names of the results that each compares. Results that none of them names belong to all. One slip
+  then costs the part that it stands in: `parts: [{part: nodes, points: 2, results: [y, x]}, {part:
+  leaves, points: 2, results: [a, b], follows: [y, x]}]`. Where a part says which earlier results
+  it `follows`, the check defines `follow(inputs, found)`, which returns what each of these, and of
+  its own, should be, made from the ones before it in `found`. A part whose results follow rightly
+  from one wrong result earns its points, and the feedback says so (`coursework.following`).
 - A check imports what it needs, in its cell, and uses no other name of the page. Statements at its
   top level that are neither imports, definitions nor assignments belong to the page alone, and so
   do imports from `chaingrad.checks`. Plain data that it imports from `chainlab`, such as a list of
@@ -119,7 +126,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from coursework.drawing import BOOK
-from coursework.problems import DEFINITIONS, Part, Problem, above_zero, validate
+from coursework.problems import DEFINITIONS, Part, Problem, above_zero, repeated, validate
 from coursework.sources import sources
 from coursework.syntax import parse_module
 from coursework.trusted import ProblemError, errors_at
@@ -131,7 +138,8 @@ LEVEL = re.compile(r"^(?:(★{1,3}) +)?(.*)")
 OPTIONS = {
     "draws": int, "rtol": float, "atol": float, "hints": dict, "visible": bool, "form": bool
 }  # fmt: skip
-KNOWN = {"role", "part", "points", *OPTIONS}
+SHARE = {"part", "points", "results", "follows"}  # what a cell says of each of its parts
+KNOWN = {"role", "part", "points", "parts", *OPTIONS}
 PAGE_ONLY = "chaingrad.checks"
 WRITTEN_OUT = "chainlab"
 PLAIN = (bool, int, float, str, tuple, list, dict)
@@ -232,9 +240,10 @@ def _problem(
         id=label,
         answer="".join(answers),
         parts=tuple(
-            _part(label, options, source, private)
+            part
             for options, source in cells
             if options["role"] == "check"
+            for part in _parts(label, options, source, private)
         ),
         private=private,
         where=where,
@@ -308,6 +317,50 @@ def _cell(fence: re.Match[str]) -> CodeBlock:
 # --- checks -------------------------------------------------------------------------------------
 
 
+def _parts(label: str, options: dict[str, Any], source: str, private: bool) -> Iterator[Part]:
+    """Yield the part of a check, or the parts that share its cell, each with some results."""
+    shares = _shares(options)
+    options = {key: value for key, value in options.items() if key != "parts"}
+    first = {key: shares[0][key] for key in ("part", "points")} if shares else {}
+    part = _part(label, options | first, source, private)
+    if not shares:
+        yield part
+    for share in shares:
+        results, follows = tuple(share["results"]), tuple(share.get("follows", ()))
+        if follows and not part.follow:
+            raise ProblemError(f"the check {part.name!r} defines no function follow")
+        yield replace(
+            part,
+            name=str(share["part"]),
+            points=above_zero(share["points"], repr(share["part"])),
+            cell=part.name,
+            results=results,
+            elsewhere=tuple(n for s in shares for n in s["results"] if n not in results),
+            follows=follows,
+            follow=part.follow if follows else "",
+        )
+
+
+def _shares(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a check says of each of its parts; raise `ProblemError` if it isn't sound."""
+    shares: list[dict[str, Any]] = options.get("parts", [])
+    if shares and ("part" in options or "points" in options):
+        raise ProblemError("a check has a 'part' and 'points', or 'parts', and not both")
+    before = list[str]()
+    for share in shares:
+        if odd := sorted((SHARE | {"follows"}) ^ (share.keys() | {"follows"})):
+            raise ProblemError(
+                f"{odd[0]!r}: each of a check's parts has a part, points and results, may say "
+                f"which earlier results it follows, and has no other option"
+            )
+        if late := [name for name in share.get("follows", ()) if name not in before]:
+            raise ProblemError(f"{share['part']!r} follows {late[0]!r}, which no earlier part has")
+        before += share["results"]
+    if twice := repeated(before):
+        raise ProblemError(f"two of the parts compare {twice!r}")
+    return shares
+
+
 def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Part:
     if unknown := sorted(options.keys() - KNOWN):
         known = ", ".join(sorted(KNOWN))
@@ -322,10 +375,11 @@ def _part(label: str, options: dict[str, Any], source: str, private: bool) -> Pa
         problem=label,
         name=name,
         points=above_zero(options.get("points", 1), repr(name)),
-        source=_without(functions, "oracle"),
+        source=_without(functions, "oracle", "follow"),
         oracle=_without(functions) if "oracle" in functions else "",
-        inputs=_without(functions, "oracle", "driver"),
-        driver=_without(functions, "oracle", "inputs"),
+        inputs=_without(functions, "oracle", "follow", "driver"),
+        driver=_without(functions, "oracle", "follow", "inputs"),
+        follow=_without(functions, "oracle", "inputs", "driver") if "follow" in functions else "",
         private=private,
         **{"visible": not private, **chosen},
     )

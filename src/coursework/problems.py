@@ -43,10 +43,19 @@ class Part:
     private: bool = False  # from a private folder
     form: bool = False  # what students see of it looks at the form of the results alone
     own: Mapping[str, Any] = field(default_factory=dict)  # the data of a drawn instance
+    cell: str = ""  # the first part of its cell, whose inputs all parts of the cell have
+    results: tuple[str, ...] = ()  # the names that it compares, if its cell has other parts
+    elsewhere: tuple[str, ...] = ()  # the names that these compare
+    follows: tuple[str, ...] = ()  # of these, the ones that its own results are made from
+    follow: str = ""  # the source of `follow`; "" where nothing follows
+
+    def asked(self, results: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the results that this part compares, of all that its cell makes."""
+        return {name: x for name, x in results.items() if name not in self.elsewhere}
 
     def seed(self, secret: str | int, k: int, attempt: int = 1) -> int:
         """Return the seed of draw ``k``, which doesn't reveal the secret."""
-        return derived_seed(secret, "check", self.problem, self.name, k, attempt)
+        return derived_seed(secret, "check", self.problem, self.cell or self.name, k, attempt)
 
     def draw(self, secret: str | int, k: int, attempt: int = 1) -> Any:
         """Draw the inputs of draw ``k``; they are the same on every machine."""
@@ -199,10 +208,25 @@ def _verify(problem: Problem, seed: str | int, draws: int | None) -> Iterator[st
             with errors_named(f"{problem.id}, {part.name!r}: oracle(inputs)"):
                 wanted = run(part.oracle, own=part.own)["oracle"](copy.deepcopy(drawn))
             rtol = min(part.rtol, STRICT)
-            wrong = checks.first_difference(wanted, got, rtol, part.atol)
+            wrong = checks.first_difference(part.asked(wanted), got, rtol, part.atol)
             if wrong:
                 yield f"{problem.where}, {problem.id}, {part.name!r}, draw {k}: {wrong}"
                 break
+            if part.follow:
+                yield from _verify_follow(problem, part, drawn, got)
+
+
+def _verify_follow(
+    problem: Problem, part: Part, drawn: Any, got: Mapping[str, Any]
+) -> Iterator[str]:
+    """Yield what is wrong with `follow`, which must return right results from right ones."""
+    names = [*part.follows, *part.results]
+    right = {name: got[name] for name in names}
+    with errors_named(f"{problem.id}, {part.name!r}: follow(inputs, found)"):
+        found = run(part.follow, own=part.own)["follow"](copy.deepcopy(drawn), copy.deepcopy(right))
+    wrong = checks.first_difference(right, found, part.rtol, part.atol)
+    if wrong:
+        yield f"{problem.where}, {problem.id}, {part.name!r}, follow(inputs, found): {wrong}"
 
 
 def above_zero(points: Any, what: str) -> float:

@@ -220,7 +220,7 @@ def marked_answer(answer: str) -> str:
 def _call(problem: Problem, part: Part, seeds: Sequence[int], form: bool = False) -> str:
     """Return the expected results for the seeds, or their form, and the call that compares."""
     digits = 12 if part.rtol >= 1e-9 else 17
-    results = [problem.expected(part, part.inputs_from(seed)) for seed in seeds]
+    results = [part.asked(problem.expected(part, part.inputs_from(seed))) for seed in seeds]
     if form:
         results = [checks.form_of(result) for result in results]
     expected = ",\n".join(f"    {_literal(result, digits, 4)}" for result in results)

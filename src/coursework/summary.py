@@ -137,7 +137,7 @@ def _problem(problem: Problem, rows: Sequence[ResultRow]) -> dict[str, Any]:
     full = sum(mark.points == mark.max_points for _, mark in marks)
     mean = html.points(statistics.fmean(mark.points for _, mark in marks), problem.points)
     parts = (part for _, mark in marks for part in mark.parts if part.kind == "automatic")
-    failures = Counter((p.name, _kind(p)) for p in parts if p.verdict != "right")
+    failures = Counter((p.name, _kind(p)) for p in parts if p.verdict not in ("right", "follows"))
     commonest = sorted(failures.items(), key=lambda f: (-f[1], f[0]))[:FAILURES]
     return {
         "title": problem.title,

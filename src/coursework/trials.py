@@ -4,7 +4,7 @@ A file `EXERCISE.toml` holds tables `[[wrong]]` and `[[right]]`. Each says `why`
 what is unusual. The answer is `code`, or the reference answer with `old` replaced by `new`. A wrong
 one says in `finds`, for each check in order (those added in a private folder may be left out),
 which result is the first that is wrong: a name, a pattern such as `v*`, `raises` where there is
-none, and "" where all are right.
+none, `follows` where all that is wrong follows from an earlier part's, and "" where all are right.
 
 Each is tried once more in float32, the default of PyTorch and JAX, with inputs and results rounded
 to it. A wrong one must lose the same parts. A right one, and the reference answer, must still be
@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 
 from chaingrad.checks import HALF, RTOL, first_difference
+from coursework import following
 from coursework.problems import Part, Problem
 from coursework.trusted import ProblemError, errors_at, errors_named
 
-RAISES = "raises"
+RAISES, FOLLOWS = "raises", "follows"
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,12 @@ def first_wrong(
 ) -> str:
     """Return the name of the first wrong result, "raises" if there is none, "" if all are right.
 
+    It's "follows" if the wrong results follow from one of an earlier part.
+
     A ``twin`` rounds inputs and results. Of results in float16 all is said to be right if they are
     refused for that alone.
     """
-    tried = replace(problem, answer=code)
+    tried, found = replace(problem, answer=code), ""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         for inputs, wanted in zip(drawn, expected, strict=True):
@@ -151,10 +154,12 @@ def first_wrong(
                     got = _results(tried, part, inputs, twin)
             except ProblemError:
                 return RAISES
-            wrong = first_difference(wanted, got, part.rtol, part.atol)
-            if wrong and wrong.hint != HALF:
+            wrong = first_difference(part.asked(wanted), got, part.rtol, part.atol)
+            if wrong and following.slip(part, inputs, wanted, got):
+                found = FOLLOWS
+            elif wrong and wrong.hint != HALF:
                 return wrong.name
-    return ""
+    return found
 
 
 def _results(tried: Problem, part: Part, inputs: Any, twin: Twin | None) -> Any:
