@@ -154,16 +154,10 @@ this.edges[chosen],this.edges[fault]];const found=`${wrong.product} = ${wrong.ri
 number}.`;if(chosen===fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number===
 "0";return{place:"all",edge:wrong.ends,label:`${here.number}, ${here.says},`,wrong:[here.alike||"rig\
 ht"],isRight:true,look:zero?"A 0 says that nothing changes: that alone is no error":"Look for anothe\
-r",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"\
-off",autocapitalize:"off",spellcheck:false,enterkeyhint:"go","aria-label":label,...more});field.setAttribute(
-"autocorrect","off");field.addEventListener("input",()=>this.mark(i,""));field.addEventListener("key\
-down",event=>{if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}below(label,...parts){
-const graph=this.element;this.element=make("div",{role:"group","aria-label":label});this.element.append(
-graph,...parts)}mark(i,state){const field=this.fields[i];for(const one of["right","wrong"])field.classList.
-toggle(`cg-${one}`,state===one);if(state==="wrong")field.setAttribute("aria-invalid","true");else field.
-removeAttribute("aria-invalid");this.clear()}focus(i=0){this.fields[i].focus()}fillOne(){const i=this.
-read().findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{
-lines,typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
+r",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
+v",{role:"group","aria-label":label});this.element.append(graph,...parts)}fillOne(){const i=this.read().
+findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{lines,
+typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
 some(Boolean))return{at:0,words:"Nothing is filled in yet."};const verdicts=answers.map((answer,i)=>answer&&
 this.judge(answer,i));verdicts.forEach((verdict,i)=>verdict?.right&&this.mark(i,"right"));const wrong=verdicts.
 findIndex(verdict=>verdict&&!verdict.right);if(wrong>=0){this.mark(wrong,"wrong");const{label,node,slot,
@@ -173,7 +167,15 @@ answers[wrong],verdicts[wrong])}}const at=verdicts.findIndex(verdict=>!verdict);
 part){const right=verdicts.filter(Boolean).length;return`${right} of ${verdicts.length} ${right>1?"a\
 re":"is"} right so far. Fill in the others.`}const parts=[...new Set(this.places.map(({part})=>part))];
 const isDone=part=>this.places.every((place,i)=>place.part!==part||verdicts[i]);const done=parts.filter(
-isDone).map(part=>`✓ ${part}`);return`${[...done,`Next: <b>${next.part}</b>`].join(". ")}.`}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
+isDone).map(part=>`✓ ${part}`);return`${[...done,`Next: <b>${next.part}</b>`].join(". ")}.`}};var Fields=class extends Answers{constructor(problem,pictures,done){super(problem,pictures,done);this.
+fields=[]}field(i,label,more={}){const field=make("input",{type:"text",autocomplete:"off",autocapitalize:"\
+off",spellcheck:false,enterkeyhint:"go","aria-label":label,...more});field.setAttribute("autocorrect",
+"off");field.addEventListener("input",()=>this.mark(i,""));field.addEventListener("keydown",event=>{
+if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}mark(i,state){const field=this.
+fields[i];for(const one of["right","wrong"])field.classList.toggle(`cg-${one}`,state===one);if(state===
+"wrong")field.setAttribute("aria-invalid","true");else field.removeAttribute("aria-invalid");this.clear()}focus(i=0){
+this.fields[i].focus()}get draft(){return this.fields.map(({value})=>value)}set draft(texts){this.fields.
+forEach((field,i)=>field.value=texts[i]??"")}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
 Math.round(x))<CLOSE;var near=(x,y)=>{if(y===null)return false;if(same(x,y))return true;if(whole(1e3*
 y)||x*y<=0)return false;const[typed,right]=[Math.abs(x),Math.abs(y)];const unit=10**(Math.floor(Math.
 log10(right))+1-DIGITS);const short=right-typed;return Math.abs(short)<=unit/2||short>0&&short<unit};
@@ -194,27 +196,27 @@ plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAl
 includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
 const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
 test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};var Boxes=class extends Answers{constructor(...given){super(...given);this.fields=this.boxes.map(({label,
-says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){return this.problem.
-entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{const{group,
-[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=["x",
-"width"].map(name=>+frame.getAttribute(name));const width=(whole2-4)/columns;const left=x+4+place*width;
-return[this.fields[i],left,+text.getAttribute("y")-11,width-4]})}get draft(){return this.fields.map(
-({value})=>value)}set draft(texts){this.fields.forEach((field,i)=>field.value=texts[i]??"")}read(){return this.
-fields.map(({value})=>value.trim()?numbersIn(value):void 0)}fill(i){this.fields[i].value=exact(this.
-boxes[i].right)}judge(numbers,i){return judge(this.boxes[i],numbers)}told(i,numbers,{mistakes}){const{
-node,label,hint,right}=this.boxes[i];this.point(node);if(!numbers.length){return{words:`<b>${label}<\
-/b> is no number. Write −3, 1/3, 0.5 or 0,5.`}}for(const[,,,along]of mistakes)this.point(node,along);
-const edge=mistakes.find(([,,,along])=>along)?.[3];return{edge,wrong:mistakes.map(([name])=>name),look:edge?
-"Look at the marked edge again":"Look at the marked node again",hint,right:exact(right),words:sentences(
-mistakes.map(([,,says])=>says))||sentence(hint)}}};var Choice=class extends Sheet{constructor(...given){super(...given);this.chosen=[];for(const node of Object.
-keys(this.problem.entry.says)){for(const box of this.groups(node))actAsButton(box,()=>this.choose(node))}
-this.show()}choose(node){const{chosen}=this;this.chosen=chosen.includes(node)?chosen.filter(one=>one!==
-node):[...chosen,node];this.clear();this.show()}show(){for(const[node,says]of Object.entries(this.problem.
-entry.says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?this.mark(place):["",
-"not chosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",`${says}: ${spoken2}`)}
-for(const drawing of this.drawings)drawing.put(node,"number",mark)}}get draft(){return this.chosen}set draft(chosen){
-this.chosen=chosen;this.show()}get wanted(){const{order,right}=this.problem.entry;return order??right}fillOne(){
+numbers.filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
+fields=this.boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){
+return this.problem.entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{
+const{group,[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=[
+"x","width"].map(name=>+frame.getAttribute(name));const width=(whole2-4)/columns;const left=x+4+place*
+width;return[this.fields[i],left,+text.getAttribute("y")-11,width-4]})}read(){return this.fields.map(
+({value})=>value.trim()?numbersIn(value):void 0)}fill(i){this.fields[i].value=exact(this.boxes[i].right)}judge(numbers,i){
+return judge(this.boxes[i],numbers)}told(i,numbers,{mistakes}){const{node,label,hint,right}=this.boxes[i];
+this.point(node);if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, 1/3, 0.5 \
+or 0,5.`}}for(const[,,,along]of mistakes)this.point(node,along);const edge=mistakes.find(([,,,along])=>along)?.[3];
+return{edge,wrong:mistakes.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at th\
+e marked node again",hint,right:exact(right),words:sentences(mistakes.map(([,,says])=>says))||sentence(
+hint)}}};var Choice=class extends Sheet{constructor(problem,pictures,done){super(problem,pictures,done);this.
+chosen=[];for(const node of Object.keys(this.problem.entry.says)){for(const box of this.groups(node))
+actAsButton(box,()=>this.choose(node))}this.show()}choose(node){const{chosen}=this;this.chosen=chosen.
+includes(node)?chosen.filter(one=>one!==node):[...chosen,node];this.clear();this.show()}mark(place){
+return[`#${place}`,`number ${place}`]}show(){for(const[node,says]of Object.entries(this.problem.entry.
+says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?this.mark(place):["","not c\
+hosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",`${says}: ${spoken2}`)}for(const drawing of this.
+drawings)drawing.put(node,"number",mark)}}get draft(){return this.chosen}set draft(chosen){this.chosen=
+chosen;this.show()}get wanted(){const{order,right}=this.problem.entry;return order??right}fillOne(){
 const next=this.wanted.find(node=>!this.chosen.includes(node));if(next)this.choose(next)}told(node,first,{
 name,says},usual){this.point(node);const[label]=this.problem.entry.says[node].split(",");const whole2=says?
 ` All in all: ${says}.`:"";return{at:node,node,label,wrong:[name??usual],words:first+whole2}}focus(node=Object.
@@ -222,13 +224,12 @@ keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Kee
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
 if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
  ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
-node,read,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{mark(place){return[`#${place}`,`number ${place}`]}check(){const{chosen}=this;
-const{entry,names}=this.problem;if(chosen.length<entry.order.length){const left=entry.order.length-chosen.
-length;if(!chosen.length)return{words:"Nothing is chosen yet."};return{words:`${left} of ${entry.order.
-length} are still to be chosen.`}}const verdict=judgeOrder(entry,chosen);if(!verdict)return{right:true};
-const{node,child}=verdict;this.point(child);const early=`${names[child]} uses it, and comes later in\
- your order.`;const look="Look at where it stands in your order";return{...this.told(node,early,verdict,
-"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+node,read,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
+length<entry.order.length){const left=entry.order.length-chosen.length;if(!chosen.length)return{words:"\
+Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
+entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`${names[child]}\
+ uses it, and comes later in your order.`;const look="Look at where it stands in your order";return{
+...this.told(node,early,verdict,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
@@ -274,15 +275,15 @@ known).value;return its?alike(value,its):other.join()===tiles.join()});let words
 is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted))words=`it is ${sized(
 value)}, and ${label} is ${shape}`;const named=made.map(([,,says])=>says).join("; or ");if(named)words=
 misfit?`${misfit}; ${named}`:named;return{right:false,mistakes:made,misfit,words}};var SPOKEN={"⊙":"times, entry by entry","−":"minus","1/2":"one half"};var spoken=tile=>SPOKEN[tile]??
-tile.replace("̄"," bar").replace("ᵀ"," transposed").replace("Σ","sum of");var Tiles=class extends Answers{constructor(...given){
-super(...given);const{entry}=this.problem;this.known=matricesOf(entry);this.formulas=entry.lines.map(
-()=>[]);const text=`<b>${entry.text}</b> Given: ${entry.seed}.`;this.rows=entry.lines.map(({label,shape},i)=>{
-const says=`${label} ${shape} =`;const name=makeButton(says,()=>this.choose(i),{"aria-label":spoken(
-says)});const place=make("span",{class:"cg-bar","aria-live":"polite"});const element=make("div",{class:"\
-cg-line"});element.append(name,place);return{element,name,place}});const tray=make("div",{class:"cg-\
-bar cg-tray",role:"group","aria-label":"Tiles"});const each=tile=>makeButton(tile,()=>this.put(tile),
-{"aria-label":spoken(tile)});this.back=makeButton("⌫",()=>this.take(),{"aria-label":"Take the last\
- tile away"});tray.append(...entry.tray.map(each),this.back);const lines=this.rows.map(({element})=>element);
+tile.replace("̄"," bar").replace("ᵀ"," transposed").replace("Σ","sum of");var Tiles=class extends Answers{constructor(problem,pictures,done){
+super(problem,pictures,done);const{entry}=this.problem;this.known=matricesOf(entry);this.formulas=entry.
+lines.map(()=>[]);const text=`<b>${entry.text}</b> Given: ${entry.seed}.`;this.rows=entry.lines.map(
+({label,shape},i)=>{const says=`${label} ${shape} =`;const name=makeButton(says,()=>this.choose(i),{
+"aria-label":spoken(says)});const place=make("span",{class:"cg-bar","aria-live":"polite"});const element=make(
+"div",{class:"cg-line"});element.append(name,place);return{element,name,place}});const tray=make("di\
+v",{class:"cg-bar cg-tray",role:"group","aria-label":"Tiles"});const each=tile=>makeButton(tile,()=>this.
+put(tile),{"aria-label":spoken(tile)});this.back=makeButton("⌫",()=>this.take(),{"aria-label":"Tak\
+e the last tile away"});tray.append(...entry.tray.map(each),this.back);const lines=this.rows.map(({element})=>element);
 this.below("Tiles and their lines",make("p",{class:"cg-asks",innerHTML:text}),...lines,tray);this.element.
 addEventListener("keydown",event=>{if(event.key==="Backspace")this.take()});this.choose(0)}choose(at){
 this.at=at;this.rows.forEach(({name},i)=>name.setAttribute("aria-pressed",String(i===at)))}put(tile){
@@ -298,55 +299,54 @@ at)}judge(tiles,i){return judgeTiles(this.problem.entry,this.known,i,tiles)}told
 words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:mistakes.
 map(([name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.
 join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
-lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Answers{constructor(problem,pictures,done,root){
+lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Fields{constructor(problem,pictures,done,root){
 super(problem,pictures,done);this.root=root;const{entry}=problem;const whole2=text=>text&&` ${text.
 replaceAll(" "," ")}`;const names=entry.names.map(([name,is])=>`<code>${name}</code>${whole2(is)}`);
-const about={class:"cg-code",tabindex:"0",role:"group","aria-label":"Forward"};[this.fields,this.marks]=
-[[],[]];const lines=entry.typed.map(({label,shape},i)=>this.row(i,label,shape));this.line=make("p",{
-class:"cg-asks cg-status",role:"status"});this.below("The graph and your lines",make("pre",about,entry.
-forward.join("\n")),make("p",{class:"cg-asks",innerHTML:`Names: ${names.join(", ")}.`}),...lines,this.
-line)}row(i,label,size){const row=make("label",{class:"cg-line"});this.fields[i]=this.field(i,`${label}\
-, of shape ${size}, in NumPy`);this.marks[i]=make("span",{class:"cg-mark","aria-hidden":"true"});const name=make(
-"code",{},`${label} =`);row.append(name,this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){
-this.marks[i].textContent={right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}get texts(){return this.
-fields.map(({value})=>value)}get draft(){return this.texts}set draft(texts){this.fields.forEach((field,i)=>field.
-value=texts[i]??"")}read(){return this.texts.map(text=>text.trim())}fill(i){this.fields[i].value=this.
-problem.entry.typed[i].right}check(){const{texts}=this;const{name}=this.problem;if(!this.read().some(
-Boolean))return{words:"Nothing is typed yet."};if(this.root)return this.judged(name,texts);return{words:`\
-Python runs in this notebook: ${coded(this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.
-split("-");const{typed}=this.problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].
-label}=${JSON.stringify(text)}`);return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).
-join(", ")})\``}async judged(name,texts){if(this.asking)return{words:this.asking};this.asking="Pytho\
-n is still at work.";this.doing("Asking Python");let verdict;try{verdict=await this.ask({type:"typed",
-name,lines:texts})}catch(error2){return{words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}
-if(texts.join("\n")!==this.texts.join("\n")){return{words:"The lines have changed meanwhile. Check t\
-hem again."}}const{marks,at,wrong,error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach(
-(mark,i)=>this.mark(i,mark==="wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(
-words)};const{node,label,right}=this.problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,
-label:`<code>${label}</code>`,error:coded(error),look:"Look at this line again, and at the marked no\
-de",hint:coded(verdict.hint),right:`<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){
-const base=new URL(`${this.root}_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL(
-"python.js",base).href);this.unreachable=UNREACHABLE;python??=new Python(base);await python.started(
-this);if(ready!==python.worker){await python.ask(this,{...question,lines:question.lines.map(()=>"")});
-ready=python.worker}const slow=setTimeout(()=>python.fail("slow"),SLOW);return python.ask(this,question).
-finally(()=>clearTimeout(slow))}whyNot({message}){if(message==="slow")return`Ended: it ran for more \
-than ${SLOW/1e3} s. The lines stay.`;if(message==="unreachable")return this.unreachable;return`This \
-cannot run now: ${escaped(message)}. The lines stay.`}status(words=""){this.line.textContent=words}doing(what){
-this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
-sheet,pictures,asks,mistakes,root,outcome}){Object.assign(this,{problem,pictures,mistakes,root,outcome});
-this.tries={};this.failed=new Set;this.lost=false;this.solved=false;this.sheet=new SHEETS[sheet](problem,
-pictures,()=>this.check(),root);this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=
-make("div",{class:"cg-bar"});this.show=makeButton("Show me",()=>this.toggle());this.bar.append(makeButton(
-"Check",()=>this.check(),{class:"cg-play"}),this.show);this.shown=make("div");this.element=make("div",
-{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),
-this.sheet.element,this.said,this.bar,this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.
-sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell(found){
-if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;if(wrong){this.correct(found)}else if(!right){
-this.say(words);this.sheet.focus(at)}else{const more=!this.solved&&this.outcome(this.result);this.solved=
-true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){if(this.lost)return"mended";return this.
-failed.size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;const tries=this.
-tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)}\
- ${this.links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
+const about={class:"cg-code",tabindex:"0",role:"group","aria-label":"Forward"};this.marks=[];const lines=entry.
+typed.map(({label,shape},i)=>this.row(i,label,shape));this.line=make("p",{class:"cg-asks cg-status",
+role:"status"});this.below("The graph and your lines",make("pre",about,entry.forward.join("\n")),make(
+"p",{class:"cg-asks",innerHTML:`Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){
+const row=make("label",{class:"cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, i\
+n NumPy`);this.marks[i]=make("span",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},
+`${label} =`);row.append(name,this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){
+this.marks[i].textContent={right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}read(){return this.
+draft.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
+const texts=this.draft;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing \
+is typed yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebo\
+ok: ${coded(this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{
+typed}=this.problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].label}=${JSON.stringify(
+text)}`);return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){
+if(this.asking)return{words:this.asking};this.asking="Python is still at work.";this.doing("Asking P\
+ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error2){return{
+words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.draft.
+join("\n")){return{words:"The lines have changed meanwhile. Check them again."}}const{marks,at,wrong,
+error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="\
+wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};const{node,label,right}=this.
+problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,label:`<code>${label}</code>`,
+error:coded(error),look:"Look at this line again, and at the marked node",hint:coded(verdict.hint),right:`\
+<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
+_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.unreachable=
+UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){await python.
+ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(()=>python.
+fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({message}){
+if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
+"unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
+y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
+sheet,pictures,asks,mistakes,root="",outcome}){this.problem=problem;this.pictures=pictures;this.mistakes=
+mistakes;this.root=root;this.outcome=outcome;this.tries={};this.failed=new Set;this.lost=false;this.
+solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);this.said=make("p",
+{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.show=makeButton(
+"Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),{class:"cg-play"}),
+this.show);this.shown=make("div");this.element=make("div",{class:"cg-task","data-name":problem.name});
+this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.said,this.bar,
+this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof
+Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell(found){if(!this.element.isConnected)
+return;const{right,wrong,words="",at}=found;if(wrong){this.correct(found)}else if(!right){this.say(words);
+this.sheet.focus(at)}else{const more=!this.solved&&this.outcome(this.result);this.solved=true;this.say(
+`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){if(this.lost)return"mended";return this.failed.
+size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;const tries=this.tries[place]=
+(this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.
+links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
 if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
 g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=[...new Set(
 rowsOf(this.mistakes,wrong).map(([,lesson])=>lesson))];const address=lesson=>`${this.root}chapters/${lesson.

@@ -1,29 +1,19 @@
 import { make } from "../../chainview/ui.js";
 import { Sheet } from "./sheet.js";
 
+/**
+ * What a sheet of answers has: it reads them all, fills one in, judges one, and tells what is wrong.
+ * @typedef {{
+ *   read(): any[],
+ *   fill(i: number): void,
+ *   mark(i: number, state: string): void,
+ *   judge(answer: any, i: number): { right?: boolean },
+ *   told(i: number, answer: any, verdict: any): object,
+ * }} Answering
+ */
+
 // Answers are given one after the other, into fields or lines: which, is for those that extend it.
 export class Answers extends Sheet {
-  // A field to type into; Enter hands in.
-  field(i, label, more = {}) {
-    const field = make("input", {
-      type: "text",
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: false,
-      enterkeyhint: "go",
-      "aria-label": label,
-      ...more,
-    });
-    field.setAttribute("autocorrect", "off"); // where it is a property, that is true or false
-    field.addEventListener("input", () => this.mark(i, ""));
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault();
-      this.done();
-    });
-    return field;
-  }
-
   // What stands below the graph.
   below(label, ...parts) {
     const graph = this.element;
@@ -31,19 +21,10 @@ export class Answers extends Sheet {
     this.element.append(graph, ...parts);
   }
 
-  mark(i, state) {
-    const field = this.fields[i];
-    for (const one of ["right", "wrong"]) field.classList.toggle(`cg-${one}`, state === one);
-    if (state === "wrong") field.setAttribute("aria-invalid", "true");
-    else field.removeAttribute("aria-invalid");
-    this.clear();
-  }
-
-  focus(i = 0) {
-    this.fields[i].focus();
-  }
-
-  // Give what is right where nothing stands yet.
+  /**
+   * Give what is right where nothing stands yet.
+   * @this {Answers & Answering}
+   */
   fillOne() {
     const i = this.read().findIndex((answer) => !answer);
     if (i < 0) return;
@@ -57,7 +38,11 @@ export class Answers extends Sheet {
     return lines ?? typed ?? boxes;
   }
 
-  // Judge what stands there: how much is right, and of the first wrong one what is to be said.
+  /**
+   * Judge what stands there: how much is right, and of the first wrong one what is to be said.
+   * @this {Answers & Answering}
+   * @returns {any} the verdict, or a promise of it
+   */
   check() {
     const answers = this.read();
     if (!answers.some(Boolean)) return { at: 0, words: "Nothing is filled in yet." };

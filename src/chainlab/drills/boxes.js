@@ -1,13 +1,13 @@
-import { Answers } from "./answers.js";
+import { Fields } from "./fields.js";
 import { exact } from "./numbers.js";
 import { judge } from "./problem.js";
 import { sentence, sentences } from "./ramp.js";
 import { numbersIn } from "./reading.js";
 
 // Numbers are written into the nodes.
-export class Boxes extends Answers {
-  constructor(...given) {
-    super(...given);
+export class Boxes extends Fields {
+  constructor(problem, pictures, done) {
+    super(problem, pictures, done);
     this.fields = this.boxes.map(({ label, says }, i) =>
       this.field(i, says, { placeholder: label.replace(/<[^>]*>/g, "") }),
     );
@@ -26,14 +26,6 @@ export class Boxes extends Answers {
       const left = x + 4 + place * width;
       return [this.fields[i], left, +text.getAttribute("y") - 11, width - 4];
     });
-  }
-
-  get draft() {
-    return this.fields.map(({ value }) => value);
-  }
-
-  set draft(texts) {
-    this.fields.forEach((field, i) => (field.value = texts[i] ?? ""));
   }
 
   // What is written in each box: the numbers that it may mean; nothing where it is empty.

@@ -3,8 +3,8 @@ import { Sheet } from "./sheet.js";
 
 // Nodes are chosen: which of the two, or in which order, is for those that extend it.
 export class Choice extends Sheet {
-  constructor(...given) {
-    super(...given);
+  constructor(problem, pictures, done) {
+    super(problem, pictures, done);
     this.chosen = [];
     for (const node of Object.keys(this.problem.entry.says)) {
       for (const box of this.groups(node)) actAsButton(box, () => this.choose(node));
@@ -17,6 +17,11 @@ export class Choice extends Sheet {
     this.chosen = chosen.includes(node) ? chosen.filter((one) => one !== node) : [...chosen, node];
     this.clear();
     this.show();
+  }
+
+  // The mark of a chosen node, and how it is spoken.
+  mark(place) {
+    return [`#${place}`, `number ${place}`];
   }
 
   show() {

@@ -4,7 +4,9 @@ import { begun, due, stateOf } from "./progress.js";
 // All kinds and levels, and what the reader has done of each; a cell leads to its next problem.
 export class Overview {
   constructor({ kinds, levels, read, start }) {
-    Object.assign(this, { kinds, levels, read });
+    this.kinds = kinds;
+    this.levels = levels;
+    this.read = read;
     this.advice = make("span");
     const ask = makeButton("Where should I start?", start);
     const line = make("p", { class: "cg-start", role: "status" }, ask, this.advice);

@@ -8,7 +8,14 @@ import { Task } from "./task.js";
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
   constructor(root, { kinds, levels, problems, banks, mistakes, page, path }) {
-    Object.assign(this, { root, kinds, levels, problems, banks, mistakes, page, path });
+    this.root = root;
+    this.kinds = kinds;
+    this.levels = levels;
+    this.problems = problems;
+    this.banks = banks;
+    this.mistakes = mistakes;
+    this.page = page;
+    this.path = path;
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
     this.got = {};
@@ -50,8 +57,9 @@ class Practice {
 
   // Keep what is half answered until the page is read again.
   keep() {
-    const { problem, solved, sheet } = this.task ?? {};
-    const draft = solved ? undefined : sheet?.draft;
+    if (!this.task) return;
+    const { problem, solved, sheet } = this.task;
+    const draft = solved ? undefined : sheet.draft;
     const kept = draft?.some((part) => part.length) ? { name: problem.name, draft } : undefined;
     if (kept || this.drafted) window.kept.put(this.page, "drills", "draft", kept);
   }
@@ -80,10 +88,11 @@ class Practice {
 
   // Show the problem of the address, if it is one's.
   follow() {
-    const [, name, level, seed] = /^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash) ?? [];
+    const [, name, ...numbers] = /^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash) ?? [];
+    const [level, seed] = numbers.map(Number);
     const kind = this.kinds.find((one) => one.name === name);
     if (!kind || !(level >= 1 && level <= this.levels) || !(seed >= 1)) return false;
-    this.open(kind, +level, +seed);
+    this.open(kind, level, seed);
     return true;
   }
 

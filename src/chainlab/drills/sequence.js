@@ -3,10 +3,6 @@ import { judgeOrder } from "./problem.js";
 
 // Nodes are chosen one after the other, in the order in which they pass on.
 export class Sequence extends Choice {
-  mark(place) {
-    return [`#${place}`, `number ${place}`];
-  }
-
   check() {
     const { chosen } = this;
     const { entry, names } = this.problem;

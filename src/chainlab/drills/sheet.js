@@ -49,7 +49,7 @@ export class Sheet {
       .match(/translate\((\S+)[ ,](\S+)\)/)
       .slice(1)
       .map(Number);
-    const held = document.activeElement;
+    const held = /** @type {HTMLElement} */ (document.activeElement);
     const over = this.over();
     this.canvas.style.width = `${shown.width}px`;
     this.canvas.replaceChildren(shown.svg, ...over.map(([element]) => element));

@@ -20,8 +20,12 @@ const SHEETS = {
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 export class Task {
-  constructor(problem, { sheet, pictures, asks, mistakes, root, outcome }) {
-    Object.assign(this, { problem, pictures, mistakes, root, outcome });
+  constructor(problem, { sheet, pictures, asks, mistakes, root = "", outcome }) {
+    this.problem = problem;
+    this.pictures = pictures;
+    this.mistakes = mistakes;
+    this.root = root;
+    this.outcome = outcome;
     this.tries = {}; // how often a wrong answer was given at a place
     this.failed = new Set(); // the parts with a wrong answer
     this.lost = false; // more than one of them, or all of it shown

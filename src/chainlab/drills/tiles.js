@@ -9,8 +9,8 @@ const spoken = (tile) =>
   SPOKEN[tile] ?? tile.replace("\u0304", " bar").replace("ᵀ", " transposed").replace("Σ", "sum of");
 
 export class Tiles extends Answers {
-  constructor(...given) {
-    super(...given);
+  constructor(problem, pictures, done) {
+    super(problem, pictures, done);
     const { entry } = this.problem;
     this.known = matricesOf(entry);
     this.formulas = entry.lines.map(() => []);

@@ -1,5 +1,5 @@
 import { make } from "../../chainview/ui.js";
-import { Answers } from "./answers.js";
+import { Fields } from "./fields.js";
 
 // Adjoints are typed as lines of NumPy; Python, which the page's live cells have, judges them.
 const SLOW = 5000; // ms that judging may take, once Python is there
@@ -10,7 +10,7 @@ const escaped = (text) =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const coded = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 
-export class Typed extends Answers {
+export class Typed extends Fields {
   constructor(problem, pictures, done, root) {
     super(problem, pictures, done);
     this.root = root;
@@ -18,7 +18,7 @@ export class Typed extends Answers {
     const whole = (text) => text && `\u00a0${text.replaceAll(" ", "\u00a0")}`;
     const names = entry.names.map(([name, is]) => `<code>${name}</code>${whole(is)}`);
     const about = { class: "cg-code", tabindex: "0", role: "group", "aria-label": "Forward" };
-    [this.fields, this.marks] = [[], []];
+    this.marks = [];
     const lines = entry.typed.map(({ label, shape }, i) => this.row(i, label, shape));
     this.line = make("p", { class: "cg-asks cg-status", role: "status" });
     this.below(
@@ -44,20 +44,8 @@ export class Typed extends Answers {
     super.mark(i, state);
   }
 
-  get texts() {
-    return this.fields.map(({ value }) => value);
-  }
-
-  get draft() {
-    return this.texts;
-  }
-
-  set draft(texts) {
-    this.fields.forEach((field, i) => (field.value = texts[i] ?? ""));
-  }
-
   read() {
-    return this.texts.map((text) => text.trim());
+    return this.draft.map((text) => text.trim());
   }
 
   fill(i) {
@@ -65,7 +53,7 @@ export class Typed extends Answers {
   }
 
   check() {
-    const { texts } = this;
+    const texts = this.draft;
     const { name } = this.problem;
     if (!this.read().some(Boolean)) return { words: "Nothing is typed yet." };
     if (this.root) return this.judged(name, texts);
@@ -96,7 +84,7 @@ export class Typed extends Answers {
       this.asking = undefined;
       this.status();
     }
-    if (texts.join("\n") !== this.texts.join("\n")) {
+    if (texts.join("\n") !== this.draft.join("\n")) {
       return { words: "The lines have changed meanwhile. Check them again." };
     }
     const { marks, at, wrong, error, words } = verdict;
