@@ -218,11 +218,15 @@ DATA = [bool, np.uint8, np.int64, *FLOATS]
 NEAR_KINKS = []  # of the last run on nodes: whether an entry was within rounding of a kink
 
 
-def near(a):
-    """Note whether an entry of ``a`` is so near to 0 that rounding decides on which side."""
+def near(a, *operands):
+    """Note whether an entry of ``a`` is so near to 0 that rounding decides on which side.
+
+    The rounding is that of the operands which ``a`` is computed from, by default of ``a`` itself: a
+    number is rounded to the dtype of an array beside it in a program, and not as an array.
+    """
     data = value(a)
     if not isinstance(data, Recorded):
-        rounding = 200 * np.finfo(coarsest(data)).eps
+        rounding = 200 * np.finfo(coarsest(*map(value, operands or [data]))).eps
         NEAR_KINKS.append(bool(np.any((np.abs(data) < rounding) & (np.not_equal(data, 0)))))
 
 
@@ -232,7 +236,7 @@ def coarsest(*arrays):
 
 
 def apart(a, b):
-    near(value(a) * 1.0 - value(b) * 1.0)
+    near(value(a) * 1.0 - value(b) * 1.0, a, b)
 
 
 def larger(a, b):
