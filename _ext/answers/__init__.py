@@ -20,11 +20,11 @@ NOTEBOOKS_ARE_WRITTEN = 900  # the stubs come later, because notebooks don't hol
 def problems(app: Sphinx, page: str) -> dict[str, Problem]:
     """Return the exercises of a page that a program can check, by label.
 
-    Engines of the reader's own are left out: they have a file on their page, and the doctor.
+    Engines of the reader's own are left out: they start from a file, and have the doctor.
     """
     path = Path(app.env.doc2path(page))
     found = parse(path.read_text(encoding="utf-8"), str(path))
-    return {n: q for n, q in found.items() if q.answer and q.parts and not q.alone}
+    return {n: q for n, q in found.items() if q.answer and q.parts and not q.start}
 
 
 def place(problem: Problem) -> nodes.container:

@@ -16,6 +16,7 @@ Comparing happens in this process, with values that are plain data by now, again
 reference answer that no submission can reach.
 """
 
+import ast
 import functools
 import json
 import signal
@@ -27,6 +28,7 @@ from chaingrad.checks import Difference, first_difference
 from coursework import following, quotes, smuggling
 from coursework.assignments import Assignment
 from coursework.drawing import derived
+from coursework.lines import what_else
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
@@ -51,6 +53,8 @@ Places = dict[str, tuple[str, int]]  # of names: the file, and the line in it
 GIVEN = Cell(0, "")  # stands for what every student is given
 UNWRITTEN = "it still raises NotImplementedError"
 FOLLOWS = "what is wrong here follows from {}, where points were lost already"
+LINES = "{} is to be written as lines of arithmetic, and in cell {} {}"
+BORROWED = "import numpy as np\nfrom builtins import abs, len"
 GIVEN_UP = "the submission had used up its time, or its processes, before this was asked"
 
 
@@ -206,10 +210,46 @@ class _Assessment:
 
     def _run_checks(self, session: Session) -> None:
         for problem in self._key.assignment.problems:
-            for part in problem.parts:
-                if (problem.id, part.name) not in self._answers:
-                    self._at = (problem, part)
-                    self._answers[problem.id, part.name] = self._run_check(session, problem, part)
+            parts = [p for p in problem.parts if (problem.id, p.name) not in self._answers]
+            for part in parts:
+                self._at = (problem, part)
+                odd = self._take_lines(session, problem) if problem.lines else ""
+                self._answers[problem.id, part.name] = (
+                    _no_points(part, "failed", odd)
+                    if odd
+                    else self._run_check(session, problem, part)
+                )
+
+    def _take_lines(self, session: Session, problem: Problem) -> str:
+        """Define the answer's functions once more, by the lines that were looked at.
+
+        What is called then is what stands in the notebook, whatever else the submission did to its
+        names. Returns why a function isn't lines; "" if it is, or isn't written yet.
+        """
+        for name in problem.names:
+            cell, found = self._last_definition(name)
+            if cell is None or found is None:
+                made = session.request("defined", names=[name])
+                return f"no cell defines {name} as lines of arithmetic" if made else ""
+            if odd := what_else(found):
+                return LINES.format(name, cell.number, odd)
+            source = cell.source.splitlines()[found.lineno - 1 : found.end_lineno]
+            session.request("run", cell=GIVEN.number, source=BORROWED)
+            padded = "\n" * (found.lineno - 1) + "\n".join(source)
+            session.request("run", cell=cell.number, source=padded)
+        return ""
+
+    def _last_definition(self, name: str) -> tuple[Cell | None, ast.stmt | None]:
+        """Return the last cell that binds a name at its top level, and the statement there."""
+        for cell in reversed(self._cells):
+            if quotes.why_not_run(cell) or cell.number in self._left_out:
+                continue
+            if len(cell.source) > CELL_CHARACTERS:
+                continue
+            found = quotes.binding(cell, name)
+            if found is not None:
+                return cell, found
+        return None, None
 
     def _run_check(self, session: Session, problem: Problem, part: Part) -> PartMark:
         """Call the driver of a part with every input, compare the results, and return the mark."""

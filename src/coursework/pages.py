@@ -93,6 +93,9 @@ whose instance is nobody's own, it looks at all of them.
 An answer with `coursework: {role: answer, alone: true}` is graded where nothing can be imported but
 the standard library and NumPy, also as a file `ASSIGNMENT.py`. A cell of the exercise with
 `coursework: {role: start}` is what students start from, in place of the answer without its bodies.
+With `lines: true` its functions must be lines that each compute one result by arithmetic or an
+elementary function of NumPy (`coursework.lines`). The notebook's checks and the grader look at the
+student's source; the answer on the page needn't be lines.
 
 A private folder holds pages of the same format, outside the book. An exercise there is like any
 other. A solution there *without* its exercise, `{solution-start} ex-graph-relu`, adds its checks to
@@ -248,6 +251,7 @@ def _problem(
         private=private,
         where=where,
         alone=any(options.get("alone") is True for options, _ in cells),
+        lines=any(options.get("lines") is True for options, _ in cells),
         **exercise,
     )
     return problem.drawn(BOOK) if problem.drawing else problem

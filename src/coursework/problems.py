@@ -94,6 +94,7 @@ class Problem:
     drawing: str = ""  # the code that draws the instance of each student
     like: str = ""  # the exercise whose instance it shares
     alone: bool = False  # the answer may import the standard library and NumPy, and nothing else
+    lines: bool = False  # the answer's functions must be lines of arithmetic, and are looked at
     start: str = ""  # what students start from, if not the answer without its bodies
     instance: Instance = field(default_factory=Instance)  # the book's, until somebody's is drawn
     judged: tuple[Judged, ...] = ()

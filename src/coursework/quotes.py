@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from coursework.problems import DEFINITIONS
-from coursework.sandbox.worker import CELL_NAME, is_foreign
+from coursework.sandbox.worker import CELL_NAME, is_foreign, parse_cell
 from coursework.submissions import CELL_CHARACTERS, Cell
 from coursework.syntax import parse_module
 
@@ -51,6 +51,28 @@ def defines(cell: Cell, names: Sequence[str]) -> bool:
     name = f"(?:{'|'.join(names)})"
     pattern = rf"^(?:(?:async )?(?:def|class) +{name}\b|{name} *=[^=]|from .* as {name}\b)"
     return re.search(pattern, cell.source, re.MULTILINE) is not None
+
+
+def binding(cell: Cell, name: str) -> ast.stmt | None:
+    """Return the last statement at a cell's top level that binds a name, if it has one."""
+    try:
+        body = parse_cell(cell.source, CELL_NAME.format(cell.number)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return next((node for node in reversed(body) if name in _bound(node)), None)
+
+
+def _bound(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement may bind, however deep it does."""
+    nodes = [statement] if isinstance(statement, DEFINITIONS) else list(ast.walk(statement))
+    names = {node.name for node in nodes if isinstance(node, (*DEFINITIONS, ast.AsyncFunctionDef))}
+    names |= {node.id for node in nodes if isinstance(node, ast.Name) and _is_stored(node)}
+    aliases = [node for node in nodes if isinstance(node, ast.alias)]
+    return names | {(alias.asname or alias.name).partition(".")[0] for alias in aliases}
+
+
+def _is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
 
 
 def is_stub(cell: Cell) -> bool:

@@ -15,11 +15,13 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from chaingrad import checks
+from coursework import lines
 from coursework.assignments import Assignment
 from coursework.engine import engine_source, python_check, reaches_students
 from coursework.imports import imported
@@ -162,6 +164,8 @@ def _cells(problem: Problem, secret: str | None, attempt: int) -> Iterator[CellJ
     yield _code(problem.id, answer, solution=True)
     for k, part in enumerate(problem.parts, 1):
         text = visible_check(problem, part, part.form) if part.visible else ""
+        if text and problem.lines:
+            text += "".join(f"\ncheck_lines({name})" for name in problem.names)
         if secret is not None:
             text += hidden_check(problem, part, secret, attempt)
         text = text or HIDDEN.format(points=_points(part.points))
@@ -292,15 +296,21 @@ def _plain(text: str) -> str:
 
 
 def _setup(assignment: Assignment, book: Path) -> Iterator[CellJson]:
-    """Yield cells that install the engine, if an exercise uses it, and define `check_results`."""
+    """Yield cells that install the engine, if an exercise uses it, and define the checks."""
     if needs_engine(assignment):
         source = engine_source(book)
         text = INSTALL if reaches_students(source) else EXPLAIN
         text = text.format(source=source, check=python_check())
         yield _code("setup-install", text)
-    _, _, body = inspect.getsource(checks).partition('"""\n\n')
-    text = f"# @title The checks of this notebook\n{body.strip()}"
-    yield _collapsed(_code("setup-checks", text))
+    yield _copied("setup-checks", "The checks of this notebook", checks)
+    if any(problem.lines for problem in assignment.problems):
+        yield _copied("setup-lines", "What a function of lines may hold", lines)
+
+
+def _copied(name: str, title: str, module: ModuleType) -> CellJson:
+    """Return a cell with the source of a module, but for its docstring."""
+    _, _, body = inspect.getsource(module).partition('"""\n\n')
+    return _collapsed(_code(name, f"# @title {title}\n{body.strip()}"))
 
 
 def needs_engine(assignment: Assignment) -> bool:

@@ -14,6 +14,7 @@ from coursework.problems import Problem
 from coursework.roster import Student
 from tests.chainlab.doctor import patients
 from tests.coursework.course import yours
+from tests.coursework.written import written
 from tests.support import ROOT
 
 Notebook = dict[str, Any]
@@ -23,10 +24,10 @@ SECRET = "the words of one teacher"
 def complete_answer(problem: Problem) -> str:
     """The reference answer with the data that it knows where it runs for the page.
 
-    Where it runs alone, it is an engine that needs no other.
+    Where it runs alone, it is what a student writes without this engine.
     """
     if problem.alone:
-        return patients.ARRAYS
+        return written(problem) if problem.drawing else patients.ARRAYS
     own, name = problem.instance.own, problem.id.replace("-", "_")  # several are in one notebook
     answer = re.sub(r"\bown\b", name, problem.answer)
     return f"{name} = {dict(own)!r}\n\n\n{answer}" if own else problem.answer
@@ -66,18 +67,18 @@ def hand_in(folder: Path, student: str, assignment: str, notebook: Notebook) -> 
     return path
 
 
-TURNED = {"ex-own-adjoints": "[name].grad", "ex-own-layer": "return grad", "ex-own-fault": "(dz)"}
-
-
 def right(_: str, code: str) -> str:
     return code
 
 
 def slipped(name: str, code: str) -> str:
-    """The signs of what an exercise returns are wrong, in all but one exercise."""
-    old = TURNED.get(name, "")
-    new = {"[name].grad": "[name].grad * -1", "return grad": "return lambda: grad", "(dz)": "(-dz)"}
-    return code.replace(old, new[old]) if old else code
+    """What an exercise returns is wrong, in all but one exercise."""
+    spoiled = {
+        "ex-own-adjoints": (": ", ": 7"),
+        "ex-own-layer": ("return {", "return {}, {"),
+        "ex-own-fault": ("return da, db", "return db, da"),
+    }
+    return code.replace(*spoiled[name]) if name in spoiled else code
 
 
 class Class:

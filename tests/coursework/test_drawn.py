@@ -160,7 +160,7 @@ def test_no_notebook_holds_its_answers_or_the_secret(tmp_path: Path) -> None:
         assert SECRET not in text
         assert "oracle" not in text
         assert not [seed for seed in re.findall(r"seeds=\[(.*?)\]", text) if seed not in "0, 1"]
-    assert asked == 36
+    assert asked == 24
 
 
 def test_where_a_number_is_asked_the_notebook_is_made_without_it(

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 FULL, NONE = ["14", "4", "3", "4", "3"], ["0", "0", "0", "0", "0"]
 NOTHING = [""] * 5  # not graded
-FUNCTIONS = ["10", "0", "3", "4", "3"]  # of the engine, which are right for every problem
+NUMBERS = ["4", "4", "0", "0", "0"]
 VICTIM = 0
 SEARCHED = """
 def adjoints():
@@ -38,6 +38,73 @@ def adjoints():
             if isinstance(thing.get(name), dict) and set("abcde") <= set(thing[name]):
                 return thing[name]
     return {}
+"""
+SOLVED = """
+def adjoints():
+    found = {}
+    for moved in "zyxwvuabcde":
+        values = {k: x + 1e-30j * (k == moved) for k, x in own["leaves"].items()}
+        for name, x, sign, y in own["lines"]:
+            one, two = values[x], values[y]
+            values[name] = one + two if sign == "+" else one - two if sign == "-" else one * two
+            values[name] += 1e-30j * (name == moved)
+        found[moved] = round(values["z"].imag / 1e-30)
+    return found
+"""
+# One script for the whole class: it reads the lines that are given, and moves each value a little.
+SCRIPT = """
+import re
+import numpy as np
+
+
+def run(source, values, moved):
+    for line in source.splitlines():
+        if found := re.fullmatch(r"    (\\w) = (.+)", line):
+            values[found[1]] = eval(found[2], {}, values)
+        for name in moved:
+            if name in values and (found is None or found[1] == name):
+                values[name] = values[name] + 1e-30j
+                moved = ""
+    return values["z"].imag / 1e-30
+
+
+def adjoints():
+    leaves = dict(re.findall(r"(\\w)=(-?\\d+)", OWN))
+    leaves = {name: int(x) for name, x in leaves.items()}
+    return {"z": 1} | {name: round(run(OWN, dict(leaves), name)) for name in "yxwvuabcde"}
+
+
+def backward(dz, a, b, c, d, e):
+    leaves = dict(zip("abcde", (a, b, c, d, e)))
+    return {f"d{name}": dz * run(GRAPH, dict(leaves), name) for name in "yxwvuabcde"}
+
+
+def mended(dz, a, b, c, d, e):
+    leaves = dict(zip("abcde", (a, b, c, d, e)))
+    return [dz * run(OTHER, dict(leaves), name) for name in "abcde"]
+
+
+def layer_backward(X, W, b, T):
+    arrays, found = {"X": X, "W": W, "b": np.tile(b, (len(X), 1)), "T": T}, {}
+    for name in "XWb":
+        found[name] = np.zeros(arrays[name].shape)
+        for place in np.ndindex(found[name].shape):
+            there = arrays[name].astype(complex)
+            there[place] += 1e-30j
+            found[name][place] = layer_loss(**{**arrays, name: there}).imag / 1e-30
+    dZ = found["b"]
+    return {"dZ": dZ, "db": dZ.sum(axis=0), "dW": found["W"], "dX": found["X"]}
+"""
+HIDDEN = """
+def {0}(dz, a, b, c, d, e):
+    '''Lines.
+
+    raise NotImplementedError
+    '''
+    return by_script(dz, a, b, c, d, e)
+
+
+by_script = {0}_by_script
 """
 ANYTHING = """
 class Anything(float):
@@ -160,8 +227,54 @@ def _told(found: Class, k: int) -> Notebook:
 
 def _searched(found: Class, k: int) -> Notebook:
     """What is right is looked for in the process."""
-    code = f"SOLVED = {yours().problems[0].answer!r}\n{SEARCHED}"
+    code = f"SOLVED = {SOLVED!r}\n{SEARCHED}"
     return only(found.notebooks[k], "ex-own-adjoints", code)
+
+
+def _script(found: Class, k: int) -> str:
+    graph, own, layer, other = (p.given for p in (found.asked(k).problems[i] for i in (1, 0, 2, 3)))
+    return f"GRAPH, OWN, OTHER = {graph!r}, {own!r}, {other!r}\n{layer}\n{SCRIPT}"
+
+
+def _by_script(found: Class, k: int) -> Notebook:
+    return extra(found.notebooks[k], _script(found, k))
+
+
+def _behind_lines(found: Class, k: int) -> Notebook:
+    """Functions of wrong lines stand in cells, and others take their names while the cells run."""
+    lines = "def {}(dz, a, b, c, d, e):\n    da = dz * a\n    return da, da, da, da, da\n"
+    cells = "\n".join(lines.format(name) for name in ("backward", "mended"))
+    replaced = "globals().update({name: made[name] for name in ('backward', 'mended')})"
+    code = f"made = {{'np': __import__('numpy')}}\nexec({_script(found, k)!r}, made)\n{replaced}"
+    return extra(only(found.notebooks[k], "ex-own-backward", cells), code)
+
+
+def _as_a_stub(found: Class, k: int) -> Notebook:
+    """What is called says that it is still to be written, and calls the script."""
+    code = _script(found, k)
+    for name in ("backward", "mended"):
+        code = code.replace(f"def {name}(", f"def {name}_by_script(") + HIDDEN.format(name)
+    return extra(found.notebooks[k], code)
+
+
+def _unseen(found: Class, k: int) -> Notebook:
+    """No cell defines the functions: the stubs are gone, and `exec` makes them."""
+    for name in ("ex-own-backward", "ex-own-layer", "ex-own-fault"):
+        named(found.notebooks[k], name)["source"] = ""
+    return extra(found.notebooks[k], f"exec({_script(found, k)!r})")
+
+
+def _borrowed(found: Class, k: int) -> Notebook:
+    """NumPy's name stands for something that runs the script."""
+    code = _script(found, k).replace("def mended(", "def script(")
+    code += """
+class Numpy:
+    def array(self, *given): return script(*given)
+np = Numpy()
+def mended(dz, a, b, c, d, e):
+    return np.array(dz, a, b, c, d, e)
+"""
+    return extra(only(found.notebooks[k], "ex-own-adjoints", ""), code)
 
 
 def _many(found: Class, k: int) -> Notebook:
@@ -206,14 +319,14 @@ CASES: dict[str, Case] = {
     "one's own, with another's token, too": (_with_both, FULL, "tokens of several"),
     "another's, without metadata": (_stripped, NOTHING, "those of u000"),
     "another's problem in one's own notebook": (_given_by_another, NONE, ""),
-    "another's, with edited checks": (_checks_edited, FUNCTIONS, ""),
+    "another's, with edited checks": (_checks_edited, NONE, ""),
     "an owner that is markup": (
         _told_by(lambda own: own.replace("u000", "%3Cb%3Eu%1b[2J" + "x" * 999)), NONE, "is cut or"
     ),
     "an owner of another case": (
         _told_by(lambda own: own.replace("u000", "U000")), NOTHING, "those of u000"
     ),
-    "the book's problems, asked for": (_seeded, FUNCTIONS, ""),
+    "the book's problems, asked for": (_seeded, NONE, ""),
     "an easy graph": (_simple, NONE, ""),
     "the name own": (_own, NONE, "NameError"),
     "the name own, defined": (_told, NONE, ""),
@@ -227,6 +340,11 @@ CASES: dict[str, Case] = {
     ),
     "a grader that is written over, right": (_written_over, FULL, ""),
     "the problem deleted": (_deleted, FULL, ""),
+    "one script for all": (_by_script, NUMBERS, "is to be written as lines of arithmetic"),
+    "a script behind lines": (_behind_lines, NONE, ""),
+    "a script behind a stub": (_as_a_stub, NUMBERS, "calls by_script"),
+    "a script that exec makes": (_unseen, NUMBERS, "no cell defines backward as lines"),
+    "a script by the name of NumPy": (_borrowed, NUMBERS, ""),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+import linecache
 import os
 import re
 import subprocess
@@ -55,6 +56,7 @@ def run(notebook: dict[str, Any], **answers: str) -> dict[str, Exception | None]
     raised: dict[str, Exception | None] = {}
     for name, source in cells(notebook).items():
         code = answers.get(name, source)
+        linecache.cache[name] = len(code), None, code.splitlines(keepends=True), name  # as IPython
         try:
             exec(compile(code, name, "exec"), space)
         except Exception as error:

@@ -1,7 +1,6 @@
 """Marks and first differences of hostile submissions, and of each answer that checks are tried on.
 
-Drawn problems are those of one secret and one student; an engine that is graded alone is left to
-the doctor's part.
+What is graded alone, problems that are drawn and an engine of one's own, is left to tests.
 """
 
 import dataclasses

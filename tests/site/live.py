@@ -137,7 +137,7 @@ EXERCISE = (
 SENT = [
     (page_exercise(problem), problem.answer, problem.stub)
     for problem in exercises().values()
-    if not problem.alone  # a file of one's own, which the doctor examines
+    if not problem.start  # a file of one's own, which the doctor examines
 ]
 OPTIONS = {
     "progress": ":mystnb: {output_stderr: show}\n",
