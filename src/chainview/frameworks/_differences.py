@@ -50,6 +50,10 @@ class Rerun:
         """Compute the loss, and the framework's gradient for each leaf."""
         raise NotImplementedError
 
+    def reached_by_chance(self, names: Sequence[str]) -> set[str]:
+        """Return those of these leaves that get a gradient when other random numbers are drawn."""
+        return set()
+
 
 def reals(array: Any) -> Any:
     """Return complex numbers as pairs, and real ones unchanged."""

@@ -18,6 +18,7 @@ from chainview.frameworks import _widening
 from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
 from chainview.frameworks.run import (
     BY_DESIGN,
+    UNREAD,
     Missed,
     ModuleCall,
     WatchedNode,
@@ -342,7 +343,7 @@ class _PullbackRun:
     def _cut(self, node: jaxpr.JaxprNode) -> tuple[str, str, Line | None]:
         """Say why no share reached an argument, and where."""
         if not self._children[node]:
-            return "read by no operation", "", None
+            return UNREAD, "", None
         if node not in self._values:
             last = self._last_use(node)
             why = f"nothing leads from {last.op}, which it went into, to the loss"

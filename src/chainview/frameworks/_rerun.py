@@ -1,9 +1,11 @@
 """A watched function of PyTorch, run again in double precision for differences."""
 
-from collections.abc import Callable, Iterator, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 
 from chainview.frameworks._differences import (
@@ -18,6 +20,7 @@ from chainview.frameworks._private import name_of, reinterprets, shares_memory
 from chainview.frameworks._restoring import Restoring, referred, roots
 from chainview.frameworks.run import loss_in
 
+SEEDS = range(1, 13)  # a layer that is kept one time in two is used in all but one of 4,096
 WIDE = {torch.float32: torch.float64, torch.complex64: torch.complex128}
 
 
@@ -28,11 +31,13 @@ class TorchRerun(Rerun):
         inputs: Sequence[Any],
         model: Any,
         leaves: Sequence[tuple[str, Any]],
+        missed: Mapping[str, Any],
         is_low: bool,
     ) -> None:
         self._f, self._inputs, self._model = f, inputs, model
         self.names = [name for name, _ in leaves]
         self._leaves = [tensor for _, tensor in leaves]
+        self._by_name = dict(leaves) | dict(missed)
         self.is_complex = [tensor.is_complex() for tensor in self._leaves]
         self.is_low = is_low
 
@@ -51,6 +56,38 @@ class TorchRerun(Rerun):
             loss.backward()
             found = [torch.zeros_like(x) if x.grad is None else x.grad for x in self._leaves]
             return float(loss.item()), [_array(_in_double(grad)) for grad in found]
+
+    def reached_by_chance(self, names: Sequence[str]) -> set[str]:
+        """Return those of these leaves that get a gradient when other random numbers are drawn."""
+        found: set[str] = set()
+        for seed in SEEDS:
+            wanted = [name for name in names if name not in found]
+            if not wanted:
+                break
+            try:
+                drew, reached = self._drawn(seed, wanted)
+            except Exception:  # of the reader's function: it took the numbers of the first run
+                break
+            found |= reached
+            if not drew:
+                break
+        return found
+
+    def _drawn(self, seed: int, names: Sequence[str]) -> tuple[bool, set[str]]:
+        """Run with this seed; return whether it drew numbers, and which leaves got a gradient."""
+        with self._doubled({}) as run:
+            torch.manual_seed(seed)
+            random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
+            before = _generators()
+            loss = run()
+            drew = _generators() != before
+            leaves = {name: self._by_name[name] for name in names}
+            for leaf in leaves.values():
+                leaf.grad = None
+            loss.backward()
+            grads = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None}
+            return drew, {name for name, grad in grads.items() if grad.to_dense().any()}
 
     @contextmanager
     def _doubled(self, moved: Moved) -> Iterator[Callable[[], Any]]:
@@ -78,6 +115,14 @@ class TorchRerun(Rerun):
             widening = _Widening(restoring)
             with Operations(widening.operation):
                 yield lambda: widening.checked(loss_in(self._f(*self._inputs)))
+
+
+def _generators() -> tuple[Any, ...]:
+    """Return the states of the generators that a function may draw from without naming one."""
+    on_gpu = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    states = [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if on_gpu else [])]
+    numpys = np.random.get_state(legacy=False)["state"]  # noqa: NPY002
+    return random.getstate(), str(numpys), *(bytes(state.numpy()) for state in states)
 
 
 def _in_double(tensor: Any) -> Any:

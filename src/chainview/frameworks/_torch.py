@@ -42,6 +42,7 @@ from chainview.frameworks._restoring import Restoring, roots
 from chainview.frameworks._tensors import StoredTensor, TensorStore, refuse_several_arrays, same
 from chainview.frameworks.run import (
     BY_DESIGN,
+    UNREAD,
     Missed,
     ModuleCall,
     WatchedNode,
@@ -77,7 +78,8 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         for leaf, grad in grads.items():
             if leaf in graph.values and grad is not None:
                 graph.values[leaf].grad = run.tensors.store(grad)
-        seen = graph.result(events, list(_missed(run, graph, grads)))
+        missed = dict(_without_share(run, grads))
+        seen = graph.result(events, list(_missed(run, graph, missed)))
     things = {value: thing for thing, value in graph.values.items()}
     leaves = [
         (name, thing.tensor)
@@ -86,7 +88,7 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         and thing.tensor.numel()
         and value.grad is not None
     ]
-    rerun = TorchRerun(f, inputs, model, leaves, run.tensors.is_low)
+    rerun = TorchRerun(f, inputs, model, leaves, missed, run.tensors.is_low)
     return replace(seen, rerun=rerun)
 
 
@@ -799,13 +801,19 @@ class _Backward:
 # --- parameters that no share reached -----------------------------------------------------------
 
 
-def _missed(run: _Forward, graph: _Graph, grads: dict[Leaf, Any]) -> Iterator[Missed]:
+def _without_share(run: _Forward, grads: dict[Leaf, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the name and tensor of each trained leaf that no share reached."""
     named = {id(leaf.tensor): (leaf.label, leaf.tensor) for leaf in run.leaves.values()}
     named |= {id(p): (name, p) for name, p in run.parameters.items()}
-    cuts = Cuts(graph.loss, graph._sources, run.operations)
     for key, (name, tensor) in named.items():
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[leaf] is not None
         if name and tensor.requires_grad and not reached and run.is_trained(tensor):
-            why = Cut("read by no operation") if leaf is None else cuts.of(leaf)
-            yield Missed(name, *why)
+            yield name, tensor
+
+
+def _missed(run: _Forward, graph: _Graph, tensors: dict[str, Any]) -> Iterator[Missed]:
+    cuts = Cuts(graph.loss, graph._sources, run.operations)
+    for name, tensor in tensors.items():
+        leaf = run.leaves.get(id(tensor))
+        yield Missed(name, *(Cut(UNREAD) if leaf is None else cuts.of(leaf)))

@@ -2,12 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from chaingrad.account import layer_of, saved_by_layer
 from chainview.frameworks._agreement import agreement, left_out, reached
+from chainview.frameworks._chance import REASON, left_to_chance, without
 from chainview.frameworks._finite import not_finite
 from chainview.frameworks._losses import losses
 from chainview.frameworks._sizes import sizes
@@ -59,7 +60,8 @@ class Diagnosis:
     @property
     def _head(self) -> str:
         """What was found, and in how many leaves."""
-        count, leaves = len(self.symptoms), len(reached(self.run))
+        count = len(self.symptoms)
+        leaves = len({*reached(self.run), *self.unexamined})
         examined = leaves - len(self.unexamined)
         word = "leaf" if leaves == 1 else "leaves"
         if count:
@@ -121,7 +123,9 @@ def diagnose(
     directions that takes 10 runs, one of them with its backward pass. Otherwise we look for the
     leaf and for an entry of its gradient, which takes more runs. A gradient is called wrong only
     where one-sided differences of two steps by one entry agree with one another and not with it,
-    there and at a point nearby. The result leaves out and names what we can't decide: kinks, losses
+    there and at a point nearby. Where a leaf has no gradient and the function draws random numbers,
+    it runs under up to 12 other seeds, so that a layer that is skipped at random isn't called
+    unused. The result leaves out and names what we can't decide: kinks, losses
     computed in single precision, functions with a state, gradients that a hook changed.
 
     Args:
@@ -155,31 +159,39 @@ def diagnose(
     Not compared with differences: a number isn't finite
     """
     symptoms = list(not_finite(watched))
-    judged = left_out(watched, "a number isn't finite")
+    judged, by_chance = left_out(watched, "a number isn't finite"), list[str]()
     if not symptoms:
-        symptoms += zeros(watched)
+        still = list(zeros(watched))
+        by_chance = left_to_chance(watched, still)
+        symptoms += without(watched, still, by_chance)
         symptoms += sizes(watched, vanishing, exploding)
         symptoms += dead_units(watched, dead)
         judged = agreement(watched, directions, seconds)
         symptoms += judged.wrong
     symptoms += losses(watched)
-    symptoms += [*_missed(watched), *_unregistered(watched), *_stale(watched)]
+    symptoms += [*_missed(watched, by_chance), *_unregistered(watched), *_stale(watched)]
     marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
     marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
+    chance = f"{listed(by_chance, 6)} ({REASON})" if by_chance else ""
     return Diagnosis(
-        marked, symptoms, _table(watched), judged.compared, judged.left_out, judged.unexamined
+        marked,
+        symptoms,
+        _table(watched),
+        judged.compared,
+        "; ".join(filter(None, [judged.left_out, chance])),
+        {**judged.unexamined, **dict.fromkeys(by_chance, REASON)},
     )
 
 
 # --- parameters without a gradient --------------------------------------------------------------
 
 
-def _missed(watched: Watched) -> Iterator[Symptom]:
+def _missed(watched: Watched, by_chance: Collection[str]) -> Iterator[Symptom]:
     by_reason: dict[str, list[Missed]] = defaultdict(list)
-    for missed in watched.missed:
+    for missed in (missed for missed in watched.missed if missed.name not in by_chance):
         by_reason[missed.why].append(missed)
     for why, all_missed in by_reason.items():
         place = _common([missed.where for missed in all_missed])

@@ -204,6 +204,9 @@ def leaf_names(leaves: Iterable[WatchedNode]) -> dict[str, WatchedNode]:
     return named
 
 
+UNREAD = "read by no operation"
+
+
 @dataclass(frozen=True)
 class Missed:
     """A parameter that no share reached, why, and the module and line where that is so."""

@@ -26,6 +26,8 @@ SymptomKind = Literal[
     "not a parameter",
     "stale graph",
     "two softmaxes",
+    "two sigmoids",
+    "no logarithm",
     "softmax over the batch",
     "broadcast loss",
 ]

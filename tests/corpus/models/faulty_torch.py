@@ -880,6 +880,31 @@ def log_softmax_over_the_batch() -> Run:
 
 
 @faulty(
+    "https://github.com/AnubhavGupta3377/Text-Classification-Models-Pytorch/issues/9",
+    "no logarithm",
+    "softmax|nll_loss",
+    lambda run: bool(run.f(*run.inputs) < 0),
+)
+def probabilities_for_a_loss_of_logarithms() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.Softmax(dim=1))
+    return Run(lambda x: functional.nll_loss(model(x), LABELS), (torch.randn(5, 4),), model)
+
+
+@faulty(
+    "https://github.com/itakurah/focal-loss-pytorch/pull/5",
+    "two sigmoids",
+    "sigmoid|binary_cross_entropy_with_logits",
+    lambda run: bool(torch.sigmoid(run.model(*run.inputs)).min() >= 0.5),
+)
+def sigmoid_before_a_loss_of_logits() -> Run:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1), nn.Sigmoid())
+    loss, y = nn.BCEWithLogitsLoss(), (LABELS % 2).float()
+    return Run(lambda x: loss(model(x).squeeze(1), y), (torch.randn(5, 4),), model)
+
+
+@faulty(
     f"{ISSUES}/4938",
     "broadcast loss",
     "mse_loss|sub|pow|square",

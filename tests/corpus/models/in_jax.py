@@ -256,3 +256,104 @@ def jax_layer_that_is_not_used() -> Run:
         return cross_entropy(x @ parameters[2]["w"] + parameters[2]["b"])
 
     return Run(loss, (layers(4, 8, 8, 3), data(5, 4)), argnums=0)
+
+
+def classifier(parameters: Layers, x: Array) -> Array:
+    hidden = jnp.tanh(x @ parameters[0]["w"] + parameters[0]["b"])
+    return hidden @ parameters[1]["w"] + parameters[1]["b"]
+
+
+def sums_over_rows(logs: Array) -> Array:
+    return jnp.exp(logs).sum(0)
+
+
+@sound("https://github.com/huggingface/transformers/pull/11920")
+def jax_log_softmax_twice() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        return cross_entropy(jax.nn.log_softmax(classifier(parameters, x)))
+
+    return Run(loss, (layers(4, 8, 3), data(5, 4)), argnums=0)
+
+
+@sound("https://github.com/openai/CLIP/issues/83")
+def jax_pairs_in_both_directions() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        near = classifier(parameters, x) @ classifier(parameters, x[::-1]).T
+        rows = jnp.arange(len(x))
+        return -sum(jax.nn.log_softmax(near, axis)[rows, rows].mean() for axis in (0, 1))
+
+    return Run(loss, (layers(4, 8, 3), data(5, 4)), argnums=0)
+
+
+@sound("https://docs.jax.dev/en/latest/_autosummary/jax.nn.log_sigmoid.html")
+def jax_two_classes_of_logits() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        z, y = classifier(parameters, x)[:, 0], jnp.arange(len(x)) % 2
+        return -(y * jax.nn.log_sigmoid(z) + (1 - y) * jax.nn.log_sigmoid(-z)).mean()
+
+    return Run(loss, (layers(4, 8, 1), data(5, 4)), argnums=0)
+
+
+@sound("https://docs.jax.dev/en/latest/rank_promotion_warning.html")
+def jax_each_output_against_each_point() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        return ((classifier(parameters, x) - jnp.linspace(-1, 1, len(x))[None, :]) ** 2).mean()
+
+    return Run(loss, (layers(4, 8, 1), data(5, 4)), argnums=0)
+
+
+@faulty(
+    "https://github.com/runame/laplace-redux/pull/1",
+    "two softmaxes",
+    "softmax",
+    lambda run: bool(run.f(*run.inputs) > 0.55),  # of 3 classes, with answers that are certain
+)
+def jax_softmax_before_cross_entropy() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        return cross_entropy(jax.nn.softmax(classifier(parameters, x)))
+
+    return Run(loss, (layers(4, 8, 3), data(5, 4)), argnums=0)
+
+
+@faulty(
+    "https://github.com/fxia22/pointnet.pytorch/issues/27",
+    "softmax over the batch",
+    "log_softmax",
+    lambda run: bool(
+        jnp.allclose(sums_over_rows(jax.nn.log_softmax(classifier(*run.inputs), axis=0)), 1)
+    ),
+)
+def jax_log_softmax_over_the_batch() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        wanted = jax.nn.one_hot(jnp.arange(len(x)) % 3, 3)
+        return -(wanted * jax.nn.log_softmax(classifier(parameters, x), axis=0)).sum(1).mean()
+
+    return Run(loss, (layers(4, 8, 3), data(5, 4)), argnums=0)
+
+
+@faulty(
+    "https://github.com/lopuhin/kaggle-imet-2019/issues/3",
+    "two sigmoids",
+    "sigmoid",
+    lambda run: bool(run.f(*run.inputs) > 0.31),  # -log 0.7311
+)
+def jax_sigmoid_before_a_loss_of_logits() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        z = jax.nn.sigmoid(classifier(parameters, x)[:, 0])
+        y = jnp.arange(len(x)) % 2
+        return -(y * jax.nn.log_sigmoid(z) + (1 - y) * jax.nn.log_sigmoid(-z)).mean()
+
+    return Run(loss, (layers(4, 8, 1), data(5, 4)), argnums=0)
+
+
+@faulty(
+    "https://github.com/jax-ml/jax/issues/2697",
+    "broadcast loss",
+    "sub|pow",
+    lambda run: classifier(*run.inputs).shape == (5, 1),
+)
+def jax_column_against_a_row() -> Run:
+    def loss(parameters: Layers, x: Array) -> Array:
+        return ((classifier(parameters, x) - jnp.linspace(-1, 1, len(x))) ** 2).mean()
+
+    return Run(loss, (layers(4, 8, 1), data(5, 4)), argnums=0)

@@ -604,3 +604,30 @@ class Aligned(nn.Module):
 def warp_that_starts_as_the_identity() -> Run:
     torch.manual_seed(0)
     return classify(Aligned(), 4, 1, 8, 8)
+
+
+class Skipping(nn.Module):
+    """Residual layers, each of which is skipped in half of all runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(6, 6) for _ in range(4))
+        self.head = nn.Linear(6, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            if not self.training or torch.rand([]) < 0.5:
+                x = x + torch.tanh(layer(x))
+        return self.head(x)
+
+
+@sound(
+    "https://github.com/pytorch/pytorch/issues/90171",
+    "layers.0.weight layers.0.bias layers.3.weight layers.3.bias",
+    smooth=False,
+)
+def layers_skipped_at_random() -> Run:
+    torch.manual_seed(0)
+    run = classify(Skipping(), 5, 6)
+    torch.manual_seed(1)  # which layers are skipped
+    return run

@@ -18,9 +18,9 @@ Gradients = dict[str, np.ndarray | None]
 STEP = 1e-2  # for differences of losses in float32
 TINY = 1e-7  # of the largest gradient: what rounding leaves of a sum that is 0
 KINDS = (  # of true faults
-    "broadcast loss", "clamped", "constant", "cut", "dead", "exploding", "flat", "nan", "outside",
-    "overflow", "saturated", "softmax over the batch", "stale graph", "two softmaxes", "unused",
-    "vanishing", "wrong rule", "zero weights",
+    "broadcast loss", "clamped", "constant", "cut", "dead", "exploding", "flat", "nan",
+    "no logarithm", "outside", "overflow", "saturated", "softmax over the batch", "stale graph",
+    "two sigmoids", "two softmaxes", "unused", "vanishing", "wrong rule", "zero weights",
 )  # fmt: skip
 
 
