@@ -122,9 +122,14 @@ for _op in "+-*/":
 ARRAYS.subject = "@"
 _try("((A @ B) * W).sum()", "A B W", (_array(2, 3), _array(3, 4, low=0.9), _array(2, 4, low=0.2)),
      MATMUL, _TRANSPOSE, *_WEIGHED, required=True, graded=True)  # fmt: skip
+_SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
+_try("((A @ B) * W).sum()", "A B W", _SQUARE, f"{MATMUL} of square matrices",
+     "the rule of @ where every transpose fits: only the numbers tell which is right",
+     "((A @ B) * W).sum()")  # fmt: skip
+_alone["@"] = ARRAYS[-1].text
 _try("(A @ B @ W).sum()", "A B W", (_array(2, 3), _array(3, 3, low=0.9), _array(3, 2, low=0.2)),
      FORGETS, "the rule of @: each share is a product with the gradient of the result",
-     "((A @ B) * W).sum()")  # fmt: skip
+     "((A @ B) * W).sum()", _alone["@"])  # fmt: skip
 _OF_VECTORS: tuple[tuple[str, tuple[int, ...], tuple[int, ...], Any], ...] = (
     ("a matrix and a vector", (2, 3), (3,), _array(2, low=0.2)), ("two vectors", (3,), (3,), 0.6),
     ("a vector and a matrix", (3,), (3, 2), _array(2, low=0.2)),
@@ -191,7 +196,6 @@ _try("(A ** 2 * W).sum()", "A W", (A, W), "a rule: ** of arrays",
 _BESIDE = ("a + b", *_WEIGHED, "a * b + a * c")
 _ALL = (*_BESIDE, "((A + B) * (A * W)).sum()", "((A * W) * (A + B)).sum()")
 _twice: dict[Any, str] = {}  # the probe of an operation whose operands are used once more
-_SQUARE = (_array(3, 3), _array(3, 3, low=0.9), _array(3, 3, low=0.2))
 
 
 def _again(
@@ -231,10 +235,10 @@ for _op in "+-*/":
         _again(f"(A * (A * ({_text})) * W).sum()", "A W", (A, W), OF_NUMBERS,
                f"(({_text}) * W).sum()", f"a * ({_text.lower()})")  # fmt: skip
 _again("(A * (B * (A @ B)) * W).sum()", "A B W", _SQUARE, "@",
-       "((A @ B) * W).sum()", "(A @ B @ W).sum()")  # fmt: skip
+       "((A @ B) * W).sum()", _alone["@"], "(A @ B @ W).sum()")  # fmt: skip
 for _text in ("A @ B", "B @ A"):
     _beside(f"(({_text}) * W).sum()", "A B W V", (*_SQUARE, _array(3, 3, low=0.3)), "@",
-            "((A @ B) * W).sum()")  # fmt: skip
+            "((A @ B) * W).sum()", _alone["@"])  # fmt: skip
 for _name, _left, _right, _weights in _OF_VECTORS:
     _used = *_pair(_left, _right), _weights
     _again("(A * (B * ((A @ B) * V).sum() * W).sum()).sum()", "A B V W",

@@ -3,8 +3,9 @@
 import contextlib
 import gc
 import math
+import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -198,6 +199,31 @@ def _dead_end(a: Any, b: Any) -> Any:
     return u + b
 
 
+def _draw_tangle(at: Sequence[float], operations: int) -> list[tuple[str, int, int]]:
+    """Draw sums and products, each of a late node and any other, whose values stay near 1."""
+    draw, values, drawn = random.Random(0).random, list(at), list[tuple[str, int, int]]()
+    while len(drawn) < operations:
+        op = "+" if draw() < 0.5 else "*"
+        i, j = len(values) - 1 - int(3 * draw()), int(len(values) * draw())
+        value = values[i] + values[j] if op == "+" else values[i] * values[j]
+        if 0.1 < value < 10:
+            values.append(value)
+            drawn.append((op, i, j))
+    return drawn
+
+
+_AT_TANGLE = (0.5, 0.7, 1.1)
+_TANGLE = _draw_tangle(_AT_TANGLE, 24)
+
+
+def _tangled(*leaves: Any) -> Any:
+    """Compute the drawn operations, and the sum of the last three so that none is left out."""
+    nodes = list(leaves)
+    for op, i, j in _TANGLE:
+        nodes.append(nodes[i] + nodes[j] if op == "+" else nodes[i] * nodes[j])
+    return nodes[-1] + nodes[-2] * nodes[-3]
+
+
 class _EnoughError(BaseException):
     """More lines of Python have run than are worth counting."""
 
@@ -360,6 +386,9 @@ _try("a * b + c * d", "a b c d", (2, 2, 2, 2), EQUAL,
 _try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
      "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE, *ONCE_MORE,
      f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u, graded=True)  # fmt: skip
+_try(f"{len(_TANGLE)} sums and products in a tangle", "a b c", _AT_TANGLE, UNSORTED, _ORDER,
+     "u = a * b, v = u * c, u * v + v * u", "u = a * b, u * u", "a * b + c * d",
+     "(a + b) * (c + d)", "a * a", "a + a", *_BASE, *ONCE_MORE, *_IN_PLACE, f=_tangled)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
      "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused",

@@ -692,6 +692,12 @@ ARRAY_FAULTS = [
     ("if n == 1 and g.shape[i] != 1", "if False", _BROADCASTING),
     ("g = g.sum(axis=tuple(range(g.ndim - len(shape))))", "pass", _BROADCASTING),
     ("lambda g: a.T @ g", "lambda g: (g.T @ a)", "a rule: @"),
+    ("lambda g: g @ b.T", "lambda g: g @ (b if b.shape == (3, 3) else b.T)",
+     "a rule: @ of square matrices"),
+    ("return order[::-1]", "depth = {}\n    for node in order:\n        depth[node] = "
+     "1 + min((depth[p] for p in node.parents), default=-1)\n"
+     "    return sorted(order[::-1], key=depth.get, reverse=True)",
+     "Museum 2: no topological order"),
     ("lambda g: g @ b.T, lambda g: a.T @ g",
      "lambda g: np.ones_like(g) @ b.T, lambda g: a.T @ np.ones_like(g)", "a rule: @"),
     ("g if axis is None or keepdims else np.expand_dims(g, axis)", "g",
