@@ -54,6 +54,10 @@ class Rerun:
         """Return those of these leaves that get a gradient when other random numbers are drawn."""
         return set()
 
+    def through_time(self) -> dict[str, list[float]]:
+        """Return the norm of the gradient at each step that a recurrent layer reads, by layer."""
+        return {}
+
 
 def reals(array: Any) -> Any:
     """Return complex numbers as pairs, and real ones unchanged."""

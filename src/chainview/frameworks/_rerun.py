@@ -1,8 +1,11 @@
 """A watched function of PyTorch, run again in double precision for differences."""
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -62,20 +65,21 @@ class TorchRerun(Rerun):
         found: set[str] = set()
         for seed in SEEDS:
             wanted = [name for name in names if name not in found]
-            if not wanted:
-                break
             try:
-                drew, reached = self._drawn(seed, wanted)
-            except Exception:  # of the reader's function: it took the numbers of the first run
+                drew, reached = self._drawn(seed, wanted) if wanted else (False, set())
+            except Exception:  # of the reader's function, which ran with the numbers it drew first
                 break
-            found |= reached
             if not drew:
                 break
+            found |= reached
         return found
 
     def _drawn(self, seed: int, names: Sequence[str]) -> tuple[bool, set[str]]:
-        """Run with this seed; return whether it drew numbers, and which leaves got a gradient."""
-        with self._doubled({}) as run:
+        """Run with this seed; return whether it drew numbers, and which leaves got a gradient.
+
+        In double precision other numbers are drawn, and less is rounded to 0.
+        """
+        with self._restored() as run:
             torch.manual_seed(seed)
             random.seed(seed)
             np.random.seed(seed)  # noqa: NPY002
@@ -85,21 +89,64 @@ class TorchRerun(Rerun):
             leaves = {name: self._by_name[name] for name in names}
             for leaf in leaves.values():
                 leaf.grad = None
-            loss.backward()
+            if loss.requires_grad:
+                loss.backward()
             grads = {name: leaf.grad for name, leaf in leaves.items() if leaf.grad is not None}
             return drew, {name for name, grad in grads.items() if grad.to_dense().any()}
+
+    def through_time(self) -> dict[str, list[float]]:
+        """Return the norm of the gradient at each step that a recurrent layer reads, by layer."""
+        modules = [m for root in roots(self._f, self._model) for m in root.modules()]
+        layers = [m for m in dict.fromkeys(modules) if isinstance(m, torch.nn.RNNBase)]
+        read: list[tuple[Any, _Steps]] = []
+        if not layers:
+            return {}
+        try:
+            with ExitStack() as stack:
+                run = stack.enter_context(self._doubled({}))
+                for layer in layers:
+                    hook = layer.register_forward_pre_hook(partial(_note_steps, read))
+                    stack.callback(hook.remove)
+                run().backward()
+        except Exception:  # of the reader's function, which may not take doubles
+            return {}
+        names = _by_call([self._name(layer) for layer, _ in read])
+        return {name: steps.norms() for name, (_, steps) in zip(names, read, strict=True)}
+
+    def _name(self, layer: Any) -> str:
+        """Return a layer's path, as its parameters' names have it."""
+        ids = {id(p): name for name, p in layer.named_parameters()}
+        for name, tensor in self._by_name.items():
+            if id(tensor) in ids:
+                return name.removesuffix(ids[id(tensor)]).rstrip(".") or type(layer).__name__
+        return str(type(layer).__name__)
+
+    def _tensors(self) -> list[Any]:
+        """Return the tensors that we know the function reads."""
+        modules = roots(self._f, self._model)
+        tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
+        tensors += [*self._leaves, *tensors_in(self._inputs)]
+        tensors += [x for x in referred(self._f) if isinstance(x, torch.Tensor)]
+        return list({id(tensor): tensor for tensor in tensors}.values())
+
+    @contextmanager
+    def _restored(self) -> Iterator[Callable[[], Any]]:
+        """Run the function as it is, and put back what it changes."""
+        restoring = Restoring(self._f, self._model)
+        with restoring.restoring():
+            for tensor in self._tensors():
+                if tensor.is_floating_point() or tensor.is_complex():
+                    restoring.leaf(tensor)
+            with Operations(partial(guarded, restoring)):
+                yield lambda: loss_in(self._f(*self._inputs))
 
     @contextmanager
     def _doubled(self, moved: Moved) -> Iterator[Callable[[], Any]]:
         """Put the leaves, the modules' tensors and the inputs in double precision for a while."""
         restoring = Restoring(self._f, self._model)
-        modules = roots(self._f, self._model)
-        tensors = [t for m in modules for t in (*m.parameters(), *m.buffers())]
-        tensors += [*self._leaves, *tensors_in(self._inputs)]
-        tensors += [x for x in referred(self._f) if isinstance(x, torch.Tensor)]
         leaves_moved = {id(self._leaves[number]) for number in moved}
         with restoring.restoring():
-            for tensor in {id(t): t for t in tensors}.values():
+            for tensor in self._tensors():
                 if tensor.is_floating_point() or tensor.is_complex():
                     restoring.leaf(tensor)
                     tensor.grad = None
@@ -115,6 +162,48 @@ class TorchRerun(Rerun):
             widening = _Widening(restoring)
             with Operations(widening.operation):
                 yield lambda: widening.checked(loss_in(self._f(*self._inputs)))
+
+
+@dataclass
+class _Steps:
+    """What a recurrent layer reads in one call: its entries, and how they belong to steps."""
+
+    data: Any
+    axis: int = 0
+    sizes: Sequence[int] | None = None  # of a packed sequence: the rows of each step
+
+    def norms(self) -> list[float]:
+        """Return the norm of the gradient at each step."""
+        if self.data.grad is None:
+            return []
+        sizes = [1] * self.data.shape[self.axis] if self.sizes is None else list(self.sizes)
+        return [float(part.norm()) for part in self.data.grad.split(sizes, self.axis)]
+
+
+def _note_steps(read: list[tuple[Any, _Steps]], layer: Any, args: Any) -> Any:
+    """Note what a layer reads, with a gradient, as a hook before its call."""
+    given, *others = args
+    is_packed = isinstance(given, torch.nn.utils.rnn.PackedSequence)
+    data = given.data if is_packed else given
+    if not torch.is_grad_enabled():
+        return args
+    if data.requires_grad:
+        data.retain_grad()
+    else:
+        data = data.detach().requires_grad_()
+    if is_packed:
+        read.append((layer, _Steps(data, 0, given.batch_sizes.tolist())))
+        return given._replace(data=data), *others
+    read.append((layer, _Steps(data, int(layer.batch_first and data.dim() == 3))))
+    return data, *others
+
+
+def _by_call(names: Sequence[str]) -> Iterator[str]:
+    """Yield the names, and beside those of layers with several calls which call it is."""
+    turns: Counter[str] = Counter()
+    for name in names:
+        turns[name] += 1
+        yield name if names.count(name) == 1 else f"{name} (call {turns[name]})"
 
 
 def _generators() -> tuple[Any, ...]:

@@ -23,9 +23,15 @@ def sizes(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symp
     tell nothing: those of branches which start near 0 are meant to be small.
     """
     layers = layers_of(watched)
-    yield from _vanishing(layers, vanishing)
-    yield from _exploding(layers, exploding)
-    yield from _over_calls(watched, min(vanishing, LOST), exploding)
+    found = [
+        *_vanishing(layers, vanishing),
+        *_exploding(layers, exploding),
+        *_over_calls(watched, min(vanishing, LOST), exploding),
+    ]
+    yield from found
+    for symptom in _over_steps(watched, min(vanishing, LOST), exploding):
+        if not any(symptom.kind == x.kind and {*symptom.values} & {*x.values} for x in found):
+            yield symptom
 
 
 def _rms(leaf: WatchedNode) -> float:
@@ -161,3 +167,41 @@ def _follow(last_of: dict[int, WatchedNode], turns: Sequence[int]) -> bool:
                 found.add(parent)
                 todo.append(parent)
     return False
+
+
+def _over_steps(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+    """Compare the gradient at each step of what a recurrent layer reads in one call.
+
+    PyTorch may run all steps as one operation, inside of which there is nothing to see.
+    """
+    layers = watched.rerun.through_time() if watched.rerun else {}
+    for name, norms in layers.items():
+        steps = [k for k, norm in enumerate(norms, 1) if 0 < norm < math.inf]
+        if len(steps) < FEWEST_CALLS:
+            continue
+        first, last = norms[steps[0] - 1], norms[steps[-1] - 1]
+        growth = (first / last) ** (1 / (len(steps) - 1))
+        seen = (
+            f"norm of the gradient {digits(last)} at step {steps[-1]} of what it reads, "
+            f"{digits(first)} at step {steps[0]}: times {digits(growth)} a step back"
+        )
+        weights = [v for v in watched.values if v.label.startswith(f"{_path(name)}.")]
+        if first > exploding * last:
+            k = max(k for k in steps if norms[k - 1] > exploding * last)
+            look = "the largest singular value of the recurrent weights; clip gradients"
+            yield Symptom("exploding", _from_step(name, k, norms), seen, look, weights)
+        elif first < vanishing * last:
+            k = max(k for k in steps if norms[k - 1] < vanishing * last)
+            look = (
+                "the steps that the loss reads: nothing is learned from what came first. A loss at "
+                "every step, shorter sequences, or a forget gate that starts open help"
+            )
+            yield Symptom("vanishing", _from_step(name, k, norms), seen, look, weights)
+
+
+def _path(name: str) -> str:
+    return name.partition(" (call")[0]
+
+
+def _from_step(name: str, k: int, norms: Sequence[float]) -> str:
+    return f"{name}, from step {k} of {len(norms)} back to the first"

@@ -85,3 +85,29 @@ def test_a_layer_that_is_saturated_whatever_is_drawn_gets_zeros() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.Dropout(), nn.Linear(3, 1))
     found = diagnose(watch_torch(lambda x: (model(x) - 1e3).relu().sum(), torch.randn(5, 4)))
     assert {symptom.kind for symptom in found.symptoms} == {"zero", "dead units"}
+
+
+def test_other_draws_leave_the_buffers_as_they_were() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), Skipping(DRAWS["PyTorch"]))
+    torch.manual_seed(1)
+    before = {name: x.clone() for name, x in model.state_dict().items()}
+    found = diagnose(watch_torch(model, torch.randn(5, 4), model=model), directions=0)
+    assert REASON in found.unexamined.values()
+    for name, x in model.state_dict().items():
+        assert torch.equal(x, before[name])
+
+
+def test_a_function_that_fails_under_another_seed_is_judged_by_its_own_run() -> None:
+    torch.manual_seed(0)
+    model, first = nn.ModuleList([nn.Linear(4, 1), nn.Linear(4, 1)]), torch.rand([]).item()
+    torch.manual_seed(0)
+    [nn.Linear(4, 1), nn.Linear(4, 1)]  # to draw the same number again
+
+    def loss(x: Any) -> Any:
+        if torch.rand([]).item() != first:
+            raise ArithmeticError("another number")
+        return model[0](x).square().mean()
+
+    found = diagnose(watch_torch(loss, torch.ones(5, 4), model=model), directions=0)
+    assert [symptom.where for symptom in found.symptoms] == ["1.weight, 1.bias"]

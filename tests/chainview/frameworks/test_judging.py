@@ -300,3 +300,70 @@ def test_a_state_lost_through_time_is_not_blamed_on_a_stack_of_outputs() -> None
     (zero,) = [symptom for symptom in found.symptoms if symptom.kind == "zero"]
     assert zero.where == "start; first in Addmm in RNN"
     assert "too small" in zero.look
+
+
+# --- through time, in one call ------------------------------------------------------------------
+
+PACKED = torch.nn.utils.rnn.pack_padded_sequence
+
+
+def recurrent(kind: type[nn.RNNBase], read: Callable[..., Any], **options: Any) -> Diagnosis:
+    torch.manual_seed(0)
+    model = nn.ModuleDict({"rnn": kind(3, 8, **options), "head": nn.Linear(8, 1)})
+    x = torch.randn(40, 4, 3)
+    return diagnose(watch_torch(lambda x: read(model["rnn"], model["head"], x), x, model=model),
+                    directions=0)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_a_gradient_that_vanishes_between_steps_of_one_call(kind: type[nn.RNNBase]) -> None:
+    found = recurrent(kind, lambda rnn, head, x: (head(rnn(x)[0][-1]) - 1).square().mean())
+    assert kinds(found) == ["vanishing"]
+    (symptom,) = found.symptoms
+    assert symptom.where.startswith("rnn, from step ")
+    assert {v.label for v in symptom.values} >= {"rnn.weight_hh_l0", "rnn.weight_ih_l0"}
+
+
+def exploding(rnn: Any, head: Any, x: Any) -> Any:
+    with torch.no_grad():
+        rnn.weight_hh_l0.copy_(3 * torch.eye(8))
+    return head(rnn(x / 1e20)[0][-1]).square().mean()
+
+
+SOUND_IN_TIME: dict[str, Callable[..., Any]] = {
+    "a loss at each step": lambda rnn, head, x: head(rnn(x)[0]).square().mean(),
+    "few steps": lambda rnn, head, x: head(rnn(x[:8])[0][-1]).square().mean(),
+    "short sequences, too": lambda rnn, head, x: (
+        head(rnn(PACKED(x, [40, 30, 9, 5]))[1][0]).square().mean()
+    ),
+    "rows that the loss leaves out": lambda rnn, head, x: head(rnn(x)[0][5]).square().mean(),
+}
+
+
+@pytest.mark.parametrize("name", SOUND_IN_TIME)
+def test_steps_that_are_sent_their_share(name: str) -> None:
+    assert kinds(recurrent(nn.GRU, SOUND_IN_TIME[name])) == []
+
+
+def test_two_directions_and_calls_without_a_gradient() -> None:
+    def both(rnn: Any, head: Any, x: Any) -> Any:
+        with torch.no_grad():
+            rnn(x)
+        return head(rnn(x)[1].sum(0)).square().mean()  # each direction's last state
+
+    assert kinds(recurrent(nn.GRU, both, bidirectional=True)) == []
+
+
+def test_a_gradient_that_explodes_between_steps_of_one_call() -> None:
+    found = recurrent(nn.RNN, exploding, nonlinearity="relu", bias=False)
+    assert kinds(found) == ["exploding"]
+
+
+def test_packed_and_unbatched_sequences_have_their_steps() -> None:
+    def last(rnn: Any, head: Any, x: Any) -> Any:
+        return head(rnn(PACKED(x, [40, 40, 40, 40]))[1][0]).square().mean()
+
+    assert kinds(recurrent(nn.GRU, last)) == ["vanishing"]
+    found = recurrent(nn.GRU, lambda rnn, head, x: head(rnn(x[:, 0])[0][-1]).square().mean(),
+                      batch_first=True)  # fmt: skip
+    assert kinds(found) == ["vanishing"]

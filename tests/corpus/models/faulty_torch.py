@@ -957,3 +957,19 @@ def spread_of_a_constant_unit() -> Run:
     with torch.no_grad():
         model[0].weight[2] = 0.0
     return Run(lambda x: (1 - model(x).var(0).sqrt()).relu().mean(), (torch.randn(8, 4),), model)
+
+
+def forgets(run: Run) -> bool:
+    """Whether nothing of the first step is left in single precision beside the last one."""
+    x = run.inputs[0].clone().requires_grad_()
+    run.f(x).backward()
+    sizes = x.grad.abs().amax((1, 2))
+    return 0 < float(sizes[0]) < 1e-7 * float(sizes[-1])
+
+
+@faulty("https://github.com/keras-team/keras/issues/16151", "vanishing", "lstm", forgets)
+def last_of_forty_steps_of_an_lstm() -> Run:
+    torch.manual_seed(0)
+    model = nn.ModuleDict({"lstm": nn.LSTM(3, 8), "head": nn.Linear(8, 1)})
+    x = torch.randn(40, 4, 3)
+    return Run(lambda x: (model["head"](model["lstm"](x)[0][-1]) - 1).square().mean(), (x,), model)

@@ -631,3 +631,12 @@ def layers_skipped_at_random() -> Run:
     run = classify(Skipping(), 5, 6)
     torch.manual_seed(1)  # which layers are skipped
     return run
+
+
+@sound("https://proceedings.mlr.press/v37/jozefowicz15.html")
+def forget_gates_that_start_open() -> Run:
+    torch.manual_seed(0)
+    model = nn.ModuleDict({"lstm": nn.LSTM(3, 8), "head": nn.Linear(8, 1)})
+    nn.init.constant_(model["lstm"].bias_ih_l0[8:16], 3.0)
+    x = torch.randn(40, 4, 3)
+    return Run(lambda x: (model["head"](model["lstm"](x)[0][-1]) - 1).square().mean(), (x,), model)
