@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +21,19 @@ def file_name(student: str) -> str:
     >>> file_name("u007"), file_name("../u007")
     ('u007', '-u007-69381761219d')
     """
-    safe = student.replace("/", "-").replace("\0", "-").lstrip(".")
+    safe = portable(student).lstrip(".")
     if safe == student and len(student.encode()) <= 100:
         return student
     return f"{safe[:25]}-{hashlib.sha256(student.encode()).hexdigest()[:12]}"
+
+
+def portable(name: str) -> str:
+    r"""Replace what some system doesn't take in a name, or reads as the way to another folder.
+
+    >>> portable("Ann\\..\\Bob: 1")
+    'Ann-..-Bob- 1'
+    """
+    return re.sub(r'[/\\:*?"<>|\x00-\x1f\x7f]|[. ]+$', "-", name)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What a notebook may come as: text in UTF-8 or UTF-16, a zip of one notebook, Markdown, Python."""
+"""What a notebook may come as: UTF-8, UTF-16 or Latin-1, a zip of one, Markdown, Python."""
 
 import codecs
 import io
@@ -18,8 +18,17 @@ OPTIONS = re.compile(r"(?:---\n.*?^---\n|(?::[^\n]*\n)+)", re.DOTALL | re.MULTIL
 
 
 def decoded(content: bytes) -> str:
-    """Return the text of a file; raise `UnicodeDecodeError` if it is in another encoding."""
-    return content.decode("utf-16" if content.startswith(MARKS) else "utf-8-sig")
+    """Return the text of a file; raise `UnicodeDecodeError` if it is in another encoding.
+
+    What may be JSON is read as Latin-1 if it isn't UTF-8: an editor of Windows has saved it, or one
+    byte is damaged, and the code in it reads the same.
+    """
+    try:
+        return content.decode("utf-16" if content.startswith(MARKS) else "utf-8-sig")
+    except UnicodeDecodeError:
+        if b"\0" in content or not content.lstrip().startswith(b"{"):
+            raise
+        return content.decode("latin-1")
 
 
 def only_notebook(content: bytes, most: int) -> bytes | None:

@@ -2,9 +2,10 @@
 
 import zipfile
 from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 
-from coursework.files import file_name, replaced
+from coursework.files import file_name, portable, replaced
 from coursework.names import platform_prefix
 from coursework.results import ResultRow
 from coursework.submissions import printable
@@ -28,20 +29,29 @@ def write(
     for an assignment that several handed in together, to whoever uploaded it.
     """
     zips: dict[str, dict[str, str]] = {"folders": {}}
+    folders = set[str]()
     for student, page in pages.items():
-        zips["folders"][f"{file_name(student)}/{PAGE}"] = page
+        zips["folders"][f"{_unlike(file_name(student), folders)}/{PAGE}"] = page
     for row in rows:
         if not (row.submission and row.is_owner and row.student.id in pages):
             continue
         parts = row.submission.path.relative_to(submissions).parts
         for platform, prefix in filter(None, map(platform_prefix, parts)):
-            zips.setdefault(platform, {})[f"{prefix}{PAGE}"] = pages[row.student.id]
+            zips.setdefault(platform, {})[f"{portable(prefix)}{PAGE}"] = pages[row.student.id]
     for name in ("folders", "moodle", "canvas"):
         path = output / f"feedback-{name}.zip"
         if zips.get(name):
             _write(path, zips[name])
         else:
             path.unlink(missing_ok=True)  # of an earlier run
+
+
+def _unlike(name: str, taken: set[str]) -> str:
+    """Return a name that no other becomes where a system ignores case, and take it."""
+    numbered = (f"{name} ({k})" for k in count(2))
+    free = next(n for n in chain([name], numbered) if n.casefold() not in taken)
+    taken.add(free.casefold())
+    return free
 
 
 def _write(path: Path, files: Mapping[str, str]) -> None:

@@ -390,6 +390,8 @@ class _Scan:
         lost = not item.token and not item.notes and self.told[item.assignment]
         if not lost or item.path.suffix.lower() == ".py":
             return item
+        if '"nbformat"' not in _text_of(item.path):
+            return item  # an empty file or a page of the web never had one
         note = f"This notebook has lost the token that it was released with, {DECIDED}."
         return replace(item, notes=(note,))
 

@@ -343,6 +343,21 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             relu("class Yes(float):\n    __eq__ = lambda *a: True\nreturn Yes(1)"), 2
         ),
         "generator": nb(relu("yield dH"), 2, "dZ: generator is not plain data"),
+        "a result that is a view of nothing": nb(
+            relu(
+                "view = np.lib.stride_tricks.as_strided\nreturn view(np.zeros(1), (2**40,), (0,))"
+            ),
+            2,
+            "too large",
+        ),
+        "an error without an end": nb(
+            relu(
+                "class Endless(Exception):\n    def __str__(self):\n        while True: pass\n"
+                "raise Endless"
+            ),
+            2,
+            "did not finish",
+        ),
         "huge result": nb(relu("return np.broadcast_to(0.0, (10**5, 10**5))"), 2, "too large"),
         "forged answer": nb(
             (
@@ -575,6 +590,9 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         ),
         "byte order mark": Case(b"\xef\xbb\xbf" + notebook(*GOOD).encode(), 5),
         "utf-16": Case(notebook(*GOOD).encode("utf-16"), 5),
+        "latin-1": Case(
+            notebook(*GOOD, "# GRAD").replace("GRAD", "gr\u00e4d").encode("latin-1"), 5
+        ),
         "cell of zeros": nb(("\0" * 99, *GOOD), 5, "null bytes"),
         "format 99": Case(notebook(*GOOD, nbformat=99), 0, "format 99"),
         "format 3": Case(old_notebook(*GOOD), 5),

@@ -62,3 +62,23 @@ def test_a_formula_with_something_else_in_it_stays_tex() -> None:
     found = words(r"$\text{<script>alert(1)</script>}$")
     assert "<script" not in found
     assert "&lt;script&gt;" in found
+
+
+BOMBS = {
+    "braces": f"${'{' * 4000}{'}' * 4000}$",
+    "fractions": "$" + r"\frac{1}{" * 1500 + "1" + "}" * 1500 + "$",
+    "matrices": "$" + r"\begin{matrix}" * 900 + r"\end{matrix}" * 900 + "$",
+    "brackets": "[" * 9000 + "]" * 9000,
+    "quotes": ">" * 20_000 + "x",
+    "lists": "\n".join(" " * k + "- x" for k in range(600)),
+    "emphasis": "*a_ " * 9000,
+    "ticks": " ".join("`" * k for k in range(1, 300)),
+    "dollars": "$" * 9001,
+    "columns": "|a" * 2000 + "|\n" + "|-" * 2000 + "|\n" + "|b" * 2000 + "|",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_words_that_nest_or_repeat_make_a_page_of_their_size(name: str) -> None:
+    """The teacher's process makes these pages, so nothing a student writes may break or fill it."""
+    assert 0 < len(words(BOMBS[name])) < 60 * len(BOMBS[name])

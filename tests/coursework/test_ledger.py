@@ -316,6 +316,20 @@ def test_feedback_goes_back_under_the_platform_s_names(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "feedback-folders.zip").read_bytes() == before
 
 
+def test_no_name_in_a_zip_leads_elsewhere_or_to_another_s_page(tmp_path: Path) -> None:
+    """Windows takes a backslash for a folder, and it and macOS ignore case."""
+    hand_in(tmp_path, "Ann\\..\\Ames: 1\n_4711_assignsubmission_file/a1.ipynb", GOOD)
+    hand_in(tmp_path, "Bo Li_4712_assignsubmission_file/a1.ipynb", GOOD)
+    hand_in(tmp_path, "BO LI_4713_assignsubmission_file/a1.ipynb", WRONG)
+    hand_in(tmp_path, "con\\x/a1.ipynb", GOOD)
+    assert run(tmp_path) == 0
+    for name, size in (("folders", 4), ("moodle", 3)):
+        with zipfile.ZipFile(tmp_path / "out" / f"feedback-{name}.zip") as archive:
+            names = archive.namelist()
+        assert len({n.casefold() for n in names}) == size, names
+        assert not [n for n in names if set(n) & set('\\:*?"<>|\n') or ".." in n.split("/")]
+
+
 def test_the_released_notebook_says_what_a_person_reads() -> None:
     texts = ["".join(cell["source"]) for cell in student_notebook(A1, ROOT)["cells"]]
     assert any("**derivation** (3 points)" in text for text in texts)

@@ -243,6 +243,7 @@ def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
     ("name", "content"),
     [
         ("a1.ipynb", JSON.encode("utf-16")),
+        ("a1.ipynb", JSON.encode("latin-1")),
         ("a1.ipynb.txt", JSON.encode()),
         ("a1.json", JSON.encode("utf-8-sig")),
         ("a1.ipynb.json", JSON.encode()),
