@@ -30,6 +30,8 @@ from coursework.assignments import Assignment
 from coursework.drawing import derived
 from coursework.lines import what_else
 from coursework.marks import Mark, PartMark, ProblemMark, Verdict, zero_mark
+from coursework.notebooks import CELL_CHARACTERS, Cell, Notebook
+from coursework.printing import printable, undirected
 from coursework.problems import Part, Problem
 from coursework.sandbox import wire
 from coursework.sandbox.host import (
@@ -42,7 +44,6 @@ from coursework.sandbox.host import (
     signal_name,
 )
 from coursework.sandbox.worker import CELL_NAME
-from coursework.submissions import CELL_CHARACTERS, Cell, Notebook, printable, undirected
 
 LOSSES = 4
 QUOTED = 800  # characters of what a submission says

@@ -26,21 +26,18 @@ from coursework.assess import Key
 from coursework.assignments import Assignment
 from coursework.files import write_atomically
 from coursework.marks import Mark, from_json, to_json
+from coursework.notebooks import UnreadableError, read_bytes, read_work
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Sandbox
 from coursework.sources import PACKAGES, package, sources
-from coursework.submissions import (
-    Submission,
-    UnreadableError,
-    read_bytes,
-    read_work,
-)
+from coursework.submissions import Submission
 
 Content = bytes | UnreadableError
 # The grader's files that decide a mark.
 DECIDING = (
-    "assess.py", "drawing.py", "formats.py", "marks.py", "names.py", "outputs.py", "quotes.py",
-    "smuggling.py", "submissions.py", "sandbox/*.py",
+    "assess.py", "drawing.py", "following.py", "formats.py", "lines.py", "marks.py", "names.py",
+    "notebooks.py", "outputs.py", "printing.py", "problems.py", "quotes.py", "smuggling.py",
+    "submissions.py", "sandbox/*.py",
 )  # fmt: skip
 
 

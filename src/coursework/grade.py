@@ -22,12 +22,7 @@ from coursework.results import ResultRow, results
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
-from coursework.submissions import (
-    Collection,
-    Stray,
-    Submission,
-    collect,
-)
+from coursework.submissions import Collection, Stray, Submission, collect
 from coursework.summary import write_reports
 
 MIB = 2**20

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from coursework.files import file_name, portable, replaced
 from coursework.names import platform_prefix
+from coursework.printing import printable
 from coursework.results import ResultRow
-from coursework.submissions import printable
 
 PAGE = "feedback.html"
 EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same feedback makes the same file

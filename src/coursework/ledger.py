@@ -13,8 +13,8 @@ from typing import Any
 
 from coursework.files import replaced
 from coursework.marks import ProblemMark
+from coursework.printing import printable
 from coursework.results import ResultRow
-from coursework.submissions import printable
 
 # The part, the kind, points, the most points, what was taken, the verdict, the reason.
 Marked = tuple[str, str, float | None, float, float, str, str]

@@ -5,9 +5,9 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from coursework.notebooks import CELL_CHARACTERS, Cell
 from coursework.problems import DEFINITIONS
 from coursework.sandbox.worker import CELL_NAME, is_foreign, parse_cell
-from coursework.submissions import CELL_CHARACTERS, Cell
 from coursework.syntax import parse_module
 
 CODE_CHARACTERS = 20_000

@@ -8,7 +8,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator
 
-from coursework.submissions import Cell
+from coursework.notebooks import Cell
 from coursework.syntax import parse_module
 
 LONG = 20_000  # characters of a cell

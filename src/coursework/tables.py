@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from coursework.printing import printable
 from coursework.results import ResultRow
-from coursework.submissions import printable
 
 CELL_CHARACTERS = 1000  # spreadsheets refuse more than 32,767
 SIGNS = "=+@\uff1d\uff0b\uff0d\uff20-"  # begin a formula, the wide ones in some programs

@@ -14,10 +14,11 @@ from markupsafe import escape
 
 from coursework import batch as batch_module
 from coursework.batch import Graded, grade_all
+from coursework.notebooks import Notebook
 from coursework.results import results
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits
-from coursework.submissions import Notebook, collect
+from coursework.submissions import collect
 from coursework.summary import write_reports
 from tests.coursework.attacks import ASSIGNMENT, GOOD, SECRET, Case, cases, notebook, relu
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coursework.notebooks import ALL_WORDS, UnreadableError, read_notebook
 from coursework.outputs import without_outputs
-from coursework.submissions import ALL_WORDS, UnreadableError, read_notebook
 
 WORDS = ["outputs", "attachments", '"', "\\", "[", "]", "{", "}", ":", ", ", "a", "\n", "ä"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map("".join)

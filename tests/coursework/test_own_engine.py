@@ -9,10 +9,11 @@ import pytest
 
 from coursework.batch import grade_all
 from coursework.marks import Mark
+from coursework.notebooks import UnreadableError, read_work
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 from coursework.sources import PACKAGES
-from coursework.submissions import UnreadableError, collect, read_work
+from coursework.submissions import collect
 from tests.chainlab.doctor import patients
 from tests.coursework.course import assignments
 from tests.support import ROOT

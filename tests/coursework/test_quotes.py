@@ -2,9 +2,9 @@
 
 import pytest
 
+from coursework.notebooks import CELL_CHARACTERS, Cell
 from coursework.quotes import CODE_CHARACTERS, called, defines, line
 from coursework.sandbox.worker import CELL_NAME
-from coursework.submissions import CELL_CHARACTERS, Cell
 
 CELLS = (
     Cell(1, "import math"),

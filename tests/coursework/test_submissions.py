@@ -11,8 +11,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from coursework.notebooks import read_bytes, read_work
 from coursework.roster import Roster
-from coursework.submissions import Collection, Submission, collect, read_bytes, read_work
+from coursework.submissions import Collection, Submission, collect
 from coursework.tokens import Token
 
 ROSTER = """\
