@@ -44,7 +44,7 @@ def what_else(definition: ast.stmt) -> str:
     """Return the first thing in a definition that isn't such a line; "" if all are.
 
     >>> what_else(ast.parse("def f(x):\\n    y = 2 * x\\n    return g(y)").body[0])
-    'line 3 uses g'
+    'line 3 calls g'
     """
     return next(_odd(definition), "")
 
