@@ -66,12 +66,14 @@ break}return found};var ramp_exports={};__export(ramp_exports,{rowsOf:()=>rowsOf
 stageOf:()=>stageOf,wordsFor:()=>wordsFor});var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.
 min(tries,STAGES.length)-1];var sentence=text=>{const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].
 toUpperCase()+first.slice(1));return/[.?!]$/.test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.
-map(sentence).join(" Or: ");var rowsOf=(mistakes,names)=>Object.entries(mistakes).filter(([name])=>names.
-includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({label,error,look}){return`<b>${label}\
-</b> isn’t right yet. ${sentence(error||look)}`},kind({label,error,wrong,hint},mistakes){const says=rowsOf(
-mistakes,wrong).map(([told])=>told);const kinds=says.join(" Another mistake gives the same. ")||sentence(
-hint);return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${kinds}`},number({label,right,words}){
-const is=right===void 0?"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+map(sentence).join(" Or: ");var MANY=3;var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).
+filter(([name])=>names.includes(name));return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{
+if(!rows.length)return sentence(hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.
+map(([did])=>did).join(" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answ\
+er. ${sentence(hint)}`};var SAYS={where({label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(
+error||look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);
+return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,words}){const is=right===
+void 0?"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
 tries)](found,mistakes);var start_exports={};__export(start_exports,{QUESTIONS:()=>QUESTIONS,firstStop:()=>firstStop,nextStop:()=>nextStop});
 var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
 if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
@@ -83,14 +85,19 @@ min(between(answers,count)[1],count-1);var joined=ends=>ends?.slice(0,3).join();
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var problem_exports={};__export(problem_exports,{judge:()=>judge,judgeKept:()=>judgeKept,judgeOrder:()=>judgeOrder,
 pick:()=>pick});var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
-below};var unpack=({form,columns},i)=>{const split=columns.map(column=>typeof column==="string"?column.
-split(" "):column);const piece=(_,sign,place)=>{const word=split[place][i].replaceAll("-","−");return sign===
-"("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{if(Array.isArray(part))return part.
-map(filled);if(part&&typeof part==="object"){return Object.fromEntries(Object.entries(part).map(([key,
-value])=>[key,filled(value)]))}if(typeof part!=="string")return part;const[,sign,place]=/^\{([=-]?)(\d+)\}$/.
-exec(part)??[];if(sign){const number=read(split[place][i]);return number&&sign==="-"?-number:number}
-if(place&&typeof columns[place]!=="string")return columns[place][i];return part.replace(/\{(\(?)(\d+)\}/g,
-piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
+below};var OPERATIONS={"+":(a,b)=>a+b,"-":(a,b)=>a-b,"*":(a,b)=>a*b,"/":(a,b)=>a/b,"?":(a,b)=>a>0?b:
+0};var computed2=(formula,words)=>{const stack=[];for(const token of formula.split(" ")){if(OPERATIONS[token])
+stack.push(OPERATIONS[token](...stack.splice(-2)));else stack.push(token.startsWith("#")?+token.slice(
+1):read(words[token]))}return exact(stack[0]).replace("−","-")};var wordsOf=(columns,i)=>{const words=[];
+for(const column of columns){if(typeof column!=="string")words.push(column[i]);else if(column.startsWith(
+"="))words.push(computed2(column.slice(1),words));else words.push(column.split(" ")[i])}return words};
+var unpack=({form,columns},i)=>{const words=wordsOf(columns,i);const piece=(_,sign,place)=>{const word=words[place].
+replaceAll("-","−");return sign==="("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{
+if(Array.isArray(part))return part.map(filled);if(part&&typeof part==="object"){return Object.fromEntries(
+Object.entries(part).map(([key,value])=>[key,filled(value)]))}if(typeof part!=="string")return part;
+const[,sign,place]=/^\{([=-]?)(\d+)\}$/.exec(part)??[];if(sign){const number=read(words[place]);return number&&
+sign==="-"?-number:number}if(place&&typeof columns[place]!=="string")return words[place];return part.
+replace(/\{(\(?)(\d+)\}/g,piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
 pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
 const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
 some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
@@ -118,10 +125,22 @@ const{again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??on
 return again.filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,
 level:now}=begun(kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓",
 "passed"];if(!seeds[level])return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,
-`${right} of ${IN_A_ROW} in a row`]};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
-plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
-includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
-const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
-test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
+`${right} of ${IN_A_ROW} in a row`]};var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
+"÷":"/","⁄":"/"};var TOKEN=/(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\*\*|[-+*/^()]/giy;var plain=text=>text.
+split("=").at(-1).replace(/⁻?[⁰¹²³⁴-⁹]+/g,all=>`^${all.replace(/./g,x=>x==="⁻"?"-":POWERS.
+indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").replace(/[−–×·⋅÷⁄]/g,
+sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
+(all,whole2,above,below)=>+above<+below?`(${whole2}+${above}/${below})`:all);var tokens=text=>{TOKEN.
+lastIndex=0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)
+return[];found.push(one)}return found};var computed3=text=>{const left=tokens(text);const next=(...signs)=>signs.
+includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
+left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
+return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("-","+");if(!sign)return power();
+return sign==="-"?-signed2():signed2()};const product2=()=>{let found2=signed2();for(let sign;sign=next(
+"*","/");){const by=signed2();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product2();
+for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();return found2};const found=sum();
+return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
+const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
+""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
+ways.map(computed3).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
 numbers_exports,problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();

@@ -1,12 +1,24 @@
 "use strict";
-(()=>{var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
-plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
-includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
-const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
-test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};var halfDigit=text=>{const[,places,power]=/^[^/]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().replace(
-"−","-"))??[];return places?.5*10**(Number(power??0)-places.length):0};var digitsOf=text=>text.split(
-/e/i)[0].replace(/\D/g,"").replace(/^0+/,"").length;var ENOUGH=3;function spoken(text){const copy=text.
+(()=>{var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
+"÷":"/","⁄":"/"};var TOKEN=/(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\*\*|[-+*/^()]/giy;var plain=text=>text.
+split("=").at(-1).replace(/⁻?[⁰¹²³⁴-⁹]+/g,all=>`^${all.replace(/./g,x=>x==="⁻"?"-":POWERS.
+indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").replace(/[−–×·⋅÷⁄]/g,
+sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
+(all,whole,above,below)=>+above<+below?`(${whole}+${above}/${below})`:all);var tokens=text=>{TOKEN.lastIndex=
+0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)return[];
+found.push(one)}return found};var computed=text=>{const left=tokens(text);const next=(...signs)=>signs.
+includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
+left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
+return next("^","**")?base**signed():base};const signed=()=>{const sign=next("-","+");if(!sign)return power();
+return sign==="-"?-signed():signed()};const product=()=>{let found2=signed();for(let sign;sign=next(
+"*","/");){const by=signed();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product();
+for(let sign;sign=next("+","-");)found2+=sign==="-"?-product():product();return found2};const found=sum();
+return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
+const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
+""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
+ways.map(computed).filter(Number.isFinite))]};var halfDigit=text=>{const[,places,power]=/^[^/*×·÷^()]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().
+replace("−","-"))??[];return places?.5*10**(Number(power??0)-places.length):0};var digitsOf=text=>text.
+split(/e/i)[0].replace(/\D/g,"").replace(/^0+/,"").length;var ENOUGH=3;function spoken(text){const copy=text.
 cloneNode(true);for(const formula of copy.querySelectorAll(".katex"))formula.replaceWith(formula.querySelector(
 "annotation").textContent);return copy.textContent.trim()}(()=>{const{page}=kept;class Question{constructor(box){
 this.box=box;this.name=box.dataset.name;this.right=Number(box.dataset.right);this.within=Number(box.

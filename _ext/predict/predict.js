@@ -4,7 +4,7 @@ import { numbersIn } from "../../src/chainlab/drills/reading.js";
 // Half of what the last digit of a number counts: nothing in a whole number or a fraction.
 const halfDigit = (text) => {
   const [, places, power] =
-    /^[^/]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().replace("−", "-")) ?? [];
+    /^[^/*×·÷^()]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().replace("−", "-")) ?? [];
   return places ? 0.5 * 10 ** (Number(power ?? 0) - places.length) : 0;
 };
 const digitsOf = (text) => text.split(/e/i)[0].replace(/\D/g, "").replace(/^0+/, "").length;

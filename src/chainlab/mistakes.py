@@ -25,6 +25,16 @@ INACTIVE = "mlp/forward-and-backward#what-an-inactive-unit-receives"
 KEPT = "cost/memory-and-rematerialization#what-is-kept-and-why"
 FLOPS = "cost/time-and-flops#two-products-back-for-each-one-forward"
 
+PAGES = {  # by their titles
+    "foundations/computational-graph": "Computational graphs",
+    "foundations/chain-rule": "The chain rule",
+    "foundations/autograd-engine": "An autograd engine",
+    "mlp/matrix-equations": "Matrix equations",
+    "mlp/forward-and-backward": "Forward and backward",
+    "cost/memory-and-rematerialization": "Memory and rematerialization",
+    "cost/time-and-flops": "Time and FLOPs",
+}
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -45,7 +55,17 @@ class Mistake:
     @property
     def told(self) -> str:
         """All three parts."""
-        return f"{self.did} {self.fails} {self.look}"
+        return f"{self.did} {self.why}"
+
+    @property
+    def why(self) -> str:
+        """The last two parts."""
+        return f"{self.fails} {self.look}"
+
+    @property
+    def page(self) -> str:
+        """The title of the lesson's page."""
+        return PAGES[self.lesson.partition("#")[0]]
 
 
 MISTAKES = {
@@ -90,6 +110,12 @@ MISTAKES = {
         "You probably kept the exponent as it was.",
         "The derivative of a power has an exponent that is smaller by one.",
         "Which exponent has the slope of a square? Which has the slope of a cube?",
+        SLOPES,
+    ),
+    "exponential": Mistake(
+        "You probably took exp for a power.",
+        "In a power the base is nudged; in exp it is the exponent.",
+        "How much larger is exp at a value that is a little larger, in parts of itself?",
         SLOPES,
     ),
     "operand": Mistake(
@@ -140,6 +166,12 @@ MISTAKES = {
         "Which number stands before the product in the forward line?",
         STEPS,
     ),
+    "data": Mistake(
+        "You probably multiplied by the value of the next node.",
+        "What comes back is made of adjoints; a value only says how steep an edge is.",
+        "Which adjoint has the node that uses this value?",
+        STEPS,
+    ),
     # --- where paths meet ---
     "last": Mistake(
         "You probably kept the last share alone, as = does in the place of +=.",
@@ -151,6 +183,12 @@ MISTAKES = {
         "You probably kept the first share and dropped those that came later.",
         "Each share is one path's part of the change, and the parts add up.",
         "Which shares come along the other edges?",
+        PATHS,
+    ),
+    "twice": Mistake(
+        "You probably counted one share twice.",
+        "Each edge that leaves a value brings one share.",
+        "How many edges leave it? Write down the share of each, and add up then.",
         PATHS,
     ),
     "early": Mistake(
@@ -433,6 +471,12 @@ MISTAKES = {
         "You probably counted one row of the result.",
         "Each of the other rows takes as many operations.",
         "How many rows has the result?",
+        FLOPS,
+    ),
+    "one column": Mistake(
+        "You probably counted one column of the result.",
+        "Each of the other columns takes as many operations.",
+        "How many columns has the result?",
         FLOPS,
     ),
     "an entry": Mistake(

@@ -115,13 +115,16 @@ by/2;return true};var apart=given=>{const found=given.map(one=>({...one}));for(l
 let moved=false;found.forEach((a,i)=>{for(const b of found.slice(i+1))moved=push(a,b)||moved});if(!moved)
 break}return found};var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.min(tries,STAGES.length)-1];var sentence=text=>{
 const begun=text.replace(/^(a |[a-z]{2})/,first=>first[0].toUpperCase()+first.slice(1));return/[.?!]$/.
-test(begun)||!begun?begun:`${begun}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var rowsOf=(mistakes,names)=>Object.
-entries(mistakes).filter(([name])=>names.includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({
-label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},kind({label,
-error,wrong,hint},mistakes){const says=rowsOf(mistakes,wrong).map(([told])=>told);const kinds=says.join(
-" Another mistake gives the same. ")||sentence(hint);return`<b>${label}</b>: ${error?`${sentence(error)}\
- `:""}${kinds}`},number({label,right,words}){const is=right===void 0?"":`<b>${label} is ${right}.</b\
-> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
+test(begun)||!begun?begun:`${begun}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var MANY=3;
+var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).filter(([name])=>names.includes(name));
+return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{if(!rows.length)return sentence(
+hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
+" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${sentence(hint)}`};
+var SAYS={where({label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},
+kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
+</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,words}){const is=right===void 0?
+"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
 parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
 svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of problem.
 entry.written){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.
@@ -191,12 +194,24 @@ const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==kept2.i
 ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:
 [ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].
 sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].
-find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
-plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
-includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
-const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
-test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
+find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
+"÷":"/","⁄":"/"};var TOKEN=/(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\*\*|[-+*/^()]/giy;var plain=text=>text.
+split("=").at(-1).replace(/⁻?[⁰¹²³⁴-⁹]+/g,all=>`^${all.replace(/./g,x=>x==="⁻"?"-":POWERS.
+indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").replace(/[−–×·⋅÷⁄]/g,
+sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
+(all,whole2,above,below)=>+above<+below?`(${whole2}+${above}/${below})`:all);var tokens=text=>{TOKEN.
+lastIndex=0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)
+return[];found.push(one)}return found};var computed=text=>{const left=tokens(text);const next=(...signs)=>signs.
+includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
+left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
+return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("-","+");if(!sign)return power();
+return sign==="-"?-signed2():signed2()};const product2=()=>{let found2=signed2();for(let sign;sign=next(
+"*","/");){const by=signed2();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product2();
+for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();return found2};const found=sum();
+return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
+const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
+""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
+ways.map(computed).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
 fields=this.boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){
 return this.problem.entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{
 const{group,[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=[
@@ -259,16 +274,16 @@ termsOf(term.slice(at+1)).map(one=>signed(one,known)));const before=term.slice(0
 one=>!isSign(one)&&!SCALES[one])){throw new Misfit(`“${term[at]}” stands once, before all factors`)}
 const by=before.reduce((x,one)=>x*(SCALES[one]??(one==="−"?-1:1)),1);return scaled(REDUCED[term[at]](
 inner),by)}const minus=term.filter(one=>one==="−").length;return scaled(termOf(term.filter(one=>!isSign(
-one)),known),(-1)**minus)};var WAYS=[false,true];var computed=(tiles,known,takesAll=false)=>sumOf(termsOf(
+one)),known),(-1)**minus)};var WAYS=[false,true];var computed2=(tiles,known,takesAll=false)=>sumOf(termsOf(
 tiles,takesAll).map(term=>signed(term,known,takesAll)));var attempted=(tiles,known,takesAll)=>{try{return{
-value:computed(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
+value:computed2(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
 misfit:error.message}}};var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(
 x,b[i][j])));var matricesOf=({matrices,made,lines})=>{const known={...matrices};for(const[name,tiles]of made)
-known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(right,known);
+known[name]=computed2(tiles,known);for(const{label,right}of lines)known[label]=computed2(right,known);
 return known};var judgeTiles=({lines},known,i,tiles)=>{const{label,shape,right,mistakes,hint}=lines[i];
 const asked=lines.slice(i).map(later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,
 `${name}ᵀ`].includes(tile)));if(late){const misfit2=`${late} is itself still to be found`;return{right:false,
-mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed(right,known);const ways=WAYS.map(way=>attempted(
+mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed2(right,known);const ways=WAYS.map(way=>attempted(
 tiles,known,way));if(ways.some(({value:value2})=>value2&&alike(value2,wanted)))return{right:true,mistakes:[]};
 const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=value&&attempted(other,
 known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
@@ -348,19 +363,18 @@ size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;cons
 (this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.
 links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
 if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
-g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=[...new Set(
-rowsOf(this.mistakes,wrong).map(([,lesson])=>lesson))];const address=lesson=>`${this.root}chapters/${lesson.
-replace("#",".html#")}`;const link=(lesson,i)=>`<a href="${address(lesson)}">${["The lesson","A seco\
-nd lesson"][i]}</a>`;return lessons.map(link).join(" · ")}toggle(){if(this.shown.firstChild)return this.
-shown.replaceChildren();if(!this.solved)this.fail("");this.play()}play(place){const{entry,names,name}=this.
-problem;const phases=[...new Set(entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,
-words,nodes,edge,changes])=>[phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.
-sheet.start();const label=`Step by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"\
-group","aria-label":label});const[wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}\
-</div><template>${tall}</template>`;const data=JSON.stringify({label,phases,start,steps});root.append(
-make("script",{type:"application/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.
-entries(names)){for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=
-called}const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
-place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
+g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(
+this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.root}chapters/${lesson.
+replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(to)}">${page}</a>`).
+join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved)this.
+fail("");this.play()}play(place){const{entry,names,name}=this.problem;const phases=[...new Set(entry.
+steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[phases.
+indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`Step by \
+step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
+wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
+late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
+ation/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.entries(names)){
+for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=called}const player=new Player(
+root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
 const task=new Task(problem,{sheet,pictures,asks,mistakes,outcome:()=>""});root.querySelector(".cg-l\
 ive").replaceChildren(task.element);task.sheet.fit();keepKeys(root)});})();

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 import xml.etree.ElementTree as ET
 
 from chainlab.drills.kinds import KINDS
@@ -12,6 +13,7 @@ from chainview.player.picture import draw
 from chainview.read.words import describe
 
 PROBLEMS = 200  # of each level, on the page; after them the series begins anew
+PLACES = re.compile(r'(?<= d=")[^"]*|(?<= points=")[^"]*')
 LAYOUTS: tuple[tuple[Direction, float], ...] = (("LR", 60), ("TB", 26))
 
 
@@ -34,4 +36,10 @@ def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
     looks = task.looks(task.forms(level)[number])
     alt = describe("Graph", [each.item for each in looks], False, False)
     drawn = (draw(looks, direction, gap, alt, carried=task.carried) for direction, gap in LAYOUTS)
-    return tuple(ET.tostring(root, encoding="unicode") for root in drawn)
+    return tuple(_brief(ET.tostring(root, encoding="unicode")) for root in drawn)
+
+
+def _brief(picture: str) -> str:
+    """Leave out of the paths of a picture what says nothing."""
+    shorter = PLACES.sub(lambda found: re.sub(r"\.0(?!\d)", "", found[0]), picture)
+    return shorter.replace(" />", "/>")

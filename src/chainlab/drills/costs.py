@@ -242,10 +242,13 @@ def _of_product(net: Net, node: Item, item: Item) -> Iterator[Mistake]:
     yield Mistake("multiply-add", net.flops(item) * 0.5, says)
     says = f"that is for one row of {item.label}: each of the others takes as many"
     yield Mistake("one row", 2.0 * (b * c), says)
+    says = f"that is for one column of {item.label}: each of the others takes as many"
+    yield Mistake("one column", 2.0 * (a * b), says)
     says = "that is two for each entry of the result: each entry adds up several products"
     yield Mistake("an entry", 2.0 * math.prod(net.shape(node)), says)
     says = "that adds up the entries of the factors: each of them is used more than once"
     yield Mistake("entries added", 2.0 * (a * b + b * c), says)
+    yield Mistake("entries added", a * b + b * c, says)
 
 
 def _of_adjoint(net: Net, node: Item, item: Item) -> Iterator[Mistake]:

@@ -9,22 +9,22 @@ from chainlab.drills.kind import LEVELS, Problem
 from chainlab.drills.kinds import KINDS
 from chainlab.drills.problem import problem
 from chainlab.drills.typed import Verdict, judge
-from chainlab.mistakes import MISTAKES
+from chainlab.mistakes import MISTAKES, PAGES
 from chainview.piece import Piece, piece
 from chainview.player.player import SHEETS as PLAYER
 
 HERE = files(__package__)
-TOLD = {name: [row.told, row.lesson] for name, row in MISTAKES.items()}
+TOLD = {name: [row.did, row.why, row.lesson, row.page] for name, row in MISTAKES.items()}
 PATH = (  # kinds in the order of the course, a level, and the page that teaches them
-    ("local", 1, "foundations/computational-graph", "Computational graphs"),
-    ("chain", 1, "foundations/chain-rule", "The chain rule"),
-    ("adjoints", 1, "foundations/chain-rule", "The chain rule"),
-    ("orders", 1, "foundations/autograd-engine", "An autograd engine"),
-    ("messages", 2, "foundations/autograd-engine", "An autograd engine"),
-    ("shapes", 1, "mlp/matrix-equations", "Matrix equations"),
-    ("shapes", 2, "mlp/matrix-equations", "Matrix equations"),
-    ("costs", 1, "cost/time-and-flops", "Time and FLOPs"),
-    ("keep", 1, "cost/memory-and-rematerialization", "Memory and rematerialization"),
+    ("local", 1, "foundations/computational-graph"),
+    ("chain", 1, "foundations/chain-rule"),
+    ("adjoints", 1, "foundations/chain-rule"),
+    ("orders", 1, "foundations/autograd-engine"),
+    ("messages", 2, "foundations/autograd-engine"),
+    ("shapes", 1, "mlp/matrix-equations"),
+    ("shapes", 2, "mlp/matrix-equations"),
+    ("costs", 1, "cost/time-and-flops"),
+    ("keep", 1, "cost/memory-and-rematerialization"),
 )
 ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
 SHEETS = (*PLAYER, HERE / "drill.css")
@@ -105,7 +105,8 @@ def practice(banks: Mapping[str, Sequence[str]], page: str) -> str:
     ]  # fmt: skip
     data = {
         "kinds": kinds, "levels": len(LEVELS), "problems": PROBLEMS, "banks": banks,
-        "mistakes": TOLD, "page": page, "path": PATH,
+        "mistakes": TOLD, "page": page,
+        "path": [(*stop, PAGES[stop[-1]]) for stop in PATH],
     }  # fmt: skip
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'
     return piece("player", "Problems", inside, data, PAGE, SHEETS, "drills")

@@ -13,7 +13,7 @@ GENERIC = 5  # settings that tell apart what is not the same
 TRIED = 120  # settings, to find mistakes that no numbers tell apart
 OFTEN = 0.04  # of the settings, at least, make a problem
 TRIES = 4000
-SAID = 2  # mistakes that always give the same number
+SAID = 4  # names of mistakes that always give the same number
 
 Choose = Callable[[Sequence[float]], float]
 Boxes = Sequence[Box]
@@ -47,13 +47,15 @@ def kept(runs: Sequence[Boxes]) -> Places:
 
 
 def told(runs: Sequence[Boxes]) -> Places:
-    """Return the mistakes that differ from what is right: of those that are one number, two."""
+    """Return the mistakes that differ from what is right: of one number, those of four names."""
     found = set[tuple[int, int]]()
     for i, (right, made) in _results(runs):
-        met = Counter([_digits(right)] * SAID)
+        names = {_digits(right): [""] * SAID}
         for k, gives in made:
-            met[_digits(gives)] += 1
-            found |= {(i, k)} if met[_digits(gives)] <= SAID else set()
+            name, met = runs[0][i].mistakes[k].name, names.setdefault(_digits(gives), [])
+            if name not in met and len(met) < SAID:
+                met.append(name)
+                found.add((i, k))
     return found
 
 

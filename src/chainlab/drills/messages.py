@@ -128,13 +128,13 @@ def _edge(rec: Recording, edge: Edge, shown: Pass, fault: Edge) -> dict[str, Any
         "product": bracketed(f"{label} = {factors}"),
         "child": names.html(edge.child),
         "parent": names.html(edge.parent),
-        "alike": _likeness(rec.graph, edge, fault),
+        "alike": _likeness(rec.graph, edge, fault, shown.sent[edge] != rec.right[edge]),
     }
 
 
-def _likeness(graph: FormGraph, edge: Edge, fault: Edge) -> str:
+def _likeness(graph: FormGraph, edge: Edge, fault: Edge, is_off: bool) -> str:
     """Say why someone takes a message for the wrong one: it passes on the error, or is beside."""
-    if edge.child in _below(graph, fault.parent):
+    if edge.child in _below(graph, fault.parent) and is_off:
         return "passed on"
     if edge.parent is fault.parent:
         return "beside"

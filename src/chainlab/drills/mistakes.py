@@ -16,6 +16,8 @@ from chainview.player.names import is_plain_number
 from chainview.read.items import Item
 from chainview.read.words import listed
 
+FRACTIONS = ("div", "log", "sqrt")  # whose slopes have a bar
+
 
 def of_local(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     """Yield the mistakes in ∂child/∂parent."""
@@ -33,12 +35,13 @@ def of_local(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     yield Mistake("result", rec.value(child), f"that is the value of {y}", edge.ends)
     yield Mistake("unchanged", 1.0, f"1 is what a sum has; {y} is no sum", edge.ends)
     yield Mistake("zero", 0.0, f"0 would say that {y} does not depend on {x}", edge.ends)
-    inverse = 1.0 / right if right else math.inf
-    yield Mistake("upside down", inverse, "that is one over it", edge.ends)
+    if child.op in FRACTIONS:
+        inverse = 1.0 / right if right else math.inf
+        yield Mistake("upside down", inverse, "that is one over it", edge.ends)
 
 
 def _of_formula(rec: Recording, edge: Edge) -> Iterator[Mistake]:
-    """Yield the mistakes in the slope of a quotient or a power."""
+    """Yield the mistakes in the slope of a quotient, a power or a root, or of exp."""
     left, *others = (rec.value(parent) for parent in rec.names.parents(edge.child))
     if edge.child.op == "div" and edge.position == 1:
         x = rec.names.html(edge.parent)
@@ -49,6 +52,12 @@ def _of_formula(rec: Recording, edge: Edge) -> Iterator[Mistake]:
         yield Mistake("exponent", n * left**n, says, edge.ends)
         says = f"the exponent {exact(n)} comes down as a factor"
         yield Mistake("brought down", left ** (n - 1), says, edge.ends)
+    if edge.child.op == "sqrt":
+        says = "√ is the power 1/2, and the 1/2 comes down as a factor"
+        yield Mistake("brought down", 2.0 * rec.local(edge), says, edge.ends)
+    if edge.child.op == "exp":
+        says = "exp is no power of what it is applied to: it is its own slope"
+        yield Mistake("exponential", left * math.exp(left - 1.0), says, edge.ends)
 
 
 def of_message(rec: Recording, edge: Edge) -> Iterator[Mistake]:
@@ -61,8 +70,9 @@ def of_message(rec: Recording, edge: Edge) -> Iterator[Mistake]:
         sent, sender = exact(rec.right[late]), rec.names.html(late.child)
         says = f"{y} passed on too early: the {sent} that {sender} sends had not come"
         yield Mistake("early", early * local, says, edge.ends)
+    shared = len(rec.graph.uses[edge.parent.id]) > 1
     for slip in of_local(rec, edge):
-        if slip.name != "zero":
+        if slip.name != "zero" or not shared:  # there it is a share that is forgotten
             says = f"for ∂{y}/∂{x}: {slip.says}"
             yield Mistake(slip.name, above * slip.gives, says, edge.ends)
     adjoint = rec.names.adjoint(edge.child)
@@ -70,6 +80,8 @@ def of_message(rec: Recording, edge: Edge) -> Iterator[Mistake]:
     yield Mistake("local", local, says, edge.ends)
     says = f"along an edge one multiplies: {adjoint} × local gradient"
     yield Mistake("added", above + local, says, edge.ends)
+    says = f"that is the value of {y} × local gradient: it is {adjoint} that comes back"
+    yield Mistake("data", rec.value(edge.child) * local, says, edge.ends)
 
 
 def of_adjoint(rec: Recording, item: Item) -> Iterator[Mistake]:
@@ -95,6 +107,12 @@ def _sums(rec: Recording, item: Item, uses: list[Edge]) -> Iterator[Mistake]:
         sends = f"{child} sends {exact(shares[missing])}, too"
         says = f"a path is missing: {v} is used by {users}; {sends}"
         yield Mistake("forgotten", rest, says, edge.ends)
+    for share, edge in zip(shares, uses, strict=True):
+        says = f"that has the {exact(share)} from {rec.names.html(edge.child)} twice"
+        yield Mistake("twice", total([*shares, share]), says, edge.ends)
+    if len(uses) > 2:
+        says = "the first share alone: those that come later are added to it"
+        yield Mistake("first", shares[0], says, uses[0].ends)
     says = "the last share alone: shares are added up, with +="
     yield Mistake("last", shares[-1], says, uses[-1].ends)
     says = "shares of several paths are added, and not multiplied"

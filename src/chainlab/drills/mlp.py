@@ -253,6 +253,7 @@ def _of_o(net: Net) -> Iterator[Wrong]:
     o, y = net["o"], net["y"]
     yield "sign", y - o, "the sign: L grows with o where o is above y"
     yield "half", (o - y) * 2.0, "the half before the square takes the 2 away"
+    yield "half", (o - y) * 0.5, "the 2 of the square takes the half before it away"
     yield "unchanged", o * 0.0 + 1.0, "only a sum passes on unchanged what it receives"
 
 
@@ -273,6 +274,8 @@ def _weights(
     yield instead[0], np.multiply.outer(*instead[1:3]) + decay, instead[3]
     says = "that has the local gradient alone: it is multiplied by the adjoint above"
     yield "local", np.multiply.outer(left * 0.0 + 1.0, right) + decay, says
+    says = "that has the adjoint above alone: it is multiplied by what the weight multiplied"
+    yield "unchanged", np.multiply.outer(left, right * 0.0 + 1.0) + decay, says
     yield "sign", decay - share if net.decays else -share, "the sign of the share of the loss"
     if net.decays:
         yield "sign", share - decay, "the sign of the penalty’s share"
@@ -377,7 +380,8 @@ class Mlp(BoxKind):
         for called in net.of.asked:
             changes = tuple(_rows(net, called))
             numbers = "; ".join(text.partition(" ")[2] for *_, text in changes)
-            words = f"{net.of.formula(called)} = <b>({numbers})</b>"
+            shown = f"({numbers})" if net[called].size > 1 else numbers
+            words = f"{net.of.formula(called)} = <b>{shown}</b>"
             phase = "Backward" if called.endswith(BAR) else "Forward"
             yield phase, words, (net.of.variable(called).item.id,), None, changes
 

@@ -4,19 +4,34 @@ In the form a mark stands for what a column has for a problem: ``{3}`` for a pie
 ``{(3}`` for a number that is in brackets where it is negative, ``{=3}`` for a number by itself,
 ``{-3}`` for its negative.
 
-Columns are words with spaces between them, or else plain data. ``unpack.js`` has the other half.
+Columns are words with spaces between them, or else plain data. A column of numbers that others
+before it give is how they give it, operators last: ``=3 7 * 1 +`` is column 3 times column 7 plus
+column 1, and ``=3 #2 *`` twice column 3. ``unpack.js`` has the other half.
 """
 
 import json
 import math
+import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from typing import Any
 
-from chainlab.drills.numbers import exact, is_small
+import numpy as np
+
+from chainlab.drills.numbers import EXACT, exact, is_small
 
 TOKEN = re.compile(r"\(−[\d./]+\)|−?\d[\d./]*|\w+")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:/\d+)?")
 DIGITS = 6  # of a number that is no small fraction
+CONSTANTS = (-1.0, 2.0, -2.0, 0.5, -0.5)
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "?": lambda a, b: np.where(a > 0, b, 0.0),  # through ReLU
+}
 
 
 class Packed:
@@ -36,10 +51,12 @@ class Packed:
         >>> packed = Packed([["grad 3", 0.5], ["grad −1", -0.25], ["grad 3", 2.0]])
         >>> packed.form, packed.columns
         (['grad {0}', '{=1}'], ['3 -1 3', '0.5 -0.25 2'])
+        >>> Packed([[2, 3, 6], [-1, 4, -4], [0.5, 3, 1.5]]).columns
+        ['2 -1 0.5', '3 4 3', '=1 0 *']
         """
         self._places: dict[str, int] = {}
         self.form = self._form(list(map(_plain, values)))
-        self.columns: list[Any] = list(map(json.loads, self._places))
+        self.columns = list(_derived([json.loads(x) for x in self._places]))
 
     def _form(self, values: list[Any]) -> Any:
         first = values[0]
@@ -76,6 +93,95 @@ class Packed:
 
     def _place(self, column: Any) -> int:
         return self._places.setdefault(json.dumps(column), len(self._places))
+
+
+def _derived(columns: Sequence[Any]) -> Iterator[Any]:
+    """Write how columns of numbers come from those before them, where they do."""
+    known = _Known()
+    for place, column in enumerate(columns):
+        numbers = _numbers_of(column)
+        if numbers is None:
+            yield column
+        else:
+            yield known.formula(numbers) or column
+            known.add(str(place), numbers)
+
+
+def _numbers_of(column: Any) -> Any:
+    """Return the numbers of a column, if both languages write each of them like this."""
+    words = column.split(" ") if isinstance(column, str) else [""]
+    if not all(map(NUMBER.fullmatch, words)):
+        return None
+    numbers = np.array([float(Fraction(word)) for word in words])
+    return numbers if _words(numbers) == words else None
+
+
+def _words(numbers: Any) -> list[str]:
+    return [exact(x).replace("−", "-") if is_small(x, 1e6) else "" for x in map(float, numbers)]
+
+
+class _Known:
+    """Columns of numbers, and what two of them give."""
+
+    def __init__(self) -> None:
+        self.columns: list[tuple[str, Any]] = []
+        self.made: dict[bytes, str] = {}  # how numbers come from one or two columns
+        self.products: list[Any] = []
+
+    def add(self, name: str, numbers: Any) -> None:
+        """Add a column, and what it gives with those before it."""
+        self.made.setdefault(_key(numbers), name)
+        self.columns.append((name, numbers))
+        others = [*self.columns, *((f"#{x:g}", x) for x in CONSTANTS)]
+        for sign, operation in OPERATIONS.items():
+            for other, its in others:
+                self._put(f"{name} {other} {sign}", operation, numbers, its)
+                self._put(f"{other} {name} {sign}", operation, its, numbers)
+                if sign == "*":
+                    self.products.append(numbers * its)
+
+    def _put(self, formula: str, operation: Callable[[Any, Any], Any], a: Any, b: Any) -> None:
+        with np.errstate(all="ignore"):
+            numbers = operation(a, b)
+        if np.isfinite(numbers).all() and np.shape(numbers):
+            self.made.setdefault(_key(numbers), formula)
+
+    def formula(self, result: Any) -> str:
+        """Return what gives a column, with operators behind what they take; "" if nothing does."""
+        words = _words(result)
+        for found in self._formulas(result):
+            if _words(self._computed(found)) == words:
+                return f"={found}"
+        return ""
+
+    def _formulas(self, result: Any) -> Iterator[str]:
+        """Yield formulas that give a column, or nearly, the shortest first."""
+        if found := self.made.get(_key(result)):
+            yield found
+        for name, numbers in self.columns:
+            ways = (("+", result - numbers), ("-", result + numbers))
+            for sign, rest in (*ways, *([("*", result / numbers)] if numbers.all() else [])):
+                if found := self.made.get(_key(rest)):
+                    yield f"{found} {name} {sign}"
+        for product in self.products:
+            first, second = self.made.get(_key(product)), self.made.get(_key(result - product))
+            if first and second:
+                yield f"{first} {second} +"
+
+    def _computed(self, formula: str) -> Any:
+        columns, stack = dict(self.columns), list[Any]()
+        for token in formula.split():
+            if token in OPERATIONS:
+                second, first = stack.pop(), stack.pop()
+                stack.append(OPERATIONS[token](first, second))
+            else:
+                stack.append(float(token[1:]) if token[0] == "#" else columns[token])
+        return stack.pop()
+
+
+def _key(numbers: Any) -> bytes:
+    whole: bytes = np.rint(numbers * EXACT**2).astype(np.int64).tobytes()
+    return whole
 
 
 def _between(text: str) -> str:

@@ -24,17 +24,17 @@ again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.leve
 filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
- in a row`]};var Overview=class{constructor({kinds,levels,read:read2,start}){this.kinds=kinds;this.levels=levels;
-this.read=read2;this.advice=make("span");const ask=makeButton("Where should I start?",start);const line=make(
-"p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make("summary");this.table=make("tabl\
-e");this.element=make("details",{class:"cg-map"},this.sum,line,this.table);this.table.addEventListener(
-"click",({target})=>{if(target.closest("a"))this.element.open=false})}address(name,level){const kept=this.
-read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??0)+1;return`\
-#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),level);
-const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};return make(
-"td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.levels},
-(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);this.sum.
-textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
+ in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read:read2,start}){this.kinds=kinds2;this.levels=
+levels;this.read=read2;this.advice=make("span");const ask=makeButton("Where should I start?",start);
+const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make("summary");this.
+table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.table);this.table.
+addEventListener("click",({target})=>{if(target.closest("a"))this.element.open=false})}address(name,level){
+const kept=this.read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??
+0)+1;return`#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),
+level);const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};
+return make("td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.
+levels},(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);
+this.sum.textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
 map(level=>make("th",{scope:"col"},`Level ${level}`));const rows=this.kinds.map(kind=>{const cells=levels.
 map(level=>this.cell(kind,level));return make("tr",{},make("th",{scope:"row"},kind.title),...cells)});
 this.table.replaceChildren(make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
@@ -45,14 +45,19 @@ var exact=x=>{const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs
 [above,below]=[below,above%below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=
 String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);return text.replace("-",
 "−")};var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
-below};var unpack=({form,columns},i)=>{const split=columns.map(column=>typeof column==="string"?column.
-split(" "):column);const piece=(_,sign,place)=>{const word=split[place][i].replaceAll("-","−");return sign===
-"("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{if(Array.isArray(part))return part.
-map(filled);if(part&&typeof part==="object"){return Object.fromEntries(Object.entries(part).map(([key,
-value])=>[key,filled(value)]))}if(typeof part!=="string")return part;const[,sign,place]=/^\{([=-]?)(\d+)\}$/.
-exec(part)??[];if(sign){const number=read(split[place][i]);return number&&sign==="-"?-number:number}
-if(place&&typeof columns[place]!=="string")return columns[place][i];return part.replace(/\{(\(?)(\d+)\}/g,
-piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
+below};var OPERATIONS={"+":(a,b)=>a+b,"-":(a,b)=>a-b,"*":(a,b)=>a*b,"/":(a,b)=>a/b,"?":(a,b)=>a>0?b:
+0};var computed=(formula,words)=>{const stack=[];for(const token of formula.split(" ")){if(OPERATIONS[token])
+stack.push(OPERATIONS[token](...stack.splice(-2)));else stack.push(token.startsWith("#")?+token.slice(
+1):read(words[token]))}return exact(stack[0]).replace("−","-")};var wordsOf=(columns,i)=>{const words=[];
+for(const column of columns){if(typeof column!=="string")words.push(column[i]);else if(column.startsWith(
+"="))words.push(computed(column.slice(1),words));else words.push(column.split(" ")[i])}return words};
+var unpack=({form,columns},i)=>{const words=wordsOf(columns,i);const piece=(_,sign,place)=>{const word=words[place].
+replaceAll("-","−");return sign==="("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{
+if(Array.isArray(part))return part.map(filled);if(part&&typeof part==="object"){return Object.fromEntries(
+Object.entries(part).map(([key,value])=>[key,filled(value)]))}if(typeof part!=="string")return part;
+const[,sign,place]=/^\{([=-]?)(\d+)\}$/.exec(part)??[];if(sign){const number=read(words[place]);return number&&
+sign==="-"?-number:number}if(place&&typeof columns[place]!=="string")return words[place];return part.
+replace(/\{(\(?)(\d+)\}/g,piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
 pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
 const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
 some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
@@ -173,13 +178,16 @@ by/2;return true};var apart=given=>{const found=given.map(one=>({...one}));for(l
 let moved=false;found.forEach((a,i)=>{for(const b of found.slice(i+1))moved=push(a,b)||moved});if(!moved)
 break}return found};var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.min(tries,STAGES.length)-1];var sentence=text=>{
 const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].toUpperCase()+first.slice(1));return/[.?!]$/.
-test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var rowsOf=(mistakes,names)=>Object.
-entries(mistakes).filter(([name])=>names.includes(name)).map(([,row])=>row).slice(0,2);var SAYS={where({
-label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},kind({label,
-error,wrong,hint},mistakes){const says=rowsOf(mistakes,wrong).map(([told])=>told);const kinds=says.join(
-" Another mistake gives the same. ")||sentence(hint);return`<b>${label}</b>: ${error?`${sentence(error)}\
- `:""}${kinds}`},number({label,right,words}){const is=right===void 0?"":`<b>${label} is ${right}.</b\
-> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
+test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var MANY=3;
+var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).filter(([name])=>names.includes(name));
+return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{if(!rows.length)return sentence(
+hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
+" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${sentence(hint)}`};
+var SAYS={where({label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},
+kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
+</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,words}){const is=right===void 0?
+"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
 parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
 svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of problem.
 entry.written){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.
@@ -233,12 +241,24 @@ if(event.key!=="Enter")return;event.preventDefault();this.done()});return field}
 fields[i];for(const one of["right","wrong"])field.classList.toggle(`cg-${one}`,state===one);if(state===
 "wrong")field.setAttribute("aria-invalid","true");else field.removeAttribute("aria-invalid");this.clear()}focus(i=0){
 this.fields[i].focus()}get draft(){return this.fields.map(({value})=>value)}set draft(texts){this.fields.
-forEach((field,i)=>field.value=texts[i]??"")}};var numbersIn=text=>{const plain=text.trim().replace(/[−–]/g,"-").replace(/\s+/g,"");const ways=[
-plain.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",""))];if(!plain.
-includes("."))ways.push(plain.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));const numbers=ways.map(way=>{
-const parts=way.split("/");if(parts.length>2||parts.some(part=>!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.
-test(part)))return NaN;return parts.map(Number).reduce((above,below)=>above/below)});return[...new Set(
-numbers.filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
+forEach((field,i)=>field.value=texts[i]??"")}};var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
+"÷":"/","⁄":"/"};var TOKEN=/(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\*\*|[-+*/^()]/giy;var plain=text=>text.
+split("=").at(-1).replace(/⁻?[⁰¹²³⁴-⁹]+/g,all=>`^${all.replace(/./g,x=>x==="⁻"?"-":POWERS.
+indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").replace(/[−–×·⋅÷⁄]/g,
+sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
+(all,whole2,above,below)=>+above<+below?`(${whole2}+${above}/${below})`:all);var tokens=text=>{TOKEN.
+lastIndex=0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)
+return[];found.push(one)}return found};var computed2=text=>{const left=tokens(text);const next=(...signs)=>signs.
+includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
+left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
+return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("-","+");if(!sign)return power();
+return sign==="-"?-signed2():signed2()};const product2=()=>{let found2=signed2();for(let sign;sign=next(
+"*","/");){const by=signed2();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product2();
+for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();return found2};const found=sum();
+return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
+const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
+""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
+ways.map(computed2).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
 fields=this.boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){
 return this.problem.entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{
 const{group,[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=[
@@ -301,16 +321,16 @@ termsOf(term.slice(at+1)).map(one=>signed(one,known)));const before=term.slice(0
 one=>!isSign(one)&&!SCALES[one])){throw new Misfit(`“${term[at]}” stands once, before all factors`)}
 const by=before.reduce((x,one)=>x*(SCALES[one]??(one==="−"?-1:1)),1);return scaled(REDUCED[term[at]](
 inner),by)}const minus=term.filter(one=>one==="−").length;return scaled(termOf(term.filter(one=>!isSign(
-one)),known),(-1)**minus)};var WAYS=[false,true];var computed=(tiles,known,takesAll=false)=>sumOf(termsOf(
+one)),known),(-1)**minus)};var WAYS=[false,true];var computed3=(tiles,known,takesAll=false)=>sumOf(termsOf(
 tiles,takesAll).map(term=>signed(term,known,takesAll)));var attempted=(tiles,known,takesAll)=>{try{return{
-value:computed(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
+value:computed3(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
 misfit:error.message}}};var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(
 x,b[i][j])));var matricesOf=({matrices,made,lines})=>{const known={...matrices};for(const[name,tiles]of made)
-known[name]=computed(tiles,known);for(const{label,right}of lines)known[label]=computed(right,known);
+known[name]=computed3(tiles,known);for(const{label,right}of lines)known[label]=computed3(right,known);
 return known};var judgeTiles=({lines},known,i,tiles)=>{const{label,shape,right,mistakes,hint}=lines[i];
 const asked=lines.slice(i).map(later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,
 `${name}ᵀ`].includes(tile)));if(late){const misfit2=`${late} is itself still to be found`;return{right:false,
-mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed(right,known);const ways=WAYS.map(way=>attempted(
+mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed3(right,known);const ways=WAYS.map(way=>attempted(
 tiles,known,way));if(ways.some(({value:value2})=>value2&&alike(value2,wanted)))return{right:true,mistakes:[]};
 const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=value&&attempted(other,
 known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
@@ -390,43 +410,42 @@ size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;cons
 (this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.
 links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
 if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
-g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=[...new Set(
-rowsOf(this.mistakes,wrong).map(([,lesson])=>lesson))];const address=lesson=>`${this.root}chapters/${lesson.
-replace("#",".html#")}`;const link=(lesson,i)=>`<a href="${address(lesson)}">${["The lesson","A seco\
-nd lesson"][i]}</a>`;return lessons.map(link).join(" · ")}toggle(){if(this.shown.firstChild)return this.
-shown.replaceChildren();if(!this.solved)this.fail("");this.play()}play(place){const{entry,names,name}=this.
-problem;const phases=[...new Set(entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,
-words,nodes,edge,changes])=>[phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.
-sheet.start();const label=`Step by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"\
-group","aria-label":label});const[wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}\
-</div><template>${tall}</template>`;const data=JSON.stringify({label,phases,start,steps});root.append(
-make("script",{type:"application/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.
-entries(names)){for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=
-called}const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
-place))}};var Practice=class{constructor(root,{kinds,levels,problems,banks,mistakes,page,path}){this.root=root;
-this.kinds=kinds;this.levels=levels;this.problems=problems;this.banks=banks;this.mistakes=mistakes;this.
-page=page;this.path=path;this.place=root.querySelector(".cg-live");this.site=document.documentElement.
-dataset.content_root??"./";this.got={};const called=kinds.map(({name,title})=>[name,title]);this.kind=
+g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(
+this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.root}chapters/${lesson.
+replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(to)}">${page}</a>`).
+join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved)this.
+fail("");this.play()}play(place){const{entry,names,name}=this.problem;const phases=[...new Set(entry.
+steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[phases.
+indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`Step by \
+step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
+wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
+late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
+ation/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.entries(names)){
+for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=called}const player=new Player(
+root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,place))}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,banks,mistakes,page,path}){this.root=
+root;this.kinds=kinds2;this.levels=levels;this.problems=problems;this.banks=banks;this.mistakes=mistakes;
+this.page=page;this.path=path;this.place=root.querySelector(".cg-live");this.site=document.documentElement.
+dataset.content_root??"./";this.got={};const called=kinds2.map(({name,title})=>[name,title]);this.kind=
 this.select("Practise",called);const each=Array.from({length:levels},(_,i)=>[i+1,i+1]);this.level=this.
 select("Level",each);this.count=make("span",{class:"cg-count"});this.large=makeButton("Large",()=>this.
 enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton("Fill the next box",()=>this.
 task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"cg-choose"});choose.append(this.
 kind.parentNode,this.level.parentNode,this.count);this.body=make("div");const start=()=>this.ask([]);
-this.overview=new Overview({kinds,levels,read:name=>this.read(name),start});this.overview.element.open=
-!location.hash;this.place.replaceChildren(this.overview.element,choose,this.body);addEventListener("\
-storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("c\
-hange",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.level.
-value));addEventListener("hashchange",()=>this.follow());document.addEventListener("fullscreenchange",
-()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds[0].name)}select(label,options){
-const inside=options.map(([value,says])=>make("option",{value},says));return make("label",{},`${label}\
- `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.kept.read(this.page).
-drills?.[name])}keep(){if(!this.task)return;const{problem,solved,sheet}=this.task;const draft=solved?
-void 0:sheet.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||
-this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.kept.read(
-this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.go(name,
-back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.go(name,
-level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;
-if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
+this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(name),start});this.overview.element.
+open=!location.hash;this.place.replaceChildren(this.overview.element,choose,this.body);addEventListener(
+"storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("\
+change",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.
+level.value));addEventListener("hashchange",()=>this.follow());document.addEventListener("fullscreen\
+change",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds2[0].
+name)}select(label,options){const inside=options.map(([value,says])=>make("option",{value},says));return make(
+"label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.
+kept.read(this.page).drills?.[name])}keep(){if(!this.task)return;const{problem,solved,sheet}=this.task;
+const draft=solved?void 0:sheet.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:
+void 0;if(kept||this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.
+kept.read(this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.
+go(name,back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.
+go(name,level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}\
+-${seed}`;if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
 exec(location.hash)??[];const[level,seed]=numbers.map(Number);const kind=this.kinds.find(one=>one.name===
 name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,level,seed);
 return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;

@@ -18,7 +18,7 @@ def problem(kind: str, level: int, seed: int) -> Problem:
 
     >>> found = problem("adjoints", 1, 7)
     >>> found.name, found.leaves, found.right
-    ('adjoints-1-7', [2.0, 3.0], [2.0, 2.0, 2.0, 15.0])
+    ('adjoints-1-7', [3.0, 1.0], [3.0, 3.0, 3.0, 19.0])
     """
     if kind not in KINDS:
         raise ValueError(f"kind was {kind!r}; expected one of {', '.join(KINDS)}")

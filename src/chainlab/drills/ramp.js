@@ -10,21 +10,28 @@ export const sentence = (text) => {
 
 export const sentences = (texts) => texts.map(sentence).join(" Or: ");
 
-// The rows of the table of mistakes that give an answer, the likeliest first, and no more than two.
-export const rowsOf = (mistakes, names) =>
-  Object.entries(mistakes)
-    .filter(([name]) => names.includes(name))
-    .map(([, row]) => row)
-    .slice(0, 2);
+// The rows of the table of mistakes that give an answer, the likeliest first; none if too many do.
+const MANY = 3;
+export const rowsOf = (mistakes, names) => {
+  const rows = Object.entries(mistakes).filter(([name]) => names.includes(name));
+  return rows.length > MANY ? [] : rows.map(([, row]) => row);
+};
+
+// One mistake is told in full; of several each in a sentence, and then how to compute.
+const kinds = (rows, hint) => {
+  if (!rows.length) return sentence(hint);
+  if (rows.length === 1) return rows[0].slice(0, 2).join(" ");
+  const each = rows.map(([did]) => did).join(" Or: ");
+  return `${each} ${rows.length > 2 ? "All of these" : "Both"} give this answer. ${sentence(hint)}`;
+};
 
 const SAYS = {
   where({ label, error, look }) {
     return `<b>${label}</b> isn’t right yet. ${sentence(error || look)}`;
   },
   kind({ label, error, wrong, hint }, mistakes) {
-    const says = rowsOf(mistakes, wrong).map(([told]) => told);
-    const kinds = says.join(" Another mistake gives the same. ") || sentence(hint);
-    return `<b>${label}</b>: ${error ? `${sentence(error)} ` : ""}${kinds}`;
+    const said = kinds(rowsOf(mistakes, wrong), hint);
+    return `<b>${label}</b>: ${error ? `${sentence(error)} ` : ""}${said}`;
   },
   number({ label, right, words }) {
     const is = right === undefined ? "" : `<b>${label} is ${right}.</b> `;

@@ -100,11 +100,9 @@ export class Task {
 
   links({ wrong }, tries) {
     if (!this.root || stageOf(tries) === "where") return "";
-    const lessons = [...new Set(rowsOf(this.mistakes, wrong).map(([, lesson]) => lesson))];
+    const lessons = new Map(rowsOf(this.mistakes, wrong).map(([, , to, page]) => [page, to]));
     const address = (lesson) => `${this.root}chapters/${lesson.replace("#", ".html#")}`;
-    const link = (lesson, i) =>
-      `<a href="${address(lesson)}">${["The lesson", "A second lesson"][i]}</a>`;
-    return lessons.map(link).join(" · ");
+    return [...lessons].map(([page, to]) => `<a href="${address(to)}">${page}</a>`).join(" · ");
   }
 
   toggle() {

@@ -1,13 +1,44 @@
+import { exact } from "./numbers.js";
+
 // A value of a bank: its form, with what the columns have for it; see pack.py.
 const read = (word) => {
   const [above, below = 1] = word.split("/").map(Number);
   return Number.isNaN(above) ? null : above / below;
 };
 
+const OPERATIONS = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "?": (a, b) => (a > 0 ? b : 0),
+};
+
+// A number that comes from others: operators stand behind what they take.
+const computed = (formula, words) => {
+  const stack = [];
+  for (const token of formula.split(" ")) {
+    if (OPERATIONS[token]) stack.push(OPERATIONS[token](...stack.splice(-2)));
+    else stack.push(token.startsWith("#") ? +token.slice(1) : read(words[token]));
+  }
+  return exact(stack[0]).replace("−", "-");
+};
+
+// What each column has for a problem; that of some comes from those before them.
+const wordsOf = (columns, i) => {
+  const words = [];
+  for (const column of columns) {
+    if (typeof column !== "string") words.push(column[i]);
+    else if (column.startsWith("=")) words.push(computed(column.slice(1), words));
+    else words.push(column.split(" ")[i]);
+  }
+  return words;
+};
+
 export const unpack = ({ form, columns }, i) => {
-  const split = columns.map((column) => (typeof column === "string" ? column.split(" ") : column));
+  const words = wordsOf(columns, i);
   const piece = (_, sign, place) => {
-    const word = split[place][i].replaceAll("-", "−");
+    const word = words[place].replaceAll("-", "−");
     return sign === "(" && word.startsWith("−") ? `(${word})` : word;
   };
   const filled = (part) => {
@@ -18,10 +49,10 @@ export const unpack = ({ form, columns }, i) => {
     if (typeof part !== "string") return part;
     const [, sign, place] = /^\{([=-]?)(\d+)\}$/.exec(part) ?? [];
     if (sign) {
-      const number = read(split[place][i]);
+      const number = read(words[place]);
       return number && sign === "-" ? -number : number;
     }
-    if (place && typeof columns[place] !== "string") return columns[place][i];
+    if (place && typeof columns[place] !== "string") return words[place];
     return part.replace(/\{(\(?)(\d+)\}/g, piece);
   };
   return filled(form);

@@ -1,6 +1,7 @@
 """Problems: right by what knows better, and what the page reads of them."""
 
 import functools
+import gzip
 import json
 import re
 import subprocess
@@ -20,14 +21,14 @@ from chaingrad.node import Node
 from chainlab import random_problems
 from chainlab.drills import KINDS, costs, equations, keep, orders, problem, tiles, typed
 from chainlab.drills.bank import PROBLEMS, bank
-from chainlab.drills.drill import PATH, drill
+from chainlab.drills.drill import PATH, TOLD, drill
 from chainlab.drills.forms import Form
 from chainlab.drills.formulas import BAR
 from chainlab.drills.kind import LEVELS
 from chainlab.drills.numbers import exact, is_small
 from chainlab.drills.pack import Packed
 from chainlab.drills.series import Series
-from chainlab.mistakes import MISTAKES
+from chainlab.mistakes import MISTAKES, PAGES
 from chainview.read.reading import read
 from tests.support import LOGIC, ROOT, sampled
 
@@ -99,6 +100,13 @@ def near(one, other):
         [[[1, 2], [3, 4]], [[1], [2]], [[0]]],
         ["", "none", "none none"],
         [True, False, None],
+        [
+            [1.5, -2.0, -3.0, 0.5, 9.5],
+            [0.25, 3.0, 0.75, -1.25, -5.25],
+            [-7.0, 2.0, -14.0, -6.0, 3.0],
+        ],
+        [["2", "x 3", 6], ["−1", "x 4", -4], ["0.5", "x 1/3", 1 / 6]],
+        [[3.0, 2.0, 2.0], [-1.0, 5.0, 0.0], [0.0, 4.0, 0.0]],
     ],
 )
 def test_what_is_packed_is_unpacked_the_same(page, values):
@@ -107,6 +115,20 @@ def test_what_is_packed_is_unpacked_the_same(page, values):
     assert called(page, "[0, 1, 2].map((i) => unpack(packed, i))") == values
     with pytest.raises(ValueError, match="brace"):
         Packed(["{0}"])
+
+
+def test_numbers_that_others_give_are_not_packed_themselves():
+    dice = Series("packed")
+    rows = [[dice.below(19) - 9 for _ in "abcd"] for _ in range(20)]
+    made = [[a, b, c, d, a * b + c * d, a * b - d, (a + b) * c, b * (a > 0), -2 * d, d / 2]
+            for a, b, c, d in rows]  # fmt: skip
+    columns = Packed(made).columns
+    assert [column.startswith("=") for column in columns] == [False] * 4 + [True] * 6
+
+
+@pytest.mark.parametrize(("kind", "level"), sampled(CASES, ("adjoints", 3), ("mlp", 2)))
+def test_the_problems_of_a_level_are_a_short_file(kind, level):
+    assert len(gzip.compress(bank(kind, level).encode())) <= 25_000
 
 
 @pytest.mark.parametrize(("kind", "level"), NUMBERS)
@@ -259,19 +281,25 @@ FOUND = {
 
 
 def words_of(page, tries, **changed):
-    rows = {name: [row.told, row.lesson] for name, row in MISTAKES.items()}
-    given = ", ".join(json.dumps(x) for x in (FOUND | changed, tries, rows))
+    given = ", ".join(json.dumps(x) for x in (FOUND | changed, tries, TOLD))
     return page.eval(f"wordsFor({given})")
 
 
 def test_a_wrong_answer_is_pointed_at_then_named_then_answered(page):
     where, kind, number = (words_of(page, tries) for tries in (1, 2, 3))
     assert where == "<b>v</b> isn’t right yet. Look at the marked edge."
-    sign, swapped = MISTAKES["sign"].told, MISTAKES["swapped"].told
-    assert kind == f"<b>v</b>: {sign} Another mistake gives the same. {swapped}"
+    sign, swapped = MISTAKES["sign"].did, MISTAKES["swapped"].did
+    assert kind == f"<b>v</b>: {sign} Or: {swapped} Both give this answer. v = a b."
     assert number == "<b>v is 7.</b> A path is missing."
     assert words_of(page, 9) == number
     assert "7" not in where + kind
+
+
+def test_one_mistake_is_told_in_full_and_too_many_are_no_diagnosis(page):
+    assert words_of(page, 2, wrong=["swapped"]) == f"<b>v</b>: {MISTAKES['swapped'].told}"
+    three, four = ([*MISTAKES][:count] for count in (3, 4))
+    assert all(MISTAKES[name].did in words_of(page, 2, wrong=three) for name in three)
+    assert words_of(page, 2, wrong=four) == words_of(page, 2, wrong=[])
 
 
 def test_what_is_no_usual_mistake_is_told_how_to_compute(page):
@@ -316,6 +344,33 @@ def test_the_step_of_a_box_writes_its_number(page, kind, level):
         ("2e-1", [0.2]),
         ("1 000", [1000]),
         ("0,5/2", [0.25]),
+        ("(-3/4)", [-0.75]),
+        ("2*(−3)", [-6]),
+        ("2 × −3 + 1", [-5]),
+        ("-3^2", [-9]),
+        ("(−3)**2", [9]),
+        ("2³/4", [2]),
+        ("2⁻¹", [0.5]),
+        ("6÷4", [1.5]),
+        ("−½", [-0.5]),
+        ("1½", [1.5]),
+        ("-1 1/2", [-1.5]),
+        ("1 000/8", [125]),
+        ("1e−3", [0.001]),
+        ("5·10^-2", [0.05]),
+        ("8/4/2", [1]),
+        ("2 − 5 − 1", [-4]),
+        ("x̄ = 2 · 3 = 6", [6]),
+        ("= −3", [-3]),
+        ("２", [2]),
+        ("2(3)", []),
+        ("(2", []),
+        ("2)", []),
+        ("2*", []),
+        ("3-", []),
+        ("()", []),
+        ("x = ", []),
+        ("(-8)^(1/3)", []),
         ("", []),
         ("a", []),
         ("1//2", []),
@@ -463,10 +518,12 @@ def test_where_to_start_is_found_within_six_problems(page, knows):
 
 
 def test_the_path_leads_to_pages_by_their_titles():
-    for kind, level, path, title in PATH:
+    for kind, level, page in PATH:
         assert kind in KINDS
         assert level in LEVELS
-        assert f"# {title}\n" in (ROOT / "chapters" / f"{path}.md").read_text()
+        assert page in PAGES
+    for page, title in PAGES.items():
+        assert f"# {title}\n" in (ROOT / "chapters" / f"{page}.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -505,6 +562,7 @@ def test_one_message_alone_is_wrong(level):
             came[parent] += sent
             if abs(sent - shown[child] * local) > 1e-9:
                 wrong.append(i)
+            assert edge["alike"] != "passed on" or edge["number"] != edge["right"]
         assert wrong == [drawn.entry["fault"]]
         assert came == pytest.approx(shown)
 
@@ -532,6 +590,30 @@ def test_the_network_is_that_of_matrices(level):
         for letter, share in zip("wv", shares, strict=True):
             for i, j in np.ndindex(share.shape):
                 assert asked[f"{letter}{i + 1}{j + 1}", "grad"] == pytest.approx(share[i, j])
+
+
+@pytest.mark.parametrize("level", [2, 3])
+def test_slips_in_the_network_are_named(page, level):
+    """By hand: of the penalty, of the difference, and of the first weight of the output."""
+    for seed in range(1, 9):
+        drawn = problem("mlp", level, seed)
+        form = Form.parse(KINDS["mlp"].forms(level)[drawn.number])
+        leaves = dict(zip(form.leaves, drawn.leaves, strict=True))
+        W, V = (np.array([x for name, x in leaves.items() if name[0] == letter]) for letter in "wv")
+        lam, squares, norms = leaves["lam"], W @ W + V @ V, np.sqrt(W @ W) + np.sqrt(V @ V)
+        boxes = {(box["name"], box["slot"][:4]): box for box in drawn.entry["boxes"]}
+        o = boxes["o1", "grad"]["right"]
+        for asked, answer, name in [
+            (("s", "data"), squares / 2, "decay"),
+            (("s", "data"), lam * norms / 2, "unsquared"),
+            (("s", "data"), lam * squares, "half"),
+            (("s", "data"), lam * (V @ V) / 2, "matrix"),
+            (("o1", "grad"), 2 * o, "half"),
+            (("o1", "grad"), o / 2, "half"),
+            (("v11", "grad"), o + lam * leaves["v11"], "unchanged"),
+        ]:
+            found = called(page, f"judge({json.dumps(boxes[asked])}, [{answer}])")
+            assert found["right"] or name in [made[0] for made in found["mistakes"]]
 
 
 @pytest.mark.parametrize("level", LEVELS)
