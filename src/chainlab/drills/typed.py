@@ -24,7 +24,10 @@ from chainlab.drills.problem import problem
 BUILTINS = {f.__name__: f for f in (abs, enumerate, float, int, len, range, sum, zip)}
 MACHINERY = {"__import__": __import__}
 COMPREHENSIONS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-MEANT = str.maketrans({"−": "-", "–": "-", "×": "*", "\u00a0": " "})  # what keyboards make of signs
+# What keyboards make of signs. On numbers Python's own ^ is nothing but an error.
+MEANT = str.maketrans(
+    {"−": "-", "–": "-", "×": "*", "·": "*", "^": "**", "²": "**2", "\u00a0": " "}
+)
 
 
 class UnreadableError(ValueError):

@@ -883,6 +883,8 @@ def test_lines_that_give_nothing_are_told_in_words(lines, words):
 def test_lines_are_read_as_people_type_them():
     lines = ["dZ = dH * (1 − H**2)", "np.sum(dZ, 0)", "(X.T@dZ).T", " np.dot(dZ, W)\u00a0"]
     assert repr(typed.check("equations-2-1", lines)) == "✓ Right."
+    for line in ("dH*(1 - H^2)", "dH · (1 − H²)", "dH / np.cosh(Z)^2", "-dH × (H ^ 2 − 1)"):
+        assert typed.check("equations-2-1", [line, "", "", ""]).marks[0] == "right"
     shown = drill("equations", 2, 1)
     assert shown.check(db="dZ.sum(axis=0)").marks == ("empty", "right", "empty", "empty")
     with pytest.raises(ValueError, match="there is no line for dQ"):
