@@ -40,6 +40,10 @@ def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
 
 
 def _brief(picture: str) -> str:
-    """Leave out of the paths of a picture what says nothing."""
-    shorter = PLACES.sub(lambda found: re.sub(r"\.0(?!\d)", "", found[0]), picture)
-    return shorter.replace(" />", "/>")
+    """Leave out of the paths of a picture what says nothing: of curves, parts of a pixel."""
+    return PLACES.sub(_shorter, picture).replace(" />", "/>")
+
+
+def _shorter(place: re.Match[str]) -> str:
+    digits = 0 if "C" in place[0] else 1
+    return re.sub(r"-?\d+\.\d+", lambda x: f"{round(float(x[0]), digits):g}", place[0])
