@@ -89,11 +89,14 @@ def steps(rec: Recording) -> Iterator[Step]:
 
 def _sum(graph: FormGraph, item: Item) -> str:
     """Return an adjoint as the sum over the edges to the children, in words."""
-    terms = (
-        f"{graph.names.adjoint(edge.child)} · {graph.names.local(edge.child, item)}"
-        for edge in graph.uses[item.id]
-    )
-    return " + ".join(terms)
+    return " + ".join(_term(graph, edge.child, item) for edge in graph.uses[item.id])
+
+
+def _term(graph: FormGraph, child: Item, item: Item) -> str:
+    names = graph.names
+    if child is graph.root:  # the local gradient there is written as the adjoint asked for is
+        return f"1 · the local gradient of {names.html(child)}"
+    return f"{names.adjoint(child)} · {names.local(child, item)}"
 
 
 def _uses(graph: FormGraph, item: Item) -> str:
