@@ -519,9 +519,10 @@ def compare_random_program(seed):
     step = program(f, by, reuse=seed[1] % 2 == 1)
     for args in (f.arguments(), f.arguments(), f.arguments()):
         NEAR_KINKS.clear()
-        ours, theirs = step(*args), value_and_grad(f, by)(*args)
+        theirs = value_and_grad(f, by)(*args)
         if any(NEAR_KINKS):
-            continue
+            continue  # a program that is written here may differ from nodes, and refuse itself
+        ours = step(*args)
         epsilon = np.finfo(f.coarsest).eps
         for got, wanted in zip(flat(ours), flat(theirs), strict=True):
             assert_close(got, wanted, 64 * epsilon**0.9, seed)
