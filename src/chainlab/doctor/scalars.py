@@ -386,9 +386,11 @@ _try("a * b + c * d", "a b c d", (2, 2, 2, 2), EQUAL,
 _try("u = a * b, v = u * c, u * v + v * u", "a b c", (2, 3, 5), UNSORTED, _ORDER,
      "u = a * b, u + u * c", "u = a * b, u * c + u", "a * b + c * d", *_BASE, *ONCE_MORE,
      f=lambda a, b, c: (u := a * b) * (v := u * c) + v * u, graded=True)  # fmt: skip
+# Its error may be that of 24 roundings in float16; a share that is sent early costs more.
 _try(f"{len(_TANGLE)} sums and products in a tangle", "a b c", _AT_TANGLE, UNSORTED, _ORDER,
      "u = a * b, v = u * c, u * v + v * u", "u = a * b, u * u", "a * b + c * d",
-     "(a + b) * (c + d)", "a * a", "a + a", *_BASE, *ONCE_MORE, *_IN_PLACE, f=_tangled)  # fmt: skip
+     "(a + b) * (c + d)", "a * a", "a + a", *_BASE, *ONCE_MORE, *_IN_PLACE, f=_tangled,
+     rtol=2e-2)  # fmt: skip
 _try("y = a, y += b, y * a", "a b", (2, 3), "+= changes the operand",
      "__iadd__: leave it out, and Python makes a new node with __add__",
      "(a + b) * c", "a * b + a * c", *ONCE_MORE, f=_in_place, refused="+= is refused",
