@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from chainview.frameworks._classes import (
+from chainview.frameworks._class_losses import (
     are_probabilities,
     behind_views,
     has_rows,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from chainview.frameworks._classes import (
+from chainview.frameworks._class_losses import (
     are_probabilities,
     behind_views,
     has_rows,
