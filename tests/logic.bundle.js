@@ -102,13 +102,13 @@ pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var ju
 const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
 some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
 some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
-near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([,made])=>made.join()===chosen.join())??
-[];return{name,says}};var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(
-says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),faults(
-also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
-return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
-wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
-one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+near)}};var mistake=(wrong,chosen)=>wrong.find(([,made])=>made.join()===chosen.join())?.[0];var judgeKept=({
+says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==
+kept2.includes(one));const[ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<
+ours.length?[theirs,also]:[ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),
+name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
+entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,name:mistake(
+wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
 level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
 const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-
@@ -139,8 +139,8 @@ return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("
 return sign==="-"?-signed2():signed2()};const product2=()=>{let found2=signed2();for(let sign;sign=next(
 "*","/");){const by=signed2();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product2();
 for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();return found2};const found=sum();
-return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
-const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
-""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
-ways.map(computed3).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
+return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
+plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
+all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
+"$1.$2"));return[...new Set(ways.map(computed3).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
 numbers_exports,problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();

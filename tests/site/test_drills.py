@@ -136,7 +136,7 @@ def right_numbers(page: Page, drawn: Problem) -> None:
 
 def wrong_orders(page: Page, drawn: Problem) -> list[str]:
     made = []
-    for name, order, _ in drawn.entry["wrong"]:
+    for name, order in drawn.entry["wrong"]:
         choose(page, order)
         assert check(page).startswith("✗")
         choose(page, order)  # a second click takes it back
@@ -146,7 +146,7 @@ def wrong_orders(page: Page, drawn: Problem) -> list[str]:
 
 def wrong_values(page: Page, drawn: Problem) -> list[str]:
     made = []
-    for name, kept, _ in drawn.entry["wrong"]:
+    for name, kept in drawn.entry["wrong"]:
         choose(page, kept)
         assert check(page).startswith("✗")
         choose(page, kept)

@@ -188,13 +188,13 @@ String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);re
 "−")};var judge=({right,mistakes},numbers)=>{const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.
 some(x=>fits(x,gives)));if(numbers.some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(
 same);if(!made.length&&numbers.some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,
-mistakes:made.length?made:given(near)}};var mistake=(wrong,chosen)=>{const[name,,says]=wrong.find(([
-,made])=>made.join()===chosen.join())??[];return{name,says}};var judgeKept=({says,right,also,wrong},chosen)=>{
-const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[
-ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:
-[ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),...mistake(wrong,[...chosen].
-sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].
-find(one=>order.indexOf(one)>i);if(child)return{node,child,...mistake(wrong,order)}}return void 0};var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
+mistakes:made.length?made:given(near)}};var mistake=(wrong,chosen)=>wrong.find(([,made])=>made.join()===
+chosen.join())?.[0];var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(
+says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),faults(
+also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
+return{node,isRead:kept.includes(node),name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
+wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
+one)>i);if(child)return{node,child,name:mistake(wrong,order)}}return void 0};var POWERS="⁰¹²³⁴⁵⁶⁷⁸⁹";var SIGNS={"−":"-","–":"-","×":"*","·":"*","⋅":"*",
 "÷":"/","⁄":"/"};var TOKEN=/(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|\*\*|[-+*/^()]/giy;var plain=text=>text.
 split("=").at(-1).replace(/⁻?[⁰¹²³⁴-⁹]+/g,all=>`^${all.replace(/./g,x=>x==="⁻"?"-":POWERS.
 indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").replace(/[−–×·⋅÷⁄]/g,
@@ -208,10 +208,10 @@ return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("
 return sign==="-"?-signed2():signed2()};const product2=()=>{let found2=signed2();for(let sign;sign=next(
 "*","/");){const by=signed2();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product2();
 for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();return found2};const found=sum();
-return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
-const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
-""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
-ways.map(computed).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
+return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
+plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
+all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
+"$1.$2"));return[...new Set(ways.map(computed).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
 fields=this.boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){
 return this.problem.entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{
 const{group,[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=[
@@ -232,19 +232,19 @@ says)){const place=this.chosen.indexOf(node)+1;const[mark,spoken2]=place?this.ma
 hosen"];for(const box of this.groups(node)){box.setAttribute("aria-label",`${says}: ${spoken2}`)}for(const drawing of this.
 drawings)drawing.put(node,"number",mark)}}get draft(){return this.chosen}set draft(chosen){this.chosen=
 chosen;this.show()}get wanted(){const{order,right}=this.problem.entry;return order??right}fillOne(){
-const next=this.wanted.find(node=>!this.chosen.includes(node));if(next)this.choose(next)}told(node,first,{
-name,says},usual){this.point(node);const[label]=this.problem.entry.says[node].split(",");const whole2=says?
-` All in all: ${says}.`:"";return{at:node,node,label,wrong:[name??usual],words:first+whole2}}focus(node=Object.
-keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
+const next=this.wanted.find(node=>!this.chosen.includes(node));if(next)this.choose(next)}told(node,words,name,usual){
+this.point(node);const[label]=this.problem.entry.says[node].split(",");return{at:node,node,label,wrong:[
+name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.
+focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
 if(!verdict)return{right:true};const{node,isRead}=verdict;const read=`It is ${isRead?"":"not "}read:\
  ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
-node,read,verdict,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
+node,read,verdict.name,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
 length<entry.order.length){const left=entry.order.length-chosen.length;if(!chosen.length)return{words:"\
 Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
 entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`${names[child]}\
  uses it, and comes later in your order.`;const look="Look at where it stands in your order";return{
-...this.told(node,early,verdict,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+...this.told(node,early,verdict.name,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].

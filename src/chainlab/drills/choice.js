@@ -55,12 +55,11 @@ export class Choice extends Sheet {
     if (next) this.choose(next);
   }
 
-  // What is said of the first wrong node, and of all that is chosen: a mistake, or what is usual.
-  told(node, first, { name, says }, usual) {
+  // What is said of the first wrong node; the mistake is that of all that is chosen, or the usual.
+  told(node, words, name, usual) {
     this.point(node);
     const [label] = this.problem.entry.says[node].split(",");
-    const whole = says ? ` All in all: ${says}.` : "";
-    return { at: node, node, label, wrong: [name ?? usual], words: first + whole };
+    return { at: node, node, label, wrong: [name ?? usual], words };
   }
 
   focus(node = Object.keys(this.problem.entry.says)[0]) {

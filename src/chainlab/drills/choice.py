@@ -59,13 +59,13 @@ class Graph:
 
 def wrong(
     graph: Any,
-    mistakes: Mapping[str, tuple[Callable[[Any], T], str]],
+    mistakes: Mapping[str, Callable[[Any], T]],
     is_right: Callable[[T], bool],
-) -> Iterator[tuple[str, T, str]]:
+) -> Iterator[tuple[str, T]]:
     """Yield the wrong choices that people make, each under the first of its names."""
     known: set[T] = set()
-    for name, (choose, says) in mistakes.items():
+    for name, choose in mistakes.items():
         chosen = choose(graph)
         if chosen not in known and not is_right(chosen):
             known.add(chosen)
-            yield name, chosen, says
+            yield name, chosen

@@ -16,6 +16,6 @@ export class Keep extends Choice {
     const { node, isRead } = verdict;
     const read = `It is ${isRead ? "" : "not "}read: ${entry.why[node]}.`;
     const look = "Does a formula of the backward pass name it?";
-    return { ...this.told(node, read, verdict, isRead ? "no bytes" : "unread"), look };
+    return { ...this.told(node, read, verdict.name, isRead ? "no bytes" : "unread"), look };
   }
 }

@@ -43,6 +43,7 @@ class Graph(choice.Graph):
         super().__init__(self.root)
         needed = {row.node for row in Ledger(self.root).rows if row.needed}
         self.right = frozenset(id for id, item in self.items.items() if item.node in needed)
+        self.leaves = frozenset(id for id, item in self.items.items() if item.is_leaf)
 
     @functools.cached_property
     def also(self) -> Kept:
@@ -77,43 +78,20 @@ class Graph(choice.Graph):
         return item.parents if reads == {item.id} else reads
 
 
-MISTAKES: dict[str, tuple[Callable[[Graph], Kept], str]] = {
-    "everything": (
-        lambda graph: frozenset(graph.items),
-        "that is every value there is; only what a formula of the pass names is to be kept",
-    ),
-    "computed": (
-        lambda graph: frozenset(item.id for item in graph.operations),
-        "that is what was computed; the pass reads by formulas, leaves as well",
-    ),
-    "leaves": (
-        lambda graph: graph.right - {i for i, item in graph.items.items() if not item.is_leaf},
-        "those are the leaves that are read; computed values are read, too",
-    ),
-    "no leaves": (
-        lambda graph: graph.right - {i for i, item in graph.items.items() if item.is_leaf},
-        "the leaves that are read are missing",
-    ),
-    "operands": (
-        lambda graph: graph.kept(lambda item: item.parents),
-        "those are all operands; a sum reads nothing, and many a function reads its result",
-    ),
-    "swapped values": (
-        lambda graph: graph.kept(graph.swapped),
-        "the functions read what comes out of them, as e^u is its own slope",
-    ),
-    "frozen": (
-        lambda graph: graph.kept(lambda item: graph.reads(item, frozen=True)),
-        f"{FROZEN} needs no gradient, so nothing is read for one",
-    ),
-    "root": (
-        lambda graph: graph.right | {list(graph.items)[-1]},
-        "the root is the last, and nobody uses it",
-    ),
+# By their names in ``chainlab.mistakes``.
+MISTAKES: dict[str, Callable[[Graph], Kept]] = {
+    "everything": lambda graph: frozenset(graph.items),
+    "computed": lambda graph: frozenset(item.id for item in graph.operations),
+    "leaves": lambda graph: graph.right & graph.leaves,
+    "no leaves": lambda graph: graph.right - graph.leaves,
+    "operands": lambda graph: graph.kept(lambda item: item.parents),
+    "swapped values": lambda graph: graph.kept(graph.swapped),
+    "frozen": lambda graph: graph.kept(lambda item: graph.reads(item, frozen=True)),
+    "root": lambda graph: graph.right | {list(graph.items)[-1]},
 }
 
 
-def wrong(graph: Graph) -> Iterator[tuple[str, Kept, str]]:
+def wrong(graph: Graph) -> Iterator[tuple[str, Kept]]:
     """Yield the values that people keep by mistake; at least one value each."""
     return choice.wrong(
         graph, MISTAKES, lambda kept: kept in (graph.right, graph.also, frozenset())
@@ -193,7 +171,7 @@ def _entry(graph: Graph) -> dict[str, Any]:
         "written": [],
         "says": {id: _said(graph, item) for id, item in graph.items.items()},
         "why": {id: _why(graph, id) for id in graph.items},
-        "wrong": [[name, sorted(kept), says] for name, kept, says in wrong(graph)],
+        "wrong": [[name, sorted(kept)] for name, kept in wrong(graph)],
         "right": [id for id in graph.items if id in graph.right],
         "also": [id for id in graph.items if id in graph.also],
         "steps": list(_steps(graph)),

@@ -72,31 +72,17 @@ def _deep(graph: Graph) -> tuple[Order, Order]:
     return tuple(entered), tuple(left)
 
 
-MISTAKES: dict[str, tuple[Callable[[Graph], Order], str]] = {
-    "depth": (
-        lambda graph: _deep(graph)[0],
-        "that is depth first from the root, each node as it is entered",
-    ),
-    "breadth": (
-        lambda graph: _searched(graph, 0),
-        "that is breadth first: each node as soon as the first share comes, and not the last",
-    ),
-    "stack": (
-        lambda graph: _searched(graph, -1),
-        "that is whoever was reached last goes first, with the first of its shares alone",
-    ),
-    "forward": (
-        lambda graph: tuple(graph.by_id),
-        "that is the order of the forward pass: the backward pass begins at the root",
-    ),
-    "left": (
-        lambda graph: _deep(graph)[1],
-        "that is a depth-first search, each node as it is left: it still has to be reversed",
-    ),
+# By their names in ``chainlab.mistakes``.
+MISTAKES: dict[str, Callable[[Graph], Order]] = {
+    "depth": lambda graph: _deep(graph)[0],
+    "breadth": lambda graph: _searched(graph, 0),
+    "stack": lambda graph: _searched(graph, -1),
+    "forward": lambda graph: tuple(graph.by_id),
+    "left": lambda graph: _deep(graph)[1],
 }
 
 
-def wrong(graph: Graph) -> Iterator[tuple[str, Order, str]]:
+def wrong(graph: Graph) -> Iterator[tuple[str, Order]]:
     """Yield the wrong orders that people try."""
     return choice.wrong(graph, MISTAKES, graph.is_valid)
 
@@ -155,7 +141,7 @@ def _entry(graph: Graph) -> dict[str, Any]:
         "written": [],
         "children": graph.children,
         "says": {id: f"{graph.said(item)}; {_use(graph, id)}" for id, item in graph.by_id.items()},
-        "wrong": [[name, list(order), says] for name, order, says in wrong(graph)],
+        "wrong": [[name, list(order)] for name, order in wrong(graph)],
         "order": list(graph.right()),
         "steps": list(_steps(graph)),
     }

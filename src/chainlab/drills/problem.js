@@ -19,13 +19,10 @@ export const judge = ({ right, mistakes }, numbers) => {
   return { right: false, mistakes: made.length ? made : given(near) };
 };
 
-// What all that is chosen is, if it is one of the mistakes.
-const mistake = (wrong, chosen) => {
-  const [name, , says] = wrong.find(([, made]) => made.join() === chosen.join()) ?? [];
-  return { name, says };
-};
+// The mistake that all that is chosen is, if it is one.
+const mistake = (wrong, chosen) => wrong.find(([, made]) => made.join() === chosen.join())?.[0];
 
-// The first value that is kept for nothing, or missing, and what all that is kept is.
+// The first value that is kept for nothing, or missing, and which mistake all that is kept is.
 // Of two ways to keep enough the one that is meant is the one that differs less.
 export const judgeKept = ({ says, right, also, wrong }, chosen) => {
   const faults = (kept) =>
@@ -33,14 +30,14 @@ export const judgeKept = ({ says, right, also, wrong }, chosen) => {
   const [ours, theirs] = [faults(right), faults(also)];
   const [[node], kept] = theirs.length < ours.length ? [theirs, also] : [ours, right];
   if (!node) return undefined;
-  return { node, isRead: kept.includes(node), ...mistake(wrong, [...chosen].sort()) };
+  return { node, isRead: kept.includes(node), name: mistake(wrong, [...chosen].sort()) };
 };
 
-// The first node that passes on before one of its children, and what the whole order is.
+// The first node that passes on before one of its children, and which mistake the whole order is.
 export const judgeOrder = ({ children, wrong }, order) => {
   for (const [i, node] of order.entries()) {
     const child = children[node].find((one) => order.indexOf(one) > i);
-    if (child) return { node, child, ...mistake(wrong, order) };
+    if (child) return { node, child, name: mistake(wrong, order) };
   }
   return undefined;
 };

@@ -69,9 +69,12 @@ const computed = (text) => {
   return left.length ? NaN : found;
 };
 
+const LONGEST = 100; // letters; brackets without end have no place on the stack
+
 // The numbers that a reader may mean; none if it is none. A comma before three digits may stand for
 // thousands or for a point: 1,500 is both, 0,500 is one half.
 export const numbersIn = (text) => {
+  if (text.length > LONGEST) return [];
   const written = mixed(plain(text)).replace(/\s+/g, "");
   const ways = [
     written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g, (all) =>

@@ -17,6 +17,6 @@ export class Sequence extends Choice {
     this.point(child);
     const early = `${names[child]} uses it, and comes later in your order.`;
     const look = "Look at where it stands in your order";
-    return { ...this.told(node, early, verdict, "early"), look };
+    return { ...this.told(node, early, verdict.name, "early"), look };
   }
 }
