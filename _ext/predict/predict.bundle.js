@@ -13,10 +13,10 @@ return next("^","**")?base**signed():base};const signed=()=>{const sign=next("-"
 return sign==="-"?-signed():signed()};const product=()=>{let found2=signed();for(let sign;sign=next(
 "*","/");){const by=signed();found2=sign==="*"?found2*by:found2/by}return found2};const sum=()=>{let found2=product();
 for(let sign;sign=next("+","-");)found2+=sign==="-"?-product():product();return found2};const found=sum();
-return left.length?NaN:found};var numbersIn=text=>{const written=mixed(plain(text)).replace(/\s+/g,"");
-const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,all=>all.replaceAll(",",
-""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,"$1.$2"));return[...new Set(
-ways.map(computed).filter(Number.isFinite))]};var halfDigit=text=>{const[,places,power]=/^[^/*×·÷^()]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().
+return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
+plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
+all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
+"$1.$2"));return[...new Set(ways.map(computed).filter(Number.isFinite))]};var halfDigit=text=>{const[,places,power]=/^[^/*×·÷^()]*?[.,](\d+)(?:e([-+]?\d+))?$/i.exec(text.trim().
 replace("−","-"))??[];return places?.5*10**(Number(power??0)-places.length):0};var digitsOf=text=>text.
 split(/e/i)[0].replace(/\D/g,"").replace(/^0+/,"").length;var ENOUGH=3;function spoken(text){const copy=text.
 cloneNode(true);for(const formula of copy.querySelectorAll(".katex"))formula.replaceWith(formula.querySelector(

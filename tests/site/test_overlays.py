@@ -162,6 +162,19 @@ def test_tips_can_be_read(page: Page, subtests: pytest.Subtests) -> None:
 
 
 @pytest.mark.walk
+def test_what_a_tip_lies_over_can_be_clicked(page: Page) -> None:
+    page.set_viewport_size({"width": PHONE, "height": 700})
+    page.locator(f"{OPENERS[CONTENTS]}:visible").focus()
+    clicked = page.locator(TIP).evaluate(
+        """(tip) => {
+            const { left, top, width, height } = tip.getBoundingClientRect();
+            return document.elementFromPoint(left + width / 2, top + height / 2).className;
+        }"""
+    )
+    assert "tooltip" not in clicked
+
+
+@pytest.mark.walk
 def test_search_stands_on_a_ground_in_forced_colours(page: Page) -> None:
     page.emulate_media(forced_colors="active")
     opened(page, SEARCH)
