@@ -215,19 +215,28 @@ def compare_programs(seed, steps, points, first, second):
 
 FLOATS = [np.float64, np.float64, np.float64, np.float32, np.float16]
 DATA = [bool, np.uint8, np.int64, *FLOATS]
-NEAR_KINKS = []  # of the last run on nodes: whether an entry was within rounding of a kink
+KINKS = []  # of the last run on nodes: how near the nearest entry came, and in which dtype
 
 
 def near(a, *operands):
-    """Note whether an entry of ``a`` is so near to 0 that rounding decides on which side.
+    """Note how near to 0, where another side begins, ``a`` comes without being 0.
 
-    The rounding is that of the operands which ``a`` is computed from, by default of ``a`` itself: a
-    number is rounded to the dtype of an array beside it in a program, and not as an array.
+    It is rounded as the operands are which it is computed from; by default, as itself.
     """
     data = value(a)
     if not isinstance(data, Recorded):
-        rounding = 200 * np.finfo(coarsest(*map(value, operands or [data]))).eps
-        NEAR_KINKS.append(bool(np.any((np.abs(data) < rounding) & (np.not_equal(data, 0)))))
+        distances = np.abs(data * 1.0)[np.not_equal(data, 0)]
+        KINKS.append((distances.min(initial=np.inf), coarsest(*map(value, operands or [data]))))
+
+
+def on_a_side(args, coarsest):
+    """Whether rounding decided nowhere on which side of a kink the last run was.
+
+    A number is rounded to the dtype of an array beside it in a program, and not where it is made an
+    array, as on nodes; then all that follows may be as coarse as the coarsest array.
+    """
+    floor = np.finfo(coarsest if any(isinstance(x, float) for x in args) else float).eps
+    return all(distance > 200 * max(floor, np.finfo(of).eps) for distance, of in KINKS)
 
 
 def coarsest(*arrays):
@@ -518,9 +527,9 @@ def compare_random_program(seed):
     by = range(f.leaves)
     step = program(f, by, reuse=seed[1] % 2 == 1)
     for args in (f.arguments(), f.arguments(), f.arguments()):
-        NEAR_KINKS.clear()
+        KINKS.clear()
         theirs = value_and_grad(f, by)(*args)
-        if any(NEAR_KINKS):
+        if not on_a_side(args, f.coarsest):
             continue  # a program that is written here may differ from nodes, and refuse itself
         ours = step(*args)
         epsilon = np.finfo(f.coarsest).eps
