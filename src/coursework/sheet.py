@@ -214,6 +214,7 @@ def _drawing(
         root = tall
         root.attrib["class"] = "tall"
     del root.attrib["style"]
+    _rename(root, problem.names)
     seen = Counter[tuple[str, str]]()
     for group in root.iter("g"):
         node = group.get("data-node", "")
@@ -228,9 +229,19 @@ def _drawing(
                 text.text = said.get(edge, "")
             elif slot[1]:
                 text.text = texts.get(slot, "")
-            elif node in problem.names:
-                text[0].text = problem.names[node]
     return Markup(ET.tostring(root, encoding="unicode"))
+
+
+def _rename(root: ET.Element, names: Mapping[str, str]) -> None:
+    """Call the nodes as the problem does, in the formulas of others, too."""
+    called: dict[str | None, str] = {}
+    for node, name in names.items():
+        title = root.find(f".//g[@data-node='{node}']/text/*[@class='cg-name']")
+        assert title is not None
+        called[title.text] = name
+        title.text = name
+    for note in root.iterfind(".//*[@class='cg-note']"):
+        note.text = re.sub(r"\b[a-z]\b", lambda m: called.get(m[0], m[0]), note.text or "")
 
 
 def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:

@@ -149,6 +149,18 @@ def test_the_order_of_the_key_is_one(tmp_path: Path, level: int) -> None:
             assert set(children[node]) <= set(order[:place])
 
 
+def test_operands_are_called_as_the_nodes_are(tmp_path: Path) -> None:
+    questions, _ = made(tmp_path, "orders", SEED, 10, 1)
+    for question, problem in zip(questions, problems(tmp_path), strict=True):
+        heads = [text.text.split(" = ") for text in question.select("text:has(.cg-note)")]
+        names = dict(zip(problem.names.values(), problem.names, strict=True))
+        children = problem.entry["children"]
+        assert {name for name, _ in heads} == names.keys()
+        for name, formula in heads:
+            for operand in names.keys() & set(re.findall(r"\w", formula)):
+                assert names[name] in children[names[operand]]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("level", [1, 2, 3])
 def test_the_wrong_message_is_printed_and_the_right_one_is_not(tmp_path: Path, level: int) -> None:

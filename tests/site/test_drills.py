@@ -1,6 +1,7 @@
 """The problems in a real browser: answered right and wrong, by keyboard, on a phone, come back."""
 
 import gzip
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -627,6 +628,28 @@ def test_the_player_plays_the_problem(page: Page) -> None:
         at = player.locator(f".cg-live [data-node={box['node']}] [data-slot=grad]")
         expect(at).to_have_text(f"grad {exact(right)}")
     assert page.evaluate(f"kept.read('{PAGE}').drills.adjoints.again.length") == 2
+
+
+@pytest.mark.parametrize("width", [1000, 390])
+def test_the_problem_and_the_player_call_nodes_and_operands_alike(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    drawn = problem("keep", 2, 9)
+    opened(page, drawn)
+    page.get_by_role("button", name="Show me").click()
+    wanted = {node: f"{name} = {formula}" for node, (name, formula) in computed(drawn).items()}
+    for drawing in (".cg-canvas", ".chaingrad-player .cg-live"):
+        for node, text in wanted.items():
+            group = page.locator(f".cg-task {drawing} [data-node={node}]").first
+            expect(group.locator("text").first).to_have_text(text)
+
+
+def computed(drawn: Problem) -> dict[str, tuple[str, str]]:
+    """What the operations of a problem are called, and made of, as the form has it."""
+    letters = dict(zip("pqrs", drawn.names.values(), strict=True))
+    lines = KINDS[drawn.kind].forms(drawn.level)[drawn.number].split("; ")
+    renamed = [re.sub(r"\b[pqrs]\b", lambda m: letters[m[0]], line) for line in lines]
+    pairs = [line.replace(" * ", " × ").split(" = ") for line in renamed]
+    return {node: (name, by) for node, (name, by) in zip(drawn.names, pairs, strict=True)}
 
 
 # What a finger misses, and what has a phone enlarge the page as one types.

@@ -124,24 +124,26 @@ var SAYS={where({label,error,look}){return`<b>${label}</b> isn’t right yet. ${
 kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
 </b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,words}){const is=right===void 0?
 "":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
-tries)](found,mistakes);var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;const parsed=new DOMParser().
-parseFromString(pictures.join(""),"text/html");this.drawings=[...parsed.querySelectorAll("svg")].map(
-svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(svg)});for(const change of problem.
-entry.written){for(const drawing of this.drawings)drawing.put(...change)}for(const[node,name]of Object.
-entries(problem.names)){for(const box of this.groups(node))box.querySelector(".cg-name").textContent=
-name}this.canvas=make("div",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"gr\
-oup","aria-label":"Graph"});this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(
-this.element)}start(){return this.problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){
-return this.drawings.map(({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.
-clientWidth-8;if(room<=0)return;const shown=fitting(this.drawings,room);if(shown===this.shown)return;
-this.shown=shown;const[left,top]=shown.svg.firstElementChild.getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).
-slice(1).map(Number);const held=document.activeElement;const over=this.over();this.canvas.style.width=
-`${shown.width}px`;this.canvas.replaceChildren(shown.svg,...over.map(([element])=>element));for(const[
-{style},x,y,width]of over){Object.assign(style,{left:`${left+x}px`,top:`${top+y}px`,width:`${width}p\
-x`})}if(this.canvas.contains(held))held.focus()}point(node,edge){for(const drawing of this.drawings){
-drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.edge(...edge).classList.add("cg-on")}}clear(){
-for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(".cg-on"))on.classList.remove("\
-cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
+tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
+querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
+for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
+letter=>called[letter]??letter)}};var Sheet=class{constructor(problem,pictures,done){this.problem=problem;
+this.done=done;const parsed=new DOMParser().parseFromString(pictures.join(""),"text/html");this.drawings=
+[...parsed.querySelectorAll("svg")].map(svg=>{svg.style.cssText="";svg.setAttribute("role","group");
+return new Drawing(svg)});for(const change of problem.entry.written){for(const drawing of this.drawings)
+drawing.put(...change)}for(const{svg}of this.drawings)rename(svg,problem.names);this.canvas=make("di\
+v",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group","aria-label":"Graph"});
+this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.element)}start(){return this.
+problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){return this.drawings.map(
+({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.clientWidth-8;if(room<=0)
+return;const shown=fitting(this.drawings,room);if(shown===this.shown)return;this.shown=shown;const[left,
+top]=shown.svg.firstElementChild.getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(
+1).map(Number);const held=document.activeElement;const over=this.over();this.canvas.style.width=`${shown.
+width}px`;this.canvas.replaceChildren(shown.svg,...over.map(([element])=>element));for(const[{style},
+x,y,width]of over){Object.assign(style,{left:`${left+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.
+canvas.contains(held))held.focus()}point(node,edge){for(const drawing of this.drawings){drawing.nodes[node]?.
+group.classList.add("cg-on");if(edge)drawing.edge(...edge).classList.add("cg-on")}}clear(){for(const{
+svg}of this.drawings){for(const on of svg.querySelectorAll(".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
 ...given);this.buttons=this.edges.map((edge,i)=>{return makeButton(edge.number,()=>this.choose(i),{"\
 aria-label":`${edge.number} ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}get edges(){
 return this.problem.entry.edges}operand({ends:[parent,child,which]}){const twins=this.edges.filter(({
@@ -373,8 +375,8 @@ indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();c
 step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
 wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
 late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
-ation/json"},data));this.shown.replaceChildren(root);for(const[node,called]of Object.entries(names)){
-for(const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))at.textContent=called}const player=new Player(
-root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
+ation/json"},data));this.shown.replaceChildren(root);for(const picture of[root,root.querySelector("t\
+emplate").content])rename(picture,names);const player=new Player(root);player.begin();if(place)player.
+go(place.step??stepAt(entry.steps,place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
 const task=new Task(problem,{sheet,pictures,asks,mistakes,outcome:()=>""});root.querySelector(".cg-l\
 ive").replaceChildren(task.element);task.sheet.fit();keepKeys(root)});})();

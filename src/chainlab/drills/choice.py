@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import Any, Self, TypeVar
 
 from chaingrad.node import Node
-from chainlab.drills.looks import look
+from chainlab.drills.looks import formula_in, look
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read
@@ -52,9 +52,12 @@ class Graph:
     def looks(self, chosen: Callable[[Item], bool]) -> list[Look]:
         """Return the nodes of the drawing, with room for a mark in those that can be chosen."""
         return [
-            look(item, item.label, item.op, (("number",),) * chosen(item), "000000")
+            look(item, item.label, self._formula(item), (("number",),) * chosen(item), "000000")
             for item in self.items.values()
         ]
+
+    def _formula(self, item: Item) -> str:
+        return "" if item.is_leaf else formula_in(item, [self.named(x) for x in item.parents])
 
 
 def wrong(

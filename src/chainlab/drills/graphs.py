@@ -1,6 +1,5 @@
 """Kinds whose boxes stand in the engine's graph of numbers."""
 
-import re
 from collections.abc import Iterable, Sequence
 
 from chainlab.drills import fit
@@ -8,7 +7,7 @@ from chainlab.drills.box import Box, Place
 from chainlab.drills.boxes import BoxKind
 from chainlab.drills.forms import DOMAINS
 from chainlab.drills.kind import Written
-from chainlab.drills.looks import look, room
+from chainlab.drills.looks import formula_in, look, room
 from chainlab.drills.numbers import exact
 from chainlab.drills.recording import FormGraph, Recording, graph_of
 from chainview.player.formula import formula
@@ -17,7 +16,6 @@ from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.words import listed
 
-POWERS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 ROOM = ("data −000", "data −0/00")  # the widest that is written into a node
 
 
@@ -76,7 +74,7 @@ def looks(graph: FormGraph, asked: dict[str, list[str]], with_grads: Sequence[It
         names = (
             ("", "", "000")
             if is_plain_number(item)
-            else (graph.names.full_name(item), formula_in(graph, item), *ROOM)
+            else (graph.names.full_name(item), _formula_in(graph, item), *ROOM)
         )
         title, note, *widest = names
         found.append(look(item, title, note, room(shown, slots), *widest))
@@ -88,13 +86,11 @@ def formula_of(graph: FormGraph, item: Item) -> str:
     return formula(item, [graph.names.html(parent) for parent in graph.names.parents(item)])
 
 
-def formula_in(graph: FormGraph, item: Item) -> str:
-    """Write an operation in its box, with its operands in their order: = a − b."""
+def _formula_in(graph: FormGraph, item: Item) -> str:
     if item.is_leaf:
         return ""
     names = [graph.names.text(x).removesuffix(".0") for x in graph.names.parents(item)]
-    text = re.sub(r"<sup>(\d)</sup>", lambda m: POWERS[int(m[1])], formula(item, names))
-    return f"= {plain(text)}"
+    return formula_in(item, names)
 
 
 def computation(graph: FormGraph, item: Item) -> str:

@@ -1,6 +1,19 @@
 import { Drawing, fitting } from "../../chainview/player/drawing.js";
 import { make } from "../../chainview/ui.js";
 
+// Call the nodes of a picture as a problem does, in the formulas of others, too.
+export const rename = (picture, names) => {
+  const called = {};
+  for (const [node, name] of Object.entries(names)) {
+    const title = picture.querySelector(`[data-node=${node}] .cg-name`);
+    called[title.textContent] = name;
+    title.textContent = name;
+  }
+  for (const note of picture.querySelectorAll(".cg-note")) {
+    note.textContent = note.textContent.replace(/\b[a-z]\b/g, (letter) => called[letter] ?? letter);
+  }
+};
+
 // A graph to be answered in. Of its two drawings the first that fits is shown.
 export class Sheet {
   constructor(problem, pictures, done) {
@@ -15,9 +28,7 @@ export class Sheet {
     for (const change of problem.entry.written) {
       for (const drawing of this.drawings) drawing.put(...change);
     }
-    for (const [node, name] of Object.entries(problem.names)) {
-      for (const box of this.groups(node)) box.querySelector(".cg-name").textContent = name;
-    }
+    for (const { svg } of this.drawings) rename(svg, problem.names);
     this.canvas = make("div", { class: "cg-canvas" });
     this.element = make("div", { class: "cg-scroll", role: "group", "aria-label": "Graph" });
     this.element.append(this.canvas);

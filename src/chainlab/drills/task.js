@@ -5,6 +5,7 @@ import { Boxes } from "./boxes.js";
 import { Keep } from "./keep.js";
 import { rowsOf, stageOf, wordsFor } from "./ramp.js";
 import { Sequence } from "./sequence.js";
+import { rename } from "./sheet.js";
 import { stepAt } from "./steps.js";
 import { Tiles } from "./tiles.js";
 import { Typed } from "./typed.js";
@@ -131,10 +132,7 @@ export class Task {
     const data = JSON.stringify({ label, phases, start, steps });
     root.append(make("script", { type: "application/json" }, data));
     this.shown.replaceChildren(root);
-    for (const [node, called] of Object.entries(names)) {
-      for (const at of root.querySelectorAll(`[data-node=${node}] .cg-name`))
-        at.textContent = called;
-    }
+    for (const picture of [root, root.querySelector("template").content]) rename(picture, names);
     const player = new Player(root);
     player.begin();
     if (place) player.go(place.step ?? stepAt(entry.steps, place));
