@@ -512,8 +512,8 @@ class _Graph:
         sent = edges(thing.function)
         is_whole = thing.recorded and not isinstance(thing.function, BackwardCFunction)
         operands: list[Source | None] = list(thing.operands) if is_whole else []
-        if len(operands) != len(sent):  # operands that are sent nothing come last
-            operands = [None] * len(sent) + operands
+        if len(operands) != len(sent) and not _begin_with(operands, sent):
+            operands = [None] * len(sent) + operands  # those that are sent nothing come last
         slots = zip_longest(range(len(sent)), sent, operands)
         sources: list[Source] = []
         positions: dict[int, int] = {}
@@ -796,6 +796,14 @@ class _Backward:
             self.events.append(Message(child, parent, position, above, None, share, known, total))
             self._sums[parent, 0] = now, total
         self._before = {}
+
+
+def _begin_with(operands: Sequence[Source | None], edges: Sequence[object]) -> bool:
+    """Return whether the first operands are the edges' ends, as those of a batch norm are."""
+    return len(operands) > len(edges) and all(
+        operand is not None and has_gradient(operand) == (edge is not None)
+        for operand, edge in zip(operands, edges, strict=False)
+    )
 
 
 # --- parameters that no share reached -----------------------------------------------------------

@@ -40,19 +40,20 @@ def zeros(watched: Watched) -> Iterator[Symptom]:
     sent = _Sent(watched)
     by_cause: dict[WatchedNode, list[WatchedNode]] = defaultdict(list)
     for leaf in watched.leaves:
-        if leaf.grad is None or summary(leaf.grad).largest or not summary(leaf.grad).size:
+        if leaf.grad is None or not summary(leaf.grad).size:
             continue
-        if sent.nonzero(leaf):  # whose sum is 0
+        if sent.nonzero(leaf):  # whose sum may be 0
             continue
         causes = [message for message in sent.causes(leaf) if not sent.is_by_design(message)]
         if causes:
             by_cause[_switched_off(causes[0].child)].append(leaf)
     for cause, leaves in by_cause.items():
         names = listed([leaf.name for leaf in leaves], 6)
+        zero = "0 up to rounding" if any(_is_nonzero(leaf.grad) for leaf in leaves) else "0"
         yield Symptom(
             "zero",
             f"{names}; first in {cause.op or cause.name}{place(cause)}",
-            f"every entry of the gradient is 0 from {cause.op or cause.name} on",
+            f"every entry of the gradient is {zero} from {cause.op or cause.name} on",
             _reason(cause),
             [cause, *leaves],
             cause.line,
@@ -71,7 +72,9 @@ class _Sent:
 
     def nonzero(self, value: WatchedNode) -> bool:
         """Return whether any share that a value was sent has an entry that isn't 0."""
-        return any(_is_nonzero(message.share) for message in self._to[value])
+        return any(
+            _is_nonzero(message.share) and not _is_residue(message) for message in self._to[value]
+        )
 
     def causes(self, leaf: WatchedNode) -> list[Message]:
         """Return the shares, all 0, that are the first to be so on the way to a leaf."""
@@ -132,6 +135,25 @@ def _is_addend(message: Message) -> bool:
 
 def _is_nonzero(x: Any) -> bool:
     return x is not None and bool(summary(x).largest)
+
+
+def _is_residue(message: Message) -> bool:
+    """Return whether rounding alone makes the share of a gain: what it multiplies is 0.
+
+    That is so where a normalization is over equal entries. Whether the difference of each from
+    their mean is 0 or its last digit depends on the order in which they were added up.
+    """
+    name, operands = op_name(message.child), message.child.parents
+    if not name.startswith(("nativebatchnorm", "nativelayernorm")) or message.position != 1:
+        return False
+    if summary(message.share).largest > 1e-3 * summary(message.above).largest:
+        return False  # normalized by statistics of another batch, say
+    x, gain = operands[0].data, operands[1].data
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        return False
+    layer = tuple(range(x.ndim - len(summary(gain).shape), x.ndim))
+    spread = np.ptp(x.astype(float), axis=layer if "layer" in name else (0, *range(2, x.ndim)))
+    return bool((spread <= 4 * np.finfo(x.dtype).eps * summary(x).largest).all())
 
 
 def _switched_off(cause: WatchedNode) -> WatchedNode:

@@ -288,6 +288,48 @@ def test_dead_units_of_a_maximum_in_jax() -> None:
     assert kinds(found) == ["dead units"]
 
 
+def almost_equal(*shape: int, ulps: int) -> Any:
+    """Rows of equal entries, but for one column and one row that are some last digits off."""
+    x = torch.full(shape, 0.3)
+    step = ulps * (torch.nextafter(x, x + 1) - x)
+    x[:, 0] += step[:, 0]
+    x[0] += step[0]
+    return x
+
+
+@pytest.mark.parametrize("ulps", [0, 1])
+@pytest.mark.parametrize("norm", [nn.BatchNorm1d, nn.LayerNorm])
+def test_a_normalization_of_equal_entries_is_found_whatever_rounding_leaves(
+    norm: type[nn.Module], ulps: int
+) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(norm(6), nn.Linear(6, 1))
+    x = almost_equal(4, 6, ulps=ulps)
+    found = examined(lambda x: (model(x) - batch(4, 1)).square().sum(), x, model=model)
+    (zero,) = [symptom for symptom in found.symptoms if symptom.kind == "zero"]
+    assert zero.where.startswith("0.weight; first in")
+    assert "equal" in zero.look
+
+
+@pytest.mark.parametrize("norm", [nn.BatchNorm1d, nn.LayerNorm])
+def test_a_normalization_of_entries_that_differ_little_is_none(norm: type[nn.Module]) -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(norm(6), nn.Linear(6, 1))
+    x = 100 + 0.01 * batch(4, 6)
+    found = examined(lambda x: (model(x) - batch(4, 1)).square().sum(), x, model=model)
+    assert "zero" not in kinds(found)
+
+
+def test_equal_rows_are_fine_where_the_statistics_are_those_of_another_batch() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.BatchNorm1d(6), nn.Linear(6, 1))
+    model(batch(40, 6))
+    model.eval()
+    x = almost_equal(4, 6, ulps=0)
+    found = examined(lambda x: (model(x) - batch(4, 1)).square().sum(), x, model=model)
+    assert "zero" not in kinds(found)
+
+
 def test_a_state_lost_through_time_is_not_blamed_on_a_stack_of_outputs() -> None:
     torch.manual_seed(0)
     model = nn.RNN(3, 8)

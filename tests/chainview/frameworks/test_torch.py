@@ -513,3 +513,13 @@ def test_a_step_of_training_is_refused_and_undone():
     with pytest.raises(RuntimeError, match=r"a backward pass of its own.*leave out backward"):
         watch_torch(step, *inputs)
     assert_same(everything(model, inputs), before)
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_batch_norm_has_its_operands_in_their_order(learns: bool) -> None:
+    model = nn.BatchNorm1d(3)
+    x = torch.randn(4, 3, requires_grad=learns)
+    run = watch_torch(lambda x: model(x).square().sum(), x, model=model)
+    (norm,) = [value for value in run.values if value.op.startswith("NativeBatchNorm")]
+    names = [parent.name for parent in norm.parents]
+    assert names == ["x", "weight", "bias", "running_mean", "running_var"]
