@@ -187,7 +187,7 @@ def build_site(book: Path) -> Path:
         capture_output=True,
         text=True,
     )
-    assert build.returncode == 0, build.stderr
+    assert build.returncode == 0, f"exit status {build.returncode}\n{build.stderr}"
     return book / "_build" / "html"
 
 
