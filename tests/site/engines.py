@@ -171,7 +171,7 @@ class Reader:
         return element
 
     def drag(self, choice: str, right: int) -> None:
-        """By mouse; what is drawn has no place of its own for WebDriver."""
+        """By mouse; a shape has no place for WebDriver, and Firefox finds no group's."""
         x, y = self.ask(
             """(e) => {
                 e.scrollIntoView({ block: "center", behavior: "instant" });

@@ -144,7 +144,8 @@ def test_a_problem_is_answered_wrong_and_right(course: Reader) -> None:
     course.open(f"chapters/practice/drills.html#{drill.name}")
     course.click(".cg-canvas input")
     course.press("99", Keys.ENTER)
-    course.reads(".cg-words", "is not 99")
+    course.reads(".cg-words", "✗")
+    assert course.one(".cg-canvas .cg-wrong").get_attribute("value") == "99"
     course.press("a", held=Keys.CONTROL)
     course.press(Keys.TAB.join(map(exact, drill.right)), Keys.ENTER)
     course.reads(".cg-words", "✓ Right.")
@@ -207,7 +208,7 @@ def test_nudge_follows_the_keys_and_the_mouse(course: Reader) -> None:
     course.click(f"{figure} input[type=range]")
     course.press(Keys.HOME, *[Keys.ARROW_RIGHT] * 65)
     course.reads(f"{figure} .cg-words", "w = 0.15: loss = 2.71e−11")
-    course.drag(f"{figure} .cg-live g[data-node=n0]", 30)
+    course.drag(f"{figure} .cg-live g[data-node=n0] .cg-box", 30)
     slider = course.one(f"{figure} input[type=range]")
     assert int(slider.get_attribute("value")) > -35
     assert course.ask("(e) => e === document.activeElement", slider)
