@@ -32,6 +32,11 @@ export const actAsButton = (shape, act) => {
     event.preventDefault();
     act();
   });
+  // Firefox and WebKit scroll to another place for a group, which may leave it out of view.
+  shape.addEventListener("focus", () => {
+    if (!shape.matches(":focus-visible")) return; // what a mouse presses stays where it is
+    shape.querySelector(".cg-box").scrollIntoView({ block: "nearest", inline: "nearest" });
+  });
 };
 
 // What Python has written into a piece.

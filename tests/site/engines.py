@@ -114,18 +114,20 @@ class Reader:
     def open(self, path: str) -> None:
         self.driver.get(f"{self.address}/{path}")
 
-    def open_narrow(self, path: str, width: int) -> None:
+    def open_narrow(self, path: str, width: int, height: int = 844) -> None:
         """In a frame: a browser's own window cannot be made as narrow as a phone."""
         self.open("_static/")  # an address without scripts: the list of files
         self.ask(
-            """(path, width) => new Promise((done) => {
-                document.body.innerHTML = `<iframe width=${width} height=844 frameborder=0>`;
+            """(path, width, height) => new Promise((done) => {
+                document.body.innerHTML =
+                    `<iframe width=${width} height=${height} frameborder=0>`;
                 const frame = document.querySelector("iframe");
                 frame.onload = done;
                 frame.src = path;
             })""",
             f"{self.address}/{path}",
             width,
+            height,
         )
         self.driver.switch_to.frame(0)
 

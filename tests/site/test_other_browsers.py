@@ -67,6 +67,28 @@ def test_a_page_is_complete_and_fits(course: Reader, document: str) -> None:
         assert course.ask(OVERFLOW) <= 0
 
 
+IN_VIEW = """async (element) => {
+    for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame); // it has scrolled by then
+    const { left, top, right, bottom } = element.getBoundingClientRect();
+    const isWhole = left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+    return isWhole && element === document.activeElement;
+}"""
+
+
+def test_a_node_that_has_the_focus_is_in_view(course: Reader) -> None:
+    """In a drawing that is higher than the window, which has what 400 % leave of 1280 by 1024."""
+    course.open_narrow("chapters/foundations/computational-graph.html", 320, 256)
+    course.ask("() => { document.documentElement.style.scrollBehavior = 'auto'; }")
+    course.one("svg g[role=button]")
+    nodes = [node for node in course.all("svg g[role=button]") if node.is_displayed()]
+    course.ask("(first) => first.focus()", nodes[0])
+    assert course.ask(IN_VIEW, nodes[0])
+    for held, visited in (("", nodes[1:]), (Keys.SHIFT, nodes[-2::-1])):
+        for node in visited:
+            course.press(Keys.TAB, held=held)
+            assert course.ask(IN_VIEW, node)
+
+
 # --- live cells ---------------------------------------------------------------------------------
 
 

@@ -6,11 +6,12 @@ button",onclick,...properties},text);var makeShape=(name,attributes)=>{const sha
 "http://www.w3.org/2000/svg",name);for(const[key,value]of Object.entries(attributes))shape.setAttribute(
 key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role","button");shape.setAttribute(
 "tabindex","0");shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.
-key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()})};var dataOf=root=>JSON.parse(root.
-querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{for(const root of document.
-querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};
-var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.
-stopPropagation()});var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
+key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",
+()=>{if(!shape.matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"\
+nearest",inline:"nearest"})})};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicat\
+ion/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var keepKeys=element=>element.
+addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.stopPropagation()});var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
 next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
  d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
 g-bar cg-top"});this.buttons=phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.

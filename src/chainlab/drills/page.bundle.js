@@ -6,9 +6,11 @@ button",onclick,...properties},text);var makeShape=(name,attributes)=>{const sha
 "http://www.w3.org/2000/svg",name);for(const[key,value]of Object.entries(attributes))shape.setAttribute(
 key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role","button");shape.setAttribute(
 "tabindex","0");shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.
-key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()})};var dataOf=root=>JSON.parse(root.
-querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{for(const root of document.
-querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",
+()=>{if(!shape.matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"\
+nearest",inline:"nearest"})})};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicat\
+ion/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
 again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
 floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
 (graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
