@@ -1,8 +1,10 @@
 """What the doctor tries on numbers: milestones 1 to 4, each from small expressions to large."""
 
 import contextlib
+import functools
 import gc
 import math
+import operator
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -217,11 +219,13 @@ _TANGLE = _draw_tangle(_AT_TANGLE, 24)
 
 
 def _tangled(*leaves: Any) -> Any:
-    """Compute the drawn operations, and the sum of the last three so that none is left out."""
+    """Compute the drawn operations, and add up the nodes that no other reads: none is left out."""
     nodes = list(leaves)
     for op, i, j in _TANGLE:
         nodes.append(nodes[i] + nodes[j] if op == "+" else nodes[i] * nodes[j])
-    return nodes[-1] + nodes[-2] * nodes[-3]
+    read = {place for _, i, j in _TANGLE for place in (i, j)}
+    ends = [node for place, node in enumerate(nodes) if place not in read]
+    return functools.reduce(operator.add, ends)
 
 
 class _EnoughError(BaseException):
