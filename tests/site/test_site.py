@@ -11,6 +11,7 @@ from bs4 import Tag
 
 from chainlab.drills import KINDS
 from tests.site.built import Site, parse, toc_documents
+from tests.support import ROOT
 
 PAGE_BUDGET = 1.0e6
 SHARED_BUDGET = 1.2e6  # of what pages load
@@ -63,6 +64,10 @@ def test_resources_exist(site: Site) -> None:
                if not is_foreign(url) and not url.startswith("data:")
                and not local_file(site, page, url).is_file()}  # fmt: skip
     assert not missing
+
+
+def test_no_page_names_the_folder_in_which_it_was_built(site: Site) -> None:
+    assert not [page.name for page in site.pages() if str(ROOT) in page.read_text()]
 
 
 # What other extensions copy when the pages are written, too late for Sphinx to look at it.
