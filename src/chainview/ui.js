@@ -39,6 +39,10 @@ export const actAsButton = (shape, act) => {
   });
 };
 
+// Text as it is written in HTML.
+export const escaped = (text) =>
+  text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+
 // What Python has written into a piece.
 export const dataOf = (root) =>
   JSON.parse(root.querySelector("script[type='application/json']").textContent);

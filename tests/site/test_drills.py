@@ -344,12 +344,12 @@ def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
     expect(page.locator(".cg-line input").nth(1)).to_be_focused()
     workers = len(page.workers)
     for lines, words in [
-        (["dH * (1 - H ** 2)", "dZ.sum(axis=1)"], "it has the shape "),
+        (["dH * (1 - H ** 2)", "dZ.sum(axis=1)"], "your line has the shape "),
         (["dH * (1 - h ** 2)"], "there is no h. There are np, X, W, b, Z, H, dH."),
         (["dH * (1 - H ** 2"], "was never closed"),
         (["dH * <b>"], "Python cannot read dH * <b>"),
         (["dH + Z"], "its entries are not: dZ[0, 0] is "),
-        (["", "dZ"], "it has the shape"),
+        (["", "dZ"], "your line has the shape"),
         (["", "dZ"], "the shares of the rows are still to be added up"),
     ]:
         type_lines(page, lines)

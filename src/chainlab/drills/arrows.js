@@ -65,10 +65,10 @@ export class Arrows extends Sheet {
     return {
       place: "all", // whichever message is chosen, the question is the same
       edge: wrong.ends,
-      label: `${here.number}, ${here.says},`,
+      label: `The ${here.number} ${here.says}`,
       wrong: [here.alike || "right"],
-      isRight: true,
-      look: zero ? "A 0 says that nothing changes: that alone is no error" : "Look for another",
+      where: "was computed rightly",
+      look: zero ? "A 0 says that nothing changes, and that alone is no error" : "Look for another",
       hint: "",
       words: `The wrong message is ${wrong.says}: ${found}`,
     };

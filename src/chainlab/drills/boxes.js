@@ -1,3 +1,4 @@
+import { escaped } from "../../chainview/ui.js";
 import { Fields } from "./fields.js";
 import { exact } from "./numbers.js";
 import { judge } from "./problem.js";
@@ -55,6 +56,7 @@ export class Boxes extends Fields {
       look: edge ? "Look at the marked edge again" : "Look at the marked node again",
       hint,
       right: exact(right),
+      given: escaped(this.fields[i].value.trim()),
       words: sentences(mistakes.map(([, , says]) => says)) || sentence(hint),
     };
   }

@@ -325,9 +325,9 @@ class Costs(BoxKind):
             )
         ratio = "In <i>L</i>, divide the FLOPs of the backward pass by those of the forward pass. "
         return (
-            "Count the FLOPs of every matrix product. Those of the forward pass go into the node "
-            "that the product makes, those of the backward pass into the node whose adjoint it "
-            f"gives. {ratio * (level == 2)}Write 0 for a product that isn’t made."
+            "Count the FLOPs of every matrix product. A product of the forward pass counts in the "
+            "node that it makes, and one of the backward pass in the node whose adjoint it gives. "
+            f"{ratio * (level == 2)}Write 0 for a product that isn’t made."
         )
 
     @functools.cache  # noqa: B019

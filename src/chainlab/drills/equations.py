@@ -225,9 +225,9 @@ class Equations(Kind):
 
     def asks(self, level: int) -> str:
         return (
-            "Type every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. "
-            "It is made of the names below, and of the lines before it, which are taken to be "
-            "right. <i>Check</i> loads Python when it is first used."
+            "Type every adjoint as one line of NumPy: <code>dW</code> is the adjoint of "
+            "<code>W</code>. A line may use the names below, and the adjoints of the lines before "
+            "it, which are taken to be right. The first <i>Check</i> loads Python."
         )
 
     def forms(self, level: int) -> Sequence[str]:

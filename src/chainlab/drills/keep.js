@@ -14,7 +14,8 @@ export class Keep extends Choice {
     const verdict = judgeKept(entry, chosen);
     if (!verdict) return { right: true };
     const { node, isRead } = verdict;
-    const read = `It is ${isRead ? "" : "not "}read: ${entry.why[node]}.`;
+    const [name] = entry.says[node].split(",");
+    const read = `<b>${name}</b> is ${isRead ? "" : "not "}read: ${entry.why[node]}.`;
     const look = "Does a formula of the backward pass name it?";
     return { ...this.told(node, read, verdict.name, isRead ? "no bytes" : "unread"), look };
   }

@@ -146,8 +146,8 @@ class Keep(Kind):
     def asks(self, level: int) -> str:
         return (
             "Choose every value that the backward pass reads, so that it has to be kept, or "
-            f"computed again. {GREY * (level == 3)}A function such as exp has its slope from its "
-            f"result, and reads that.{QUOTIENT * (level > 1)}"
+            f"computed again. {GREY * (level == 3)}A function such as exp computes its slope from "
+            f"its result, so it reads the result.{QUOTIENT * (level > 1)}"
         )
 
     def forms(self, level: int) -> Sequence[str]:
@@ -194,8 +194,9 @@ def _sentence(graph: Graph, item: Item) -> str:
     parts: dict[str, str] = {}
     for position, ids in graph.read_by(item).items():
         read_ = listed([f"<b>{graph.named(id)}</b>" for id in dict.fromkeys(ids)], 6)
-        parts.setdefault(operands[position], f"{read_ or 'nothing'} for {operands[position]}")
-    return f"{text} reads {', '.join(parts.values())}"
+        share = f"for the share of {operands[position]}"
+        parts.setdefault(operands[position], f"{read_ or 'nothing'} {share}")
+    return f"{text} reads {', and '.join(parts.values())}"
 
 
 def _why(graph: Graph, id: str) -> str:

@@ -36,8 +36,9 @@ class Messages(Kind):
 
     def asks(self, level: int) -> str:
         return (
-            "One message of this backward pass was computed wrongly; all others are right for what "
-            "had come before. <i>grad</i> is the sum of what came. Choose the wrong one."
+            "One message of this backward pass was computed wrongly. Every other message is right "
+            "for the <i>grad</i> of its sender, and each <i>grad</i> is the sum of the messages "
+            "that arrived. Choose the wrong message."
         )
 
     def forms(self, level: int) -> Sequence[str]:

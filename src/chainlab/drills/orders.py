@@ -116,8 +116,8 @@ class Orders(Kind):
     def asks(self, level: int) -> str:
         return (
             "Choose the operations one after the other, in an order in which the backward pass can "
-            "handle them: each passes on once, when all that it is to receive has come. "
-            "A second click takes one back."
+            "handle them: each sends its gradient on once, after all of its own shares have "
+            "arrived. Choose one again to take it back."
         )
 
     def forms(self, level: int) -> Sequence[str]:

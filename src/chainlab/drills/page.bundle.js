@@ -8,9 +8,10 @@ key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role"
 "tabindex","0");shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.
 key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",
 ()=>{if(!shape.matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"\
-nearest",inline:"nearest"})})};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicat\
-ion/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
-`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+nearest",inline:"nearest"})})};var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&lt;",
+">":"&gt;"})[sign]);var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").
+textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(`${selector}\
+:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
 again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
 floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
 (graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
@@ -185,11 +186,11 @@ var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).filter(([name]
 return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{if(!rows.length)return sentence(
 hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
 " Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${sentence(hint)}`};
-var SAYS={where({label,error,look}){return`<b>${label}</b> isn’t right yet. ${sentence(error||look)}`},
-kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
-</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,words}){const is=right===void 0?
-"":`<b>${label} is ${right}.</b> `;return is+sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
-tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
+var SAYS={where({label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(
+error||look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);
+return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){
+const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+sentence(words)}};
+var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
 querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
 for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
 letter=>called[letter]??letter)}};var Sheet=class{constructor(problem,pictures,done){this.problem=problem;
@@ -222,9 +223,9 @@ problem.entry.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{
 void 0)return{words:"Choose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[
 this.edges[chosen],this.edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.
 number}.`;if(chosen===fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number===
-"0";return{place:"all",edge:wrong.ends,label:`${here.number}, ${here.says},`,wrong:[here.alike||"rig\
-ht"],isRight:true,look:zero?"A 0 says that nothing changes: that alone is no error":"Look for anothe\
-r",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
+"0";return{place:"all",edge:wrong.ends,label:`The ${here.number} ${here.says}`,wrong:[here.alike||"r\
+ight"],where:"was computed rightly",look:zero?"A 0 says that nothing changes, and that alone is no e\
+rror":"Look for another",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
 v",{role:"group","aria-label":label});this.element.append(graph,...parts)}fillOne(){const i=this.read().
 findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{lines,
 typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
@@ -273,8 +274,8 @@ return judge(this.boxes[i],numbers)}told(i,numbers,{mistakes}){const{node,label,
 this.point(node);if(!numbers.length){return{words:`<b>${label}</b> is no number. Write −3, 1/3, 0.5 \
 or 0,5.`}}for(const[,,,along]of mistakes)this.point(node,along);const edge=mistakes.find(([,,,along])=>along)?.[3];
 return{edge,wrong:mistakes.map(([name])=>name),look:edge?"Look at the marked edge again":"Look at th\
-e marked node again",hint,right:exact(right),words:sentences(mistakes.map(([,,says])=>says))||sentence(
-hint)}}};var Choice=class extends Sheet{constructor(problem,pictures,done){super(problem,pictures,done);this.
+e marked node again",hint,right:exact(right),given:escaped(this.fields[i].value.trim()),words:sentences(
+mistakes.map(([,,says])=>says))||sentence(hint)}}};var Choice=class extends Sheet{constructor(problem,pictures,done){super(problem,pictures,done);this.
 chosen=[];for(const node of Object.keys(this.problem.entry.says)){for(const box of this.groups(node))
 actAsButton(box,()=>this.choose(node))}this.show()}choose(node){const{chosen}=this;this.chosen=chosen.
 includes(node)?chosen.filter(one=>one!==node):[...chosen,node];this.clear();this.show()}mark(place){
@@ -288,14 +289,14 @@ this.point(node);const[label]=this.problem.entry.says[node].split(",");return{at
 name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.
 focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
-if(!verdict)return{right:true};const{node,isRead}=verdict;const read2=`It is ${isRead?"":"not "}read\
-: ${entry.why[node]}.`;const look="Does a formula of the backward pass name it?";return{...this.told(
-node,read2,verdict.name,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
+if(!verdict)return{right:true};const{node,isRead}=verdict;const[name]=entry.says[node].split(",");const read2=`\
+<b>${name}</b> is ${isRead?"":"not "}read: ${entry.why[node]}.`;const look="Does a formula of the ba\
+ckward pass name it?";return{...this.told(node,read2,verdict.name,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
 length<entry.order.length){const left=entry.order.length-chosen.length;if(!chosen.length)return{words:"\
 Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
-entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`${names[child]}\
- uses it, and comes later in your order.`;const look="Look at where it stands in your order";return{
-...this.told(node,early,verdict.name,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
+entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
+<b>${names[node]}</b> comes too early: ${names[child]} uses it, and comes later in your order.`;const look="\
+Look at where it stands in your order";return{...this.told(node,early,verdict.name,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
@@ -364,38 +365,38 @@ length?tiles:void 0)}fill(at){this.formulas[at]=[...this.problem.entry.lines[at]
 at)}judge(tiles,i){return judgeTiles(this.problem.entry,this.known,i,tiles)}told(i,tiles,{mistakes,misfit,
 words}){const{node,right,hint}=this.problem.entry.lines[i];this.point(node);return{step:i,wrong:mistakes.
 map(([name])=>name),error:misfit,look:"Look at this line again, and at the marked node",hint,right:right.
-join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&\
-lt;",">":"&gt;"})[sign]);var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code>");var Typed=class extends Fields{constructor(problem,pictures,done,root){
-super(problem,pictures,done);this.root=root;const{entry}=problem;const whole2=text=>text&&` ${text.
-replaceAll(" "," ")}`;const names=entry.names.map(([name,is])=>`<code>${name}</code>${whole2(is)}`);
-const about={class:"cg-code",tabindex:"0",role:"group","aria-label":"Forward"};this.marks=[];const lines=entry.
-typed.map(({label,shape},i)=>this.row(i,label,shape));this.line=make("p",{class:"cg-asks cg-status",
-role:"status"});this.below("The graph and your lines",make("pre",about,entry.forward.join("\n")),make(
-"p",{class:"cg-asks",innerHTML:`Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){
-const row=make("label",{class:"cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, i\
-n NumPy`);this.marks[i]=make("span",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},
-`${label} =`);row.append(name,this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){
-this.marks[i].textContent={right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}read(){return this.
-draft.map(text=>text.trim())}fill(i){this.fields[i].value=this.problem.entry.typed[i].right}check(){
-const texts=this.draft;const{name}=this.problem;if(!this.read().some(Boolean))return{words:"Nothing \
-is typed yet."};if(this.root)return this.judged(name,texts);return{words:`Python runs in this notebo\
-ok: ${coded(this.cell(name,texts))}`}}cell(name,texts){const[kind,level,seed]=name.split("-");const{
-typed}=this.problem.entry;const lines=texts.map((text,i)=>text.trim()&&`${typed[i].label}=${JSON.stringify(
-text)}`);return`\`drill("${kind}", ${level}, ${seed}).check(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){
-if(this.asking)return{words:this.asking};this.asking="Python is still at work.";this.doing("Asking P\
-ython");let verdict;try{verdict=await this.ask({type:"typed",name,lines:texts})}catch(error2){return{
-words:this.whyNot(error2)}}finally{this.asking=void 0;this.status()}if(texts.join("\n")!==this.draft.
-join("\n")){return{words:"The lines have changed meanwhile. Check them again."}}const{marks,at,wrong,
-error,words}=verdict;const first=marks.indexOf("wrong");marks.forEach((mark,i)=>this.mark(i,mark==="\
-wrong"&&i>first?"":mark));if(first<0)return{right:!words,at,words:coded(words)};const{node,label,right}=this.
-problem.entry.typed[at];this.point(node);return{at,node,wrong,step:at,label:`<code>${label}</code>`,
-error:coded(error),look:"Look at this line again, and at the marked node",hint:coded(verdict.hint),right:`\
-<code>${escaped(right)}</code>`,words:coded(words)}}async ask(question){const base=new URL(`${this.root}\
-_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.unreachable=
-UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){await python.
-ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(()=>python.
-fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({message}){
-if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
+join(" "),given:tiles.join(" "),words:sentence(words)}}};var SLOW=5e3;var python;var ready;var coded=text=>escaped(text).replace(/`([^`]*)`/g,"<code>$1</code\
+>");var Typed=class extends Fields{constructor(problem,pictures,done,root){super(problem,pictures,done);
+this.root=root;const{entry}=problem;const whole2=text=>text&&` ${text.replaceAll(" "," ")}`;const names=entry.
+names.map(([name,is])=>`<code>${name}</code>${whole2(is)}`);const about={class:"cg-code",tabindex:"0",
+role:"group","aria-label":"Forward"};this.marks=[];const lines=entry.typed.map(({label,shape},i)=>this.
+row(i,label,shape));this.line=make("p",{class:"cg-asks cg-status",role:"status"});this.below("The gr\
+aph and your lines",make("pre",about,entry.forward.join("\n")),make("p",{class:"cg-asks",innerHTML:`\
+Names: ${names.join(", ")}.`}),...lines,this.line)}row(i,label,size){const row=make("label",{class:"\
+cg-line"});this.fields[i]=this.field(i,`${label}, of shape ${size}, in NumPy`);this.marks[i]=make("s\
+pan",{class:"cg-mark","aria-hidden":"true"});const name=make("code",{},`${label} =`);row.append(name,
+this.fields[i],make("span",{},size),this.marks[i]);return row}mark(i,state){this.marks[i].textContent=
+{right:"✓",wrong:"✗"}[state]??"";super.mark(i,state)}read(){return this.draft.map(text=>text.trim())}fill(i){
+this.fields[i].value=this.problem.entry.typed[i].right}check(){const texts=this.draft;const{name}=this.
+problem;if(!this.read().some(Boolean))return{words:"Nothing is typed yet."};if(this.root)return this.
+judged(name,texts);return{words:`Python runs in this notebook: ${coded(this.cell(name,texts))}`}}cell(name,texts){
+const[kind,level,seed]=name.split("-");const{typed}=this.problem.entry;const lines=texts.map((text,i)=>text.
+trim()&&`${typed[i].label}=${JSON.stringify(text)}`);return`\`drill("${kind}", ${level}, ${seed}).ch\
+eck(${lines.filter(Boolean).join(", ")})\``}async judged(name,texts){if(this.asking)return{words:this.
+asking};this.asking="Python is still at work.";this.doing("Asking Python");let verdict;try{verdict=await this.
+ask({type:"typed",name,lines:texts})}catch(error2){return{words:this.whyNot(error2)}}finally{this.asking=
+void 0;this.status()}if(texts.join("\n")!==this.draft.join("\n")){return{words:"The lines have chang\
+ed meanwhile. Check them again."}}const{marks,at,wrong,error,words}=verdict;const first=marks.indexOf(
+"wrong");marks.forEach((mark,i)=>this.mark(i,mark==="wrong"&&i>first?"":mark));if(first<0)return{right:!words,
+at,words:coded(words)};const{node,label,right}=this.problem.entry.typed[at];this.point(node);return{
+at,node,wrong,step:at,label:`<code>${label}</code>`,error:coded(error),look:"Look at this line again\
+, and at the marked node",hint:coded(verdict.hint),right:`<code>${escaped(right)}</code>`,given:`<co\
+de>${escaped(texts[at].trim())}</code>`,words:coded(words)}}async ask(question){const base=new URL(`${this.
+root}_live/`,location.href);const{Python,UNREACHABLE}=await import(new URL("python.js",base).href);this.
+unreachable=UNREACHABLE;python??=new Python(base);await python.started(this);if(ready!==python.worker){
+await python.ask(this,{...question,lines:question.lines.map(()=>"")});ready=python.worker}const slow=setTimeout(
+()=>python.fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({
+message}){if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
 "unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
 y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
 sheet,pictures,asks,mistakes,root="",outcome}){this.problem=problem;this.pictures=pictures;this.mistakes=

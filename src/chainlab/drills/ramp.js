@@ -26,15 +26,15 @@ const kinds = (rows, hint) => {
 };
 
 const SAYS = {
-  where({ label, error, look }) {
-    return `<b>${label}</b> isn’t right yet. ${sentence(error || look)}`;
+  where({ label, where = "isn’t right yet", error, look }) {
+    return `<b>${label}</b> ${where}. ${sentence(error || look)}`;
   },
   kind({ label, error, wrong, hint }, mistakes) {
     const said = kinds(rowsOf(mistakes, wrong), hint);
     return `<b>${label}</b>: ${error ? `${sentence(error)} ` : ""}${said}`;
   },
-  number({ label, right, words }) {
-    const is = right === undefined ? "" : `<b>${label} is ${right}.</b> `;
+  number({ label, right, given, words }) {
+    const is = right === undefined ? "" : `<b>${label} is ${right}.</b> You wrote ${given}. `;
     return is + sentence(words);
   },
 };

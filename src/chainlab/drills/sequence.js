@@ -15,7 +15,7 @@ export class Sequence extends Choice {
     if (!verdict) return { right: true };
     const { node, child } = verdict;
     this.point(child);
-    const early = `${names[child]} uses it, and comes later in your order.`;
+    const early = `<b>${names[node]}</b> comes too early: ${names[child]} uses it, and comes later in your order.`;
     const look = "Look at where it stands in your order";
     return { ...this.told(node, early, verdict.name, "early"), look };
   }

@@ -109,6 +109,7 @@ export class Tiles extends Answers {
       look: "Look at this line again, and at the marked node",
       hint,
       right: right.join(" "),
+      given: tiles.join(" "),
       words: sentence(words),
     };
   }

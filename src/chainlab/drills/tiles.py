@@ -276,8 +276,8 @@ class Shapes(Kind):
 
     def asks(self, level: int) -> str:
         return (
-            "Put every adjoint together from tiles. Neighbours are multiplied as matrices, and a "
-            "product before ⊙, which multiplies entry by entry; Σ takes all that follows it."
+            "Put every adjoint together from tiles. Neighbours are multiplied as matrices, before "
+            "⊙ multiplies entry by entry. Σ adds up all that follows it."
         )
 
     def forms(self, level: int) -> Sequence[str]:

@@ -1,4 +1,4 @@
-import { make } from "../../chainview/ui.js";
+import { escaped, make } from "../../chainview/ui.js";
 import { Fields } from "./fields.js";
 
 // Adjoints are typed as lines of NumPy; Python, which the page's live cells have, judges them.
@@ -6,8 +6,6 @@ const SLOW = 5000; // ms that judging may take, once Python is there
 let python;
 let ready; // the worker that has imported what judges
 
-const escaped = (text) =>
-  text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 const coded = (text) => escaped(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 
 export class Typed extends Fields {
@@ -103,6 +101,7 @@ export class Typed extends Fields {
       look: "Look at this line again, and at the marked node",
       hint: coded(verdict.hint),
       right: `<code>${escaped(right)}</code>`,
+      given: `<code>${escaped(texts[at].trim())}</code>`,
       words: coded(words),
     };
   }

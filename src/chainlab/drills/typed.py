@@ -117,7 +117,7 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
     says = "; or ".join(slip.says for slip in made)
     value, right = wrong[0][0], wrong[0][1][name]
     if np.shape(value) != np.shape(right):
-        shapes = f"it has the shape {np.shape(value)}, and `{name}` has {np.shape(right)}"
+        shapes = f"your line has the shape {np.shape(value)}, and `{name}` has {np.shape(right)}"
         return Fault(names, f"{shapes}; {says}" if says else shapes, shapes)
     return Fault(names, says or _entry(of, name, value, right))
 

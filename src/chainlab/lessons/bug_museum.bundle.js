@@ -41,5 +41,5 @@ const done=[...this.rounds.values()].filter(({test})=>test.isDone);const firsts=
 first).length;this.changes.forEach((change,i)=>{this.picks[i].classList.toggle("cg-done",Boolean(this.
 rounds.get(change)?.test.isDone))});this.words.textContent=done.length?`${done.length} of ${this.changes.
 length} played. Your first guess was right for ${firsts("number")} of the numbers and ${firsts("test")}\
- of the tests.`:"Pick a change of one line. You'll see the line, and two questions about it."}};startAll(
+ of the tests.`:"Pick a change of one line. You’ll see the line, and two questions about it."}};startAll(
 ".chaingrad-museum",(root,data)=>{if(data)new Game(root,data)});})();

@@ -129,7 +129,7 @@ class Game {
     this.words.textContent = done.length
       ? `${done.length} of ${this.changes.length} played. Your first guess was right for ` +
         `${firsts("number")} of the numbers and ${firsts("test")} of the tests.`
-      : "Pick a change of one line. You'll see the line, and two questions about it.";
+      : "Pick a change of one line. You’ll see the line, and two questions about it.";
   }
 }
 

@@ -3,10 +3,10 @@
 shape.addEventListener("click",act);shape.addEventListener("keydown",event=>{if(event.key!=="Enter"&&
 event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",()=>{if(!shape.
 matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"nearest",inline:"\
-nearest"})})};var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);
-var startAll=(selector,start)=>{for(const root of document.querySelectorAll(`${selector}:not([data-r\
-eady])`)){root.dataset.ready="";start(root,dataOf(root))}};var keepKeys=element=>element.addEventListener(
-"keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.stopPropagation()});var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
+nearest"})})};var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{
+for(const root of document.querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";
+start(root,dataOf(root))}};var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.
+ctrlKey&&!event.metaKey)event.stopPropagation()});var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
 getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
 "[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
 "[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){

@@ -93,7 +93,7 @@ class _Clicks:
     def controls(self) -> str:
         return (
             f'<p class="cg-words" aria-live="polite" aria-atomic="true">{self.names.top} holds 1. '
-            "Click a node, and it sends what it holds back along the next arrow that enters it.</p>"
+            "Click a node, and it sends its gradient back along the next arrow that enters it.</p>"
             '<div class="cg-bar"><button type="button">Undo</button>'
             '<button type="button">Start again</button></div>'
         )

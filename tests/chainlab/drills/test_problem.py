@@ -276,6 +276,7 @@ FOUND = {
     "look": "Look at the marked edge",
     "hint": "v = a b",
     "right": "7",
+    "given": "5",
     "words": "a path is missing",
 }
 
@@ -290,7 +291,7 @@ def test_a_wrong_answer_is_pointed_at_then_named_then_answered(page):
     assert where == "<b>v</b> isn’t right yet. Look at the marked edge."
     sign, swapped = MISTAKES["sign"].did, MISTAKES["swapped"].did
     assert kind == f"<b>v</b>: {sign} Or: {swapped} Both give this answer. v = a b."
-    assert number == "<b>v is 7.</b> A path is missing."
+    assert number == "<b>v is 7.</b> You wrote 5. A path is missing."
     assert words_of(page, 9) == number
     assert "7" not in where + kind
 
@@ -870,7 +871,7 @@ def test_mistakes_in_lines_are_named(level):
         (["dH.sort()"], "read-only"),
         (["dH @ H"], "there is no product of `dH` "),
         (["dH * X"], " do not fit"),
-        (["dH[:, 0]"], "it has the shape "),
+        (["dH[:, 0]"], "your line has the shape "),
         (["dH + Z"], "its entries are not: `dZ[0, 0]` is "),
         (["", "dZ.sum(axis=5)"], "axis 5 is out of bounds"),
         (["", "", "dZ.T @ X"], "1 of 4 is right so far. Type the others."),
