@@ -43,6 +43,12 @@ export const actAsButton = (shape, act) => {
 export const escaped = (text) =>
   text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
 
+// Bring elements into view, with no more scrolling than that takes; the last counts the most.
+export const reveal = (...elements) => {
+  const how = /** @type {const} */ ({ block: "nearest", behavior: "instant" });
+  for (const element of elements) element.scrollIntoView(how);
+};
+
 // What Python has written into a piece.
 export const dataOf = (root) =>
   JSON.parse(root.querySelector("script[type='application/json']").textContent);

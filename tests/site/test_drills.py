@@ -643,6 +643,16 @@ def test_the_problem_and_the_player_call_nodes_and_operands_alike(page: Page, wi
             expect(group.locator("text").first).to_have_text(text)
 
 
+@pytest.mark.parametrize("width", [1000, 390])
+def test_the_player_writes_nothing_at_an_edge_before_its_step(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    opened(page, problem("messages", 2, 3))
+    page.get_by_role("button", name="Show me").click()
+    at_edges = page.locator(".cg-task .chaingrad-player .cg-live [data-from] text")
+    assert at_edges.count() > 0
+    assert not any(at_edges.all_text_contents())
+
+
 def computed(drawn: Problem) -> dict[str, tuple[str, str]]:
     """What the operations of a problem are called, and made of, as the form has it."""
     letters = dict(zip("pqrs", drawn.names.values(), strict=True))
@@ -650,6 +660,68 @@ def computed(drawn: Problem) -> dict[str, tuple[str, str]]:
     renamed = [re.sub(r"\b[pqrs]\b", lambda m: letters[m[0]], line) for line in lines]
     pairs = [line.replace(" * ", " × ").split(" = ") for line in renamed]
     return {node: (name, by) for node, (name, by) in zip(drawn.names, pairs, strict=True)}
+
+
+def in_view(page: Page, selector: str) -> bool:
+    place = page.locator(selector).first.bounding_box()
+    view = page.viewport_size
+    assert place is not None
+    assert view is not None
+    return place["y"] >= -1 and place["y"] + place["height"] <= view["height"] + 1
+
+
+def test_what_answers_comes_into_view(browser: Browser, address: str) -> None:
+    """A linked problem and the next, what is said below a long graph, and the player."""
+    question, words, player = (
+        ".cg-task > .cg-asks",
+        ".cg-foot .cg-words",
+        ".chaingrad-player .chaingrad-player .cg-live",
+    )
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True) as context:
+        context.add_init_script("""addEventListener("DOMContentLoaded", () => {
+            document.querySelector("h1").style.marginBlock = "1000px";
+        })""")
+        page = context.new_page()
+        page.goto(f"{address}#mlp-1-2")
+        expect(page.locator(".cg-task")).to_have_attribute("data-name", "mlp-1-2")
+        assert in_view(page, question)
+        put(page, ["777"])
+        check(page)
+        assert in_view(page, words)
+        assert in_view(page, ".cg-canvas input[aria-invalid]")
+        opened(page, problem("chain", 2, 3))
+        assert in_view(page, question)
+        page.get_by_role("button", name="Show me").dispatch_event("click")
+        assert in_view(page, player)
+        page.get_by_role("button", name="Next", exact=True).dispatch_event("click")
+        expect(page.locator(".cg-task")).to_have_attribute("data-name", "chain-2-4")
+        assert in_view(page, question)
+
+
+def test_a_finger_finds_the_buttons_and_the_cells_of_the_map(
+    browser: Browser, address: str
+) -> None:
+    with browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    ) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator(".cg-task")).to_have_count(1)
+        pressed = page.locator(":is(.cg-map, .cg-choose, .cg-bar) :is(a, button, select, summary)")
+        shown = [box for box in (one.bounding_box() for one in pressed.all()) if box]
+        assert len(shown) > len(KINDS) * len(LEVELS)
+        assert min(box["height"] for box in shown) >= 44
+
+
+def test_the_focus_goes_to_the_problem_that_was_chosen_in_the_map(page: Page) -> None:
+    inside = "document.querySelector('.cg-task').contains(document.activeElement)"
+    page.get_by_role("button", name="Where should I start?").press("Enter")
+    expect(page.locator(".cg-count")).to_contain_text("Where should I start?")
+    page.wait_for_function(inside)
+    page.locator(".cg-map summary").press("Enter")
+    page.get_by_role("link", name="Local gradients, level 2: not begun").press("Enter")
+    expect(page.locator(".cg-task")).to_have_attribute("data-name", "local-2-1")
+    page.wait_for_function(inside)
 
 
 # What a finger misses, and what has a phone enlarge the page as one types.

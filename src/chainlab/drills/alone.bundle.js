@@ -9,9 +9,10 @@ key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role"
 key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",
 ()=>{if(!shape.matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"\
 nearest",inline:"nearest"})})};var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&lt;",
-">":"&gt;"})[sign]);var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").
-textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(`${selector}\
-:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var keepKeys=element=>element.
+">":"&gt;"})[sign]);var reveal=(...elements)=>{const how={block:"nearest",behavior:"instant"};for(const element of elements)
+element.scrollIntoView(how)};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicatio\
+n/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var keepKeys=element=>element.
 addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.stopPropagation()});var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
 next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
  d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
@@ -129,39 +130,41 @@ const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;r
 var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
 querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
 for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
-letter=>called[letter]??letter)}};var Sheet=class{constructor(problem,pictures,done){this.problem=problem;
-this.done=done;const parsed=new DOMParser().parseFromString(pictures.join(""),"text/html");this.drawings=
-[...parsed.querySelectorAll("svg")].map(svg=>{svg.style.cssText="";svg.setAttribute("role","group");
-return new Drawing(svg)});for(const change of problem.entry.written){for(const drawing of this.drawings)
-drawing.put(...change)}for(const{svg}of this.drawings)rename(svg,problem.names);this.canvas=make("di\
-v",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group","aria-label":"Graph"});
-this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.element)}start(){return this.
-problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){return this.drawings.map(
-({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.clientWidth-8;if(room<=0)
-return;const shown=fitting(this.drawings,room);if(shown===this.shown)return;this.shown=shown;const[left,
-top]=shown.svg.firstElementChild.getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(
-1).map(Number);const held=document.activeElement;const over=this.over();this.canvas.style.width=`${shown.
-width}px`;this.canvas.replaceChildren(shown.svg,...over.map(([element])=>element));for(const[{style},
-x,y,width]of over){Object.assign(style,{left:`${left+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.
-canvas.contains(held))held.focus()}point(node,edge){for(const drawing of this.drawings){drawing.nodes[node]?.
-group.classList.add("cg-on");if(edge)drawing.edge(...edge).classList.add("cg-on")}}clear(){for(const{
-svg}of this.drawings){for(const on of svg.querySelectorAll(".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
+letter=>called[letter]??letter)}};var drawn=({names},pictures)=>{const parsed=new DOMParser().parseFromString(
+pictures.join(""),"text/html");const svgs=[...parsed.querySelectorAll("svg")];for(const svg of svgs){
+rename(svg,names);for(const text of svg.querySelectorAll("[data-from] text"))text.textContent=""}return svgs};
+var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;this.drawings=
+drawn(problem,pictures).map(svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(
+svg)});for(const change of problem.entry.written){for(const drawing of this.drawings)drawing.put(...change)}
+this.canvas=make("div",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group",
+"aria-label":"Graph"});this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.
+element)}start(){return this.problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){
+return this.drawings.map(({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=(this.element.
+clientWidth-8)/(+getComputedStyle(this.canvas).zoom||1);if(room<=0)return;const shown=fitting(this.drawings,
+room);if(shown===this.shown)return;this.shown=shown;const[left,top]=shown.svg.firstElementChild.getAttribute(
+"transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(1).map(Number);const held=document.activeElement;
+const over=this.over();this.canvas.style.width=`${shown.width}px`;this.canvas.replaceChildren(shown.
+svg,...over.map(([element])=>element));for(const[{style},x,y,width]of over){Object.assign(style,{left:`${left+
+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.canvas.contains(held))held.focus()}point(node,edge){
+for(const drawing of this.drawings){drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.
+edge(...edge).classList.add("cg-on")}}clear(){for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(
+".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
 ...given);this.buttons=this.edges.map((edge,i)=>{return makeButton(edge.number,()=>this.choose(i),{"\
 aria-label":`${edge.number} ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}get edges(){
 return this.problem.entry.edges}operand({ends:[parent,child,which]}){const twins=this.edges.filter(({
 ends})=>ends[0]===parent&&ends[1]===child);return twins.length>1?`, its ${OPERAND[which]} operand`:""}over(){
 const pills=this.edges.map(({ends},i)=>{const text=this.shown.edge(...ends).querySelector("text");const width=Math.
-max(28,12+9*this.buttons[i].textContent.length);text.textContent="";const[x,y]=["x","y"].map(name=>+text.
-getAttribute(name));return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[
-this.buttons[i],x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.edges[i].ends);this.
-buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(this.
-problem.entry.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;if(chosen===
-void 0)return{words:"Choose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[
-this.edges[chosen],this.edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.
-number}.`;if(chosen===fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number===
-"0";return{place:"all",edge:wrong.ends,label:`The ${here.number} ${here.says}`,wrong:[here.alike||"r\
-ight"],where:"was computed rightly",look:zero?"A 0 says that nothing changes, and that alone is no e\
-rror":"Look for another",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
+max(28,12+9*this.buttons[i].textContent.length);const[x,y]=["x","y"].map(name=>+text.getAttribute(name));
+return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[this.buttons[i],
+x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.edges[i].ends);this.buttons.forEach(
+(one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(this.problem.entry.fault)}focus(){
+this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;if(chosen===void 0)return{words:"Cho\
+ose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[this.edges[chosen],this.
+edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.number}.`;if(chosen===
+fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number==="0";return{place:"\
+all",edge:wrong.ends,label:`The ${here.number} ${here.says}`,wrong:[here.alike||"right"],where:"was \
+computed rightly",look:zero?"A 0 says that nothing changes, and that alone is no error":"Look for an\
+other",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
 v",{role:"group","aria-label":label});this.element.append(graph,...parts)}fillOne(){const i=this.read().
 findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{lines,
 typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
@@ -249,7 +252,7 @@ Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are stil
 entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
 <b>${names[node]}</b> comes too early: ${names[child]} uses it, and comes later in your order.`;const look="\
 Look at where it stands in your order";return{...this.told(node,early,verdict.name,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
-([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
+([,,,drawn2])=>edge&&joined(drawn2)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
 join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
@@ -356,29 +359,29 @@ mistakes;this.root=root;this.outcome=outcome;this.tries={};this.failed=new Set;t
 solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);this.said=make("p",
 {class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.show=makeButton(
 "Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),{class:"cg-play"}),
-this.show);this.shown=make("div");this.element=make("div",{class:"cg-task","data-name":problem.name});
-this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.said,this.bar,
-this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof
-Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell(found){if(!this.element.isConnected)
-return;const{right,wrong,words="",at}=found;if(wrong){this.correct(found)}else if(!right){this.say(words);
-this.sheet.focus(at)}else{const more=!this.solved&&this.outcome(this.result);this.solved=true;this.say(
-`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){if(this.lost)return"mended";return this.failed.
-size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;const tries=this.tries[place]=
-(this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.
-links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
-if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
-g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(
-this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.root}chapters/${lesson.
-replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(to)}">${page}</a>`).
-join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved)this.
-fail("");this.play()}play(place){const{entry,names,name}=this.problem;const phases=[...new Set(entry.
-steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[phases.
-indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`Step by \
-step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
-wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
-late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
-ation/json"},data));this.shown.replaceChildren(root);for(const picture of[root,root.querySelector("t\
-emplate").content])rename(picture,names);const player=new Player(root);player.begin();if(place)player.
-go(place.step??stepAt(entry.steps,place))}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
+this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=make("div");this.element=
+make("div",{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",
+innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.said.innerHTML=words}check(){
+const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else
+this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;
+if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{const more=!this.
+solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){
+if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){const{at,place=String(
+at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`\
+✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.focus(at);if(stageOf(
+tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&this.failed.size===
+1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||stageOf(tries)==="\
+where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.
+root}chapters/${lesson.replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(
+to)}">${page}</a>`).join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();
+if(!this.solved)this.fail("");this.play()}play(place){const{entry,name}=this.problem;const phases=[...new Set(
+entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
+phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`S\
+tep by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
+const[wide,...others]=drawn(this.problem,this.pictures);const template=make("template");template.content.
+append(...others);root.append(make("div",{class:"cg-frames"},wide),template);const data=JSON.stringify(
+{label,phases,start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
+root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
+place));reveal(this.shown,this.foot)}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
 const task=new Task(problem,{sheet,pictures,asks,mistakes,outcome:()=>""});root.querySelector(".cg-l\
 ive").replaceChildren(task.element);task.sheet.fit();keepKeys(root)});})();

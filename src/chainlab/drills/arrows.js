@@ -32,7 +32,6 @@ export class Arrows extends Sheet {
     const pills = this.edges.map(({ ends }, i) => {
       const text = this.shown.edge(...ends).querySelector("text");
       const width = Math.max(28, 12 + 9 * this.buttons[i].textContent.length);
-      text.textContent = "";
       const [x, y] = ["x", "y"].map((name) => +text.getAttribute(name));
       return { x: x - width / 2, y: y - 17, width, height: HIGH };
     });

@@ -7,6 +7,7 @@ export class Overview {
     this.kinds = kinds;
     this.levels = levels;
     this.read = read;
+    this.left = false;
     this.advice = make("span");
     const ask = makeButton("Where should I start?", start);
     const line = make("p", { class: "cg-start", role: "status" }, ask, this.advice);
@@ -14,8 +15,14 @@ export class Overview {
     this.table = make("table");
     this.element = make("details", { class: "cg-map" }, this.sum, line, this.table);
     this.table.addEventListener("click", ({ target }) => {
-      if (target.closest("a")) this.element.open = false;
+      if (target.closest("a")) this.leave();
     });
+  }
+
+  // Fold it for the problem that was chosen in it, which gets the focus once it is there.
+  leave() {
+    this.left = this.element.contains(document.activeElement);
+    this.element.open = false;
   }
 
   // The address of what comes next on a level: what is due, else the next of its series.

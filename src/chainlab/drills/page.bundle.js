@@ -9,9 +9,10 @@ key,value);return shape};var actAsButton=(shape,act)=>{shape.setAttribute("role"
 key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEventListener("focus",
 ()=>{if(!shape.matches(":focus-visible"))return;shape.querySelector(".cg-box").scrollIntoView({block:"\
 nearest",inline:"nearest"})})};var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&lt;",
-">":"&gt;"})[sign]);var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").
-textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(`${selector}\
-:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+">":"&gt;"})[sign]);var reveal=(...elements)=>{const how={block:"nearest",behavior:"instant"};for(const element of elements)
+element.scrollIntoView(how)};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicatio\
+n/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
 again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
 floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
 (graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
@@ -28,10 +29,11 @@ filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,pa
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
  in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read:read2,start}){this.kinds=kinds2;this.levels=
-levels;this.read=read2;this.advice=make("span");const ask=makeButton("Where should I start?",start);
-const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make("summary");this.
-table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.table);this.table.
-addEventListener("click",({target})=>{if(target.closest("a"))this.element.open=false})}address(name,level){
+levels;this.read=read2;this.left=false;this.advice=make("span");const ask=makeButton("Where should I\
+ start?",start);const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make(
+"summary");this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.
+table);this.table.addEventListener("click",({target})=>{if(target.closest("a"))this.leave()})}leave(){
+this.left=this.element.contains(document.activeElement);this.element.open=false}address(name,level){
 const kept=this.read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??
 0)+1;return`#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),
 level);const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};
@@ -193,39 +195,41 @@ const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;r
 var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
 querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
 for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
-letter=>called[letter]??letter)}};var Sheet=class{constructor(problem,pictures,done){this.problem=problem;
-this.done=done;const parsed=new DOMParser().parseFromString(pictures.join(""),"text/html");this.drawings=
-[...parsed.querySelectorAll("svg")].map(svg=>{svg.style.cssText="";svg.setAttribute("role","group");
-return new Drawing(svg)});for(const change of problem.entry.written){for(const drawing of this.drawings)
-drawing.put(...change)}for(const{svg}of this.drawings)rename(svg,problem.names);this.canvas=make("di\
-v",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group","aria-label":"Graph"});
-this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.element)}start(){return this.
-problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){return this.drawings.map(
-({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=this.element.clientWidth-8;if(room<=0)
-return;const shown=fitting(this.drawings,room);if(shown===this.shown)return;this.shown=shown;const[left,
-top]=shown.svg.firstElementChild.getAttribute("transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(
-1).map(Number);const held=document.activeElement;const over=this.over();this.canvas.style.width=`${shown.
-width}px`;this.canvas.replaceChildren(shown.svg,...over.map(([element])=>element));for(const[{style},
-x,y,width]of over){Object.assign(style,{left:`${left+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.
-canvas.contains(held))held.focus()}point(node,edge){for(const drawing of this.drawings){drawing.nodes[node]?.
-group.classList.add("cg-on");if(edge)drawing.edge(...edge).classList.add("cg-on")}}clear(){for(const{
-svg}of this.drawings){for(const on of svg.querySelectorAll(".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
+letter=>called[letter]??letter)}};var drawn=({names},pictures)=>{const parsed=new DOMParser().parseFromString(
+pictures.join(""),"text/html");const svgs=[...parsed.querySelectorAll("svg")];for(const svg of svgs){
+rename(svg,names);for(const text of svg.querySelectorAll("[data-from] text"))text.textContent=""}return svgs};
+var Sheet=class{constructor(problem,pictures,done){this.problem=problem;this.done=done;this.drawings=
+drawn(problem,pictures).map(svg=>{svg.style.cssText="";svg.setAttribute("role","group");return new Drawing(
+svg)});for(const change of problem.entry.written){for(const drawing of this.drawings)drawing.put(...change)}
+this.canvas=make("div",{class:"cg-canvas"});this.element=make("div",{class:"cg-scroll",role:"group",
+"aria-label":"Graph"});this.element.append(this.canvas);new ResizeObserver(()=>this.fit()).observe(this.
+element)}start(){return this.problem.entry.written.filter(([,slot])=>slot.startsWith("data"))}groups(node){
+return this.drawings.map(({nodes})=>nodes[node].group)}over(){return[]}fit(){const room=(this.element.
+clientWidth-8)/(+getComputedStyle(this.canvas).zoom||1);if(room<=0)return;const shown=fitting(this.drawings,
+room);if(shown===this.shown)return;this.shown=shown;const[left,top]=shown.svg.firstElementChild.getAttribute(
+"transform").match(/translate\((\S+)[ ,](\S+)\)/).slice(1).map(Number);const held=document.activeElement;
+const over=this.over();this.canvas.style.width=`${shown.width}px`;this.canvas.replaceChildren(shown.
+svg,...over.map(([element])=>element));for(const[{style},x,y,width]of over){Object.assign(style,{left:`${left+
+x}px`,top:`${top+y}px`,width:`${width}px`})}if(this.canvas.contains(held))held.focus()}point(node,edge){
+for(const drawing of this.drawings){drawing.nodes[node]?.group.classList.add("cg-on");if(edge)drawing.
+edge(...edge).classList.add("cg-on")}}clear(){for(const{svg}of this.drawings){for(const on of svg.querySelectorAll(
+".cg-on"))on.classList.remove("cg-on")}}};var HIGH=26;var OPERAND=["first","second"];var Arrows=class extends Sheet{constructor(...given){super(
 ...given);this.buttons=this.edges.map((edge,i)=>{return makeButton(edge.number,()=>this.choose(i),{"\
 aria-label":`${edge.number} ${edge.says}${this.operand(edge)}`,"aria-pressed":"false"})})}get edges(){
 return this.problem.entry.edges}operand({ends:[parent,child,which]}){const twins=this.edges.filter(({
 ends})=>ends[0]===parent&&ends[1]===child);return twins.length>1?`, its ${OPERAND[which]} operand`:""}over(){
 const pills=this.edges.map(({ends},i)=>{const text=this.shown.edge(...ends).querySelector("text");const width=Math.
-max(28,12+9*this.buttons[i].textContent.length);text.textContent="";const[x,y]=["x","y"].map(name=>+text.
-getAttribute(name));return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[
-this.buttons[i],x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.edges[i].ends);this.
-buttons.forEach((one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(this.
-problem.entry.fault)}focus(){this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;if(chosen===
-void 0)return{words:"Choose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[
-this.edges[chosen],this.edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.
-number}.`;if(chosen===fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number===
-"0";return{place:"all",edge:wrong.ends,label:`The ${here.number} ${here.says}`,wrong:[here.alike||"r\
-ight"],where:"was computed rightly",look:zero?"A 0 says that nothing changes, and that alone is no e\
-rror":"Look for another",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
+max(28,12+9*this.buttons[i].textContent.length);const[x,y]=["x","y"].map(name=>+text.getAttribute(name));
+return{x:x-width/2,y:y-17,width,height:HIGH}});return apart(pills).map(({x,y,width},i)=>[this.buttons[i],
+x,y,width])}choose(i){this.chosen=i;this.clear();this.point("",this.edges[i].ends);this.buttons.forEach(
+(one,k)=>one.setAttribute("aria-pressed",String(k===i)))}fillOne(){this.choose(this.problem.entry.fault)}focus(){
+this.buttons[this.chosen??0].focus()}check(){const{chosen}=this;if(chosen===void 0)return{words:"Cho\
+ose a message first."};const{fault,says}=this.problem.entry;const[here,wrong]=[this.edges[chosen],this.
+edges[fault]];const found=`${wrong.product} = ${wrong.right}, and not ${wrong.number}.`;if(chosen===
+fault)return{right:true,words:`${found} ${sentence(says)}`};const zero=here.number==="0";return{place:"\
+all",edge:wrong.ends,label:`The ${here.number} ${here.says}`,wrong:[here.alike||"right"],where:"was \
+computed rightly",look:zero?"A 0 says that nothing changes, and that alone is no error":"Look for an\
+other",hint:"",words:`The wrong message is ${wrong.says}: ${found}`}}};var Answers=class extends Sheet{below(label,...parts){const graph=this.element;this.element=make("di\
 v",{role:"group","aria-label":label});this.element.append(graph,...parts)}fillOne(){const i=this.read().
 findIndex(answer=>!answer);if(i<0)return;this.fill(i);this.mark(i,"right")}get places(){const{lines,
 typed,boxes}=this.problem.entry;return lines??typed??boxes}check(){const answers=this.read();if(!answers.
@@ -297,7 +301,7 @@ Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are stil
 entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
 <b>${names[node]}</b> comes too early: ${names[child]} uses it, and comes later in your order.`;const look="\
 Look at where it stands in your order";return{...this.told(node,early,verdict.name,"early"),look}}};var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
-([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
+([,,,drawn2])=>edge&&joined(drawn2)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
 join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
@@ -404,93 +408,97 @@ mistakes;this.root=root;this.outcome=outcome;this.tries={};this.failed=new Set;t
 solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);this.said=make("p",
 {class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.show=makeButton(
 "Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),{class:"cg-play"}),
-this.show);this.shown=make("div");this.element=make("div",{class:"cg-task","data-name":problem.name});
-this.element.append(make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.said,this.bar,
-this.shown)}say(words){this.said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof
-Promise)found.then(verdict=>this.tell(verdict));else this.tell(found)}tell(found){if(!this.element.isConnected)
-return;const{right,wrong,words="",at}=found;if(wrong){this.correct(found)}else if(!right){this.say(words);
-this.sheet.focus(at)}else{const more=!this.solved&&this.outcome(this.result);this.solved=true;this.say(
-`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){if(this.lost)return"mended";return this.failed.
-size?"part":"right"}correct(found){const{at,place=String(at),part=""}=found;const tries=this.tries[place]=
-(this.tries[place]??0)+1;this.fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.
-links(found,tries)}`);if(stageOf(tries)==="number")this.play(found);this.sheet.focus(at)}fail(part){
-if(part)this.failed.add(part);if(part&&this.failed.size===1)return;this.lost=true;this.outcome("wron\
-g")}links({wrong},tries){if(!this.root||stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(
-this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.root}chapters/${lesson.
-replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(to)}">${page}</a>`).
-join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();if(!this.solved)this.
-fail("");this.play()}play(place){const{entry,names,name}=this.problem;const phases=[...new Set(entry.
-steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[phases.
-indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`Step by \
-step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});const[
-wide,tall]=this.pictures;root.innerHTML=`<div class="cg-frames">${wide}</div><template>${tall}</temp\
-late>`;const data=JSON.stringify({label,phases,start,steps});root.append(make("script",{type:"applic\
-ation/json"},data));this.shown.replaceChildren(root);for(const picture of[root,root.querySelector("t\
-emplate").content])rename(picture,names);const player=new Player(root);player.begin();if(place)player.
-go(place.step??stepAt(entry.steps,place))}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,banks,mistakes,page,path}){this.root=
+this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=make("div");this.element=
+make("div",{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",
+innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.said.innerHTML=words}check(){
+const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else
+this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;
+if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{const more=!this.
+solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){
+if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){const{at,place=String(
+at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`\
+✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.focus(at);if(stageOf(
+tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&this.failed.size===
+1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||stageOf(tries)==="\
+where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.
+root}chapters/${lesson.replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(
+to)}">${page}</a>`).join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();
+if(!this.solved)this.fail("");this.play()}play(place){const{entry,name}=this.problem;const phases=[...new Set(
+entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
+phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`S\
+tep by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
+const[wide,...others2]=drawn(this.problem,this.pictures);const template=make("template");template.content.
+append(...others2);root.append(make("div",{class:"cg-frames"},wide),template);const data=JSON.stringify(
+{label,phases,start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
+root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
+place));reveal(this.shown,this.foot)}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,banks,mistakes,page,path}){this.root=
 root;this.kinds=kinds2;this.levels=levels;this.problems=problems;this.banks=banks;this.mistakes=mistakes;
 this.page=page;this.path=path;this.place=root.querySelector(".cg-live");this.site=document.documentElement.
 dataset.content_root??"./";this.got={};const called=kinds2.map(({name,title})=>[name,title]);this.kind=
 this.select("Practise",called);const each=Array.from({length:levels},(_,i)=>[i+1,i+1]);this.level=this.
 select("Level",each);this.count=make("span",{class:"cg-count"});this.large=makeButton("Large",()=>this.
 enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton("Fill the next box",()=>this.
-task.sheet.fillOne(),{class:"cg-one"});const choose=make("div",{class:"cg-choose"});choose.append(this.
+task.sheet.fillOne(),{class:"cg-one"});this.head=make("div",{class:"cg-choose"});this.head.append(this.
 kind.parentNode,this.level.parentNode,this.count);this.body=make("div");const start=()=>this.ask([]);
 this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(name),start});this.overview.element.
-open=!location.hash;this.place.replaceChildren(this.overview.element,choose,this.body);addEventListener(
+open=!location.hash;this.place.replaceChildren(this.overview.element,this.head,this.body);addEventListener(
 "storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("\
 change",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.
-level.value));addEventListener("hashchange",()=>this.follow());document.addEventListener("fullscreen\
-change",()=>this.fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds2[0].
-name)}select(label,options){const inside=options.map(([value,says])=>make("option",{value},says));return make(
-"label",{},`${label} `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.
-kept.read(this.page).drills?.[name])}keep(){if(!this.task)return;const{problem,solved,sheet}=this.task;
-const draft=solved?void 0:sheet.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:
-void 0;if(kept||this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.
-kept.read(this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.
-go(name,back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.
-go(name,level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}\
--${seed}`;if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
-exec(location.hash)??[];const[level,seed]=numbers.map(Number);const kind=this.kinds.find(one=>one.name===
-name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,level,seed);
-return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;
-try{bank=await(this.got[`${kind.name}-${level}`]??=this.fetch(kind.name,level))}catch{delete this.got[`${kind.
-name}-${level}`];this.body.replaceChildren(make("p",{class:"cg-asks"},"The problems could not be loa\
-ded."));const again=makeButton("Try again",()=>this.open(kind,level,seed));return this.body.append(again)}
-if(turn!==this.turn)return;if(this.asked?.name!==turn)this.asked=void 0;const place={level,seed,name:turn,
-graphs:bank.length};const problem={...pick(bank,seed,this.problems),...place};this.name=kind.name;this.
-kind.value=kind.name;this.level.value=level;const moved=this.body.contains(document.activeElement);this.
-judged=false;const back=this.read().again.some(one=>one.level===level&&one.seed===seed);if(!back||!this.
-series||this.series.name!==kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(problem,
-{sheet:kind.sheet,asks:kind.asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.
-site,outcome:what=>this.note(problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);
-this.body.replaceChildren(this.task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.
-drafted.draft;this.task.sheet.fit();if(moved)this.task.sheet.focus();this.seed=seed;this.tell()}async fetch(name,level){
-const answer=await fetch(this.site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);
-return answer.json()}note(problem,kind,what){const outcome=["right","part"].includes(what)?what:"wro\
-ng";let words=what==="part"?"One part went wrong, so the row stays as it is.":"";if(!this.judged&&this.
-asked){this.judged=true;this.asked.right=outcome==="right"}else if(!this.judged){this.judged=true;const[
-next,passes]=after(this.read(),problem,outcome,this.levels);window.kept.put(this.page,"drills",kind.
-name,next);window.kept.put(this.page,"drills","last",{kind:kind.name});if(passes)words=`<b>Level ${problem.
-level} is passed.</b>`}this.tell();if(what!=="wrong")this.on.focus();return words}ask(answers){const{
-path}=this;const stop=nextStop(answers,path.length);if(stop===void 0)return this.advise(firstStop(answers,
-path.length));const[kind,level]=path[stop];const seed=150+answers.length;this.overview.element.open=
-false;this.asked={answers,stop,name:`${kind}-${level}-${seed}`,right:false};this.go(kind,level,seed)}advise(stop){
-this.asked=void 0;window.kept.put(this.page,"drills","start",{stop});this.overview.element.open=true;
-const[kind,level]=this.path[stop];this.start(level,kind);this.overview.sum.focus()}get advice(){const{
-stop}=window.kept.read(this.page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,
-title]=this.path[stop];const kind=this.kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.
-site}chapters/${page}.html`},title);const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}\
-, level ${level}`);return[" Begin with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)
-return;this.overview.show();this.overview.advice.replaceChildren(...this.advice);if(this.asked){const number=this.
-asked.answers.length+1;this.count.textContent=`Where should I start? Problem ${number} of ${QUESTIONS}\
- at most`;return}const{level,row}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW}\
- in a row`:"";const unkept=window.kept.trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;
-this.count.textContent=`Problem ${this.seed}${here}${unkept}`}next(){if(this.asked){const{answers,stop,
-right}=this.asked;return this.ask([...answers,{stop,right}])}const{level,seed}=this.series;const back=due(
-this.read());if(back)return this.go(this.name,back.level,back.seed);const now=this.read().level;if(this.
-judged&&now>level)return this.start(now);this.go(this.name,level,seed+1)}enlarge(){if(document.fullscreenElement)
-return document.exitFullscreen();return this.root.requestFullscreen?.()}fit(){const on=document.fullscreenElement===
-this.root;this.root.classList.toggle("cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.
-sheet.fit()}};var begin=()=>startAll(".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(
-root,data));if(document.readyState==="loading")addEventListener("DOMContentLoaded",begin);else begin();})();
+level.value));addEventListener("hashchange",()=>this.follow());this.goal=location.hash?this.head:void 0;
+document.addEventListener("fullscreenchange",()=>this.fit());if(!this.follow())this.choose(window.kept.
+read(page).drills?.last?.kind??kinds2[0].name)}select(label,options){const inside=options.map(([value,
+says])=>make("option",{value},says));return make("label",{},`${label} `,make("select",{},...inside)).
+lastChild}read(name=this.name){return begun(window.kept.read(this.page).drills?.[name])}keep(){if(!this.
+task)return;const{problem,solved,sheet}=this.task;const draft=solved?void 0:sheet.draft;const kept=draft?.
+some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||this.drafted)window.kept.put(this.
+page,"drills","draft",kept)}get drafted(){return window.kept.read(this.page).drills?.draft}choose(name){
+const back=due(this.read(name),true);if(back)return this.go(name,back.level,back.seed);this.start(this.
+read(name).level,name)}start(level,name=this.name){this.go(name,level,(this.read(name).seeds[level]??
+0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;if(location.hash===hash)this.follow();else
+location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??
+[];const[level,seed]=numbers.map(Number);const kind=this.kinds.find(one=>one.name===name);if(!kind||
+!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,level,seed);return true}async open(kind,level,seed){
+const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;try{bank=await(this.got[`${kind.name}-${level}`]??=
+this.fetch(kind.name,level))}catch{delete this.got[`${kind.name}-${level}`];this.body.replaceChildren(
+make("p",{class:"cg-asks"},"The problems could not be loaded."));const again=makeButton("Try again",
+()=>this.open(kind,level,seed));return this.body.append(again)}if(turn!==this.turn)return;if(this.asked?.
+name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:bank.length};const problem={...pick(
+bank,seed,this.problems),...place};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;
+const moved=this.body.contains(document.activeElement)||this.overview.left;this.judged=false;const back=this.
+read().again.some(one=>one.level===level&&one.seed===seed);if(!back||!this.series||this.series.name!==
+kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.
+asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.site,outcome:what=>this.note(
+problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.
+task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.
+fit();if(moved)this.task.sheet.focus();this.overview.left=false;this.seed=seed;this.tell();if(this.goal)
+reveal(this.body,this.goal);this.goal=this.head}async fetch(name,level){const answer=await fetch(this.
+site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){
+const outcome=["right","part"].includes(what)?what:"wrong";let words=what==="part"?"One part went wr\
+ong, so the row stays as it is.":"";if(!this.judged&&this.asked){this.judged=true;this.asked.right=outcome===
+"right"}else if(!this.judged){this.judged=true;const[next,passes]=after(this.read(),problem,outcome,
+this.levels);window.kept.put(this.page,"drills",kind.name,next);window.kept.put(this.page,"drills","\
+last",{kind:kind.name});if(passes)words=`<b>Level ${problem.level} is passed.</b>`}this.tell();if(what!==
+"wrong")this.on.focus();return words}ask(answers){const{path}=this;const stop=nextStop(answers,path.
+length);if(stop===void 0)return this.advise(firstStop(answers,path.length));const[kind,level]=path[stop];
+const seed=150+answers.length;this.overview.leave();this.asked={answers,stop,name:`${kind}-${level}-${seed}`,
+right:false};this.go(kind,level,seed)}advise(stop){this.asked=void 0;window.kept.put(this.page,"dril\
+ls","start",{stop});this.overview.element.open=true;const[kind,level]=this.path[stop];this.goal=this.
+overview.element;this.start(level,kind);this.overview.sum.focus()}get advice(){const{stop}=window.kept.
+read(this.page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,title]=this.path[stop];
+const kind=this.kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.site}chapters/${page}\
+.html`},title);const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}, level ${level}`);
+return[" Begin with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)return;this.overview.
+show();this.overview.advice.replaceChildren(...this.advice);if(this.asked){const number=this.asked.answers.
+length+1;this.count.textContent=`Where should I start? Problem ${number} of ${QUESTIONS} at most`;return}
+const{level,row,again}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in \
+a row`:"";const unkept=window.kept.trouble()&&` · not kept by this browser: ${window.kept.trouble()}`;
+const isBack=again.some(one=>one.level===+this.level.value&&one.seed===this.seed);const back=isBack?
+" comes back after a mistake":"";this.count.textContent=`Problem ${this.seed}${back}${here}${unkept}`}next(){
+if(this.asked){const{answers,stop,right}=this.asked;return this.ask([...answers,{stop,right}])}const{
+level,seed}=this.series;const back=due(this.read());if(back)return this.go(this.name,back.level,back.
+seed);const now=this.read().level;if(this.judged&&now>level)return this.start(now);this.go(this.name,
+level,seed+1)}enlarge(){if(document.fullscreenElement)return document.exitFullscreen();return this.root.
+requestFullscreen?.()}fit(){const on=document.fullscreenElement===this.root;this.root.classList.toggle(
+"cg-large",on);this.large.textContent=on?"Small":"Large";this.task?.sheet.fit()}};var begin=()=>startAll(
+".chaingrad-player[data-kind=drills]",(root,data)=>new Practice(root,data));if(document.readyState===
+"loading")addEventListener("DOMContentLoaded",begin);else begin();})();

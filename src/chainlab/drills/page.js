@@ -1,4 +1,4 @@
-import { make, makeButton, startAll } from "../../chainview/ui.js";
+import { make, makeButton, reveal, startAll } from "../../chainview/ui.js";
 import { Overview } from "./overview.js";
 import { pick } from "./problem.js";
 import { IN_A_ROW, after, begun, due } from "./progress.js";
@@ -29,18 +29,19 @@ class Practice {
     this.one = makeButton("Fill the next box", () => this.task.sheet.fillOne(), {
       class: "cg-one",
     });
-    const choose = make("div", { class: "cg-choose" });
-    choose.append(this.kind.parentNode, this.level.parentNode, this.count);
+    this.head = make("div", { class: "cg-choose" });
+    this.head.append(this.kind.parentNode, this.level.parentNode, this.count);
     this.body = make("div");
     const start = () => this.ask([]);
     this.overview = new Overview({ kinds, levels, read: (name) => this.read(name), start });
     this.overview.element.open = !location.hash;
-    this.place.replaceChildren(this.overview.element, choose, this.body);
+    this.place.replaceChildren(this.overview.element, this.head, this.body);
     addEventListener("storage", () => this.tell()); // another tab of this page
     addEventListener("pagehide", () => this.keep());
     this.kind.addEventListener("change", () => this.choose(this.kind.value));
     this.level.addEventListener("change", () => this.start(+this.level.value));
     addEventListener("hashchange", () => this.follow());
+    this.goal = location.hash ? this.head : undefined; // what is brought into view next
     document.addEventListener("fullscreenchange", () => this.fit());
     if (!this.follow()) this.choose(window.kept.read(page).drills?.last?.kind ?? kinds[0].name);
   }
@@ -116,7 +117,7 @@ class Practice {
     this.name = kind.name;
     this.kind.value = kind.name;
     this.level.value = level;
-    const moved = this.body.contains(document.activeElement);
+    const moved = this.body.contains(document.activeElement) || this.overview.left;
     this.judged = false;
     const back = this.read().again.some((one) => one.level === level && one.seed === seed);
     if (!back || !this.series || this.series.name !== kind.name) {
@@ -135,8 +136,11 @@ class Practice {
     if (this.drafted?.name === turn) this.task.sheet.draft = this.drafted.draft;
     this.task.sheet.fit();
     if (moved) this.task.sheet.focus();
+    this.overview.left = false;
     this.seed = seed;
     this.tell();
+    if (this.goal) reveal(this.body, this.goal);
+    this.goal = this.head;
   }
 
   async fetch(name, level) {
@@ -171,7 +175,7 @@ class Practice {
     if (stop === undefined) return this.advise(firstStop(answers, path.length));
     const [kind, level] = path[stop];
     const seed = 150 + answers.length; // far from where a series begins
-    this.overview.element.open = false;
+    this.overview.leave();
     this.asked = { answers, stop, name: `${kind}-${level}-${seed}`, right: false };
     this.go(kind, level, seed);
   }
@@ -181,6 +185,7 @@ class Practice {
     window.kept.put(this.page, "drills", "start", { stop });
     this.overview.element.open = true;
     const [kind, level] = this.path[stop];
+    this.goal = this.overview.element;
     this.start(level, kind);
     this.overview.sum.focus();
   }
@@ -205,10 +210,12 @@ class Practice {
       this.count.textContent = `Where should I start? Problem ${number} of ${QUESTIONS} at most`;
       return;
     }
-    const { level, row } = this.read();
+    const { level, row, again } = this.read();
     const here = +this.level.value === level ? `, ${row} of ${IN_A_ROW} in a row` : "";
     const unkept = window.kept.trouble() && ` · not kept by this browser: ${window.kept.trouble()}`;
-    this.count.textContent = `Problem ${this.seed}${here}${unkept}`;
+    const isBack = again.some((one) => one.level === +this.level.value && one.seed === this.seed);
+    const back = isBack ? " comes back after a mistake" : "";
+    this.count.textContent = `Problem ${this.seed}${back}${here}${unkept}`;
   }
 
   // What was wrong and is due; else the next of the series, of the next level where one is passed.

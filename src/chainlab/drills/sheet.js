@@ -2,7 +2,7 @@ import { Drawing, fitting } from "../../chainview/player/drawing.js";
 import { make } from "../../chainview/ui.js";
 
 // Call the nodes of a picture as a problem does, in the formulas of others, too.
-export const rename = (picture, names) => {
+const rename = (picture, names) => {
   const called = {};
   for (const [node, name] of Object.entries(names)) {
     const title = picture.querySelector(`[data-node=${node}] .cg-name`);
@@ -14,13 +14,23 @@ export const rename = (picture, names) => {
   }
 };
 
+// The drawings of a problem. What stands at their edges only kept room for what is written there.
+export const drawn = ({ names }, pictures) => {
+  const parsed = new DOMParser().parseFromString(pictures.join(""), "text/html");
+  const svgs = [...parsed.querySelectorAll("svg")];
+  for (const svg of svgs) {
+    rename(svg, names);
+    for (const text of svg.querySelectorAll("[data-from] text")) text.textContent = "";
+  }
+  return svgs;
+};
+
 // A graph to be answered in. Of its two drawings the first that fits is shown.
 export class Sheet {
   constructor(problem, pictures, done) {
     this.problem = problem;
     this.done = done;
-    const parsed = new DOMParser().parseFromString(pictures.join(""), "text/html");
-    this.drawings = [...parsed.querySelectorAll("svg")].map((svg) => {
+    this.drawings = drawn(problem, pictures).map((svg) => {
       svg.style.cssText = "";
       svg.setAttribute("role", "group"); // no mere picture: its texts are read, its nodes chosen
       return new Drawing(svg);
@@ -28,7 +38,6 @@ export class Sheet {
     for (const change of problem.entry.written) {
       for (const drawing of this.drawings) drawing.put(...change);
     }
-    for (const { svg } of this.drawings) rename(svg, problem.names);
     this.canvas = make("div", { class: "cg-canvas" });
     this.element = make("div", { class: "cg-scroll", role: "group", "aria-label": "Graph" });
     this.element.append(this.canvas);
@@ -50,7 +59,7 @@ export class Sheet {
   }
 
   fit() {
-    const room = this.element.clientWidth - 8;
+    const room = (this.element.clientWidth - 8) / (+getComputedStyle(this.canvas).zoom || 1);
     if (room <= 0) return;
     const shown = fitting(this.drawings, room); // numbers to be typed are not made smaller
     if (shown === this.shown) return;

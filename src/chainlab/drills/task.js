@@ -1,11 +1,11 @@
 import { Player } from "../../chainview/player/player.js";
-import { make, makeButton } from "../../chainview/ui.js";
+import { make, makeButton, reveal } from "../../chainview/ui.js";
 import { Arrows } from "./arrows.js";
 import { Boxes } from "./boxes.js";
 import { Keep } from "./keep.js";
 import { rowsOf, stageOf, wordsFor } from "./ramp.js";
 import { Sequence } from "./sequence.js";
-import { rename } from "./sheet.js";
+import { drawn } from "./sheet.js";
 import { stepAt } from "./steps.js";
 import { Tiles } from "./tiles.js";
 import { Typed } from "./typed.js";
@@ -39,13 +39,13 @@ export class Task {
       makeButton("Check", () => this.check(), { class: "cg-play" }),
       this.show,
     );
+    this.foot = make("div", { class: "cg-foot" }, this.said, this.bar);
     this.shown = make("div");
     this.element = make("div", { class: "cg-task", "data-name": problem.name });
     this.element.append(
       make("p", { class: "cg-asks", innerHTML: asks }),
       this.sheet.element,
-      this.said,
-      this.bar,
+      this.foot,
       this.shown,
     );
   }
@@ -87,8 +87,8 @@ export class Task {
     const tries = (this.tries[place] = (this.tries[place] ?? 0) + 1);
     this.fail(part);
     this.say(`✗ ${wordsFor(found, tries, this.mistakes)} ${this.links(found, tries)}`);
-    if (stageOf(tries) === "number") this.play(found);
     this.sheet.focus(at);
+    if (stageOf(tries) === "number") this.play(found);
   }
 
   // One part of several may go wrong before the problem does.
@@ -114,7 +114,7 @@ export class Task {
 
   // The player, on this very problem: at the step of a place, or at the first.
   play(place) {
-    const { entry, names, name } = this.problem;
+    const { entry, name } = this.problem;
     const phases = [...new Set(entry.steps.map(([phase]) => phase))];
     const steps = entry.steps.map(([phase, words, nodes, edge, changes]) => [
       phases.indexOf(phase),
@@ -127,14 +127,16 @@ export class Task {
     const start = this.sheet.start();
     const label = `Step by step: ${name}`;
     const root = make("div", { class: "chaingrad-player", role: "group", "aria-label": label });
-    const [wide, tall] = this.pictures;
-    root.innerHTML = `<div class="cg-frames">${wide}</div><template>${tall}</template>`;
+    const [wide, ...others] = drawn(this.problem, this.pictures);
+    const template = make("template");
+    template.content.append(...others);
+    root.append(make("div", { class: "cg-frames" }, wide), template);
     const data = JSON.stringify({ label, phases, start, steps });
     root.append(make("script", { type: "application/json" }, data));
     this.shown.replaceChildren(root);
-    for (const picture of [root, root.querySelector("template").content]) rename(picture, names);
     const player = new Player(root);
     player.begin();
     if (place) player.go(place.step ?? stepAt(entry.steps, place));
+    reveal(this.shown, this.foot);
   }
 }
