@@ -2,11 +2,12 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from chaingrad.messages import Message
 from chainview.frameworks._trunk import Layer, layers_of
 from chainview.frameworks.run import WatchedNode, summary
-from chainview.frameworks.symptom import Symptom
+from chainview.frameworks.symptom import Symptom, messages, op_name
 from chainview.frameworks.watched import Watched
 from chainview.read.words import digits, listed
 
@@ -20,11 +21,12 @@ def sizes(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symp
     """Judge the gradient along the trunk: through depth, and through repeated calls.
 
     It vanishes only if it does so at all of the first layers' weights. Small gradients in between
-    tell nothing: those of branches which start near 0 are meant to be small.
+    tell nothing: those of branches which start near 0 are meant to be small. Nor does what a
+    small factor that learns leaves of it, as CaiT's do; one that is 0 is no symptom either.
     """
     layers = layers_of(watched)
     found = [
-        *_vanishing(layers, vanishing),
+        *_vanishing(layers, vanishing, _scaled_down(watched)),
         *_exploding(layers, exploding),
         *_over_calls(watched, min(vanishing, LOST), exploding),
     ]
@@ -38,7 +40,40 @@ def _rms(leaf: WatchedNode) -> float:
     return summary(leaf.grad).rms if leaf.grad is not None else 0.0
 
 
-def _vanishing(layers: Sequence[Layer], limit: float) -> Iterator[Symptom]:
+def _scaled_down(watched: Watched) -> dict[WatchedNode, float]:
+    """Return, of each value, the smallest factor that learns on a gradient's way there, at most 1.
+
+    Of several paths, that of the largest. One small factor is a design; many in a row, of which
+    each takes its part, aren't.
+    """
+    sent: dict[WatchedNode, list[Message]] = defaultdict(list)
+    for message in messages(watched):
+        if message.share is not None and summary(message.share).largest:
+            sent[message.child].append(message)
+    left: dict[WatchedNode, float] = defaultdict(float)
+    left[watched.values[-1]] = 1.0
+    for child in reversed(watched.values):
+        for message in sent[child]:
+            others = [
+                parent
+                for i, parent in enumerate(child.parents)
+                if i != message.position and parent.data is not None
+            ]
+            factors = [p for p in others if op_name(child) == "mul" and _learns(p)]
+            by = summary(factors[0].data).rms if factors else 1.0
+            left[message.parent] = max(left[message.parent], min(by, left[child]))
+    return left
+
+
+def _learns(value: WatchedNode) -> bool:
+    while op_name(value) in ("expand", "broadcastindim"):
+        (value,) = value.parents
+    return not value.parents and value.requires_grad and _rms(value) > 0
+
+
+def _vanishing(
+    layers: Sequence[Layer], limit: float, left: Mapping[WatchedNode, float]
+) -> Iterator[Symptom]:
     """Compare the first layers' weights with the last layers' by their gradients' entries."""
     order = dict.fromkeys(
         w for layer in layers for w in layer.weights if summary(w.data).ndim > 1 and _rms(w)
@@ -50,7 +85,9 @@ def _vanishing(layers: Sequence[Layer], limit: float) -> Iterator[Symptom]:
     starts = [weight for weight in order if first_read[weight].is_first]
     ends = {weight for layer in layers if layer.is_last for weight in layer.weights}
     last = max((weight for weight in order if weight in ends), key=_rms, default=None)
-    if last is None or not starts or any(_rms(w) >= limit * _rms(last) for w in starts):
+    if last is None or not starts:
+        return
+    if any(_rms(w) >= limit * _rms(last) * left[w] for w in starts):
         return
     small: list[WatchedNode] = []
     for weight in order:

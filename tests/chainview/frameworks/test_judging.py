@@ -150,6 +150,39 @@ def test_activations_that_grow_are_an_exploding_gradient_though_weights_get_alik
     assert found.where.endswith("back to layers[0]")
 
 
+class Scaled(nn.Module):
+    """Layers whose results are scaled, entry by entry, before 1 is added."""
+
+    def __init__(self, factors: list[float], learn: bool) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(6, 6) for _ in range(len(factors) + 1))
+        self.factors = nn.ParameterList(
+            nn.Parameter(torch.full((6,), x), requires_grad=learn) for x in factors
+        )
+
+    def forward(self, x: Any) -> Any:
+        for layer, factor in zip(self.layers, self.factors, strict=False):
+            x = 1 + layer(x).tanh() * factor
+        return self.layers[-1](x)
+
+
+@pytest.mark.parametrize(
+    ("factors", "learn", "said"),
+    [
+        ([1e-8], True, []),
+        ([1e-8], False, ["vanishing"]),
+        ([0.03] * 8, True, ["vanishing"]),
+    ],
+)
+def test_one_small_factor_that_learns_is_a_design(
+    factors: list[float], learn: bool, said: list[str]
+) -> None:
+    torch.manual_seed(0)
+    model = Scaled(factors, learn)
+    found = examined(lambda x: (model(x) - 1).square().mean(), batch(9, 6), model=model)
+    assert [kind for kind in kinds(found) if kind != "zero"] == said
+
+
 def test_a_gradient_that_vanishes_through_time() -> None:
     cell, out = nn.RNNCell(3, 8), nn.Linear(8, 1)
     nn.init.orthogonal_(cell.weight_hh).data.mul_(0.5)

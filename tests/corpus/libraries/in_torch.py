@@ -232,7 +232,7 @@ VISION: dict[str, dict[str, Any]] = {
     "ghostnet_050": {},
     "convnext_atto": {},
     "vit_tiny_patch16_224": {"img_size": 32, "patch_size": 8, "depth": 2, "embed_dim": 48},
-    "mixer_s32_224": {"img_size": 32, "patch_size": 8, "num_blocks": 2, "embed_dim": 32},
+    "mixer_s16_224": {"img_size": 32},
     "cait_xxs24_224": {"img_size": 32, "patch_size": 8, "depth": 2, "embed_dim": 48},
 }
 
