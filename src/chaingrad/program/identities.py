@@ -651,8 +651,11 @@ def _rolled_back(tape: Tape, a: Recorded, b: Recorded) -> Found:
     """Write an array's end put at the beginning of zeros, plus the rest put behind, as np.roll."""
     if any(x.op != "scatter" or len(x.args) > 1 or x.args[0].op != "getitem" for x in (a, b)):
         return None
-    whole = a.args[0].args[0]
-    if b.args[0].args != (whole,) or not a.shape == b.shape == whole.shape:
+    end, rest = a.args[0].args, b.args[0].args
+    whole = end[0]
+    if len(end) > 1 or len(rest) > 1 or rest[0] is not whole:  # == would be traced
+        return None
+    if not a.shape == b.shape == whole.shape:
         return None
     for axis in range(whole.ndim):
         to, of = (

@@ -1158,6 +1158,17 @@ def test_every_operator_on_data(f):
     assert (dw == de).all()
 
 
+@pytest.mark.parametrize("rest", [lambda a, b: b[:-1], lambda a, b: a[np.arange(2)]])
+def test_the_rest_of_another_array_behind_an_end_is_no_roll(rest):
+    a, b = np.arange(3.0), np.array([5.0, 7.0, 11.0])
+
+    def f(p, a, b):
+        return (p[:1] * a[-1:]).sum() + (p[1:] * rest(a, b)).sum()
+
+    step = program(f)
+    np.testing.assert_array_equal(step(np.ones(3), a, b)[1], value_and_grad(f)(np.ones(3), a, b)[1])
+
+
 def test_the_gradient_of_roll_is_a_roll():
     step = program(lambda p: sum(((np.roll(p, -1, axis=i) - p) ** 2).sum() for i in (0, 1)))
     p = np.random.default_rng(0).normal(size=(3, 4))
