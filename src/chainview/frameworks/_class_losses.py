@@ -7,8 +7,6 @@ import numpy as np
 from chainview.frameworks.run import Summary, WatchedNode
 from chainview.frameworks.symptom import Symptom, op_name, place
 
-VIEWS = ("view", "reshape", "unsafeview", "t", "transpose", "permute", "squeeze", "unsqueeze",
-         "clone", "tocopy", "alias", "convertelementtype", "broadcastindim")  # fmt: skip
 TITLES = {"div": "softmax", "log": "log_softmax", "logistic": "sigmoid", "logaddexp": "log_sigmoid"}
 CLOSE = 0.05  # also in bfloat16
 
@@ -67,13 +65,6 @@ def no_logarithm(softmax: WatchedNode, loss: WatchedNode) -> Symptom:
 def _title(value: WatchedNode) -> str:
     """Name an operation of JAX by the function that it ends."""
     return TITLES.get(op_name(value), value.op)
-
-
-def behind_views(value: WatchedNode) -> WatchedNode:
-    """Return what a value is a view or a copy of."""
-    while op_name(value) in VIEWS and value.parents:
-        value = value.parents[0]
-    return value
 
 
 def has_rows(x: Any) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chainview.frameworks._class_losses import (
     are_probabilities,
-    behind_views,
     has_rows,
     is_over_another_axis,
     no_logarithm,
@@ -15,7 +14,7 @@ from chainview.frameworks._class_losses import (
 )
 from chainview.frameworks._losses_in_jax import losses_in_jax
 from chainview.frameworks.run import WatchedNode
-from chainview.frameworks.symptom import Symptom, op_name, place
+from chainview.frameworks.symptom import Symptom, behind_views, op_name, place
 from chainview.frameworks.watched import Watched
 
 NEGATIVE_LOG = ("nllloss", "nllloss2d")

@@ -7,7 +7,6 @@ import numpy as np
 
 from chainview.frameworks._class_losses import (
     are_probabilities,
-    behind_views,
     has_rows,
     is_over_another_axis,
     over_the_batch,
@@ -15,7 +14,7 @@ from chainview.frameworks._class_losses import (
     two_softmaxes,
 )
 from chainview.frameworks.run import Summary, WatchedNode
-from chainview.frameworks.symptom import Symptom, op_name
+from chainview.frameworks.symptom import Symptom, behind_views, op_name
 from chainview.frameworks.watched import Watched
 
 LAYERS = ("dotgeneral", "convgeneraldilated")  # where they come after, it isn't the loss

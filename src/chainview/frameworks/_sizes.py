@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from chaingrad.messages import Message
 from chainview.frameworks._trunk import Layer, layers_of
 from chainview.frameworks.run import WatchedNode, summary
-from chainview.frameworks.symptom import Symptom, messages, op_name
+from chainview.frameworks.symptom import Symptom, behind_views, messages, op_name
 from chainview.frameworks.watched import Watched
 from chainview.read.words import digits, listed
 
@@ -54,20 +54,16 @@ def _scaled_down(watched: Watched) -> dict[WatchedNode, float]:
     left[watched.values[-1]] = 1.0
     for child in reversed(watched.values):
         for message in sent[child]:
-            others = [
-                parent
-                for i, parent in enumerate(child.parents)
-                if i != message.position and parent.data is not None
+            others = [p for i, p in enumerate(child.parents) if i != message.position]
+            factors = [
+                p for p in map(behind_views, others) if op_name(child) == "mul" and _learns(p)
             ]
-            factors = [p for p in others if op_name(child) == "mul" and _learns(p)]
             by = summary(factors[0].data).rms if factors else 1.0
             left[message.parent] = max(left[message.parent], min(by, left[child]))
     return left
 
 
 def _learns(value: WatchedNode) -> bool:
-    while op_name(value) in ("expand", "broadcastindim"):
-        (value,) = value.parents
     return not value.parents and value.requires_grad and _rms(value) > 0
 
 

@@ -116,3 +116,14 @@ def _bad_entries(x: Any) -> str:
             first = tuple(map(int, np.argwhere(mask)[0]))
             parts.append(f"{name} at {first}" + (f" and {count - 1} more" if count > 1 else ""))
     return ", ".join(parts)
+
+
+VIEWS = ("view", "reshape", "unsafeview", "t", "transpose", "permute", "squeeze", "unsqueeze",
+         "clone", "tocopy", "alias", "convertelementtype", "broadcastindim", "expand")  # fmt: skip
+
+
+def behind_views(value: WatchedNode) -> WatchedNode:
+    """Return what a value is a view or a copy of."""
+    while op_name(value) in VIEWS and value.parents:
+        value = value.parents[0]
+    return value
