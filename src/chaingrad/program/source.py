@@ -518,6 +518,8 @@ class Writer:
         if is_plain and not is_whole:  # a negative float ** a fraction is complex in Python
             library = "math.pow" if self.plain else "np.power"
             return self._widened(x, f"{library}({self.listed(x.args)})"), ATOM
+        if base.is_array and base.dtype == bool and is_whole:  # ** 2 would be int8
+            return f"np.power({self.listed(x.args)})", ATOM
         return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER
 
     def _say_float(self, x: Recorded) -> tuple[str, int]:

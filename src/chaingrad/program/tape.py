@@ -283,10 +283,18 @@ class Recorded(Symbol):
         )  # fmt: skip
 
 
+def _is_square_of_truths(base: Any, exponent: Any) -> bool:
+    """Return whether NumPy's ``**`` gives int8 for these, where np.power gives int64."""
+    is_two = type(exponent) is int and exponent == 2
+    return is_two and isinstance(base, ndarray) and base.dtype == bool
+
+
 def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(self: Recorded, other: Any) -> Any:
         if isinstance(other, Traced) and not isinstance(other, Recorded):
             return NotImplemented
+        if name == "power" and _is_square_of_truths(self.example, other):
+            return self.tape.add("square", (self,))
         return self.tape.add(name, (self, other))
 
     def reflected(self: Recorded, other: Any) -> Any:

@@ -918,6 +918,36 @@ def test_powers_of_negative_numbers_stay_real(f, exponent, kind):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize(
+    "power",
+    [
+        lambda m: m**2,  # int8, by NumPy's shortcut
+        lambda m: np.power(m, 2),  # int64
+        lambda m: m**3,
+        lambda m: m**2.0,
+        lambda m: m**True,
+        lambda m: m[0] ** 2,
+        lambda m: m.any(axis=0) ** 2,
+        lambda m: m.all() ** 2,
+    ],
+)
+def test_a_power_of_truths_has_the_dtype_that_numpy_gives_it(power, reuse):
+    def f(x, m):
+        factor = np.tanh(power(m)).sum()  # of int8 it is float16
+        return (x * factor).sum() + (np.tanh(x) * factor).sum()
+
+    x, m = np.linspace(0, 1, 6).reshape(2, 3), np.array([[True, False, True], [True, True, False]])
+    (ours, (dx,)), (theirs, (expected,)) = (
+        program(f, (0,), reuse=reuse)(x, m),
+        value_and_grad(f, (0,))(x, m),
+    )
+    assert np.result_type(ours) == np.result_type(theirs)
+    assert dx.dtype == expected.dtype == np.float64
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3)
+    np.testing.assert_allclose(dx, expected, rtol=1e-3)
+
+
 def test_a_boolean_is_a_number_where_it_is_differentiated():
     assert program(lambda x: x * 3.0)(True) == (3.0, 3.0)
 
