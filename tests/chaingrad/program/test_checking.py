@@ -191,3 +191,34 @@ def test_results_of_all_kinds_are_compared():
     assert program(lambda x: x * 2)(np.float32(3.0))[1] == 2.0
     assert program(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]
     assert value_and_grad(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.tanh(x).sum() + np.tanh(-x).sum(),
+        lambda x: (x * x / x - x).sum(),
+        lambda x: (x**3 / (x * x) - x).sum(),
+        lambda x: (np.exp(x) * np.exp(-x)).sum(),
+        lambda x: (1e6 * x * x / x - 1e6 * x).sum() if x.dtype != np.float16 else (x - x).sum(),
+    ],
+)
+def test_what_rounding_leaves_of_terms_that_cancel_is_no_disagreement(f, dtype):
+    for seed in range(20):
+        x = np.random.default_rng(seed).uniform(0.5, 2, 3).astype(dtype)
+        program(f)(x)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_gradient_that_is_wrong_by_more_than_rounding_is_refused(dtype, monkeypatch):
+    x = np.random.default_rng(0).normal(size=5).astype(dtype)
+    for wrong in (1.2, 0.8, -1.0):
+        calls = []
+
+        def f(x, wrong=wrong, calls=calls):
+            calls.append(x)  # once for the trace, and then on nodes
+            return (x * x * (1.0 if len(calls) == 1 else wrong)).sum()
+
+        with pytest.raises(TracingError, match="nodes give"):
+            program(f)(x)
