@@ -46,7 +46,7 @@ exp2: Rule = _function("exp2", lambda g, out, a: g * (out * _LOG2), lambda a: 2.
 
 def _hypot_share(g: Value, out: Value, operand: Value) -> Value:
     # d hypot(a, b)/da = a / hypot(a, b): at the tip, where both are 0, the slope is taken as 0
-    tip = np.equal(rules.value(out), 0)
+    tip = rules.value(out) == 0
     if not rules.may_hold(tip):
         return g * (operand / out)
     return g * (operand / rules.where(1.0, out, condition=tip))

@@ -295,7 +295,7 @@ def root_of_squares(x: Any, axis: Any, keepdims: bool) -> Any:
 
 def _root(square: Any) -> Any:
     """Take the square root, with slope 0 where the square is 0: a norm has its tip there."""
-    zero = np.equal(square.data, 0)
+    zero = square.data == 0
     if not may_hold(zero):
         return rules.sqrt(square)
     return rules.where(0.0, rules.sqrt(rules.where(1.0, square, condition=zero)), condition=zero)

@@ -280,7 +280,7 @@ def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
         return (b * uniform_entry(g)) * (a if b == 2.0 else pow_(a, b - 1.0))
     if type(value(a)) is float and value(a) > 0:
         return g * (b * pow_(a, b - 1))
-    sloped = np.not_equal(value(b), 0)
+    sloped = value(b) != 0
     return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
 
 
@@ -288,7 +288,7 @@ def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/db = a^b log a, whose limit is 0 where a = 0 and b >= 0.
     if type(value(a)) is float and value(a) > 0:
         return g * (out * log(a))  # in the dtype of b
-    limit = np.equal(value(a), 0) & np.greater_equal(value(b), 0)
+    limit = (value(a) == 0) & (value(b) >= 0)
     return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
 
 
@@ -363,7 +363,8 @@ def _sigmoid_vjp(g: Value, out: Value, a: Value) -> Value:
 
 def _distance(a: Value, b: Value) -> Value:
     """Compute ``a - b``, but 0 between equal infinities."""
-    alike = np.isinf(value(a)) & np.equal(value(a), value(b))
+    x = value(a)
+    alike = (x.elementwise("isinf") if is_symbol(x) else np.isinf(x)) & (x == value(b))
     return where(0.0, a - b, condition=alike) if may_hold(alike) else a - b
 
 

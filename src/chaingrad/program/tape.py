@@ -166,6 +166,8 @@ class Recorded(Symbol):
             raise TracingError(
                 f"program: np.{ufunc.__name__} with {method} or options is not written down"
             )
+        if _gives_a_truth_of_numpy(ufunc, inputs):
+            return self.tape.call(ufunc, inputs, {})
         return self.tape.add(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -281,6 +283,15 @@ class Recorded(Symbol):
         return self if order == tuple(range(self.ndim)) else self.tape.add(
             "transpose", (self,), axes=None if order == tuple(range(self.ndim))[::-1] else order
         )  # fmt: skip
+
+
+def _gives_a_truth_of_numpy(ufunc: Any, inputs: Sequence[Any]) -> bool:
+    """Return whether plain numbers give a bool that adds up as NumPy's and not as Python's 1."""
+    examples = [*map(example, inputs)]
+    if any(isinstance(x, ndarray | np.generic) for x in examples):
+        return False
+    with np.errstate(all="ignore"):
+        return isinstance(ufunc(*examples), np.bool_)
 
 
 def _is_square_of_truths(base: Any, exponent: Any) -> bool:

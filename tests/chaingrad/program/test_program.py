@@ -948,6 +948,29 @@ def test_a_power_of_truths_has_the_dtype_that_numpy_gives_it(power, reuse):
     np.testing.assert_allclose(dx, expected, rtol=1e-3)
 
 
+@pytest.mark.parametrize("a", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "factor",
+    [
+        lambda a: np.greater(a, 0) + np.greater(a, 0),  # true or true
+        lambda a: (a > 0) + (a > 0),  # one and one
+        lambda a: np.add(a > 0, a > 0),
+        lambda a: np.logical_not(a > 0) + np.less_equal(a, 0),
+        lambda a: 3 - np.greater(a, 0),
+        lambda a: ~np.greater(a, 0),
+        lambda a: np.isfinite(a) + np.equal(a, a),
+    ],
+)
+def test_truths_of_plain_numbers_add_up_as_in_numpy_where_numpy_made_them(factor, a):
+    def f(x, a):
+        return (x * factor(a)).sum()
+
+    step, x = program(f, (0,)), np.ones(2)
+    step(x, -1.0)  # where all of them are false
+    for got, expected in zip(step(x, a), value_and_grad(f, (0,))(x, a), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
 def test_a_boolean_is_a_number_where_it_is_differentiated():
     assert program(lambda x: x * 3.0)(True) == (3.0, 3.0)
 
