@@ -448,10 +448,9 @@ PLACES = {
     "atlas/museum": 1,
     "atlas/orders-and-sorts": 1,
     "foundations/autograd-engine": 1,
-    "mlp/forward-and-backward": 1,
     "practice/own-engine": 1,
 }
-FOLDED = {"frameworks/jax-backward-pass": 1}
+FOLDED = {"frameworks/jax-backward-pass": 1, "mlp/forward-and-backward": 1}
 
 
 def test_these_are_all_pages_with_players(site: Site) -> None:
