@@ -15,7 +15,7 @@ SLOPES = "foundations/chain-rule#four-slopes-and-nobody-nudges"
 FACTORING = "foundations/chain-rule#backprop-is-factoring"
 SHAPES = "mlp/matrix-equations#guessed-by-shapes"
 INDICES = "mlp/matrix-equations#derived-by-indices"
-PRODUCTS = "mlp/matrix-equations#four-products"
+PRODUCTS = "mlp/matrix-equations#a-layer-and-a-batch"
 LAYER = "mlp/matrix-equations#the-backward-pass-of-a-layer"
 BATCH = "mlp/matrix-equations#why-the-gradient-of-w-adds-up-the-examples"
 FORWARD = "mlp/forward-and-backward#the-forward-pass"
@@ -29,7 +29,7 @@ PAGES = {  # by their titles
     "foundations/computational-graph": "Computational graphs",
     "foundations/chain-rule": "The chain rule",
     "foundations/autograd-engine": "An autograd engine",
-    "mlp/matrix-equations": "Matrix equations",
+    "mlp/matrix-equations": "A batch, and softmax",
     "mlp/forward-and-backward": "Forward and backward",
     "cost/memory-and-rematerialization": "Memory and rematerialization",
     "cost/time-and-flops": "Time and FLOPs",

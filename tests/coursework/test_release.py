@@ -466,7 +466,7 @@ def test_what_is_released_can_be_graded(tmp_path: Path) -> None:
 def test_an_answer_that_fails_stops_the_release(tmp_path: Path, capsys: Any) -> None:
     book = tmp_path / "book"
     (book / "chapters").mkdir(parents=True)
-    page = (ROOT / "chapters" / "mlp" / "matrix-equations.md").read_text(encoding="utf-8")
+    page = (ROOT / "chapters" / "atlas" / "layers-by-hand.md").read_text(encoding="utf-8")
     (book / "chapters" / "page.md").write_text(
         page.replace("return dH * ((H > 0) & (H < 6))", "return dH")
     )

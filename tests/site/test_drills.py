@@ -355,7 +355,7 @@ def test_python_comes_with_the_first_check_and_not_before(page: Page) -> None:
         type_lines(page, lines)
         assert words.lower() in check(page).lower()
     assert len(page.workers) == workers == 1
-    lesson = page.get_by_role("link", name="Matrix equations")
+    lesson = page.get_by_role("link", name="A batch, and softmax")
     assert "#why-the-gradient" in (lesson.get_attribute("href") or "")
 
 
