@@ -117,6 +117,22 @@ def test_the_engine_keeps_the_hidden_values_and_the_error(seed: int) -> None:
     assert kept & {"z", "h", "o", "L", "s", "J", "sub"} == {"h", "sub"}
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_step_fades_the_difference_of_two_squared_norms(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d, h, q = rng.integers(1, 6, 4)
+    shapes = (h, d), (q, h), (n, d), (n, q)
+    A, B, X, Y = (rng.normal(size=shape) for shape in shapes)
+    rate, lam = rng.uniform(0, 0.5, 2)
+    of_batch = defined("atlas/training-on-digits")["gradients"]
+    imbalance = defined("atlas/training-on-digits")["imbalance"]
+    dA, dB = of_batch(A, B, X, Y, 0.0)
+    decay = 1 - rate * lam
+    after = imbalance(decay * A - rate * dA, decay * B - rate * dB)
+    expected = decay**2 * imbalance(A, B) + rate**2 * imbalance(dA, dB)
+    np.testing.assert_allclose(after, expected, rtol=1e-9, atol=1e-9 * abs(expected).max())
+
+
 @pytest.mark.parametrize("name", ["tanh", "sigmoid", "relu"])
 def test_a_slope_of_the_output_saves_an_array(name: str) -> None:
     z = Node(np.linspace(-1, 1, 5)) * 1.0
