@@ -116,6 +116,24 @@ QUESTIONS = {
     "vanishing gradient": {"chapters/frameworks/pytorch-training-loop.html#watching-gradients"},
     "chain rule": {"chapters/foundations/chain-rule.html#the-chain-rule"},
     "jax": {"chapters/frameworks/jax-backward-pass.html#the-backward-pass-in-jax"},
+    "grad is None": {"chapters/reference/symptoms.html#grad-is-none-why-is-my-gradient-none"},
+    "loss is nan": {"chapters/reference/symptoms.html#the-loss-is-nan"},
+    "nan only with where": {
+        "chapters/reference/symptoms.html#nan-only-with-where-the-double-where"
+    },
+    "memory grows every step": {
+        "chapters/reference/symptoms.html#memory-grows-every-step-a-leak-in-the-training-loop"
+    },
+    "layers in a list are not trained": {
+        "chapters/reference/symptoms.html#layers-in-a-list-are-not-trained-model-parameters-is-empty"
+    },
+    "backward through the graph a second time": {
+        "chapters/reference/symptoms.html"
+        "#trying-to-backward-through-the-graph-a-second-time-retain-graph-or-detach"
+    },
+    "gradient of embedding with repeated indices": {
+        "chapters/mlp/layers-of-today.html#embedding-a-table-that-is-read"
+    },
     "memory": {"chapters/cost/memory-and-rematerialization.html#memory-and-rematerialization"},
 }
 
