@@ -38,14 +38,17 @@ def player(page: Page) -> bytes:
     page.set_viewport_size({"width": 1440, "height": 900})
     player = page.locator(".chaingrad-player").first
     player.get_by_role("button", name="Backward").click()
-    while "∂loss/∂w" not in player.locator(".cg-words").inner_text():
+    while not player.locator(".cg-words").inner_text().startswith("w.grad"):
         player.get_by_role("button", name="One step forward").click()
     page.evaluate("document.activeElement.blur()")
     page.mouse.move(0, 0)
     return player.screenshot()
 
 
-PICTURES: dict[str, Callable[[Page], bytes]] = {"page": first_page, "player": player}
+PICTURES: dict[str, tuple[str, Callable[[Page], bytes]]] = {  # by what they are named
+    "page": ("intro", first_page),
+    "player": ("foundations/autograd-engine", player),
+}
 
 
 def within_limit(png: bytes) -> bytes:
@@ -63,8 +66,8 @@ def take(site: Path, target: Path) -> None:
     with opened(site, device_scale_factor=1.5, reduced_motion="reduce") as page:
         for theme in THEMES:
             page.emulate_media(color_scheme=theme)
-            for name, picture in PICTURES.items():
-                page.goto(f"{ADDRESS}chapters/intro.html")
+            for name, (chapter, picture) in PICTURES.items():
+                page.goto(f"{ADDRESS}chapters/{chapter}.html")
                 page.evaluate("document.fonts.ready")
                 (target / f"{name}-{theme}.png").write_bytes(within_limit(picture(page)))
 

@@ -15,7 +15,7 @@ from tests.support import ROOT
 
 SHOWN = {  # colours of the palette, and pixels that have them
     "page": {"leaf": 20_000, "global": 4_000, "ink": 2_000},
-    "player": {"leaf": 10_000, "visited-line": 2_000, "global": 2_000, "local": 100},
+    "player": {"leaf": 10_000, "node-line": 1_000, "global": 2_000, "local": 100},
 }
 THEMES = ("light", "dark")
 
