@@ -471,8 +471,7 @@ def _undo_reduction(g: Value, a: Value, axis: Any, keepdims: bool) -> Value:
 def _extremum(name: str, of_array: Callable[..., Any]) -> Rule:
     def vjp(g: Value, out: Value, a: Value, axis: Any, keepdims: bool) -> Value:
         x, top = value(a), _undo_reduction(value(out), value(a), axis, keepdims)
-        best = x == top if is_symbol(x) else np.equal(x, top)  # a plain number's has no astype
-        best = best.astype(float_dtype(value(g)))
+        best = (x == top if is_symbol(x) else np.equal(x, top)).astype(float_dtype(value(g)))
         share = g / best.sum(axis=axis, keepdims=keepdims)
         return _undo_reduction(share, a, axis, keepdims) * best
 
