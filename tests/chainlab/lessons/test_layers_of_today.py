@@ -1,18 +1,8 @@
 """What *Layers of today* draws."""
 
 import numpy as np
-import pytest
 
 from chainlab.lessons.layers_of_today import draw_norm, draw_uses
-from chainview.plots import Plot
-
-
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is told of each plot."""
-    told: list[str] = []
-    monkeypatch.setattr(Plot, "show", lambda _, alt: told.append(alt))
-    return told
 
 
 def test_the_uses_are_told(shown: list[str]) -> None:

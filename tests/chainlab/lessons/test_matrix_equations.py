@@ -1,10 +1,8 @@
 """What *A batch, and softmax* draws."""
 
 import numpy as np
-import pytest
 
 from chainlab.lessons.matrix_equations import draw_pulls, draw_sums, numerical
-from chainview.plots import Plot
 
 
 def test_the_sums_are_of_whole_numbers_and_right() -> None:
@@ -12,16 +10,14 @@ def test_the_sums_are_of_whole_numbers_and_right() -> None:
     assert "dW_11 takes column 1 of dZ and column 1 of X: 2·2 + (−1)·3" in figure.alt
 
 
-def test_the_pulls_are_told_with_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[str] = []
-    monkeypatch.setattr(Plot, "show", lambda _, alt: told.append(alt))
+def test_the_pulls_are_told_with_their_numbers(shown: list[str]) -> None:
     labels = np.arange(10)
     before, after = np.full((10, 10), 0.1), np.zeros((10, 10))
     before[labels, labels] = -0.9
     after[labels, labels] = -np.arange(10) / 10
     draw_pulls(before, after, labels)
-    assert "the right class has -0.90 on average" in told[0]
-    assert told[0].endswith("0.00, -0.10, -0.20, -0.30, -0.40, -0.90, -0.80, -0.70.")
+    assert "the right class has -0.90 on average" in shown[0]
+    assert shown[0].endswith("0.00, -0.10, -0.20, -0.30, -0.40, -0.90, -0.80, -0.70.")
 
 
 def test_differences_leave_the_array_as_it_was() -> None:

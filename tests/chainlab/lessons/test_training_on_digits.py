@@ -1,18 +1,8 @@
 """What *Training on digits* draws."""
 
 import numpy as np
-import pytest
 
 from chainlab.lessons.training_on_digits import draw_losses, draw_weights
-from chainview.plots import Plot
-
-
-@pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is told of each plot."""
-    told: list[str] = []
-    monkeypatch.setattr(Plot, "show", lambda _, alt: told.append(alt))
-    return told
 
 
 def test_the_losses_are_told_with_their_numbers(shown: list[str]) -> None:
