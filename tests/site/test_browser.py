@@ -1,7 +1,10 @@
 """The built site in a real browser: search, themes, the keyboard, paper."""
 
+import string
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.site.audit import DESKTOP, IDLE
 from tests.support import sampled
@@ -38,6 +41,60 @@ def test_search_says_when_nothing_is_found(browser: Browser, address: str) -> No
     page = browser.new_page()
     page.goto(f"{address}/search.html?q=zyzzyva")
     page.get_by_text("Nothing in the course matches “zyzzyva”").wait_for()
+    page.close()
+
+
+PRINTABLE = string.digits + string.ascii_letters + string.punctuation + " ."
+EDITORS = {
+    "cell": ("foundations/computational-graph", "div.cell"),
+    "answer": ("practice/your-problems", ".live-answer"),
+    "file": ("practice/own-engine", "div.cell:has(.live-download)"),
+    "workbench": ("practice/workbench", "#workbench"),
+}
+
+
+def type_by_keyboard(page: Page, text: str) -> None:
+    page.keyboard.type(text)
+
+
+def type_by_phone(page: Page, text: str) -> None:
+    """A keyboard on the screen doesn't say which key it was: the text comes by itself."""
+    session = page.context.new_cdp_session(page)
+    key = {"key": "Unidentified", "windowsVirtualKeyCode": 229}
+    for letter in text:
+        session.send("Input.dispatchKeyEvent", {"type": "rawKeyDown", **key})
+        session.send("Input.insertText", {"text": letter})
+        session.send("Input.dispatchKeyEvent", {"type": "keyUp", **key})
+
+
+def emptied_editor(page: Page, place: str) -> Locator:
+    """The first editor there, opened if need be, with the focus and no text in it."""
+    box = page.locator(f"{place}:has(.live-edit, .cm-content)").first
+    opens = box.locator(".live-edit")
+    if opens.count():
+        opens.click()
+    text = box.locator(".cm-content")
+    text.click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.press("Delete")
+    return text
+
+
+@pytest.mark.parametrize("type_in", [type_by_keyboard, type_by_phone])
+@pytest.mark.parametrize("kind", EDITORS)
+def test_every_character_can_be_typed_into_an_editor(
+    browser: Browser, address: str, kind: str, type_in: Callable[[Page, str], None]
+) -> None:
+    """And the keys that scripts of a page listen to stay in the editor."""
+    name, place = EDITORS[kind]
+    page = browser.new_page(viewport={"width": DESKTOP, "height": 900})
+    page.goto(f"{address}/chapters/{name}.html")
+    text = emptied_editor(page, place)
+    type_in(page, PRINTABLE)
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"):
+        page.keyboard.press(key)
+    expect(text).to_be_focused()
+    assert text.text_content() == PRINTABLE
     page.close()
 
 
