@@ -45,10 +45,12 @@ exp2: Rule = _function("exp2", lambda g, out, a: g * (out * _LOG2), lambda a: 2.
 
 
 def _hypot_share(g: Value, out: Value, operand: Value) -> Value:
-    # d hypot(a, b)/da = a / hypot(a, b): at the tip, where both are 0, the slope is taken as 0
+    # d hypot(a, b)/da = a / hypot(a, b): at the tip, where both are 0, the slope is taken as 0,
+    # which nearby turns without bound
     tip = rules.value(out) == 0
     if not rules.may_hold(tip):
         return g * (operand / out)
+    operand = rules.steep(operand, operand, condition=tip)
     return g * (operand / rules.where(1.0, out, condition=tip))
 
 

@@ -505,6 +505,9 @@ FACTS: dict[str, Facts] = {
     "cumsum": _of_entries(flops=_cumsum_flops, reads=((),), share=_turned, scratch=()),
     # moving entries
     "alias": _moving(passes_on=(INPUT,), formula="{0}"),
+    "tip": _moving(passes_on=(INPUT,), formula="{0}"),
+    "steep": _moving(reads=((), ()), passes_on=(LEFT,), formula="{0}"),
+    "no_slope": _moving(),
     "cast": _moving(passes_on=(INPUT,)),
     "reshape": _moving(
         passes_on=(INPUT,), share=_reshaped, expects="the number of entries must stay the same",

@@ -274,6 +274,9 @@ def _in_float32(compute: Callable[[Any], Any], x: Any) -> Any:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Take the root of the sum of squares along ``axis``; the slope at 0 is taken as 0.
 
+    The second derivative is nan there, also of a smooth function such as the norm's square: write
+    that as `~chaingrad.node.Node.squared_norm` or ``(x * x).sum()``.
+
     Arguments in the order of ``np.linalg.norm``; ``ord`` may say 2 of vectors, "fro" of matrices.
 
     Raises:
@@ -294,10 +297,14 @@ def root_of_squares(x: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def _root(square: Any) -> Any:
-    """Take the square root, with slope 0 where the square is 0: a norm has its tip there."""
+    """Take the square root, with slope 0 where the square is 0: a norm has its tip there.
+
+    The derivative of that slope is nan there, since near a tip slopes turn without bound.
+    """
     zero = square.data == 0
     if not may_hold(zero):
         return rules.sqrt(square)
+    square = rules.tip(square, condition=zero)
     return rules.where(0.0, rules.sqrt(rules.where(1.0, square, condition=zero)), condition=zero)
 
 

@@ -274,6 +274,7 @@ def _power(a: Any, b: Any) -> Any:
 
 def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     # d(a^b)/da = b a^(b-1), but 0 wherever b = 0: a^0 is 1 for every a, and 0 * 0^-1 would be nan.
+    # By b it changes like a^(b-1) log a, without bound near a = 0 where b <= 1.
     if type(b) is float and b == 0.5:
         return _divide(0.5 * g, sqrt(a))
     if type(b) is float and b:
@@ -281,15 +282,25 @@ def _power_base(g: Value, out: Value, a: Value, b: Value) -> Value:
     if type(value(a)) is float and value(a) > 0:
         return g * (b * pow_(a, b - 1))
     sloped = value(b) != 0
-    return g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
+    share = g * where(b * pow_(where(a, 1.0, condition=sloped), b - 1), 0.0, condition=sloped)
+    return _steep_power(share, b, a, b)
 
 
 def _power_exponent(g: Value, out: Value, a: Value, b: Value) -> Value:
-    # d(a^b)/db = a^b log a, whose limit is 0 where a = 0 and b >= 0.
+    # d(a^b)/db = a^b log a, whose limit is 0 where a = 0 and b >= 0; its own slope is finite there
+    # only where b > 1.
     if type(value(a)) is float and value(a) > 0:
         return g * (out * log(a))  # in the dtype of b
     limit = (value(a) == 0) & (value(b) >= 0)
-    return g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
+    share = g * where(0.0, out * log(where(1.0, a, condition=limit)), condition=limit)
+    return _steep_power(share, a, a, b)
+
+
+def _steep_power(share: Value, by: Value, a: Value, b: Value) -> Value:
+    if not isinstance(by, Traced):
+        return share
+    sharp = (value(a) == 0) & (value(b) >= 0) & (value(b) <= 1)
+    return steep(share, by, condition=sharp) if may_hold(sharp) else share
 
 
 add: Rule = rule("add", operator.add, None, None)
@@ -443,6 +454,36 @@ clip: Rule = rule(
     lambda g, out, a, low, high: g * ((value(a) >= low) & (value(a) <= high)),
 )
 alias: Rule = rule("alias", lambda a: a, None)
+
+# At the tip of a norm we take the slope 0, but near it the slope turns by 1/|x|, so the derivative
+# of that slope is no number there. We mark such places, and only such: the slope of a corner, as
+# of |x| or relu, is flat on both sides, and its derivative is taken as 0, as everybody takes it.
+# `tip` marks where the slope of what is computed from ``a`` is chosen; `steep` marks a share ``g``
+# that changes without bound with ``a``. Both change no value and no first derivative.
+tip: Rule = rule(
+    "tip",
+    lambda a, condition: a,
+    lambda g, out, a, condition: steep(g, a, condition=condition),
+)
+steep: Rule = rule(
+    "steep",
+    lambda g, a, condition: g,
+    None,
+    lambda g, out, share, a, condition: no_slope(a, condition=condition),
+)
+
+
+def _no_slope(a: Any, condition: Any) -> Any:
+    dtype = float_dtype(a)
+    kind = float if dtype == _FLOAT64 else dtype.type
+    return _where(kind(math.nan), kind(0.0), condition)
+
+
+no_slope: Rule = rule(
+    "no_slope",
+    _no_slope,
+    lambda g, out, a, condition: no_slope(a, condition=condition),
+)
 cast: Rule = rule(
     "cast", lambda a, dtype: a.astype(dtype) if is_symbol(a) else np.asarray(a, dtype), None
 )

@@ -355,7 +355,8 @@ OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky"}
 OF_MATRICES |= {"eigh", "eigvalsh", "svd", "svdvals", "over_gaps"}  # refused: test_facts.py
 BY_FORMULA = {"matmul", "einsum", "logsumexp", "scatter", *OF_MATRICES}  # below
 UNCOUNTED = {"alias", "cast", "clip", "where", "relu", "maximum", "minimum", "max", "min",
-             "reshape", "broadcast_to", "transpose", "getitem", "concatenate", "abs"}  # fmt: skip
+             "reshape", "broadcast_to", "transpose", "getitem", "concatenate", "abs", "tip",
+             "steep", "no_slope"}  # fmt: skip
 
 
 def options_of(name, shape, axis, keepdims, ones=np.ones):

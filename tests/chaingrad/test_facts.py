@@ -93,6 +93,15 @@ class Drawn:
     def of_clip(self):
         return [self.array(*self.shape)], {"low": 0.3, "high": 0.6}
 
+    def of_tip(self):
+        return [self.array(*self.shape)], {"condition": self.random.random(self.shape) < 0.5}
+
+    of_no_slope = of_tip
+
+    def of_steep(self):
+        inputs, options = self.of_tip()
+        return [*inputs, self.array(*self.shape)], options
+
     def of_cast(self):
         dtype = self.choice.choice([x for x in DTYPES if x != self.dtype])
         return [self.array(*self.shape)], {"dtype": np.dtype(dtype)}

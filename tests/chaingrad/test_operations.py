@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import chaingrad
-from chaingrad import AnomalyError, Node, detect_anomaly, grad, no_grad
+from chaingrad import AnomalyError, Node, detect_anomaly, grad, hessian, no_grad, program
 from chaingrad.rules import RULES, rule, value
 
 V = np.array([0.5, 1.5, 2.5])
@@ -287,3 +287,47 @@ def test_nodes_are_formatted_as_their_values():
 def test_forms_of_a_call_that_nodes_do_not_take(call, message):
     with pytest.raises(TypeError, match=message):
         call(Node(M))
+
+
+TIPS = {
+    "norm": lambda x: np.linalg.norm(x) ** 2,
+    "norms of rows": lambda x: (np.linalg.norm(x.reshape(2, 2), axis=1) ** 2).sum(),
+    "Frobenius": lambda x: np.linalg.norm(x.reshape(2, 2)) ** 2,
+    "matrix_norm": lambda x: np.linalg.matrix_norm(x.reshape(2, 2)) ** 2,
+    "vector_norm": lambda x: np.linalg.vector_norm(x, keepdims=True).sum() ** 4,
+    "norm itself": lambda x: np.linalg.norm(x),
+    "std": lambda x: np.std(x) ** 2,
+    "hypot": lambda x: (np.hypot(x[:2], x[2:]) ** 2).sum(),
+    "hypot with a constant": lambda x: (np.hypot(x, np.zeros(4)) ** 2).sum(),
+    "half precision": lambda x: np.linalg.norm(x.astype(np.float16)) ** 2,
+    "single precision": lambda x: np.linalg.norm(x.astype(np.float32)) ** 2,
+}
+
+
+@pytest.mark.parametrize("name", TIPS)
+def test_a_slope_chosen_at_a_tip_has_no_derivative(name):
+    f, zero = TIPS[name], np.zeros(4)
+    np.testing.assert_array_equal(grad(f)(zero), 0)
+    assert np.isnan(np.diag(hessian(f, zero))).all()
+    third = grad(lambda x: grad(lambda x: grad(f)(x) @ np.ones(4))(x) @ np.ones(4))
+    assert np.isnan(third(zero)).all()
+    _, slope = program(lambda x: grad(f)(x).sum())(zero)
+    assert np.isnan(slope).all()
+
+
+def test_a_tip_leaves_what_is_beside_it_alone():
+    at = np.array([0.0, 0.0, 3.0, 4.0])
+    for f in (TIPS["norms of rows"], lambda x: (np.hypot(x[::2], x[1::2]) ** 2).sum()):
+        np.testing.assert_allclose(hessian(f, at)[2:, 2:], 2 * np.eye(2), atol=1e-15)
+    for f in (np.abs, lambda x: np.maximum(x, 0.0), lambda x: x.relu()):  # corners stay flat
+        assert hessian(lambda x, f=f: f(x).sum(), at).tolist() == np.zeros((4, 4)).tolist()
+
+
+@pytest.mark.parametrize(("at", "right"), [
+    ((0.0, 2.0), [[2, 0], [0, 0]]), ((0.0, 1.0), None), ((0.0, 0.5), None), ((0.0, 0.0), None),
+])  # fmt: skip
+def test_a_power_of_0_has_no_wrong_second_derivative(at, right):
+    with np.errstate(all="ignore"):
+        found = hessian(lambda x: x[0] ** x[1], np.array(at))
+    expected = np.full((2, 2), np.nan) if right is None else right
+    np.testing.assert_array_equal(found, expected)

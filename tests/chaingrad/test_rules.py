@@ -326,6 +326,7 @@ def test_every_rule_is_compared():
     covered |= {"concatenate", "cast", "cumsum", "einsum"}  # cast: test_node.py, dtypes
     covered |= {"cross_entropy", "binary_cross_entropy"}  # test_losses.py
     covered |= {*OF_MATRICES, "over_gaps"}  # test_linalg.py
+    covered |= {*OF_TIPS}  # test_operations.py
     assert set(RULES) == covered
 
 
@@ -545,6 +546,8 @@ def test_a_gradient_held_in_bytes_is_not_taken_for_a_repeated_one():
 
 # Computed by LAPACK, which has no half precision.
 OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky", "eigvalsh", "eigh", "svdvals", "svd"}
+OF_TIPS = {"tip", "steep", "no_slope"}
+FLAT = {"condition": np.zeros((2, 3), bool)}
 OPERANDS = {  # of each rule: inputs and options
     "where": ([(2, 3), (2, 3)], {"condition": np.array([True, False, True])}),
     "cast": ([(2, 3)], {"dtype": np.dtype(np.float64)}),
@@ -566,6 +569,9 @@ OPERANDS = {  # of each rule: inputs and options
     "binary_cross_entropy": ([(2, 3)], {"labels": np.full((2, 3), 0.3)}),
     "einsum": ([(2, 3), (3, 4)], {"subscripts": "ij,jk->ik"}),
     **dict.fromkeys(OF_MATRICES, ([(2, 3, 3)], {})),
+    "tip": ([(2, 3)], FLAT),
+    "no_slope": ([(2, 3)], FLAT),
+    "steep": ([(2, 3), (2, 3)], FLAT),
     "solve": ([(2, 3, 3), (3, 2)], {}),
 }
 
