@@ -49,6 +49,9 @@ ALONE = (
     "chapters/frameworks/pytorch-profiling",
 )
 MEMORY = 1.5e9  # bytes that a page with PyTorch and JAX may take
+# PyTorch built for CUDA warns, where there is no GPU, once something imports its C++ extensions, as
+# `torch.utils.benchmark` and `torch.compile` do. A page has to look the same on every machine.
+QUIET = {"TORCH_LOGS": "-torch.utils.cpp_extension"}
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 RAISED = re.compile(r"^-+> *\d+ (.+)$", re.MULTILINE)
 
@@ -241,7 +244,7 @@ def run(page: Page, timeout: int, progress: Progress, environment: dict[str, str
         client.log.setLevel(logging.CRITICAL)  # errors are also raised
         client.execute(
             cwd=folder,
-            env=os.environ | environment,
+            env=os.environ | QUIET | environment,
             stdout=progress.file,  # what a kernel prints outside of the cells' outputs
             stderr=progress.file,
         )
