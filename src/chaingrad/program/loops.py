@@ -60,7 +60,7 @@ class Loop:
     def count_with(self, name: Callable[[], str]) -> str:
         """Choose what the variable counts, and write the head of the loop."""
         steps = Counter(
-            (step.slope, step.start) for x in self.inner for step in _steps(dict(x.options))
+            (step.slope, step.start) for x in self.inner for step in changing(dict(x.options))
         )
         unit = {c: n for c, n in steps.items() if abs(c[0]) == 1}
         self.counts = a, b = max(unit, key=lambda c: (unit[c], c)) if unit else (1, 0)
@@ -90,15 +90,15 @@ class Step:
         return text + (f" {'+' if more > 0 else '-'} {abs(more)}" if more else "")
 
 
-def _steps(x: Any) -> Iterator[Step]:
+def changing(x: Any) -> Iterator[Step]:
     """Yield the numbers in the options of an operation that change with the step."""
     if isinstance(x, Step):
         yield x
     elif isinstance(x, slice):
-        yield from _steps((x.start, x.stop, x.step))
+        yield from changing((x.start, x.stop, x.step))
     elif isinstance(x, dict | tuple):
         for part in x.values() if isinstance(x, dict) else x:
-            yield from _steps(part)
+            yield from changing(part)
 
 
 def is_inline(x: Recorded) -> bool:

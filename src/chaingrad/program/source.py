@@ -14,7 +14,7 @@ from chaingrad.program import looping
 from chaingrad.program.assembly import Term, lie_apart, taken_apart
 from chaingrad.program.calls import Slot
 from chaingrad.program.line import Line
-from chaingrad.program.loops import Loop, Step
+from chaingrad.program.loops import Loop, Step, changing
 from chaingrad.program.tape import (
     BITS,
     ELEMENTWISE,
@@ -636,6 +636,9 @@ class Writer:
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
             lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
         apart = not any(piece.parts for piece, *_ in pieces)
+        apart = apart and not any(
+            any(changing(part.template)) for part in given
+        )  # elsewhere in each
         apart = apart and lie_apart(x.shape, (part.template for part in given))
         for i, part in enumerate(given):
             is_more = bool(base or (i and not apart))
