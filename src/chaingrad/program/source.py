@@ -29,13 +29,14 @@ from chaingrad.rules import TracingError
 WIDTH = 84  # of what a line computes; a longer one is written in two
 SHORT = 46  # what is used once and longer than that gets a line of its own
 
-# How tightly Python's operators bind.
+# How tightly Python's operators bind. // and % do as * does, but no sign may pass them: -(x // y)
+# isn't -x // y.
 (
-    ATOM, POWER, UNARY, TIMES, PLUS, AND, OR, COMPARED, NOT, BOTH, EITHER, CHOICE
-) = range(20, 8, -1)  # fmt: skip
+    ATOM, POWER, UNARY, TIMES, WHOLE, PLUS, AND, OR, COMPARED, NOT, BOTH, EITHER, CHOICE
+) = range(20, 7, -1)  # fmt: skip
 _BINARY = {
     "add": ("+", PLUS), "subtract": ("-", PLUS), "multiply": ("*", TIMES), "divide": ("/", TIMES),
-    "matmul": ("@", TIMES), "floor_divide": ("//", TIMES), "remainder": ("%", TIMES),
+    "matmul": ("@", TIMES), "floor_divide": ("//", WHOLE), "remainder": ("%", WHOLE),
     "less": ("<", COMPARED), "less_equal": ("<=", COMPARED), "greater": (">", COMPARED),
     "greater_equal": (">=", COMPARED), "equal": ("==", COMPARED), "not_equal": ("!=", COMPARED),
     "bitwise_and": ("&", AND), "bitwise_or": ("|", OR),
@@ -398,11 +399,16 @@ class Writer:
 
     def operand(self, x: Recorded, above: int, beside: Recorded | None = None) -> str:
         """Write an operand, in parentheses if it binds less tightly than the code around it."""
+        return parenthesised(*self._put_down(x, beside), above)
+
+    def _put_down(self, x: Recorded, beside: Recorded | None = None) -> tuple[str, int]:
+        """Write an operand bare, and say how tightly that binds."""
         if x.op == "constant":
-            text, binds = self._constant(x, beside)
-        else:
-            text, binds = (self.name[x], ATOM) if x in self.name else self._text(x)
-        return f"({text})" if binds < above else text
+            return self._constant(x, beside)
+        return (self.name[x], ATOM) if x in self.name else self._text(x)
+
+    def _binds(self, x: Recorded) -> int:
+        return self._put_down(x)[1]
 
     def listed(self, operands: Iterable[Recorded]) -> str:
         """Write the operands as arguments of a call."""
@@ -422,7 +428,9 @@ class Writer:
         if has_sign and op in _BINARY:
             sign, binds = _BINARY[op]
             left = self.operand(args[0], binds + (binds == COMPARED), args[1])
-            right = self.operand(args[1], binds + 1, args[0])
+            right = self.operand(args[1], (TIMES if binds == WHOLE else binds) + 1, args[0])
+            if self._binds(args[1]) == WHOLE:
+                return f"{left} {sign} {right}", binds
             return f"{left} {signed(sign, right, args[1])}", binds
         if has_sign and op in _UNARY:
             sign, binds = _UNARY[op]
@@ -636,9 +644,7 @@ class Writer:
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
             lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
         apart = not any(piece.parts for piece, *_ in pieces)
-        apart = apart and not any(
-            any(changing(part.template)) for part in given
-        )  # elsewhere in each
+        apart = apart and not any(any(changing(part.template)) for part in given)
         apart = apart and lie_apart(x.shape, (part.template for part in given))
         for i, part in enumerate(given):
             is_more = bool(base or (i and not apart))
@@ -679,13 +685,11 @@ class Writer:
             x = x.args[0] if _is_repeated(x) and (text or len(terms) == 1) else x
             if x.op == "negative" and x not in self.name:
                 x, sign = x.args[0], -sign
-            said, binds = (self.operand(x, CHOICE), ATOM if x in self.name else PLUS)
-            if x not in self.name:
-                said, binds = self._text(x) if x.op != "constant" else self._constant(x, None)
+            said, binds = self._put_down(x)
             if said[0] == "-" and binds >= TIMES:
                 said, sign = said[1:], -sign
-            if sign < 0 and binds <= PLUS:
-                said = f"({said})"
+            if sign < 0 or len(terms) > 1:
+                said = parenthesised(said, binds, PLUS if sign > 0 else PLUS + 1)
             if not text:
                 text = said if sign > 0 else f"-{said}"
             else:
@@ -711,7 +715,9 @@ class Writer:
         index, said = part.index, self._sum(part.terms)
         takes = (is_more or part.repeats) and len(part.terms) == 1 and said[0] == "-"
         if takes:
-            said = self._sum([(-sign, x) for sign, x in part.terms])
+            opposite = self._sum([(-sign, x) for sign, x in part.terms])
+            takes = opposite[0] != "-"
+            said = opposite if takes else said
         if part.repeats:
             index = f"np.s_[{index}]" if ":" in index or "..." in index else index
             index = f"({index})" if "," in index and "np.s_" not in index else index
@@ -796,6 +802,11 @@ class _ArrayPart:
     template: Any
     repeats: bool  # whether the index may name an entry twice
     terms: list[Term]
+
+
+def parenthesised(text: str, binds: int, needed: int) -> str:
+    """Put a text into parentheses if it binds less tightly than the code around it needs."""
+    return f"({text})" if binds < needed else text
 
 
 def signed(sign: str, text: str, x: Recorded) -> str:
