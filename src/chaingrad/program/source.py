@@ -853,8 +853,10 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
         text = writer.operand(x, CHOICE)
         if not x.is_array or not (x.shape or x.op in (*VIEWS, "call", "input", "constant", "item")):
             return text
-        if x.op == "broadcast_to" and x.args[0].is_constant:
-            return text  # np.zeros and the like
+        if x.op == "broadcast_to" and x.args[0].is_constant:  # np.zeros and the like
+            is_new = x not in writer.name or x not in taken
+            taken.add(x)
+            return text if is_new else f"{text}.copy()"
         base = memory_of(x)
         # One entry in many places; or what NumPy made, which may show an operand of its.
         unsure = any(y.op in ("broadcast_to", "call", "state", "kept") for y in _shown(x))

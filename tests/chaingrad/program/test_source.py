@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from chaingrad import program, value_and_grad
+from chaingrad import Node, program, value_and_grad
 
 SCALARS = {
     "a penalty": lambda p: (p[0] - 1) ** 2 + 10 * np.where(p[0] < 0, p[0] ** 2, 0.0),
@@ -54,3 +54,29 @@ def test_an_entry_that_each_step_reads_twice(f, shape):
         return np.sum(f(x))
 
     np.testing.assert_allclose(program(g)(x)[1], value_and_grad(g)(x)[1], rtol=1e-13)
+
+
+CONSTANT = np.arange(3.0)
+SHARING = {
+    "one": lambda a, b: (a + b).sum(),
+    "none": lambda a, b: (a * a).sum(),
+    "nothing": lambda a, b: a[0] * 0.0,
+    "a constant": lambda a, b: (a * CONSTANT + b * CONSTANT).sum(),
+    "one gradient": lambda a, b: ((a + b) ** 2).sum(),
+    "rows": lambda a, b: a[0] + b[0] + (a[1:] + b[1:]).sum(),
+    "each other": lambda a, b: a @ b,
+}
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("f", SHARING.values(), ids=SHARING)
+def test_each_result_has_its_own_memory(f, reuse):
+    a, b = np.ones(3), np.ones(3)
+    nodes = [Node(a.copy()), Node(b.copy())]
+    by_arguments = program(f, argnums=(0, 1), reuse=reuse)
+    by_leaves = program(lambda: f(*nodes), by=nodes, reuse=reuse)
+    for step, args in [(by_arguments, (a, b)), (by_leaves, ())]:
+        results = [g for _ in range(3) for g in step(*args)[1]]
+        known = [*results, a, b, CONSTANT, *(node.data for node in nodes)]
+        for one, other in itertools.combinations(known, 2):
+            assert not np.shares_memory(one, other)
