@@ -540,7 +540,8 @@ class Writer:
         if x.is_array:
             return f"np.where({self.listed(x.args)})", ATOM
         condition, a, b = (self.operand(y, CHOICE + 1) for y in x.args)
-        if not self.plain:  # Python's 0.0 would raise where something is divided by it
+        # Python's 0.0 would raise where something is divided by it; np.float64 widens float32.
+        if self._exact and not self.plain:
             a, b = ("np.float64(0)" if text == "0.0" else text for text in (a, b))
         return f"{a} if {condition} else {b}", CHOICE
 

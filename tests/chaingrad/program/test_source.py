@@ -80,3 +80,11 @@ def test_each_result_has_its_own_memory(f, reuse):
         known = [*results, a, b, CONSTANT, *(node.data for node in nodes)]
         for one, other in itertools.combinations(known, 2):
             assert not np.shares_memory(one, other)
+
+
+@pytest.mark.parametrize("a", [1.0, -1.0])
+def test_each_branch_keeps_float32(a):
+    step = program(lambda p, a: (p * np.where(a > 0, a, 0.0)).sum())
+    gradient = step(np.ones(3, np.float32), a)[1]
+    assert gradient.dtype == np.float32
+    np.testing.assert_array_equal(gradient, np.full(3, max(a, 0.0)))
