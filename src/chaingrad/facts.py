@@ -567,4 +567,6 @@ FACTS: dict[str, Facts] = {
     "svdvals": Facts(reads=((INPUT,),), expects="matrices"),
     "svd": Facts(reads=((INPUT, RESULT),), expects="matrices"),
     "over_gaps": Facts(reads=((RESULT,),)),
+    "cofactors": Facts(reads=((INPUT,),), expects="square matrices"),
+    "cofactors_slope": Facts(reads=((RIGHT,), ()), expects="square matrices"),
 }  # fmt: skip

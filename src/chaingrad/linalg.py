@@ -4,6 +4,12 @@ Formulas :cite:`giles2008`: let S be the inverse of A. If A moves by dA, then S 
 the solution x = S b by -S dA x, and the logarithm of det A by tr(S dA). With A = L Lᵀ, dL is L
 times the lower triangle of L⁻¹ dA L⁻ᵀ, with half of its diagonal. A VJP transposes these.
 
+The gradient of det A holds its cofactors: det A times S, transposed. Where there
+is no inverse, or too large a one, they come from A = U diag(s) Vᵀ: det U det V times U diag(p) Vᵀ,
+where each p is the product of the s but one. In the bases U and V the second derivative, too, is
+that at a diagonal matrix: by the entries (i, i) and (j, j) the product of the s but these two, and
+by (i, j) and (j, i) minus that. The third derivative is nan there.
+
 With A = V diag(w) Vᵀ, dw is the diagonal of Vᵀ dA V, and dV is V times the rest of it, each entry
 (i, j) over wⱼ - wᵢ. Where two eigenvalues are equal, up to rounding, any rotation of their vectors
 is as good, and the derivative of the vectors is nan. With A = U diag(s) Vᵀ, the same holds for U
@@ -17,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chaingrad import arrays, operations, rules
+from chaingrad._products import without_both, without_each
 from chaingrad.rules import Rule, Value, rule, shape_of, value
 
 swap = rules.swap_last
@@ -48,12 +55,74 @@ def _in_each(g: Value) -> Value:
     return rules.reshape(g, shape=(*shape_of(g), 1, 1))
 
 
-det_: Rule = rule(
-    "det", lambda a: np.linalg.det(a), lambda g, out, a: _in_each(g * out) * swap(inv_(a))
+def _det_vjp(g: Value, out: Value, a: Value) -> Value:
+    if _by_inverse(g, value(out), a):
+        return _in_each(g * out) * swap(inv_(a))
+    return _in_each(g) * cofactors_(a)
+
+
+def _by_inverse(g: Value, det: Any, a: Value) -> bool:
+    """Return whether each determinant times the inverse gives the cofactors.
+
+    If they are to be differentiated, the inverse mustn't be so large that products of two of its
+    entries, which cancel, leave less than half of the digits.
+    """
+    if rules.is_symbol(det):
+        return True
+    limits = np.finfo(rules.float_dtype(det))
+    if not np.all((np.abs(det) >= limits.tiny) & (np.abs(det) < np.inf)):
+        return False
+    recorded = isinstance(g, rules.Traced) or isinstance(a, rules.Traced)
+    return not recorded or not np.any(np.linalg.cond(value(a)) > float(limits.eps) ** -0.5)
+
+
+def _factored(a: Any) -> tuple[Any, Any, Any, Any]:
+    """Compute U, the singular values along the first axis, Vᵀ, and det U det V.
+
+    LAPACK refuses a whole stack for an entry that isn't finite; here its matrix alone gets nan.
+    """
+    finite = np.isfinite(a).all(axis=(-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(finite, a, 0.0).astype(rules.float_dtype(a)))
+    sign = np.rint(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return u, np.moveaxis(s, -1, 0), vh, np.where(finite, sign, np.nan).astype(u.dtype)
+
+
+def _cofactors(a: Any) -> Any:
+    u, s, vh, sign = _factored(a)
+    others = np.moveaxis(without_each(s), 0, -1).astype(u.dtype)
+    return sign * (u * others[..., None, :]) @ vh
+
+
+def _cofactors_slope(g: Any, a: Any) -> Any:
+    u, s, vh, sign = _factored(a)
+    others = np.moveaxis(without_both(s), (0, 1), (-2, -1)).astype(u.dtype)
+    turned = np.swapaxes(u, -2, -1) @ g @ np.swapaxes(vh, -2, -1)
+    on_diagonal = others @ np.diagonal(turned, axis1=-2, axis2=-1)[..., None]
+    inner = on_diagonal * np.eye(a.shape[-1], dtype=u.dtype) - others * np.swapaxes(turned, -2, -1)
+    return sign * u @ inner @ vh
+
+
+cofactors_: Rule = rule("cofactors", _cofactors, lambda g, out, a: cofactors_slope_(g, a))
+cofactors_slope_: Rule = rule(
+    "cofactors_slope",
+    _cofactors_slope,
+    lambda g, out, of, a: cofactors_slope_(g, a),
+    lambda g, out, of, a: rules.no_slope(a, condition=np.ones(shape_of(a), bool)),
 )
-logdet_: Rule = rule(
-    "logdet", lambda a: np.linalg.slogdet(a)[1], lambda g, out, a: _in_each(g) * swap(inv_(a))
-)
+
+
+def _logdet_vjp(g: Value, out: Value, a: Value) -> Value:
+    singular = value(out) == -math.inf
+    if rules.is_symbol(singular) or not np.any(singular):
+        return _in_each(g) * swap(inv_(a))
+    singular = np.broadcast_to(np.asarray(singular)[..., None, None], shape_of(a))
+    regular = swap(inv_(rules.where(_eye(a), a, condition=singular)))
+    infinite = rules.div(cofactors_(a), np.where(singular, 0.0, 1.0).astype(_eye(a).dtype))
+    return _in_each(g) * rules.where(infinite, regular, condition=singular)
+
+
+det_: Rule = rule("det", lambda a: np.linalg.det(a), _det_vjp)
+logdet_: Rule = rule("logdet", lambda a: np.linalg.slogdet(a)[1], _logdet_vjp)
 
 
 def _cholesky_vjp(g: Value, out: Value, a: Value) -> Value:
@@ -185,12 +254,15 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def det(a: Any) -> Any:
-    """Compute the determinant of each matrix; its derivative needs the inverse."""
+    """Compute the determinant of each matrix; its gradient holds the cofactors."""
     return det_(a)
 
 
 def slogdet(a: Any) -> SlogdetResult:
-    """Compute the sign and the logarithm of the size of each determinant."""
+    """Compute the sign and the logarithm of the size of each determinant.
+
+    At a singular matrix the logarithm is -inf and its gradient isn't finite.
+    """
     return SlogdetResult(np.linalg.slogdet(value(a)).sign, logdet_(a))
 
 

@@ -26,7 +26,8 @@ DTYPES = (np.float16, np.float32, np.float64)
 BINARY = ("add", "sub", "mul", "div", "pow", "hypot", "arctan2", "logaddexp", "maximum", "minimum",
           "where")  # fmt: skip
 OF_MATRICES = ("inv", "det", "logdet", "cholesky", "solve")
-ITERATED = ("eigh", "eigvalsh", "over_gaps", "svd", "svdvals")  # nobody knows how often
+ITERATED = ("eigh", "eigvalsh", "over_gaps", "svd", "svdvals",  # nobody knows how often
+            "cofactors", "cofactors_slope")  # fmt: skip
 MEASURED = sorted({*FACTS} - {*ITERATED})
 
 
@@ -166,7 +167,11 @@ class Drawn:
         a = laid_out((a @ np.swapaxes(a, 1, 2) + 4 * np.eye(n)).astype(self.dtype), self.layout)
         return [a], {}
 
-    of_inv = of_det = of_logdet = of_cholesky = of_eigh = of_eigvalsh = of_matrices
+    of_inv = of_det = of_logdet = of_cholesky = of_eigh = of_eigvalsh = of_cofactors = of_matrices
+
+    def of_cofactors_slope(self):
+        (a,), _ = self.of_matrices()
+        return [a, a.copy()], {}
 
     def of_solve(self):
         (a,), _ = self.of_matrices()
@@ -207,7 +212,8 @@ def test_every_rule_has_a_row_and_every_row_a_rule():
 
 @pytest.mark.parametrize("name", ITERATED)
 def test_what_is_iterated_is_not_counted(name):
-    result = RULES[name](Node(np.diag([1.0, 2.0, 4.0])))
+    a = Node(np.diag([1.0, 2.0, 4.0]))
+    result = RULES[name](*[a] * len(RULES[name].vjps))
     for ask in (flops, lambda x: Ledger(x.sum()).training_peak()):
         with pytest.raises(TypeError, match=f"the rule {name} does not say"):
             ask(result)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chaingrad import Node, check_gradients, grad, hessian, program, value_and_grad
@@ -210,12 +210,95 @@ def test_floats_keep_their_dtype():
         assert a.grad.dtype == np.float32
 
 
-def test_a_singular_matrix_is_refused():
+def without(a, rows, columns):
+    return np.delete(np.delete(a, rows, 0), columns, 1)
+
+
+def minors(a):
+    """The gradient of a determinant, as Laplace has it."""
+    places = range(len(a))
+    return np.array([
+        [(-1) ** (i + j) * np.linalg.det(without(a, i, j)) for j in places] for i in places
+    ])  # fmt: skip
+
+
+def minors_of_minors(a):
+    n = len(a)
+    found = np.zeros((n,) * 4)
+    for i, j, k, m in np.ndindex(found.shape):
+        if i != k and j != m:
+            sign = (-1) ** (i + j + k - (k > i) + m - (m > j))
+            found[i, j, k, m] = sign * np.linalg.det(without(a, [i, k], [j, m]))
+    return found
+
+
+def of_rank(rank, order, random):
+    left, right = random.integers(-3, 4, (order, rank)), random.integers(-3, 4, (rank, order))
+    return left @ right * 1.0
+
+
+@settings(max_examples=30)
+@given(order=st.integers(1, 4), lost=st.integers(0, 3), seed=seeds)
+def test_a_determinant_has_its_cofactors_at_every_rank(order, lost, seed):
+    a = of_rank(max(order - lost, 0), order, np.random.default_rng(seed))
+    near = {"rtol": 1e-6, "atol": 1e-12 * max(1, np.abs(a).max()) ** order}
+    np.testing.assert_allclose(grad(np.linalg.det)(a), minors(a), **near)
+    np.testing.assert_allclose(hessian(np.linalg.det, a), minors_of_minors(a), **near)
+    as_float32 = grad(np.linalg.det)(a.astype(np.float32))
+    assert as_float32.dtype == np.float32
+    largest = max(1, np.abs(a).max()) ** order
+    np.testing.assert_allclose(as_float32, minors(a), rtol=1e-2, atol=1e-5 * largest)
+
+
+def test_a_singular_matrix_leaves_the_others_of_its_stack_alone():
+    stack = np.stack([np.ones((3, 3)), np.diag([2.0, 1.0, 0.0]), matrices(1, 3, 3)])
+    weights = np.array([1.0, 2.0, 3.0])
+    gradient = grad(lambda a: np.linalg.det(a) @ weights)(stack)
+    for share, weight, a in zip(gradient, weights, stack, strict=True):
+        np.testing.assert_allclose(share, weight * minors(a), atol=1e-14)
+    with np.errstate(all="ignore"):
+        of_log = grad(lambda a: np.linalg.slogdet(a).logabsdet @ weights)(stack)
+        again = hessian(lambda a: np.linalg.slogdet(a).logabsdet @ weights, stack)
+    assert not np.isfinite(of_log[:2]).any()
+    np.testing.assert_allclose(of_log[2], 3 * np.linalg.inv(stack[2]).T, rtol=1e-12)
+    assert np.isnan(again[0, ..., 0, :, :]).all()
+    assert np.isfinite(again[2, ..., 2, :, :]).all()
+    stack[0, 0, 0] = np.nan
+    with np.errstate(all="ignore"):
+        gradient = grad(lambda a: np.linalg.det(a) @ weights)(stack)
+    assert np.isnan(gradient[0]).all()
+    np.testing.assert_allclose(gradient[1], 2 * minors(stack[1]), atol=1e-14)
+
+
+def test_a_larger_singular_matrix_has_its_cofactors():
+    for rank in (3, 4, 5):
+        a = of_rank(rank, 6, np.random.default_rng(rank))
+        np.testing.assert_allclose(grad(np.linalg.det)(a), minors(a), rtol=1e-9, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_a_determinant_that_floats_cannot_hold_has_a_gradient(scale):
+    with np.errstate(all="ignore"):
+        gradient = grad(np.linalg.det)(scale * np.array([[2.0, 1.0], [1.0, 2.0]]))
+    np.testing.assert_allclose(gradient / scale, [[2, -1], [-1, 2]])
+
+
+def test_a_nearly_singular_determinant_keeps_its_second_derivative():
+    a = np.arange(1.0, 10.0).reshape(3, 3)  # of rank 2, but for rounding
+    for by in (0.0, 1e-13, 1e-9):
+        moved = a + by * np.diag([0, 0, 1])
+        np.testing.assert_allclose(grad(np.linalg.det)(moved), minors(moved), atol=1e-12)
+        second = hessian(np.linalg.det, moved)
+        np.testing.assert_allclose(second, minors_of_minors(moved), atol=1e-6)
+    third = grad(lambda a: grad(lambda a: (grad(np.linalg.det)(a) * a).sum())(a)[0, 0])(a)
+    assert np.isnan(third).all()
+
+
+def test_a_singular_matrix_has_no_inverse():
     a = Node(np.ones((2, 2)))
-    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        np.linalg.inv(a)
-    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
-        np.linalg.det(a).backward()  # its formula divides, though the slope exists
+    for f in (np.linalg.inv, lambda a: np.linalg.solve(a, np.ones(2))):
+        with pytest.raises(np.linalg.LinAlgError, match=r"Singular.*square matrices that"):
+            f(a)
     with pytest.raises(np.linalg.LinAlgError, match="square"):
         np.linalg.inv(Node(np.ones((2, 3))))
 

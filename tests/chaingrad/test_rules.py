@@ -545,7 +545,19 @@ def test_a_gradient_held_in_bytes_is_not_taken_for_a_repeated_one():
 # --- facts --------------------------------------------------------------------------------------
 
 # Computed by LAPACK, which has no half precision.
-OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky", "eigvalsh", "eigh", "svdvals", "svd"}
+OF_MATRICES = {
+    "inv",
+    "solve",
+    "det",
+    "logdet",
+    "cholesky",
+    "eigvalsh",
+    "eigh",
+    "svdvals",
+    "svd",
+    "cofactors",
+    "cofactors_slope",
+}
 OF_TIPS = {"tip", "steep", "no_slope"}
 FLAT = {"condition": np.zeros((2, 3), bool)}
 OPERANDS = {  # of each rule: inputs and options
@@ -573,6 +585,7 @@ OPERANDS = {  # of each rule: inputs and options
     "no_slope": ([(2, 3)], FLAT),
     "steep": ([(2, 3), (2, 3)], FLAT),
     "solve": ([(2, 3, 3), (3, 2)], {}),
+    "cofactors_slope": ([(2, 3, 3), (2, 3, 3)], {}),
 }
 
 
@@ -611,7 +624,7 @@ def test_a_vjp_reads_what_its_rule_says_and_nothing_else(name):
             wrong = [np.full_like(share, np.nan) for share in right]
         for position in range(len(inputs)):
             reads = (*bound.facts.reads, *[()] * len(inputs))[position]
-            same = np.array_equal(right[position], wrong[position])
+            same = np.array_equal(right[position], wrong[position], equal_nan=True)
             assert same == (poisoned not in reads), (name, position, poisoned)
 
 
