@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from chaingrad import operations, rules
+from chaingrad._products import may_lose_a_part
 from chaingrad.rules import Traced, is_symbol, may_hold, value
 
 Index = Any
@@ -373,9 +374,12 @@ def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
 def cumprod(a: Any, axis: int | None = None) -> Any:
     """Multiply up to each entry; gradients are right even if factors are 0.
 
-    By doubling: after k rounds each entry is the product of up to 2^k.
+    By doubling: after k rounds each entry is the product of up to 2^k. Where that could overflow or
+    vanish though the result doesn't, a rule of its own computes it.
     """
     (a, axis), step = operations.along_an_axis(a, axis), 1
+    if not is_symbol(value(a)) and may_lose_a_part(np.moveaxis(value(a), axis, 0)):
+        return moveaxis(operations.up_to_each_(moveaxis(a, axis, 0)), 0, axis)
     while step < a.shape[axis]:
         grown = _at(a, axis, slice(step, None)) * _at(a, axis, slice(-step))
         a = rules.concatenate(_at(a, axis, slice(step)), grown, axis=axis)

@@ -567,6 +567,10 @@ FACTS: dict[str, Facts] = {
     "svdvals": Facts(reads=((INPUT,),), expects="matrices"),
     "svd": Facts(reads=((INPUT, RESULT),), expects="matrices"),
     "over_gaps": Facts(reads=((RESULT,),)),
+    # These are rare, and what they hold while they compute isn't counted.
+    "product": Facts(reads=((INPUT,),)),
+    "without_each": Facts(reads=((INPUT,),)),
+    "up_to_each": Facts(reads=((INPUT,),)),
     "cofactors": Facts(reads=((INPUT,),), expects="square matrices"),
     "cofactors_slope": Facts(reads=((RIGHT,), ()), expects="square matrices"),
 }  # fmt: skip

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from chaingrad import rules
+from chaingrad._products import may_lose_a_part, up_to_each, without_each
 from chaingrad._subscripts import terms_of
 from chaingrad.rules import JointRule, Rule, Traced, Value, is_symbol, may_hold, shape_of, value
 
@@ -309,7 +310,10 @@ def _root(square: Any) -> Any:
 
 
 def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Multiply the entries along ``axis``, by halves; gradients are right even if factors are 0."""
+    """Multiply the entries along ``axis``, by halves; gradients are right even if factors are 0.
+
+    Where a half could overflow or vanish though the product doesn't, a rule of its own computes it.
+    """
     shape = x.shape
     named = range(len(shape)) if axis is None else axis
     axes = set(normalize_axis_tuple(named, max(len(shape), 1), "axis"))
@@ -320,6 +324,8 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     factors = rules.reshape(factors, shape=(count, *[shape[i] for i in kept]))
     if not count:
         factors = factors.sum(axis=0, keepdims=True) + 1.0
+    if count > 1 and not is_symbol(factors.data) and may_lose_a_part(factors.data):
+        factors, count = expand_dims(product_(factors), 0), 1
     while count > 1:
         half = count // 2
         odd = factors[2 * half :]
@@ -330,6 +336,52 @@ def prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     if not keepdims:
         return factors[0]
     return rules.reshape(factors, shape=tuple(1 if i in axes else n for i, n in enumerate(shape)))
+
+
+def _with_ones(a: Value) -> Value:
+    """Repeat factors along a new second axis, with a 1 in place of the i-th at the i-th place."""
+    n, *others = shape_of(a)
+    many = rules.broadcast_to(rules.reshape(a, shape=(n, 1, *others)), shape=(n, n, *others))
+    return rules.where(1.0, many, condition=_triangle(a, 0) & ~_triangle(a, -1))
+
+
+def _triangle(a: Value, k: int) -> Any:
+    n, *others = shape_of(a)
+    return np.tri(n, n, k, dtype=bool).reshape(n, n, *[1] * len(others))
+
+
+def _weighed(g: Value, factors: Value, zero: Any) -> Value:
+    """Sum ``factors`` times ``g`` over the first axis, but for those that are to be zero."""
+    n, *others = shape_of(g)
+    if not isinstance(g, Traced):  # nor is a product that nothing asks for, which may be infinite
+        zero = zero | (g == 0).reshape(n, 1, *others)
+    weights = rules.reshape(g, shape=(n, 1, *others))
+    return rules.sum_(weights * rules.where(0.0, factors, condition=zero), axis=0)
+
+
+def _in_dtype(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def computed(a: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return compute(a).astype(rules.float_dtype(a))
+
+    return computed
+
+
+product_: Rule = rules.rule(
+    "product", lambda a: np.prod(a, axis=0), lambda g, out, a: g * without_each_(a)
+)
+without_each_: Rule = rules.rule(
+    "without_each",
+    _in_dtype(without_each),
+    lambda g, out, a: _weighed(
+        g, without_each_(_with_ones(a)), _triangle(a, 0) & ~_triangle(a, -1)
+    ),
+)
+up_to_each_: Rule = rules.rule(
+    "up_to_each",
+    _in_dtype(up_to_each),
+    lambda g, out, a: _weighed(g, up_to_each_(_with_ones(a)), ~_triangle(a, 0)),
+)
 
 
 def cumsum(x: Any, axis: int | None = None) -> Any:

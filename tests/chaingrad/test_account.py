@@ -353,7 +353,7 @@ A_FUNCTION |= {"tan", "sinh", "cosh", "arcsin", "arccos", "arctan", "arcsinh", "
                "log2", "log10", "exp2"}  # fmt: skip
 OF_MATRICES = {"inv", "solve", "det", "logdet", "cholesky"}
 OF_MATRICES |= {"eigh", "eigvalsh", "svd", "svdvals", "over_gaps"}  # refused: test_facts.py
-OF_MATRICES |= {"cofactors", "cofactors_slope"}
+OF_MATRICES |= {"cofactors", "cofactors_slope", "product", "without_each", "up_to_each"}
 BY_FORMULA = {"matmul", "einsum", "logsumexp", "scatter", *OF_MATRICES}  # below
 UNCOUNTED = {"alias", "cast", "clip", "where", "relu", "maximum", "minimum", "max", "min",
              "reshape", "broadcast_to", "transpose", "getitem", "concatenate", "abs", "tip",

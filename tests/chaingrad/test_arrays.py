@@ -1,14 +1,17 @@
 """NumPy's functions of nodes beside NumPy's own, and their derivatives beside PyTorch's."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import chaingrad
-from chaingrad import Node, check_gradients, program, value_and_grad
+from chaingrad import Node, check_gradients, grad, hessian, program, value_and_grad
 from chaingrad.arrays import _node
 from tests.chaingrad.test_rules import agree
 
@@ -359,3 +362,61 @@ def test_arrays_that_are_given_may_change_after_the_call(f, given_to):
         total.backward()
         gradients.append(x.grad)
     np.testing.assert_array_equal(*gradients)
+
+
+def exact(factors):
+    """The product, of fractions, as the nearest float."""
+    whole = math.prod(map(Fraction, factors.tolist()), start=Fraction(1))
+    try:
+        return float(whole)
+    except OverflowError:
+        return math.inf if whole > 0 else -math.inf
+
+
+def exact_slopes(x):
+    return np.array([exact(np.delete(x, i)) for i in range(len(x))])
+
+
+FACTORS = st.sampled_from([1e200, 1e-200, -1e150, 3e-160, 2.0, -0.5, 0.0])
+
+
+@settings(max_examples=40)
+@given(st.lists(FACTORS, min_size=1, max_size=6).map(np.array))
+def test_products_of_large_and_small_factors_lose_nothing(x):
+    with np.errstate(all="ignore"):
+        value, gradient = value_and_grad(np.prod)(x)
+        of_last = grad(lambda x: np.cumprod(x)[-1])(x)
+        second = hessian(np.prod, x)
+        again = hessian(lambda x: np.cumprod(x)[-1], x)
+        plain = np.prod(x)
+    if np.isfinite(plain):
+        np.testing.assert_allclose(value, plain, rtol=1e-14)
+    close = {"rtol": 1e-13, "atol": 1e-300}
+    np.testing.assert_allclose(gradient, exact_slopes(x), **close)
+    np.testing.assert_allclose(of_last, exact_slopes(x), **close)
+    for i, j in np.ndindex(second.shape):
+        right = 0.0 if i == j else exact(np.delete(x, [i, j]))
+        for found in (second[i, j], again[i, j]):
+            assert np.isnan(found) or math.isclose(found, right, rel_tol=1e-13, abs_tol=1e-300)
+
+
+def test_products_along_an_axis_and_in_float32_lose_nothing():
+    column = np.array([1e200, 1e-200, 1e200, 1e-200])
+    x = np.stack([column, [1.0, 2.0, 0.0, 4.0], [0.0, 3.0, 0.0, 1.0]], axis=1)
+    slopes = np.stack([exact_slopes(c) for c in x.T], axis=1)
+    for axis, turned in ((0, x), (1, x.T), (-1, x.T)):
+        for keepdims in (False, True):
+            out = np.prod(Node(turned), axis=axis, keepdims=keepdims)
+            np.testing.assert_allclose(out.data, np.prod(turned, axis=axis, keepdims=keepdims))
+            found = grad(lambda a, k=keepdims, i=axis: np.prod(a, axis=i, keepdims=k).sum())(turned)
+            np.testing.assert_allclose(found, slopes if axis == 0 else slopes.T, rtol=1e-14)
+        grown = np.cumprod(Node(turned), axis=axis)
+        np.testing.assert_allclose(grown.data, np.cumprod(turned, axis=axis), rtol=1e-14)
+    small = np.array([1e30, 1e-30, 1e30, 1e-30], np.float32)
+    for f in (np.prod, lambda x: np.cumprod(x)[-1]):
+        found = grad(f)(small)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, [1e-30, 1e30, 1e-30, 1e30], rtol=1e-6)
+    with np.errstate(invalid="ignore"):
+        deeper = grad(lambda x: hessian(np.prod, x)[0, 1])(column)
+    np.testing.assert_allclose(deeper, [0.0, 0.0, 1e-200, 1e200], rtol=1e-14)

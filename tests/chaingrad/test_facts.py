@@ -27,7 +27,7 @@ BINARY = ("add", "sub", "mul", "div", "pow", "hypot", "arctan2", "logaddexp", "m
           "where")  # fmt: skip
 OF_MATRICES = ("inv", "det", "logdet", "cholesky", "solve")
 ITERATED = ("eigh", "eigvalsh", "over_gaps", "svd", "svdvals",  # nobody knows how often
-            "cofactors", "cofactors_slope")  # fmt: skip
+            "cofactors", "cofactors_slope", "product", "without_each", "up_to_each")  # fmt: skip
 MEASURED = sorted({*FACTS} - {*ITERATED})
 
 

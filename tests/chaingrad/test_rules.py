@@ -326,7 +326,7 @@ def test_every_rule_is_compared():
     covered |= {"concatenate", "cast", "cumsum", "einsum"}  # cast: test_node.py, dtypes
     covered |= {"cross_entropy", "binary_cross_entropy"}  # test_losses.py
     covered |= {*OF_MATRICES, "over_gaps"}  # test_linalg.py
-    covered |= {*OF_TIPS}  # test_operations.py
+    covered |= {*OF_TIPS, "product", "without_each", "up_to_each"}  # test_operations.py
     assert set(RULES) == covered
 
 
@@ -584,6 +584,7 @@ OPERANDS = {  # of each rule: inputs and options
     "tip": ([(2, 3)], FLAT),
     "no_slope": ([(2, 3)], FLAT),
     "steep": ([(2, 3), (2, 3)], FLAT),
+    "without_each": ([(3, 2)], {}),  # of two factors, the slope reads none
     "solve": ([(2, 3, 3), (3, 2)], {}),
     "cofactors_slope": ([(2, 3, 3), (2, 3, 3)], {}),
 }

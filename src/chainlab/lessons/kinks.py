@@ -27,6 +27,7 @@ _NO_OPERATIONS = {
     "hessian", "hvp", "jacobian", "jvp", "no_grad", "program", "value_and_grad", "vjp", "apply",
     "backward", "detach", "item", "seed", "sorted_graph", "argmax", "argmin",
     "over_gaps",  # a part of the VJPs of eigh and svd
+    "product", "without_each", "up_to_each",  # parts of prod and cumprod
     "cofactors", "cofactors_slope",  # parts of the VJP of det
     "tip", "steep", "no_slope",  # parts of norms and powers, which mark where no slope is
 }  # fmt: skip
