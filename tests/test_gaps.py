@@ -11,14 +11,15 @@ import pytest
 from tests.support import ROOT
 
 pytestmark = pytest.mark.full
-WANTS_A_BROWSER = "tests/chainview/draw/test_in_browser.py"
+# The second also starts a browser by a command.
+WANT_A_BROWSER = ("tests/chainview/draw/test_in_browser.py", "tests/site/test_reading.py")
 
 
 def run(nowhere: Path, workers: int, ci: str) -> subprocess.CompletedProcess[str]:
-    """Run the tests of drawings in a browser where there is no browser."""
+    """Run tests in a browser where there is no browser."""
     variables = {"PATH": str(nowhere), "PLAYWRIGHT_BROWSERS_PATH": str(nowhere), "CI": ci}
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    command = [sys.executable, "-m", "pytest", f"--numprocesses={workers}", WANTS_A_BROWSER]
+    command = [sys.executable, "-m", "pytest", f"--numprocesses={workers}", *WANT_A_BROWSER]
     return subprocess.run(
         [*command, "-p", "no:cacheprovider"],
         cwd=ROOT,
@@ -32,7 +33,7 @@ def run(nowhere: Path, workers: int, ci: str) -> subprocess.CompletedProcess[str
 def test_what_did_not_run_is_counted_and_how_to_run_it_said(tmp_path: Path, workers: int) -> None:
     done = run(tmp_path, workers, ci="")
     assert done.returncode == 0, done.stdout
-    [lacking] = re.findall(r"(\d+) skipped in", done.stdout)
+    [lacking] = re.findall(r"(\d+) skipped[, ]", done.stdout)
     assert f"{lacking} TESTS DID NOT RUN" in done.stdout
     assert f"{lacking} want a browser." in done.stdout
     assert "playwright install" in done.stdout

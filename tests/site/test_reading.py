@@ -255,8 +255,9 @@ def test_controls_are_large_enough(browser: Browser, address: str, width: int) -
     page.close()
 
 
+@pytest.mark.usefixtures("browser")  # the command starts one of its own
 def test_a_command_prints_the_measures_of_a_page(site: Site) -> None:
-    command = [sys.executable, measures.__file__, "foundations/computational"]  # its own browser
+    command = [sys.executable, measures.__file__, "foundations/computational"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     heads, line, _ = printed.splitlines()
     names, (page, *numbers) = heads.replace("|", "").split(), re.findall(r"[\w.-]+", line)
