@@ -13,12 +13,16 @@ TWO = ("Noto Sans", "DejaVu Sans")  # one that lacks ∂, as on most desktops; t
 ASKED_FOR = ("sans-serif", "system-ui", "Helvetica", "Arial")
 CHOICE = """<match target="pattern"><test name="family"><string>{}</string></test>
 <edit name="family" mode="assign" binding="same"><string>{}</string></edit></match>"""
+# Chromium finds system-ui by a pattern that names no family.
+DEFAULT = """<match target="pattern">
+<edit name="family" mode="append"><string>{}</string></edit></match>"""
 SYSTEM = os.environ.get("FONTCONFIG_FILE", "/etc/fonts/fonts.conf")
 
 
 def choose(font: str, folder: Path) -> dict[str, str]:
     """The environment of a browser that takes this font whenever a page leaves it the choice."""
     choices = "".join(CHOICE.format(family, font) for family in (*ASKED_FOR, "sans"))
+    choices += DEFAULT.format(font)
     file = folder / "fonts.conf"
     file.write_text(
         f'<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">'
