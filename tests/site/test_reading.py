@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from about.reading_time import UNTOLD
+from tests import fonts
 from tests.site.audit import DESKTOP, IDLE, reading
 from tests.site.built import Site, toc_documents, told
 from tools import reading as measures
@@ -89,7 +91,7 @@ def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
     browser: Browser, address: str, chapter: str
 ) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{address}/{chapter}.html")
+    measures.show(chapter, page, f"{address}/")
     page.evaluate(IDLE)
     lies = page.evaluate(LIES)
     page.close()
@@ -104,6 +106,17 @@ def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str)
     count = measures.screens(name, page, f"{address}/")
     page.close()
     assert count <= measures.load(measures.MEASURED)[name].bounds["screens"]
+
+
+def test_screens_do_not_depend_on_the_fonts_of_a_machine(
+    browsers: Callable[[str], Browser], address: str
+) -> None:
+    counts = []
+    for font in fonts.TWO:
+        page = browsers(font).new_page(viewport=measures.SCREEN)
+        counts.append(measures.screens("chapters/foundations/bug-museum", page, f"{address}/"))
+        page.close()
+    assert counts[0] == pytest.approx(counts[1], abs=0.001)
 
 
 # A question, and the sections that a reader who asks it wants to see.
