@@ -20,6 +20,7 @@ export class Cell {
     this.editor = null;
     this.hasRun = false;
     this.ranAs = undefined; // the text that ran last, if not the book's
+    this.unended = undefined; // the text with which it runs, or with which Python ended
   }
 
   get original() {
@@ -40,6 +41,11 @@ export class Cell {
   /** Whether it writes a file, and the file is another by now. */
   get isUnsaved() {
     return Boolean(this.about.file) && this.source !== (this.ranAs ?? this.original);
+  }
+
+  /** Whether Python ended while it ran, and would again. */
+  get isUnended() {
+    return this.unended === this.source;
   }
 
   status(...parts) {
@@ -108,6 +114,7 @@ export class Cell {
     this.editor = this.output = null;
     if (this.built) this.gap.replaceWith(this.built);
     this.hasRun = false;
+    this.unended = undefined;
     this.mark("editing", false);
     this.mark("changed", false);
     this.status("");

@@ -27,7 +27,9 @@ function whyNot(message) {
   return WHY_NOT[message] ?? `This ended Python: ${message}`;
 }
 
-const notRun = ({ name }) => `${name} above did not finish, so this one was not run.`;
+const notRun = ({ name, isUnended }) =>
+  `${name} above did not finish, so this one was not run.` +
+  (isUnended ? " Run that one by itself, or change it." : "");
 
 class Page {
   constructor(boxes, places, told, base) {
@@ -67,7 +69,9 @@ class Page {
     return this.turn(cell, async () => {
       const { source, name } = cell;
       cell.freshOutput();
+      cell.unended = source;
       const { error, lacks } = await this.python.ask(cell, { type: "run", source, name });
+      cell.unended = undefined;
       if (error) cell.output.text("traceback", error);
       cell.status(...(lacks ? this.elsewhere(lacks) : [error ? "Ended with an error." : "Done."]));
       cell.hasRun = !error || Boolean(cell.about.raises);
@@ -119,14 +123,19 @@ class Page {
     return this.turn(cell, work, speaker);
   }
 
-  /** Run a cell after those above; one that failed stops only what builds on it. */
+  /** Run a cell after those above; one that failed or was stopped stops only what builds on it. */
   async runUpTo(cell) {
     const stops = this.turns.stops;
     const failed = new Set();
-    const causeOf = (other) => [...this.builtOn(other)].find((below) => failed.has(below));
+    const causeOf = (other) => {
+      const below = this.builtOn(other);
+      return this.cells.find((each) => failed.has(each) && below.has(each));
+    };
     for (const above of this.above(cell)) {
       const ended =
-        !causeOf(above) && (await (above.runs ? this.runOne(above) : this.defineKept(above, cell)));
+        !above.isUnended &&
+        !causeOf(above) &&
+        (await (above.runs ? this.runOne(above) : this.defineKept(above, cell)));
       if (!ended) failed.add(above);
       if (ended !== null) continue;
       this.turns.leave(cell);

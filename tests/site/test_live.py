@@ -580,6 +580,21 @@ def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page
     expect(cell(page, "seven").locator(".live-run")).to_be_visible()
 
 
+def test_a_cell_that_was_stopped_does_not_run_again_for_others(page: Page) -> None:
+    write(page, "six", "print('begun')\nwhile True:\n    pass")
+    cell(page, "six").locator(".live-run").click()
+    expect(output(page, "six")).to_contain_text("begun", timeout=COLD)
+    cell(page, "six").locator(".live-stop").click()
+    cell(page, "seven").locator(".live-run").click()
+    said = cell(page, "seven").locator(".live-status")
+    expect(said).to_contain_text("cell 2 above did not finish", timeout=COLD)
+    expect(run(page, "of own")).to_have_text("2")  # builds on another
+    cell(page, "six").locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text("x = 8")
+    expect(run(page, "seven")).to_have_text("9")
+
+
 @pytest.mark.walk
 def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page) -> None:
     write(page, "six", "x = []\nfor _ in range(100_000):\n    x = [x]\ndel x")
