@@ -31,7 +31,15 @@ from common.cells import code_cells, source_of
 from common.files import on_page, serve
 from coursework.sources import sources
 from live.carried import CARRIED
-from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins, written
+from live.judge import (
+    ambiguous_names,
+    asserts,
+    cells_without_effect,
+    judge,
+    origins,
+    shared_need,
+    written,
+)
 from live.pyodide import PYODIDE
 
 PARTS = Path(__file__).parent
@@ -118,12 +126,13 @@ def answer_around(cell: nodes.Element) -> str:
 def add_to_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     cells = describe(document, seconds_of(app, page))
     exercises = answers.describe(app, document, page)
-    if exercises or any("why" not in cell for cell in cells):
+    if exercises or cells:
         told = {
             "page": page,
             "root": context["pathto"]("_live/", resource=True),
             "cells": cells,
             "answers": exercises,
+            "need": shared_need([cell.get("why", "") for cell in cells]),
         }
         if workbench.HERE in app.env.found_docs and page != workbench.HERE:
             told["workbench"] = {

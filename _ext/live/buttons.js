@@ -97,6 +97,21 @@
     return [`${says} `, make("a", told.elsewhere)];
   }
 
+  const isSaidAbove = (why) => Boolean(told.need && why?.endsWith(told.need));
+
+  /** Say once, at the top, what most cells of the page need: below each, it would drown the others. */
+  function sayAbove() {
+    const most = told.cells.every(({ why }) => isSaidAbove(why)) ? "" : "most of ";
+    const says = `A browser can't run ${most}this page's code: it ${told.need}. `;
+    const links = [make("a", told.elsewhere)];
+    if (colab && notebook)
+      links.push(make("a", { href: notebook, textContent: "Download the notebook" }));
+    const parts = links.flatMap((link) => [link, " "]);
+    const head = document.querySelector("article .at-a-glance") ?? document.querySelector("h1");
+    head?.after(make("p", { className: "live-need d-print-none" }, says, ...parts));
+  }
+  if (told.need) sayAbove();
+
   /** A link that hands what a cell is made of to the workbench. */
   function opening({ view, cells }) {
     const sources = kept.sourcesHere();
@@ -114,6 +129,7 @@
     box.querySelector(".cell_input").append(made);
     const line = made.querySelector(".live-status");
     const { why, idle, takes, opens } = told.cells[i];
+    made.hidden = isSaidAbove(why);
     if (why) line.append(...elsewhere(why));
     else if (!idle) {
       equip(box, made, "cells", i);
@@ -142,5 +158,6 @@
       clearTimeout(timer);
       if (target instanceof Element && target.closest(PLACES)) timer = setTimeout(begin, REST);
     });
-  if (!document.getElementById("workbench")) kept.again(begin);
+  const canRun = document.querySelector(".live-run");
+  if (canRun && !document.getElementById("workbench")) kept.again(begin);
 })();

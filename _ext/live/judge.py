@@ -17,6 +17,12 @@ NEEDS_A_SYSTEM = {  # modules of the standard library that need processes, threa
     "_thread", "asyncio", "concurrent", "multiprocessing", "signal", "socket", "socketserver",
     "subprocess", "threading",
 }  # fmt: skip
+IN_WORDS = {  # what a reader is told in place of a module's name
+    "_thread": "threads", "concurrent": "threads", "functorch": "torch",
+    "multiprocessing": "processes", "socket": "a network socket",
+    "socketserver": "a network socket", "subprocess": "processes", "threading": "threads",
+}  # fmt: skip
+BUILDS_ON = "builds on a cell that "
 AT_ONCE = {"listcomp", "setcomp", "dictcomp", "genexpr"}  # scopes that run immediately
 OF_CONSTANTS = ast.Assign | ast.Constant | ast.Tuple | ast.Name | ast.Load | ast.Store
 AVAILABLE = ({*PYODIDE["modules"]} - NEEDS_A_SYSTEM) | PROVIDED
@@ -286,7 +292,9 @@ class PageJudge:
         unknown = sorted(lacking)
         packages = [name for name in unknown if name not in sys.stdlib_module_names]
         if unknown:
-            return "needs " + listed(packages or unknown)
+            return "needs " + listed(
+                sorted({IN_WORDS.get(name, name) for name in packages or unknown})
+            )
         return next(filter(None, (self.modules.get(name) for name in sorted(names.imports))), "")
 
     def mark_unavailable(self, names: Iterable[str], why: str) -> None:
@@ -301,6 +309,13 @@ def judge(cells: Iterable[tuple[str, dict[str, Any]]]) -> list[CellVerdict]:
     """Judge for each cell, given by source and options, whether it can run in the page."""
     page = PageJudge()
     return [page.judge(source, str(options.get("live", ""))) for source, options in cells]
+
+
+def shared_need(reasons: Sequence[str]) -> str:
+    """Return what most cells of a page need and a browser lacks; "" if there is no such thing."""
+    needs = Counter(why.removeprefix(BUILDS_ON) for why in reasons if "needs " in why)
+    (need, count), *_ = needs.most_common(1) or [("", 0)]
+    return need if count > max(2, len(reasons) / 2) else ""
 
 
 @dataclass(frozen=True)
@@ -399,7 +414,7 @@ def written(source: str) -> tuple[str, str]:
 
 
 def builds_on(why: str) -> str:
-    return f"builds on a cell that {why}" if why and "cell" not in why else why
+    return f"{BUILDS_ON}{why}" if why and "cell" not in why else why
 
 
 def is_definition(statement: ast.stmt) -> bool:

@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "_ext"))
 
 from live import wait_notice
 from live.carried import dotted, not_carried
-from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins
+from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins, shared_need
 
 
 def why(*sources: str) -> list[str]:
@@ -147,16 +147,30 @@ def test_functions_need_their_global_names() -> None:
 
 def test_threads_and_magics_are_not_for_the_browser() -> None:
     sources = "import threading", "%%bash\nls", "get_ipython().history"
-    assert why(*sources) == ["needs threading", "needs Jupyter", "needs Jupyter"]
+    assert why(*sources) == ["needs threads", "needs Jupyter", "needs Jupyter"]
 
 
 def test_of_pythons_modules_the_browser_has_those_of_its_own_python() -> None:
     sources = "import math, zlib\nfrom xml import etree", "import tkinter.ttk", "import _thread"
-    assert why(*sources) == ["", "needs tkinter", "needs _thread"]
+    assert why(*sources) == ["", "needs tkinter", "needs threads"]
 
 
 def test_a_package_is_named_before_parts_of_the_standard_library() -> None:
     assert why("import multiprocessing\nimport torch") == ["needs torch"]
+
+
+@pytest.mark.parametrize(
+    ("reasons", "need"),
+    [
+        (["needs torch", *["builds on a cell that needs torch"] * 2, "", ""], "needs torch"),
+        (["needs torch", "needs torch", "needs jax and torch", ""], ""),
+        (["needs torch", "needs torch"], ""),
+        (["takes minutes"] * 3, ""),
+        ([], ""),
+    ],
+)
+def test_what_most_cells_need_is_known_of_the_page(reasons: list[str], need: str) -> None:
+    assert shared_need(reasons) == need
 
 
 def test_modules_that_cells_write_can_be_imported() -> None:
@@ -220,7 +234,7 @@ def test_a_driver_reads_names_of_the_page_through_its_first_argument() -> None:
 def test_what_carried_modules_import_is_asked_too() -> None:
     sources = "from chainlab.processes import torchrun", "import chaingrad.nn", "torchrun(2)"
     assert why(*sources) == [
-        "needs multiprocessing", "", "builds on a cell that needs multiprocessing",
+        "needs processes", "", "builds on a cell that needs processes",
     ]  # fmt: skip
     assert {"torch", "threading"} <= not_carried("chainview.frameworks._torch")
     assert not_carried("numpy.linalg") == {"numpy"}

@@ -98,6 +98,19 @@ def test_every_character_can_be_typed_into_an_editor(
     page.close()
 
 
+@pytest.mark.parametrize("name", ["reference/symptoms", "frameworks/pytorch-backward"])
+def test_what_most_cells_of_a_page_need_is_said_once(
+    browser: Browser, address: str, name: str
+) -> None:
+    page = browser.new_page(viewport={"width": DESKTOP, "height": 900})
+    page.goto(f"{address}/chapters/{name}.html")
+    need = page.locator(".live-need")
+    expect(need).to_contain_text("needs torch")
+    expect(need.get_by_role("link")).not_to_have_count(0)
+    expect(page.locator(".live-bar:visible", has_text="needs torch")).to_have_count(0)
+    page.close()
+
+
 def test_theme_switches(browser: Browser, address: str) -> None:
     """The theme button changes the theme, and drawings follow it."""
     page = browser.new_page(color_scheme="light", viewport={"width": DESKTOP, "height": 900})
