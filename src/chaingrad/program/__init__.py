@@ -1,9 +1,9 @@
 """A function and its gradient written down as the program that a person would write by hand.
 
 `program` runs a function and its backward pass once, on values that note what is done with them
-(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), finds loops
-again (``loops.py``), puts the rest into Python (``source.py``) and formulas (``equations.py``), and
-compares what that gives with what the nodes give (``checking.py``). There is no derivative here:
+(``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), puts the
+rest into Python (``source.py``) and formulas (``equations.py``), and compares what that gives with
+what the nodes give (``checking.py``). There is no derivative here:
 the engine's rules run, forward and back. Tangent :cite:`vanmerrienboer2017` writes gradients down,
 too, from the text of a function, whose branches and loops stay; what is traced has one course.
 """
@@ -57,8 +57,7 @@ def program(
     - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``, but for
       those of one repeated number, which are written out. Python's own values, a flag such as
       ``model.training`` among them, stay what they were.
-    - A loop takes as many steps as at the first call. Where these repeat one block of operations,
-      the program has a ``for`` loop; a few steps, and steps that differ, are written out.
+    - A loop takes as many steps as at the first call, and each is written out.
     - ``where``, ``max``, ``sort`` and indices are operations, and follow their values; what decides
       by a value, as ``if x > 0`` or ``float(x)``, is refused, and so are random numbers. What
       decides by a type, as ``isinstance(x, np.ndarray)``, keeps something from call to call, or
@@ -74,7 +73,7 @@ def program(
             down ``f`` itself, which is called with constant nodes for floats and arrays of them.
         has_aux: as for `~chaingrad.functional.value_and_grad`.
         reuse: have results written over arrays that are no longer needed: less memory, and less of
-            a pleasure to read; loops are written out.
+            a pleasure to read.
         by: as for `~chaingrad.functional.value_and_grad`: leaves to differentiate by, instead of
             arguments. The gradients come in their order, and no ``grad`` is set.
 

@@ -1,13 +1,11 @@
 """The lines of a program as formulas, in the notation of the course's page on the MLP."""
 
 import re
-from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from chaingrad.program.assembly import taken_apart
 from chaingrad.program.line import Line
-from chaingrad.program.loops import Loop
 from chaingrad.program.source import (
     ATOM,
     CHOICE,
@@ -47,9 +45,7 @@ class Equations(str):
     __slots__ = ()
 
     def _repr_latex_(self) -> str:
-        aligned = (
-            re.sub(r" (=|\\leftarrow) ", r" &\1 ", line, count=1) for line in self.splitlines()
-        )
+        aligned = (line.replace(" = ", " &= ", 1) for line in self.splitlines())
         rows = "\\\\\n".join(aligned)
         return f"$$\n\\begin{{aligned}}\n{rows}\n\\end{{aligned}}\n$$"
 
@@ -64,46 +60,13 @@ class _Formulas:
     def __init__(self, writer: Writer, answer: str) -> None:
         self.writer = writer
         self.adjoint_of = {f"d{name}": x for x, name in writer.name.items()}
-        self.handed: set[Recorded] = set()  # what a step of a loop hands to the next
         self.answer = self._symbol("J" if answer == "value" else answer, 0)
 
     def of(self, line: Line) -> str:
-        if line.target.op == "table":
-            numbers = ", ".join(f"{c:.6g}" for c in line.target.example)
-            return rf"{self._name(line.target)} = \left({numbers}\right)"
-        if line.target.op == "loop":
-            return "\n".join(self._loop(line.target.option("loop"), line.inner))
-        if line.target.op == "put":
-            return self._put(line.target)
         shape = line.target.shape
         size = r"\times".join(map(str, shape)) if len(shape) > 1 else ",".join(map(str, shape))
         shown = rf" \qquad ({size})" if shape else ""
-        sign = r"\leftarrow" if line.target in self.handed else "="
-        return f"{self._name(line.target)} {sign} {self._said(line.target)[0]}{shown}"
-
-    def _loop(self, loop: Loop, inner: Sequence[Line]) -> Iterator[str]:
-        """Write what a loop begins with, its steps, and what a step hands to the next."""
-        names = [(self._name(x), init, then) for x, init, then in loop.carried]
-        for name, init, _ in names:
-            if (said := self._operand(init, CHOICE)) != name:
-                yield f"{name} = {said}"
-        a, b = loop.counts
-        yield rf"\text{{for }} {loop.variable} = {b}, \dots, {b + a * (loop.count - 1)}:"
-        self.handed.update(then for *_, then in loop.carried)
-        for line in inner:
-            yield rf"\quad {self.of(line)}"
-        for name, _, then in names:
-            if then.op != "put" and (said := self._operand(then, CHOICE)) != name:
-                yield rf"\quad {name} \leftarrow {said}"
-
-    def _put(self, x: Recorded) -> str:
-        _, a, *parts = x.args
-        index = self.writer.filled_index(x.option("index"), parts).replace("_", r"\_")
-        sign, binds = (r"+", CHOICE) if x.option("sign") > 0 else ("-", PLUS + 1)
-        before = f"{self._name(x)}" if x.option("is_more") else ""
-        place = rf"{self._name(x)}\left[\texttt{{{index}}}\right]"
-        said = self._operand(a, binds)
-        return rf"{place} \leftarrow {place if before else ''} {sign} {said}".replace("  + ", " ")
+        return f"{self._name(line.target)} = {self._said(line.target)[0]}{shown}"
 
     def _name(self, x: Recorded) -> str:
         name = self.writer.name[x]
@@ -133,7 +96,7 @@ class _Formulas:
 
     def _said(self, x: Recorded) -> tuple[str, int]:
         op, args = x.op, x.args
-        if op in ("input", "constant", "item", "state"):
+        if op in ("input", "constant"):
             return self._number(x) if x not in self.writer.name else (self._name(x), ATOM)
         if op in _SIGNS:
             sign, binds = _SIGNS[op]
@@ -148,8 +111,6 @@ class _Formulas:
             return rf"{self._operand(args[0], ATOM)}\left[\texttt{{{index}}}\right]", ATOM
         if op == "assemble":
             return self._assembled(x)
-        if op in ("kept", "counter", "table"):
-            return self._kept(x), ATOM
         said = getattr(self, f"_say_{op}", None)
         if said:
             return said(*args)  # type: ignore[no-any-return]
@@ -164,12 +125,6 @@ class _Formulas:
         words += f"^{{{x.option('shift')}}}" if op == "roll" else ""
         axis = x.option("axis")
         return f"{words}{'' if axis is None else f'_{{{axis}}}'}\\left({listed}\\right)", ATOM
-
-    def _kept(self, x: Recorded) -> str:
-        """Write a value of another loop by its name there, and a number by its program."""
-        if x.op == "kept":
-            return rf"{self._name(x.option('of'))}\left[{x.option('at')}\right]"
-        return rf"\texttt{{{self.writer.operand(x, CHOICE)}}}"
 
     def _is_square(self, x: Recorded) -> bool:
         return x.op == "multiply" and x.args[0] is x.args[1] and x not in self.writer.name

@@ -15,7 +15,6 @@ class Line:
     within: list[Recorded]  # all values that it computes, the target among them
     comment: str = ""  # a shape, and whether it is computed for the second time
     makes_new: bool = True  # whether it takes memory of its own
-    inner: tuple["Line", ...] = ()  # those of a loop
 
     def __str__(self) -> str:
         complete = "\n" in self.text or not self.makes_new

@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.program import looping
 from chaingrad.program.assembly import Term, lie_apart, taken_apart
 from chaingrad.program.calls import Slot
 from chaingrad.program.line import Line
-from chaingrad.program.loops import Loop, Step, changing
 from chaingrad.program.tape import (
     BITS,
     ELEMENTWISE,
@@ -60,15 +58,15 @@ _HELPERS = {
 }
 
 
-MADE = {"scatter", "assemble", "put", "loop", "table"}  # what is no part of a longer expression
+MADE = {"scatter", "assemble"}  # what is no part of a longer expression
 USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
 
 
 def _shown(x: Recorded) -> list[Recorded]:
     """List ``x`` and the values it may be a view of, down to the one whose memory it shows."""
     chain = [x]
-    while x.op == "item" or (x.op in VIEWS and not _is_copied(x)):
-        x = x.option("of") if x.op == "item" else x.args[0]
+    while x.op in VIEWS and not _is_copied(x):
+        x = x.args[0]
         chain.append(x)
     return chain
 
@@ -146,9 +144,7 @@ class Writer:
         self.inputs, self.outputs = inputs, list(outputs)
         self._demands = dict(demands)
         self.values = reached([*outputs, *(x for x, _ in demands), *inputs])
-        loops = [x.option("loop") for x in self.values if x.op == "loop"]
-        within = [*self.values, *(x for loop in loops for x in loop.inner)]
-        self.plain = not any(x.is_array for x in within)
+        self.plain = not any(x.is_array for x in self.values)
         self.names = Names({*USED, *inputs.values()})
         self.name: dict[Recorded, str] = dict(inputs)
         self.constants: dict[str, np.ndarray] = {}
@@ -156,27 +152,19 @@ class Writer:
         self.lines: list[Line] = []
         self._texts: dict[Recorded, tuple[str, int]] = {}
         self._uses = Counter(self.outputs)
-        for x in within:
+        for x in self.values:
             self._uses.update(x.args)
         self.twins = self.find_twins()
         for twin, earlier in self.twins.items():  # made of that, not of what that is made of
             self._uses.update([earlier])
             self._uses.subtract(twin.args)
-        self._lists = looping.kept(within)
-        self._counters: set[str] = set()
-        self._uses.update(looping.read_later(within))
-        self._exact = {x.dtype for x in within if x.is_array and x.dtype.kind == "f"} <= {
+        self._exact = {x.dtype for x in self.values if x.is_array and x.dtype.kind == "f"} <= {
             np.dtype(np.float64)
         }
         self.labels, self.results = (
             {self._bare(x): name for x, name in given.items()} for given in (labels, results)
         )
         self.adjoint_of = {self._bare(g): x for g, x in adjoint_of.items()}
-        for x, name in [*self.results.items()]:
-            if (array := looping.made_of(x)) is not x:
-                self.labels.setdefault(array, name)
-        for loop in loops:
-            looping.name_columns(loop, self.labels, self.results, self.adjoint_of)
         self._named_adjoints = {
             g for g, x in self.adjoint_of.items() if x in self.labels or x in self.results
         }
@@ -204,20 +192,11 @@ class Writer:
         return [_HELPERS[name] for name in self._helpers]
 
     @property
-    def _steps(self) -> dict[Recorded, int]:
-        """How often each value in the body of a loop is computed."""
-        loops = [x.option("loop") for x in self.values if x.op == "loop"]
-        return {x: loop.count for loop in loops for x in loop.inner}
-
-    @property
     def held(self) -> int:
         """The bytes of the arrays that lines make, all of which are there at the end."""
-        lines = [*self.lines, *(inner for line in self.lines for inner in line.inner)]
-        steps = self._steps
-        kept = sum(_bytes(x) * (steps[x] - 1) for x in self._lists)
-        return kept + sum(
+        return sum(
             _bytes(line.target)
-            for line in lines
+            for line in self.lines
             if line.makes_new and memory_of(line.target) is line.target
         )
 
@@ -242,7 +221,7 @@ class Writer:
 
     def _is_trivial(self, x: Recorded) -> bool:
         """Return whether ``x`` is written out wherever it is used."""
-        if x.op in ("input", "constant", "item", "state", "counter"):
+        if x.op in ("input", "constant"):
             return True
         if x.op == "float":
             y = x.args[0]
@@ -274,13 +253,6 @@ class Writer:
         self.lines.append(Line(x, "", text, []))
 
     def _line(self, x: Recorded) -> None:
-        if x.op == "loop":
-            self.lines.append(self._loop(x))
-            return
-        if x.op == "put":
-            self.name[x] = name = self.operand(x.args[0], CHOICE)
-            self.lines.append(Line(x, name, self._put_in(x, name), self._covered(x), "", False))
-            return
         text, _ = self._text(x)
         while len(text) > WIDTH and (longest := self._longest(x)) is not None:
             self._line(longest)
@@ -291,7 +263,7 @@ class Writer:
             text = self._made(x, name)
         elif "\n" in text:
             text = f"{name} = {text}"
-        comment = str(x.shape) if x.shape and x.op != "table" else ""
+        comment = str(x.shape) if x.shape else ""
         if x.region:
             comment = f"{comment}, again" if comment else "again"
         self.lines.append(Line(x, name, text, self._covered(x), comment))
@@ -317,83 +289,8 @@ class Writer:
             return self.names.of(self.labels[x])
         of = self.adjoint_of.get(x) if self._is_back else None
         if of is not None and of in self.name:
-            return self.names.of(f"d{self._stem(of)}")
+            return self.names.of(f"d{self.name[of]}")
         return self.names.numbered("z" if of is None else "g")
-
-    # --- loops ----------------------------------------------------------------------------------
-
-    def _loop(self, x: Recorded) -> Line:
-        """Write a loop, and name what is read of it."""
-        loop: Loop = x.option("loop")
-        head = f"for {{}} in {loop.count_with(self._counter)}:"
-        before = [text for each in loop.carried if (text := self._first(*each))]
-        outer, self.lines = self.lines, []
-        Writer._write(self, loop.body)
-        inner, self.lines = self.lines, outer
-        moves = looping.settle(loop, inner, self.name, lambda x: self.operand(x, 0))
-        early, late, lists = self._kept(loop)
-        body = "\n".join([*early, *map(str, inner), *late, *moves])
-        before += lists
-        for y in self.values:
-            if y.op == "item" and y.args[0] is x:
-                self.name[y] = self._item(loop, **dict(y.options))
-        text = "\n".join([*before, head.format(loop.variable), indented(body)])
-        return Line(x, "", f"{text}\n" if "\n" not in text else text, loop.within, inner=(*inner,))
-
-    def _kept(self, loop: Loop) -> tuple[list[str], list[str], list[str]]:
-        """Write what keeps values at the begin of a step, at its end, and the lists before."""
-        states = {state: then for state, _, then in loop.carried}
-        kept = [x for x in (*states, *loop.body) if x in self._lists]
-        texts: tuple[list[str], list[str], list[str]] = [], [], []
-        empty = []
-        for x in kept:
-            if self._lists[x]:
-                continue
-            then = states.get(x)
-            name = self.names.of(f"{self.name.get(x, 'z')}s")
-            self._lists[x] = name, 0
-            said = self.operand(x, CHOICE)
-            if then in self._lists and not self._lists[then]:  # one list for both
-                texts[2].append(f"{name} = [{said}]")
-                self._lists[then] = name, 1
-                x, said = then, self.operand(then, CHOICE)
-            else:
-                empty.append(name)
-            texts[x not in states].append(f"{name}.append({said})")
-        for some in (empty[i : i + 8] for i in range(0, len(empty), 8)):
-            texts[2].append(f"{', '.join(some)} = {', '.join('[]' for _ in some)}")
-        return texts
-
-    def _counter(self) -> str:
-        """Name what counts steps: nothing else has that name, but other loops."""
-        free = [name for name in "tijk" if name in self._counters or name not in self.names.taken]
-        name = free[0] if free else self.names.numbered("t")
-        self._counters.add(name)
-        self.names.taken.add(name)
-        return name
-
-    def _first(self, state: Recorded, init: Recorded, then: Recorded) -> str:
-        """Name what a loop carries, and write what it is at first."""
-        if init.op in MADE and self._uses[init] == 1:
-            self.name[state] = self.name[init]
-            return ""
-        self.name[state] = name = self._named(then)
-        text = self.operand(init, CHOICE)
-        is_zero = init.is_constant and type(init.example) is float and not init.example
-        if is_zero and self._exact and not self.plain:
-            text = f"np.float64({text})"  # Python's 0.0 raises where something is divided by it
-        return f"{name} = {text}"
-
-    def _item(self, loop: Loop, of: Recorded, at: int) -> str:
-        return self.operand(of, ATOM) if at == loop.count - 1 else self._listed_at(of, at)
-
-    def _listed_at(self, of: Recorded, at: Any) -> str:
-        name, more = self._lists[of] or ("", 0)
-        return f"{name}[{replace(at, start=at.start + more) if type(at) is Step else at + more}]"
-
-    def _stem(self, x: Recorded) -> str:
-        """Return the name that ``x`` has, or had within its loop."""
-        return self.name[x.option("of") if x.op == "item" else x]
 
     # --- what a line says -----------------------------------------------------------------------
 
@@ -645,7 +542,6 @@ class Writer:
             dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
             lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
         apart = not any(piece.parts for piece, *_ in pieces)
-        apart = apart and not any(any(changing(part.template)) for part in given)
         apart = apart and lie_apart(x.shape, (part.template for part in given))
         for i, part in enumerate(given):
             is_more = bool(base or (i and not apart))
@@ -725,30 +621,10 @@ class Writer:
             return f"np.{'subtract' if takes else 'add'}.at({name}, {index}, {said})"
         return f"{name}[{index}] {'-=' if takes else '+=' if is_more else '='} {said}"
 
-    def _put_in(self, x: Recorded, name: str) -> str:
-        _, a, *operands = x.args
-        template, sign, is_more = (x.option(key) for key in ("index", "sign", "is_more"))
-        index = self.filled_index(template, operands)
-        repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
-        return self._put(name, _ArrayPart(index, template, repeats, [(sign, a)]), is_more)
-
     def _say_scatter(self, x: Recorded) -> tuple[str, int]:
         return "", ATOM  # `_line` writes it when its name is known
 
-    _say_assemble = _say_loop = _say_put = _say_scatter
-
-    def _say_kept(self, x: Recorded) -> tuple[str, int]:
-        return self._listed_at(x.option("of"), x.option("at")), ATOM
-
-    def _say_counter(self, x: Recorded) -> tuple[str, int]:
-        text = str(x.option("at"))
-        return text, ATOM if text.isidentifier() else UNARY if text[0] == "-" else PLUS
-
-    def _say_table(self, x: Recorded) -> tuple[str, int]:
-        some = [repr(c) for c in x.example]
-        rows = [", ".join(some[i : i + 8]) for i in range(0, len(some), 8)]
-        inside = ",\n    ".join(rows)
-        return f"({inside})", ATOM
+    _say_assemble = _say_scatter
 
     def _constant(self, x: Recorded, beside: Recorded | None) -> tuple[str, int]:
         c = x.example
@@ -852,7 +728,7 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
 
     def given(x: Recorded) -> str:
         text = writer.operand(x, CHOICE)
-        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call", "input", "constant", "item")):
+        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call", "input", "constant")):
             return text
         if x.op == "broadcast_to" and x.args[0].is_constant:  # np.zeros and the like
             is_new = x not in writer.name or x not in taken
@@ -860,7 +736,7 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
             return text if is_new else f"{text}.copy()"
         base = memory_of(x)
         # One entry in many places; or what NumPy made, which may show an operand of its.
-        unsure = any(y.op in ("broadcast_to", "call", "state", "kept") for y in _shown(x))
+        unsure = any(y.op in ("broadcast_to", "call") for y in _shown(x))
         unsure = unsure or x in writer.twins
         known = base.op in ("input", "constant") or base in taken or unsure
         taken.add(base)

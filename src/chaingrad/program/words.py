@@ -13,7 +13,6 @@ from chaingrad.node import Node
 from chaingrad.program.arguments import mapped
 from chaingrad.program.assembly import assemble
 from chaingrad.program.equations import Equations, equations
-from chaingrad.program.loops import roll
 from chaingrad.program.source import USED, Names, Writer, fresh, indented
 from chaingrad.program.tape import Recorded, reached
 from chaingrad.program.tracing import Met, Passes
@@ -147,8 +146,6 @@ def put_into_words(
     whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
     demanded = [x for x, _ in met.tape.demands]
     assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
-    if kind is Writer:  # a buffer is written over in one order, which a loop would not keep
-        roll([*outputs, *demanded, *inputs], [*forward, *demanded], demanded)
     described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
     writer = kind(*described)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
