@@ -20,7 +20,7 @@ from chaingrad._arguments import parameter_list
 from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
 from chaingrad.program import arguments
-from chaingrad.program.checking import compare
+from chaingrad.program.checking import compare, compare_elsewhere
 from chaingrad.program.equations import Equations
 from chaingrad.program.reuse import Reuser
 from chaingrad.program.source import Writer
@@ -50,6 +50,8 @@ def program(
     with copies of the arguments. If the two give different results, the program is refused. So a
     print or a counter in ``f`` runs twice, and only then. Where results differ by more than the
     usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
+    Where it compares or chooses (``where``, ``maximum``, ``x > 0``), it also runs with two other
+    sets of numbers for its floats, so that each side of a choice is looked at.
 
     - Every float and array among the arguments is an input, arrays of integers and booleans, too.
       Plain integers, booleans, strings and None belong to the program: others have another.
@@ -205,8 +207,10 @@ class Program:
         name = getattr(self._f, "__name__", "f")
         heads = ("value", "gradient") if self._argnums is not None else ()
         try:
-            nodes = compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats)
+            compared = written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats
+            nodes = compare(*compared)
             written.settle(nodes, args, kwargs)
+            compare_elsewhere(*compared, met.tape.ops)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise

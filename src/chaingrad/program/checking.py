@@ -6,7 +6,7 @@ and the nodes give different results for the same arguments.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ from chaingrad.rules import TracingError, value
 ndarray = np.ndarray
 CallArguments = tuple[Sequence[Any], dict[str, Any]]
 _FLOAT = {np.dtype(float)}
+_CHOOSING = {
+    "where", "maximum", "minimum", "absolute", "sign", "less", "less_equal", "greater",
+    "greater_equal", "equal", "not_equal", "max", "min",
+}  # fmt: skip
 _ASKED_AGAIN = 4  # times, where results differ
 _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
 _ROUNDINGS = 16  # of the largest number that is computed with, explain a difference
@@ -72,6 +76,56 @@ def compare(
         if np.any(beyond > _MARGIN * rounding):
             raise _disagreement(name, where, x, y)
     return expected
+
+
+def compare_elsewhere(
+    run: Callable[..., Any],
+    on_nodes: Callable[..., Any],
+    call: CallArguments,
+    name: str,
+    heads: Sequence[str],
+    floats: set[np.dtype[Any]],
+    operations: Container[str],
+) -> None:
+    """Compare on the other side of conditions: with signs turned, and with entries mixed.
+
+    Takes and raises what `compare` does; ``operations`` are those of the program. Where the
+    function doesn't take such arguments, or gives what isn't finite, there is nothing to compare.
+    """
+    if not any(name in operations for name in _CHOOSING):
+        return
+    random = np.random.default_rng(0)
+
+    def turned(x: Any) -> Any:
+        return _like(x, 0.0 - x) if _is_float(x) else x
+
+    def mixed(x: Any) -> Any:
+        if not _is_float(x):
+            return x
+        signs = random.choice([-1.5, -0.5, 0.5, 1.5], np.shape(x))
+        return _like(x, random.permutation(np.ravel(x)).reshape(np.shape(x)) * signs)
+
+    for change in (turned, mixed):
+        there = mapped(list(call), change)
+        try:
+            with np.errstate(all="ignore"), comparing(), modes.watching(None):
+                given_back = on_nodes(*mapped(there, _copied))
+            numbers = [y for y in map(value, flat(given_back)) if _is_numeric(y)]
+            if all(np.all(np.isfinite(y)) for y in numbers):
+                compare(run, on_nodes, (there[0], there[1]), name, heads, floats)
+        except TracingError:
+            raise
+        except Exception:  # The function doesn't take these arguments, or Python's math raises.
+            continue
+
+
+def _is_float(x: Any) -> bool:
+    return isinstance(x, float | np.floating | ndarray) and np.result_type(x).kind == "f"
+
+
+def _like(x: Any, y: Any) -> Any:
+    """Return ``y`` as the kind of number or array that ``x`` is."""
+    return np.asarray(y, x.dtype) if isinstance(x, ndarray) else type(x)(y)
 
 
 def _copied(x: Any) -> Any:
@@ -169,11 +223,10 @@ def _spread(
     spread = [np.full(y.shape, least if y.dtype.kind == "f" else 0.0) for y in expected]
 
     def moved(x: Any) -> Any:
-        if not isinstance(x, float | np.floating | ndarray) or np.result_type(x).kind != "f":
+        if not _is_float(x):
             return x
         steps = random.choice([-2.0, -1.0, 1.0, 2.0], np.shape(x))
-        near = np.asarray(x * (1.0 + epsilon * steps), np.result_type(x))
-        return near if isinstance(x, ndarray) else type(x)(near)
+        return _like(x, x * (1.0 + epsilon * steps))
 
     for _ in range(_ASKED_AGAIN):
         try:

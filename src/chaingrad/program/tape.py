@@ -358,6 +358,11 @@ class Tape:
         """The dtypes of floats among what was recorded."""
         return {x.dtype for x in self.known.values() if x.dtype.kind == "f"}
 
+    @property
+    def ops(self) -> set[str]:
+        """The names of the operations that were recorded."""
+        return {x.op for x in self.known.values()}
+
     def input(self, example: Any) -> Recorded:
         return Recorded(self, "input", (), (), example)
 

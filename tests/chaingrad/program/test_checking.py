@@ -7,6 +7,7 @@ import pytest
 
 from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, value_and_grad, where
 from chaingrad.program import identities
+from chaingrad.program.source import Writer
 from chaingrad.rules import TracingError
 
 RNG = np.random.default_rng(5)
@@ -222,3 +223,29 @@ def test_a_gradient_that_is_wrong_by_more_than_rounding_is_refused(dtype, monkey
 
         with pytest.raises(TracingError, match="nodes give"):
             program(f)(x)
+
+
+@pytest.mark.parametrize("at", [1.0, -1.0])
+def test_both_sides_of_a_condition_are_compared(monkeypatch, at):
+    said = Writer._say_where
+
+    def wrong(self, x):
+        text, binds = said(self, x)
+        return text.replace(" else ", " else 2 * "), binds
+
+    monkeypatch.setattr(Writer, "_say_where", wrong)
+    step = program(lambda p: np.where(p[0] > 0, p[0], p[1] * p[1]) * p[1])
+    with pytest.raises(TracingError, match="written for"):
+        step(np.array([at, 3.0]))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.log(np.maximum(x, 0.5) - x + x).sum() + np.sqrt(x).sum(),  # nan at -x
+        lambda x: np.linalg.cholesky(np.where(x > 5, 0.0, 1.0) * x * np.eye(2)).sum(),  # raises
+    ],
+)
+def test_other_numbers_that_the_function_does_not_take_are_passed_over(f):
+    value, _ = program(f)(np.ones(2))
+    assert np.isfinite(value)
