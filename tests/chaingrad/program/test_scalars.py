@@ -43,7 +43,7 @@ def drawn(seed):
         update = random.choice(["s = np.tanh({})", "s = s + x[t] * x[t] - 0.1 * ({})"])
         body = (
             f"    s = x[0] * x[0]\n    for t in range({SIZE}):\n"
-            f"        {update.format(step)}\n    return s * s + s"
+            f"        {update.format(step)}\n    return s * s + s + x[1]"
         )
     source = f"def f(x):\n{body}\n"
     scope = {"np": np}
