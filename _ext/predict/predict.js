@@ -9,6 +9,7 @@ const halfDigit = (text) => {
 };
 const digitsOf = (text) => text.split(/e/i)[0].replace(/\D/g, "").replace(/^0+/, "").length;
 const ENOUGH = 3; // digits that a reader may round a number to
+const TRIES = 2; // the first miss gets a hint, and the second one the answer
 
 /** What is said of a choice: of a formula, which has no name of its own, its TeX. */
 function spoken(text) {
@@ -36,6 +37,16 @@ function spoken(text) {
       this.asked = box.dataset.asked;
       this.build();
       this.restore();
+      this.look();
+      addEventListener("kept", () => this.look());
+    }
+
+    /** Show the answer once the question is settled: by a guess, or by a reader who skipped it. */
+    look() {
+      const { guesses = {}, skipped = {} } = kept.read(page);
+      const { asked, right, settled } = guesses[this.name] ?? {};
+      const guessed = asked === this.asked && (right || settled);
+      this.answer.hidden = !guessed && skipped[this.name] !== this.asked;
     }
 
     build() {
@@ -121,9 +132,21 @@ function spoken(text) {
         return;
       }
       const right = this.show(value);
-      const lasts = kept.put(page, "guesses", this.name, { asked: this.asked, value, right });
+      const lasts = this.keep(value, right);
       const unkept = `Not kept by this browser: ${kept.trouble()}.`;
       if (!lasts) this.says.append(" ", make("small", {}, unkept));
+    }
+
+    /** Keep a guess, with how many different ones have missed; whether the browser keeps it. */
+    keep(value, right) {
+      const { asked } = this;
+      const last = kept.read(page).guesses?.[this.name];
+      const before = last?.asked === asked ? last : {};
+      const { misses = 0 } = before;
+      const again = before.value === value;
+      const missed = right || again ? misses : misses + 1;
+      const settled = right || Boolean(before.right || before.settled) || missed >= TRIES;
+      return kept.put(page, "guesses", this.name, { asked, value, right, misses: missed, settled });
     }
 
     /** Show what there is to say of a guess; whether it is right. */
@@ -133,7 +156,6 @@ function spoken(text) {
       const reason = says instanceof Element ? [...says.cloneNode(true).childNodes] : [says];
       this.says.replaceChildren(verdict, " ", ...reason);
       this.box.classList.toggle("predict-right", right);
-      this.answer.hidden = false;
       this.again.hidden = false;
       return right;
     }

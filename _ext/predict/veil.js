@@ -1,5 +1,5 @@
-// The output that answers a question, and a paragraph that quotes it, are veiled until the reader has
-// predicted or skipped: a line stands in their place. The build has marked them.
+// What answers a question is veiled until the reader has guessed it, has missed twice, or has skipped
+// it: a line stands in its place. The build has marked it.
 (() => {
   const { page } = kept;
   const EVERYWHERE = "reading"; // what is kept for all pages
@@ -24,9 +24,10 @@
     get isSettled() {
       if (kept.read(EVERYWHERE).veil?.off) return true;
       const { guesses = {}, skipped = {} } = kept.read(page);
-      return this.boxes.every(
-        ({ dataset: { name, asked } }) => guesses[name]?.asked === asked || skipped[name] === asked,
-      );
+      return this.boxes.every(({ dataset: { name, asked } }) => {
+        const { right, settled, asked: before } = guesses[name] ?? {};
+        return (before === asked && (right || settled)) || skipped[name] === asked;
+      });
     }
 
     look() {

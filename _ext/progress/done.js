@@ -134,7 +134,7 @@
       "label",
       {},
       veil,
-      " Veil the output that answers a question until I have predicted or skipped it",
+      " Veil the output that answers a question until I have answered or skipped it",
     ),
   );
 

@@ -1,4 +1,4 @@
-"""The output that answers a question is veiled until the reader has predicted, or skipped it.
+"""What answers a question is veiled until the reader is right, has missed twice, or has skipped it.
 
 That nothing else is, and veils are low, is looked at on every page by `test_audit`; what the build
 marks to be veiled, by `tests/ext/test_predict.py`. In the last veil of the page that is opened here
@@ -75,10 +75,11 @@ def is_veiled(page: Page, place: int = 0, veiled: bool = True) -> None:
 
 
 def predict(box: Locator) -> None:
+    right = box.get_attribute("data-right") or ""
     if box.get_by_role("radio").count():
-        box.get_by_role("radio").first.check()
+        box.get_by_role("radio").nth(int(right)).check()
     else:
-        box.get_by_role("textbox").fill("7")
+        box.get_by_role("textbox").fill(right)
     box.get_by_role("button", name="Look").click()
 
 
@@ -92,6 +93,40 @@ def test_a_prediction_lifts_the_veil_and_asking_again_lowers_it(opened: Open) ->
     is_veiled(page, -1)
     questions(page).first.get_by_role("button", name="Ask me again").click()
     is_veiled(page)
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_key: bool) -> None:
+    page = opened()
+    box = questions(page).first
+    choices = box.get_by_role("radio")
+    right = int(box.get_attribute("data-right") or "")
+
+    def miss(number: int) -> None:
+        wrong = [n for n in range(choices.count()) if n != right][number]
+        if by_key:
+            choices.nth(wrong).focus()
+            page.keyboard.press("Space")
+            page.keyboard.press("Enter")
+        else:
+            choices.nth(wrong).check()
+            box.get_by_role("button", name="Look").click()
+        expect(box.get_by_role("status")).to_contain_text("Not this.")
+
+    def answer_is_seen(seen: bool = True) -> None:
+        is_veiled(page, veiled=not seen)
+        expect(box.locator("details")).to_be_visible(visible=seen)
+
+    for _ in range(2):  # the same guess is one miss
+        miss(0)
+        answer_is_seen(False)
+    page.reload()
+    expect(box.get_by_role("status")).to_contain_text("Not this.")
+    answer_is_seen(False)
+    miss(1)
+    answer_is_seen()
+    page.reload()
+    answer_is_seen()
 
 
 def test_two_questions_with_one_answer_have_one_veil(opened: Open) -> None:
@@ -108,6 +143,7 @@ def test_skipping_by_keyboard_is_kept_and_leads_on(opened: Open) -> None:
     note.get_by_role("button", name="Skip the question").focus()
     page.keyboard.press("Enter")
     expect(output(page)).to_be_focused()
+    expect(questions(page).first.locator("details")).to_be_visible()
     is_veiled(page, veiled=False)
     page.reload()
     is_veiled(page, veiled=False)
