@@ -29,11 +29,19 @@ question asks for an estimate, ``:tolerance:`` says by what part of itself a num
 ``predict.js`` asks; without scripts, and in notebooks, the box is a question whose answer unfolds:
 in the words of the right choice, if there is one.
 
-The output that answers a question of the main line is veiled until the reader has predicted or
-skipped, and so is a paragraph right behind that cell which quotes the answer; code, tables, boxes
-and whatever else follows stay visible. The build marks what is veiled, and ``veil.js`` hides it.
+The output that answers a question of the main line is veiled until the reader is right, has missed
+twice or has skipped it, and so are the caption below it and a paragraph right behind that cell
+which quotes the answer. The build marks what is veiled, and ``veil.js`` hides it.
 With a ✓ it is the output of the next cell. Without one, it is the first output before the next
 question or heading that shows the answer, or the first of all if none of them does.
+
+If more of what follows gives the answer away, ``:giveaways:`` has words from each such part, with
+semicolons between them: those of a paragraph, or those of a cell, whose output is veiled then.
+Code, tables and boxes stay visible, as does what stands below the next question or heading:
+
+````md
+:giveaways: two arrows leave; draw_neuron()
+````
 """
 
 import ast
@@ -128,6 +136,7 @@ class Predict(SphinxDirective):
         "value": directives.unchanged_required,
         "number": directives.flag,
         "tolerance": float,
+        "giveaways": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -154,6 +163,7 @@ class Predict(SphinxDirective):
         said = known[right[0]][0].deepcopy().children if right else [nodes.Text(readable(value))]
         claim = "".join(node.astext() for node in said)
         box = predict("", *asked, ids=[f"predict-{name}"], claim=claim, held=is_marked)
+        box["giveaways"] = self.options.get("giveaways", "").split(";")
         self.set_source_info(box)
         asks = collapse_spaces(" ".join(map(in_words, asked)))
         box["data"] = {
@@ -199,15 +209,38 @@ def next_cell(box: predict) -> nodes.container | None:
     return next(filter(is_code, later), None)
 
 
+def near(box: predict) -> Iterable[nodes.Node]:
+    """Return what stands behind a question, or several in a row, to the next one or heading."""
+    rest = box.findall(include_self=False, descend=False, siblings=True)
+    behind = dropwhile(lambda node: isinstance(node, predict), rest)
+    return takewhile(lambda node: not isinstance(node, predict | nodes.section), behind)
+
+
+def giveaways(box: predict) -> Iterable[nodes.Element]:
+    """Yield the parts that have the words of a question's giveaways; warn if none has."""
+    for words in filter(None, map(collapse_spaces, box["giveaways"])):
+        found = False
+        for part in near(box):
+            is_cell = is_code(part)
+            if not isinstance(part, nodes.Element) or not (
+                is_cell or isinstance(part, nodes.paragraph)
+            ):
+                continue
+            text = f"{source_of(part)}\n{output_of(part)}" if is_cell else part.astext()
+            veiled = visible_output(part) if is_cell else part
+            if veiled and words in collapse_spaces(text):
+                found = True
+                yield veiled
+        if not found:
+            LOG.warning("%s: nothing behind it says %r", box["data"]["name"], words, location=box)
+
+
 def answering_output(box: predict) -> nodes.container | None:
     """Return the output that answers a question; None if none does, or it is folded."""
     if box["held"]:
         cell = next_cell(box)
         return visible_output(cell) if cell else None
-    rest = box.findall(include_self=False, descend=False, siblings=True)
-    behind = dropwhile(lambda node: isinstance(node, predict), rest)
-    near = takewhile(lambda node: not isinstance(node, predict | nodes.section), behind)
-    cells = [cell for cell in near if is_code(cell) and "%%writefile" not in source_of(cell)]
+    cells = [cell for cell in near(box) if is_code(cell) and "%%writefile" not in source_of(cell)]
     outputs = filter(None, map(visible_output, cells))
     return min(outputs, key=lambda output: not shows(output_of(output), box["claim"]), default=None)
 
@@ -227,17 +260,25 @@ def mark_answers(_: Sphinx, document: nodes.document) -> None:
         if output := answering_output(box):
             asked.setdefault(output, []).append(box)
     for output, boxes in asked.items():
-        veiled: list[nodes.Element] = [output]
+        veiled = [output, *(part for box in boxes for part in giveaways(box))]
         behind = output.parent.next_node(descend=False, siblings=True)
         if isinstance(behind, nodes.paragraph):
             text = behind.astext()
             if any(shows(text, box["claim"]) for box in boxes):
                 veiled.append(behind)
+        veiled += list(filter(None, map(caption, veiled)))
         name = boxes[0]["data"]["name"]
         for part in veiled:
-            part["classes"].append(f"answers-{name}")
+            part["classes"] = list(dict.fromkeys([*part["classes"], f"answers-{name}"]))
         for box in boxes:
             box["data"]["veil"] = name
+
+
+def caption(output: nodes.Element) -> nodes.paragraph | None:
+    behind = output.parent.next_node(descend=False, siblings=True)
+    if not is_code(output.parent) or not isinstance(behind, nodes.paragraph):
+        return None
+    return behind if "caption" in behind["classes"] else None
 
 
 def choices(known: list[nodes.definition_list_item]) -> nodes.bullet_list:

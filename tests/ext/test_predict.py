@@ -50,12 +50,16 @@ def test_an_estimate_may_be_off_by_a_part_of_itself() -> None:
     assert not agree("5.2", "5.351", 0.01)
 
 
-def question(name: str, claim: str, held: bool = False) -> predict:
-    return predict("", claim=claim, held=held, data={"name": name})
+def question(name: str, claim: str, held: bool = False, giveaways: str = "") -> predict:
+    return predict("", claim=claim, held=held, giveaways=giveaways.split(";"), data={"name": name})
 
 
 def said(text: str) -> nodes.paragraph:
     return nodes.paragraph("", text)
+
+
+def caption(text: str) -> nodes.paragraph:
+    return nodes.paragraph("", "", nodes.emphasis("", text), classes=["caption"])
 
 
 def cell(*outputs: str, source: str = "f(5.501)", **more: object) -> nodes.container:
@@ -117,6 +121,16 @@ VEILED = {
          cell(FIGURE), cell("falling")],
         {"a": [FIGURE]},
     ),
+    "the caption of a figure": (
+        [question("a", "it falls"), cell(FIGURE), caption("Falling."), said("It falls.")],
+        {"a": [FIGURE, "Falling."]},
+    ),
+    "whatever has the words of giveaways, up to the next question": (
+        [question("a", "6", giveaways="half a\ndozen; draw()"), said("Half of 12: half a dozen."),
+         cell("6"), said("So."), cell(FIGURE, source="draw()"), caption("Drawn."),
+         question("b", "7"), said("half a dozen"), cell("7")],
+        {"a": ["Half of 12: half a dozen.", "6", FIGURE, "Drawn."], "b": ["7"]},
+    ),
     "what two questions in a row ask": (
         [question("a", "6"), question("b", "7"), cell("6, 7"), said("And 7.")],
         {"a": ["6, 7", "And 7."]},
@@ -145,11 +159,17 @@ def test_what_is_veiled(what: str) -> None:
     mark_answers(None, document)
     veiled: dict[str, list[str]] = {}
     for node in document.findall(nodes.Element):
-        for name in node["classes"]:
+        for name in filter(lambda name: name.startswith("answers-"), node["classes"]):
             veiled.setdefault(name.removeprefix("answers-"), []).append(node.astext())
     assert veiled == expected
     veils = {box["data"].get("veil") for box in document.findall(predict)} - {None}
     assert veils == expected.keys()
+
+
+def test_giveaways_that_nothing_has_are_a_mistake(caplog: pytest.LogCaptureFixture) -> None:
+    mark_answers(None, page(question("a", "6", giveaways="six; a dozen"), cell("6"), said("six")))
+    assert "'a dozen'" in caplog.text
+    assert "'six'" not in caplog.text
 
 
 def test_the_mark_is_taken_from_a_choice() -> None:
