@@ -17,24 +17,10 @@ from common.numbers import as_number
 from predict import shows
 
 UNSEEN = "[class*='answers-'], details, table, .admonition, .katex-html, .katex-mathml mrow, script"
-COUNTS = [
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-]
+COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 ROUND = {1e3: "thousand", 1e6: "million", 1e9: "billion"}
 TELLING = 3  # digits with which a number is hardly there by chance
-PHRASE = 3  # words in a row that are hardly there by chance
+PHRASE = 4  # words in a row that are hardly there by chance
 
 
 def is_question(tag: Tag) -> bool:
@@ -48,6 +34,8 @@ def seen(parts: list[Tag]) -> str:
     page.div.extend(map(copy, parts))
     for unseen in page.select(UNSEEN):
         unseen.decompose()
+    for code in page.select("pre"):
+        code.string = code.get_text().replace("\n", " ; ")  # no words run from line to line
     return re.sub(r"\s+", " ", page.get_text(" "))
 
 

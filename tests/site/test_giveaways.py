@@ -26,8 +26,10 @@ def test_what_gives_an_answer_away() -> None:
     assert found("What is x?", "1024", "<p>A thousand products.</p>")
     assert found("How many arrows leave?", "2", "<p>From each, two arrows leave.</p>")
     assert found("How many different neurons?", "1", '<pre>print("different neuron")</pre>')
-    assert found("Which is first on the list?", "w", "<p>The list: w was first.</p>", others=("z",))
-    others = ("it grows, and they add up to 1",)
+    assert found(
+        "Which is first on the list?", "w", "<p>On the list w is first.</p>", others=("z",)
+    )
+    others = ("they add up to 1",)
     assert found("And so?", "they add up to 0", "<p>All add up to 0.</p>", others=others)
 
 
