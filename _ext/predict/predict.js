@@ -41,12 +41,10 @@ function spoken(text) {
       addEventListener("kept", () => this.look());
     }
 
-    /** Show the answer once the question is settled: by a guess, or by a reader who skipped it. */
+    /** Show the answer once a guess is right, or a second one has missed. */
     look() {
-      const { guesses = {}, skipped = {} } = kept.read(page);
-      const { asked, right, settled } = guesses[this.name] ?? {};
-      const guessed = asked === this.asked && (right || settled);
-      this.answer.hidden = !guessed && skipped[this.name] !== this.asked;
+      const { asked, right, settled } = kept.read(page).guesses?.[this.name] ?? {};
+      this.answer.hidden = asked !== this.asked || !(right || settled);
     }
 
     build() {
