@@ -139,11 +139,13 @@ def read(
         ProblemError: a row names nothing that there is, gives no number, or comes twice.
     """
     every = _Known(assignments, papers, known, who)
+    problems = max((len(paper.points) for paper in papers.values()), default=0)
+    sheets = (*PAPERS, *map(str, range(1, problems + 1)))
     return ByHand(
         _once(folder / "changes.csv", CHANGES, lambda row: _change(row, every), every),
         _once(folder / "judgements.csv", JUDGEMENTS, lambda row: _judgement(row, every), every),
         _once(folder / "dates.csv", DATES, lambda row: _dates(row, every), every),
-        _once(folder / "papers.csv", PAPERS, lambda row: _paper(row, every, whose), every),
+        _once(folder / "papers.csv", PAPERS, lambda row: _paper(row, every, whose), every, sheets),
     )
 
 
@@ -152,11 +154,15 @@ def _once(
     columns: Sequence[str],
     entry: Callable[[Mapping[str, str]], tuple[tuple[object, ...], Entry]],
     known: _Known,
+    first: Sequence[str] = (),
 ) -> list[Entry]:
-    """Return what the rows of a table say, each about another place; make it if it's missing."""
+    """Return what the rows of a table say, each about another place.
+
+    If it's missing, it is made, with ``first`` or these columns as its first line.
+    """
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        create_atomically(path, ",".join(columns) + "\n")
+        create_atomically(path, ",".join(first or columns) + "\n")
     found: dict[tuple[object, ...], Entry] = {}
     needed = [name for name in columns if name not in ("attempt", "lines")]
     for line, row in table_rows(path, needed):

@@ -77,7 +77,7 @@ def _is_stored(name: ast.Name) -> bool:
 
 def is_stub(cell: Cell) -> bool:
     """Return whether a cell holds a body that is still to be written."""
-    return re.search(r"^\s+raise NotImplementedError", cell.source, re.MULTILINE) is not None
+    return re.search(r"^[ \t]+raise NotImplementedError", cell.source, re.MULTILINE) is not None
 
 
 def why_not_run(cell: Cell) -> str:

@@ -163,6 +163,12 @@ def table_rows(path: Path, columns: Sequence[str] = ()) -> Iterator[tuple[str, d
             f"{path} has no column {missing[0]!r}; its first line must be {','.join(wanted)}"
         )
     for values in reader:
+        if any(more := [value.strip() for value in values[len(found) :]]):
+            raise ProblemError(
+                f"{path}, line {reader.line_num}: {', '.join(more)!r} stands in no column; the "
+                f"first line names {len(found)}: {', '.join(found)}. Name a column for it there; "
+                'write a number with a point, or in quotes: "1,5"'
+            )
         row = {name: value.strip() for name, value in zip(found, values, strict=False)}
         if any(row.values()):
             yield f"{path}, line {reader.line_num}", dict.fromkeys(wanted, "") | row

@@ -8,7 +8,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Iterator
 
-from coursework.notebooks import Cell
+from coursework.notebooks import CELL_CHARACTERS, Cell
 from coursework.syntax import parse_module
 
 LONG = 20_000  # characters of a cell
@@ -28,6 +28,8 @@ def remarks(cells: Iterable[Cell]) -> Iterator[str]:
         if len(cell.source) > LONG:
             size = f"{len(cell.source):,} characters"
             yield f"Cell {cell.number} has {size}: look at where they are from."
+        if len(cell.source) > CELL_CHARACTERS:
+            continue  # it isn't run, and its tree may take a thousand times its size
         if found := sorted(_names(cell.source) & ODD):
             yield f"Cell {cell.number} uses {', '.join(found)}: look at what that runs."
 

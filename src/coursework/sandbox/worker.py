@@ -43,6 +43,7 @@ ENGINE = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses")
 # A line of a notebook that is not Python: a magic, whose value may be assigned, a command, help.
 MAGIC = re.compile(r"(\s*)([\w., \[\]]+=\s*)?%(\w+)(.*)")
 COMMAND = re.compile(r"\s*(?:(?:[\w., \[\]]+=\s*)?[%!?]|[\w.]+\?\??\s*$)")
+PARSED = 4_000_000  # characters of one cell, parsed again for each line of that kind
 WRITES = re.compile(r"%%(?:writefile|file)\s+(-a\s+)?(.+)")
 CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")  # that run the Python of their cell
 # Line magics that run Python, and their options.
@@ -368,19 +369,30 @@ def parse_cell(source: str, name: str) -> ast.Module:
     """
     lines = _without_cell_magic(_remember(source, name))
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-    while True:
+    for _ in range(max(2, PARSED // (len(source) + 1))):
         try:
             tree: ast.Module = compile("\n".join(lines) + "\n", name, "exec", flags)
             return tree
         except SyntaxError as error:
             if not _translate(lines, (error.lineno or 0) - 1):
                 raise
+    raise SyntaxError("too many lines that only a notebook understands stand apart from each other")
 
 
 def _translate(lines: list[str], at: int) -> bool:
-    """Turn a line that only a notebook understands into Python; return whether it is one."""
+    """Turn a line that only a notebook understands into Python; return whether it is one.
+
+    Those that follow right below are turned, too: each takes whole lines, so no text begins in one.
+    """
     if not (0 <= at < len(lines) and COMMAND.match(lines[at])):
         return False
+    while at < len(lines) and COMMAND.match(lines[at]):
+        at = _translate_one(lines, at)
+    return True
+
+
+def _translate_one(lines: list[str], at: int) -> int:
+    """Turn one such line into Python, and return the place of the line below it."""
     line, end = lines[at], at
     while line.endswith("\\") and end + 1 < len(lines):  # it goes on in the next line
         end += 1
@@ -391,7 +403,7 @@ def _translate(lines: list[str], at: int) -> bool:
         lines[at] = f"{indent}{target}get_ipython().run_line_magic({name!r}, {rest!r})"
     else:
         lines[at] = line[: len(line) - len(line.lstrip())] + "pass"
-    return True
+    return end + 1
 
 
 def _remember(source: str, name: str) -> list[str]:
