@@ -107,7 +107,7 @@ def test_any_order_with_children_first_gives_the_same() -> None:
     for tail in itertools.permutations(("p", "b", "w", "x", "target")):
         if tail.index("p") > min(tail.index("w"), tail.index("x")):
             continue
-        values = zip(("w", "x", "b", "target"), (0.5, 1.5, -0.2, 0.05), strict=True)
+        values = zip(("w", "x", "b", "target"), (0.5, 1.5, -0.2, 0.2), strict=True)
         n = {name: page()["Node"](value) for name, value in values}
         n["p"] = n["w"] * n["x"]
         n["z"] = n["p"] + n["b"]

@@ -99,13 +99,13 @@ def test_the_ramps_of_neurons_2_and_1_get_steeper_and_the_sum_sags() -> None:
 @pytest.mark.parametrize(("rate", "farther"), [(0.05, False), (0.1, True), (0.4, True)])
 def test_the_old_neuron_is_thrown_across_its_valley(rate: float, farther: bool) -> None:
     w, b = Node(0.5), Node(-0.2)
-    bottom, places = 0.0250013, []
-    assert bottom + np.tanh(bottom) == pytest.approx(0.05, abs=1e-5)
+    bottom, places = 0.1001668, []
+    assert bottom + np.tanh(bottom) == pytest.approx(0.2, abs=1e-5)
     for _ in range(4):
         w.grad = b.grad = 0.0
         z = w * 1.5 + b
         places.append(z.data - bottom)
-        ((z + z.tanh() - 0.05) ** 2).backward()
+        ((z + z.tanh() - 0.2) ** 2).backward()
         for p in (w, b):
             p.data -= rate * p.grad
     assert places[1] < 0 < places[0]  # also the short step ends a little beyond the bottom

@@ -52,7 +52,7 @@ def test_the_first_screen_of_the_course_moves(
     assert box["height"] <= height
     assert box["x"] + box["width"] <= width
     words = figure.locator(".cg-words")
-    expect(words).to_contain_text("w = 0.5: loss = 1.001")
+    expect(words).to_contain_text("w = 0.5: loss = 0.7234")
     drawing.locator("g[data-node=n0]").hover()
     page.mouse.down()
     page.mouse.move(width * 0.6, height / 2)

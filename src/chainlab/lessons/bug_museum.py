@@ -18,7 +18,7 @@ Test = Callable[[Engine], bool]
 
 HERE = files(__package__)
 SOURCE = inspect.getsource(right)
-W, B, TARGET = 0.5, -0.2, 0.05  # the neuron of Parts I and II, whose input is 1.5
+W, B, TARGET = 0.5, -0.2, 0.2  # the neuron of Parts I and II, whose input is 1.5
 KINDS = {
     "bookkeeping": "The bookkeeping is wrong",
     "rules": "A rule is wrong",
@@ -185,7 +185,7 @@ CHANGES = (
         "parent.grad = node.grad * local",
         "bookkeeping",
         "once",
-        "`z` gets 2.001 straight from `out`, and then 1.500 through tanh, written over the first. "
+        "`z` gets 1.701 straight from `out`, and then 1.275 through tanh, written over the first. "
         "`b` gets what `z` holds by then.",
         (
             Guess("none", "For that somebody has to add the two shares of `z`. Who adds here?"),
@@ -256,8 +256,8 @@ CHANGES = (
         "else:",
         "bookkeeping",
         "once",
-        "`z` is listed twice, once for each way to the loss. The first time it sends 2.001, and "
-        "the second time all it holds, 3.501.",
+        "`z` is listed twice, once for each way to the loss. The first time it sends 1.701, and "
+        "the second time all it holds, 2.976.",
         (
             Guess(
                 "none",
@@ -283,8 +283,8 @@ CHANGES = (
         "bookkeeping",
         "again",
         "Each node in between adds the new gradient to the old one and sends both on. In the "
-        "second pass the loss holds 1 + 1 = 2, `error` 2.001 + 4.002 = 6.003, `out` 2.001 + 6.003 "
-        "= 8.004, and `z` 3.501 + 8.004 + 7.499 = 19.00, which it sends to `b`.",
+        "second pass the loss holds 1 + 1 = 2, `error` 1.701 + 3.402 = 5.103, `out` 1.701 + 5.103 "
+        "= 6.804, and `z` 2.976 + 6.804 + 6.374 = 16.15, which it sends to `b`.",
         (
             Guess("none", "`w` and `b` start from zero. Do the nodes between them and the loss?"),
             Guess(

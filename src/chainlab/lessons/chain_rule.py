@@ -11,7 +11,7 @@ from chainview.draw.boxes import BACK, BARE, Direction, new_graph
 from chainview.draw.dot import Markup, escape, font, row
 from chainview.player.names import brief
 
-W, X, B, TARGET = 0.5, 1.5, -0.2, 0.05  # the neuron of Parts I and II
+W, X, B, TARGET = 0.5, 1.5, -0.2, 0.2  # the neuron of Parts I and II
 NUDGE = 0.001
 # What operations give at a = 3 and b = 5, and their slopes with respect to a and b.
 PATTERNS = {"sum": (8.0, 1.0, 1.0), "product": (15.0, 5.0, 3.0), "maximum": (5.0, 0.0, 1.0)}

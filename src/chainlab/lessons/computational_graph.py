@@ -23,7 +23,7 @@ def draw(root: Any, named: Mapping[str, Any]) -> Drawing:
 def neuron() -> chaingrad.Node:
     """Build the loss of the neuron with the package's nodes, at the numbers of the page."""
     names = ("w", "x", "b", "target")
-    w, x, b, target = map(chaingrad.Node, (0.5, 1.5, -0.2, 0.05), names)
+    w, x, b, target = map(chaingrad.Node, (0.5, 1.5, -0.2, 0.2), names)
     p = w * x
     z = p + b
     h = z.tanh()

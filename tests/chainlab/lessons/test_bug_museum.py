@@ -70,7 +70,7 @@ def of_second_pass() -> list[float]:
     z = w * 1.5 + b
     h = z.tanh()
     out = z + h
-    error = out - 0.05
+    error = out - 0.2
     loss = error**2
     loss.backward()
     w.grad = b.grad = 0.0
@@ -96,7 +96,7 @@ def test_numbers_in_words_are_those_of_the_neuron(change: LineChange) -> None:
 
 def test_what_should_come_out_is_what_pytorch_says() -> None:
     w, b, target = (
-        torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.5, -0.2, 0.05)
+        torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.5, -0.2, 0.2)
     )
     z = w * 1.5 + b
     ((z + torch.tanh(z) - target) ** 2).backward()
@@ -131,7 +131,7 @@ def test_without_a_script_the_ten_lines_are_there() -> None:
     game = break_it([passes])
     still = game.html.partition('class="cg-live"')[0]
     assert still.count("<li>") == len(CHANGES) == 10
-    assert "comes out as 1.500" in still
+    assert "comes out as 1.275" in still
     assert repr(game) == f"<Figure: {game.alt}>"
 
 
