@@ -8,7 +8,7 @@ from chainlab.lessons.forward_and_backward import OPERATORS, WEIGHTS, at, draw_n
 
 NETWORK = (
     np.array([[0.5, 0.0], [0.2, 0.8], [-0.6, 0.1]]),
-    np.array([[0.8, -0.4, 0.5], [0.2, 0.6, -0.3]]),
+    np.array([[0.8, -0.4, 0.5], [0.2, 0.5, -0.3]]),
     np.array([1.5, 1.0]),
     np.array([1.0, 0.0]),
     0.1,
