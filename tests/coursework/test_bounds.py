@@ -62,6 +62,16 @@ def test_a_cell_of_magics_is_parsed_a_bounded_number_of_times(
     assert sum(parsed) <= 2 * worker.PARSED
 
 
+def test_a_cell_is_parsed_once_for_a_name_and_not_for_one_that_is_not_in_it(
+    parsed: list[int],
+) -> None:
+    cell = Cell(7, "def once():\n    pass\n")
+    for _ in range(3):
+        assert quotes.binding(cell, "once") is not None
+        assert quotes.binding(cell, "twice") is None
+    assert len(parsed) == 1
+
+
 def test_magics_below_one_another_are_all_turned(parsed: list[int]) -> None:
     tree = worker.parse_cell('x = """\n%no\n"""\n%time f()\n!ls \\\n  -l\ny = %pwd\nz = 1', "cell")
     assert [type(statement).__name__ for statement in tree.body] == [

@@ -43,7 +43,7 @@ ENGINE = ("chaingrad.nn", "chaingrad.optim", "chaingrad.losses")
 # A line of a notebook that is not Python: a magic, whose value may be assigned, a command, help.
 MAGIC = re.compile(r"(\s*)([\w., \[\]]+=\s*)?%(\w+)(.*)")
 COMMAND = re.compile(r"\s*(?:(?:[\w., \[\]]+=\s*)?[%!?]|[\w.]+\?\??\s*$)")
-PARSED = 4_000_000  # characters of one cell, parsed again for each line of that kind
+PARSED = 500_000  # characters of one cell, parsed again for each line of that kind
 WRITES = re.compile(r"%%(?:writefile|file)\s+(-a\s+)?(.+)")
 CELL_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")  # that run the Python of their cell
 # Line magics that run Python, and their options.
