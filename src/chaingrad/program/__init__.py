@@ -3,9 +3,9 @@
 `program` runs a function and its backward pass once, on values that note what is done with them
 (``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), puts the
 rest into Python (``source.py``) and formulas (``equations.py``), and compares what that gives with
-what the nodes give (``checking.py``). There is no derivative here:
-the engine's rules run, forward and back. Tangent :cite:`vanmerrienboer2017` writes gradients down,
-too, from the text of a function, whose branches and loops stay; what is traced has one course.
+what the nodes give (``checking.py``). There is no derivative here: the engine's rules run, forward
+and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too, from the text of a
+function, whose branches and loops stay; what is traced has one course.
 """
 
 import functools
@@ -20,7 +20,7 @@ from chaingrad._arguments import parameter_list
 from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
 from chaingrad.program import arguments
-from chaingrad.program.checking import compare, compare_elsewhere
+from chaingrad.program.checking import compare
 from chaingrad.program.equations import Equations
 from chaingrad.program.reuse import Reuser
 from chaingrad.program.source import Writer
@@ -47,11 +47,11 @@ def program(
     but for arguments of other shapes, dtypes or structure, for which another program is written.
 
     At that first call ``f`` runs twice: once on values that note what it does, and once on nodes,
-    with copies of the arguments. If the two give different results, the program is refused. So a
-    print or a counter in ``f`` runs twice, and only then. Where results differ by more than the
+    with copies of the arguments. If ``f`` compares or chooses (``where``, ``maximum``, ``x > 0``),
+    it runs on nodes twice more, with other numbers for its floats, to look at other sides of the
+    choices. If program and nodes give different results, the program is refused. So a print or a
+    counter in ``f`` runs two or four times, and only then. Where results differ by more than the
     usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
-    Where it compares or chooses (``where``, ``maximum``, ``x > 0``), it also runs with two other
-    sets of numbers for its floats, so that each side of a choice is looked at.
 
     - Every float and array among the arguments is an input, arrays of integers and booleans, too.
       Plain integers, booleans, strings and None belong to the program: others have another.
@@ -207,10 +207,8 @@ class Program:
         name = getattr(self._f, "__name__", "f")
         heads = ("value", "gradient") if self._argnums is not None else ()
         try:
-            compared = written, self._on_nodes, (args, kwargs), name, heads, met.tape.floats
-            nodes = compare(*compared)
+            nodes = compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape)
             written.settle(nodes, args, kwargs)
-            compare_elsewhere(*compared, met.tape.ops)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise

@@ -6,7 +6,7 @@ and the nodes give different results for the same arguments.
 """
 
 import math
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from chaingrad import modes
 from chaingrad._tree import flat
 from chaingrad.program.arguments import mapped
+from chaingrad.program.tape import Tape
 from chaingrad.program.tracing import comparing
 from chaingrad.rules import TracingError, value
 
@@ -22,7 +23,7 @@ CallArguments = tuple[Sequence[Any], dict[str, Any]]
 _FLOAT = {np.dtype(float)}
 _CHOOSING = {
     "where", "maximum", "minimum", "absolute", "sign", "less", "less_equal", "greater",
-    "greater_equal", "equal", "not_equal", "max", "min",
+    "greater_equal", "equal", "not_equal", "max", "min", "isfinite", "isinf", "isnan", "call",
 }  # fmt: skip
 _ASKED_AGAIN = 4  # times, where results differ
 _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
@@ -35,9 +36,13 @@ def compare(
     call: CallArguments,
     name: str,
     heads: Sequence[str],
-    floats: set[np.dtype[Any]],
+    tape: Tape,
 ) -> Any:
     """Call a program and the function it was written for, and compare their results.
+
+    If there are conditions among the operations, compare on their other sides as well: with the
+    floats' signs turned, and with their entries mixed. Where the function doesn't take such
+    arguments, or gives what isn't finite, there is nothing to compare.
 
     Args:
         run: the program, called with the arguments and the keywords.
@@ -45,7 +50,7 @@ def compare(
         call: the arguments and the keywords, which stay as they are.
         name: of the function, for messages.
         heads: what the members of the result are called there; none for a single result.
-        floats: the dtypes that are computed with.
+        tape: what the program was written from.
 
     Returns:
         What the nodes gave.
@@ -55,45 +60,19 @@ def compare(
             argument in place.
     """
     with np.errstate(all="ignore"), comparing(), modes.watching(None):
-        own = mapped(list(call), _copied)
-        got = run(*own)
-        if not _are_equal(call, own):
-            raise TracingError(
-                f"program: the program written for {name} changes its arguments; please report "
-                "this error with the source below"
-            )
-        given = mapped(list(call), _copied)
-        expected = on_nodes(*given)
-        _refuse_changed(call, given, name)
-        pairs = list(_pairs(heads, got, expected, name))
-        given_back = {y.dtype for *_, y in pairs if y.dtype.kind == "f"}
-        coarsest = max(map(np.finfo, floats | given_back | _FLOAT), key=lambda t: float(t.eps))
-        excess = [_excess(x, y, coarsest) for _, x, y in pairs]
-        if not any(map(np.any, excess)):
-            return expected
-        spread = _spread(on_nodes, call, [y for *_, y in pairs], float(coarsest.eps))
-    for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
-        if np.any(beyond > _MARGIN * rounding):
-            raise _disagreement(name, where, x, y)
+        expected = _compared(run, on_nodes, call, name, heads, tape.floats)
+        for there in _elsewhere(call) if tape.ops & _CHOOSING else ():
+            try:
+                _compared(run, on_nodes, there, name, heads, tape.floats, where_finite=True)
+            except TracingError:
+                raise
+            except Exception:  # The function doesn't take these, or Python's math raises.
+                continue
     return expected
 
 
-def compare_elsewhere(
-    run: Callable[..., Any],
-    on_nodes: Callable[..., Any],
-    call: CallArguments,
-    name: str,
-    heads: Sequence[str],
-    floats: set[np.dtype[Any]],
-    operations: Container[str],
-) -> None:
-    """Compare on the other side of conditions: with signs turned, and with entries mixed.
-
-    Takes and raises what `compare` does; ``operations`` are those of the program. Where the
-    function doesn't take such arguments, or gives what isn't finite, there is nothing to compare.
-    """
-    if not any(name in operations for name in _CHOOSING):
-        return
+def _elsewhere(call: CallArguments) -> Iterator[CallArguments]:
+    """Yield the call with the signs of its floats turned, and with their entries mixed."""
     random = np.random.default_rng(0)
 
     def turned(x: Any) -> Any:
@@ -106,17 +85,47 @@ def compare_elsewhere(
         return _like(x, random.permutation(np.ravel(x)).reshape(np.shape(x)) * signs)
 
     for change in (turned, mixed):
-        there = mapped(list(call), change)
-        try:
-            with np.errstate(all="ignore"), comparing(), modes.watching(None):
-                given_back = on_nodes(*mapped(there, _copied))
-            numbers = [y for y in map(value, flat(given_back)) if _is_numeric(y)]
-            if all(np.all(np.isfinite(y)) for y in numbers):
-                compare(run, on_nodes, (there[0], there[1]), name, heads, floats)
-        except TracingError:
-            raise
-        except Exception:  # The function doesn't take these arguments, or Python's math raises.
-            continue
+        args, kwargs = mapped(list(call), change)
+        yield args, kwargs
+
+
+def _compared(
+    run: Callable[..., Any],
+    on_nodes: Callable[..., Any],
+    call: CallArguments,
+    name: str,
+    heads: Sequence[str],
+    floats: set[np.dtype[Any]],
+    where_finite: bool = False,
+) -> Any:
+    """Compare at these arguments, with ``where_finite`` only if the nodes' results are finite."""
+    given = mapped(list(call), _copied)
+    expected = on_nodes(*given)
+    _refuse_changed(call, given, name)
+    if where_finite and not all(map(_is_finite, map(value, flat(expected)))):
+        return expected
+    own = mapped(list(call), _copied)
+    got = run(*own)
+    if not _are_equal(call, own):
+        raise TracingError(
+            f"program: the program written for {name} changes its arguments; please report "
+            "this error with the source below"
+        )
+    pairs = list(_pairs(heads, got, expected, name))
+    given_back = {y.dtype for *_, y in pairs if y.dtype.kind == "f"}
+    coarsest = max(map(np.finfo, floats | given_back | _FLOAT), key=lambda t: float(t.eps))
+    excess = [_excess(x, y, coarsest) for _, x, y in pairs]
+    if not any(map(np.any, excess)):
+        return expected
+    spread = _spread(on_nodes, call, [y for *_, y in pairs], float(coarsest.eps))
+    for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
+        if np.any(beyond > _MARGIN * rounding):
+            raise _disagreement(name, where, x, y)
+    return expected
+
+
+def _is_finite(x: Any) -> bool:
+    return not _is_numeric(x) or bool(np.all(np.isfinite(x)))
 
 
 def _is_float(x: Any) -> bool:
