@@ -376,7 +376,9 @@ def parse_cell(source: str, name: str) -> ast.Module:
         except SyntaxError as error:
             if not _translate(lines, (error.lineno or 0) - 1):
                 raise
-    raise SyntaxError("too many lines that only a notebook understands stand apart from each other")
+    raise SyntaxError(
+        "too many lines with ! or % stand between this cell's Python; put them into another cell"
+    )
 
 
 def _translate(lines: list[str], at: int) -> bool:
