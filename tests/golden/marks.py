@@ -59,7 +59,7 @@ def _answers(folder: Path) -> Iterator[Entry]:
     found = collect(folder / "in", list(assignments)).submissions
     for graded in grade_all(found, folder / "out", assignments, SECRET, progress=False):
         name, student = graded.submission.assignment, graded.submission.student
-        yield f"{name} {student}: {'; '.join(why[name, student])}", _told(graded, {})
+        yield f"{name}: {student}, {'; '.join(why[name, student])}", _told(graded, {})
 
 
 def _complete(problem: Any, tried: list[Any]) -> str:

@@ -1,9 +1,13 @@
-"""One part of the record: what is kept of it, and how that differs from what there is now."""
+"""One part of the record: what is kept of it, and how that differs from what there is now.
 
-import gzip
+A part is a folder of text files. What stands before the first colon of an entry's name is the name
+of its file, so that a diff of the folder reads as what changed for people.
+"""
+
 import json
 import math
-import re
+import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -12,24 +16,29 @@ from typing import Any
 from tests.site.walk import NUMBER, near
 
 FOLDER = Path(__file__).parent
+WIDTH = 100
 Entry = tuple[str, Any]  # a name, and plain data
 Entries = dict[str, Any]
 
 
-def path(part: str) -> Path:
-    return FOLDER / f"{part}.json.gz"
-
-
 def write(part: str, entries: Entries) -> int:
     """Keep the entries of a part; return how many bytes that takes."""
-    text = json.dumps(entries, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    packed = gzip.compress(text.encode(), 9, mtime=0)
-    return path(part).write_bytes(packed)
+    files = defaultdict[str, Entries](dict)
+    for name, data in entries.items():
+        files[name.partition(":")[0]][name] = data
+    shutil.rmtree(FOLDER / part, ignore_errors=True)
+    for name, group in files.items():
+        path = FOLDER / part / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(_lines(group)) + "\n", encoding="utf-8")
+    return sum(path.stat().st_size for path in (FOLDER / part).rglob("*.json"))
 
 
 def read(part: str) -> Entries:
-    found: Entries = json.loads(gzip.decompress(path(part).read_bytes()))
-    return found
+    entries: Entries = {}
+    for path in sorted((FOLDER / part).rglob("*.json")):
+        entries |= json.loads(path.read_text(encoding="utf-8"))
+    return entries
 
 
 def plain(data: Any) -> Any:
@@ -68,9 +77,22 @@ def differences(kept: Entries, now: Entries) -> Iterator[tuple[str, list[str]]]:
             yield name, list(unified_diff(before, after, "kept", "now", lineterm="", n=1))[2:]
 
 
-def _lines(data: Any) -> list[str]:
-    if data is None:
-        return []
-    return re.sub(
-        r"^\s*[{}\[\]],?\n", "", json.dumps(data, ensure_ascii=False, indent=1), flags=re.M
-    ).splitlines()
+def _lines(data: Any, indent: str = "") -> list[str]:
+    """JSON, with what fits on a line on one."""
+    text = json.dumps(data, ensure_ascii=False, sort_keys=True)
+    match data:
+        case None:
+            return []
+        case dict() | list() if len(text) > WIDTH:
+            named = isinstance(data, dict)
+            pairs = sorted(data.items()) if named else [("", value) for value in data]
+            inner = []
+            for key, value in pairs:
+                first, *rest = _lines(value, indent + " ") or ["null"]
+                name = f"{json.dumps(key, ensure_ascii=False)}: " if named else ""
+                inner += [f"{indent} {name}{first.lstrip()}", *rest]
+                inner[-1] += ","
+            inner[-1] = inner[-1].removesuffix(",")
+            start, end = "{}" if named else "[]"
+            return [indent + start, *inner, indent + end]
+    return [indent + text]
