@@ -363,12 +363,6 @@ def _solve_share(node: Node, position: int, g: Array) -> Share:
     return Share(nbytes(node.data) // max(columns, 1) * a.shape[-1])
 
 
-def _cholesky_scratch(node: Node, g: Array) -> Sequence[int]:
-    n = nbytes(node.data)
-    # the lower triangle and its half, then two solutions, of which one is reused
-    return (max((3 if n >= LARGE else 4) * n, 2 * n + _doubled(node, n, n, n)),)
-
-
 # --- the table ----------------------------------------------------------------------------------
 
 _SHAPES = "shapes must broadcast: trailing sizes equal, or 1"
@@ -551,22 +545,6 @@ FACTS: dict[str, Facts] = {
         share=_new,
         scratch=_det_scratch, working=_det_working, expects="square matrices",
     ),
-    "logdet": _of_entries(
-        flops=_of_matrices(2 / 3), reads=((INPUT,),),
-        share=_new,
-        scratch=_det_scratch, working=_det_working, expects="square matrices",
-    ),
-    "cholesky": _of_entries(
-        flops=_of_matrices(1 / 3), reads=((RESULT,),),
-        scratch=_cholesky_scratch, working=_inv_working,
-        expects="symmetric matrices of positive eigenvalues",
-    ),
-    # Their work depends on the values: LAPACK repeats until it has converged.
-    "eigvalsh": Facts(reads=((INPUT,),), expects="symmetric matrices"),
-    "eigh": Facts(reads=((INPUT, RESULT),), expects="symmetric matrices"),
-    "svdvals": Facts(reads=((INPUT,),), expects="matrices"),
-    "svd": Facts(reads=((INPUT, RESULT),), expects="matrices"),
-    "over_gaps": Facts(reads=((RESULT,),)),
     # These are rare, and what they hold while they compute isn't counted.
     "product": Facts(reads=((INPUT,),)),
     "without_each": Facts(reads=((INPUT,),)),

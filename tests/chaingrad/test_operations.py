@@ -93,7 +93,7 @@ def test_an_axis_is_named_once():
         Node(M).prod((0, 0))
 
 
-@pytest.mark.parametrize("name", ["linalg.eig", "linalg.qr", "fft.fft", "unwrap"])
+@pytest.mark.parametrize("name", ["linalg.svd", "linalg.cholesky", "fft.fft", "unwrap"])
 def test_a_function_without_a_derivative_has_its_full_name(name):
     function = functools.reduce(getattr, name.split("."), np)
     with pytest.raises(TypeError, match=re.escape(f"np.{name} of a node")):

@@ -13,7 +13,7 @@ SMOOTH = {
     "kron", "tensordot", "einsum", "exp", "exp2", "expm1", "sin", "cos", "tan", "sinh", "cosh",
     "tanh", "arcsinh", "arctan", "sigmoid", "softplus", "logsigmoid", "log_expit", "erf",
     "gelu", "silu", "deg2rad", "rad2deg", "degrees", "radians", "sum", "mean", "average", "var",
-    "prod", "cumsum", "cumprod", "squared_norm", "diff", "trace", "inv", "solve", "cholesky",
+    "prod", "cumsum", "cumprod", "squared_norm", "diff", "trace", "inv", "solve",
     "reshape", "flatten", "squeeze", "expand_dims", "atleast_1d", "atleast_2d", "atleast_3d",
     "broadcast_to", "full_like", "transpose", "swapaxes", "moveaxis", "matrix_transpose",
     "flip", "fliplr", "flipud", "roll", "tile", "repeat", "pad", "getitem", "scatter", "take",
@@ -26,7 +26,6 @@ _NO_OPERATIONS = {
     "AnomalyError", "Node", "check_gradients", "checkpoint", "custom_vjp", "detect_anomaly", "grad",
     "hessian", "hvp", "jacobian", "jvp", "no_grad", "program", "value_and_grad", "vjp", "apply",
     "backward", "detach", "item", "seed", "sorted_graph", "argmax", "argmin",
-    "over_gaps",  # a part of the VJPs of eigh and svd
     "product", "without_each", "up_to_each",  # parts of prod and cumprod
     "cofactors", "cofactors_slope",  # parts of the VJP of det
     "tip", "steep", "no_slope",  # parts of norms and powers, which mark where no slope is

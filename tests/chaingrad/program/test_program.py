@@ -349,7 +349,6 @@ def test_every_rule_is_met():
     positive = {"log", "log2", "log10", "sqrt", "pow", "log1p"}
     at = {"arccosh": np.abs(x) + 1, **dict.fromkeys(positive, np.abs(x))}
     at |= dict.fromkeys(["arcsin", "arccos", "arctanh"], x / 4)
-    at |= dict.fromkeys(["cholesky", "eigvalsh", "eigh"], x @ x.T)
     for name, rule in table.items():
         a = at.get(name, x)
         arity = len(rule.vjps) or 2

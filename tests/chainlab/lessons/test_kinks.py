@@ -18,7 +18,6 @@ CALLS = {
     "add": lambda m: m + m[0], "sub": lambda m: m - m[0], "mul": lambda m: m * m[0],
     "matmul": lambda m: m @ m, "solve": lambda m: np.linalg.solve(m + 3 * EYE, m),
     "inv": lambda m: np.linalg.inv(m + 3 * EYE),
-    "cholesky": lambda m: np.linalg.cholesky(m @ m.T + EYE),
     "einsum": lambda m: np.einsum("ij,jk->i", m, m), "tensordot": lambda m: np.tensordot(m, m, 1),
     "reshape": lambda m: m.reshape(4), "flatten": Node.flatten, "squeeze": Node.squeeze,
     "expand_dims": lambda m: m.expand_dims(0), "broadcast_to": lambda m: m.broadcast_to(3, 2, 2),
@@ -95,7 +94,7 @@ def rows():
 
 
 def test_every_operation_has_a_row_or_is_smooth():
-    assert public_operations() - rows() - {"div", "pow", "logdet"} <= SMOOTH
+    assert public_operations() - rows() - {"div", "pow"} <= SMOOTH
     assert public_operations() >= SMOOTH
     assert not SMOOTH & {"abs", "relu", "clip", "norm", "std", "hypot", "sort", "median"}
 
