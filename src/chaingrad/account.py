@@ -21,8 +21,8 @@ import numpy as np
 
 from chaingrad._tree import leaves
 from chaingrad.backward import adjoints, children_first
-from chaingrad.facts import LARGE, RESULT, UNKNOWN, Facts, Share, nbytes
 from chaingrad.node import Node
+from chaingrad.prices import RESULT, UNPRICED, Price
 
 Role = Literal["parameter", "input", "constant", "value"]
 
@@ -40,7 +40,7 @@ def flops(node: Node) -> int:
     """
     if not node.parents:
         return 0
-    count = _facts(node).flops
+    count = _price(node).flops
     if count is None:
         raise _unknown(node, "how many operations it takes", "flops")
     return max(count(node, *node.parents), 0)
@@ -79,7 +79,7 @@ class Ledger:
 
     A `~chaingrad.remat.checkpoint` is one node of it, with the operations of its function. What is
     not known of a rule of your own is refused when it is asked for: a `TypeError` names the rule,
-    and the fact that `chaingrad.rules.rule` should be given.
+    and what its `~chaingrad.prices.Price` should say.
 
     Args:
         root: the loss.
@@ -162,10 +162,8 @@ class Ledger:
         """Predict the most bytes of values alive at once without recording.
 
         A value is dropped as soon as the last node that reads it has been computed; parameters and
-        inputs are not counted, nor is what a variable of the function keeps longer.
-
-        Raises:
-            TypeError: a rule does not say what it holds while it computes.
+        inputs are not counted, nor is what a variable of the function keeps longer, nor what an
+        operation drops again before it ends.
         """
         nodes = [row.node for row in self.rows if row.role == "value"]
         last_use = {_memory_key(parent): node for node in nodes for parent in (*node.parents, node)}
@@ -173,7 +171,7 @@ class Ledger:
         sizes = {_memory_key(node): _own_bytes(node) for node in nodes if _own_bytes(node)}
         for node in nodes:
             live += _own_bytes(node)
-            peak = max(peak, live + _working(node) + _cache_bytes(node))
+            peak = max(peak, live)
             for buffer in {_memory_key(parent) for parent in (*node.parents, node)}:
                 if last_use[buffer] is node and node is not self.root:
                     live -= sizes.pop(buffer, 0)
@@ -182,18 +180,18 @@ class Ledger:
     def training_peak(self, release: bool = False) -> int:
         """Predict the most bytes alive at once in a forward and a backward pass.
 
-        Counts values, gradients of computed values and gradients of parameters; not the parameters,
-        the inputs and the optimizer's state. With ``release`` as `~chaingrad.node.Node.backward`
-        has it.
+        Counts values, what rules keep, adjoints, and the gradients of the parameters; not the
+        parameters, the inputs and the optimizer's state. With ``release`` as
+        `~chaingrad.node.Node.backward` has it.
 
-        Arrays that an operation or its VJP drops again before it ends are among them, as its rule
-        states them, but not NumPy's own buffers of at most 8,192 entries.
+        What an operation or its VJP drops again before it ends isn't counted. Beside all values of
+        a network that is little, and the prediction holds to 10 %.
 
         Raises:
-            TypeError: a rule does not say what it or its VJPs hold while they compute; nor can a
-                checkpoint, whose second run is not seen here.
+            TypeError: a rule does not say what its VJPs pass on; nor can a checkpoint, whose second
+                run is not seen here.
         """
-        return _Replay(self, release).peak
+        return _Replay(self, release).memory.peak
 
     # --- operations -----------------------------------------------------------------------------
 
@@ -230,7 +228,7 @@ class Ledger:
         for row in self.rows:
             shape = "×".join(map(str, row.node.shape)) or "scalar"
             needed = "yes" if row.needed else ""
-            known = not row.node.parents or _facts(row.node).flops
+            known = not row.node.parents or _price(row.node).flops
             count = f"{row.flops:,}" if known else "unknown"
             lines.append(
                 f"{row.name:14} {row.role:10} {shape:>14} {row.bytes:>12,}  {needed:6} {count:>14}"
@@ -238,48 +236,13 @@ class Ledger:
         return "\n".join(lines)
 
 
-class _Adjoint(NamedTuple):
-    """A gradient as the replay has it: its memory, and an array of its strides, without entries."""
+class _Memory:
+    """Buffers, who holds them, and the most bytes that were alive at once."""
 
-    buffer: object
-    array: Any
-    is_view: bool = False
-
-
-class _Replay:
-    """The allocations of both passes, replayed on sizes and strides alone to find their peak."""
-
-    def __init__(self, ledger: Ledger, release: bool) -> None:
+    def __init__(self) -> None:
         self.size: dict[Any, int] = {}
-        self.users: Counter[Any] = Counter()
+        self.holders: Counter[Any] = Counter()
         self.live = self.peak = 0
-        self.adjoint: dict[Node, _Adjoint] = {}
-        for row in ledger.rows:
-            if row.role == "value":
-                working = self.new(_working(row.node))
-                self.hold(_memory_key(row.node), _own_bytes(row.node))
-                self.hold(row.node, _cache_bytes(row.node))
-                self.hold((row.node, "options"), row.kept - _cache_bytes(row.node))
-                self.drop(working)
-        root = ledger.root
-        self.adjoint[root] = _Adjoint(self.new(nbytes(root.data)), _without_entries(root))
-        for node in children_first(root):
-            g = self.adjoint[node]
-            for position, parent in enumerate(node.parents):
-                if parent.requires_grad:
-                    self.send(node, position, parent, g)
-            if release:
-                self.drop(g.buffer)
-                self.drop((node, "options"))
-                if node is not root:
-                    self.drop(_memory_key(node))
-        for node, g in self.adjoint.items():
-            if not node.parents:
-                if g.is_view:
-                    self.new(nbytes(node.data))  # a leaf's gradient is its own
-                if not release:
-                    self.drop(g.buffer)
-                    self.hold(g.buffer, 0 if g.is_view else nbytes(node.data))
 
     def new(self, size: int) -> object:
         buffer = object()
@@ -291,120 +254,85 @@ class _Replay:
             self.size[buffer] = size
             self.live += size
             self.peak = max(self.peak, self.live)
-        self.users[buffer] += 1
+        self.holders[buffer] += 1
 
     def drop(self, buffer: Any) -> None:
-        self.users[buffer] -= 1
-        if not self.users[buffer]:
+        self.holders[buffer] -= 1
+        if not self.holders[buffer]:
             self.live -= self.size.pop(buffer, 0)
 
-    def send(self, node: Node, position: int, parent: Node, g: _Adjoint) -> None:
-        share = whole = self.pulled(node, position, g)
-        for size, buffer_is_last in _fitted(share.array, parent):
-            share = _Adjoint(self.new(size), _without_entries(parent))
-            if not buffer_is_last:
-                self.drop(share.buffer)
-        known = self.adjoint.get(parent)
-        if known:
-            total = _Adjoint(self.new(nbytes(parent.data)), _without_entries(parent))
-            self.drop(known.buffer)
-            self.drop(share.buffer)
-            self.adjoint[parent] = total
+
+class _Adjoint(NamedTuple):
+    """The memory of an adjoint, and whether it is a view of another's."""
+
+    buffer: object
+    is_view: bool = False
+
+
+class _Replay:
+    """The allocations of both passes, replayed on sizes alone."""
+
+    def __init__(self, ledger: Ledger, release: bool) -> None:
+        self.memory = memory = _Memory()
+        for row in ledger.rows:
+            if row.role == "value":
+                saved = _saved_bytes(row.node)
+                memory.hold(_memory_key(row.node), _own_bytes(row.node))
+                memory.hold((row.node, "saved"), saved)
+                memory.hold((row.node, "options"), row.kept - saved)
+        root = ledger.root
+        self.adjoints = {root: _Adjoint(memory.new(nbytes(root.data)))}
+        for node in children_first(root):
+            for position, parent in enumerate(node.parents):
+                if parent.requires_grad:
+                    self.send(node, position, parent)
+            if release:
+                memory.drop(self.adjoints[node].buffer)
+                memory.drop((node, "options"))
+                if node is not root:
+                    memory.drop(_memory_key(node))
+        for node, adjoint in self.adjoints.items():
+            if not node.parents and adjoint.is_view:
+                memory.new(nbytes(node.data))  # a leaf's gradient is its own
+                if not release:
+                    memory.drop(adjoint.buffer)
+
+    def send(self, node: Node, position: int, parent: Node) -> None:
+        """Add a node's share to the adjoint of one parent."""
+        share = self.share(node, position, parent)
+        before = self.adjoints.get(parent)
+        if before:
+            total = _Adjoint(self.memory.new(nbytes(parent.data)))
+            self.memory.drop(before.buffer)
+            self.memory.drop(share.buffer)
+            share = total
+        self.adjoints[parent] = share
+
+    def share(self, node: Node, position: int, parent: Node) -> _Adjoint:
+        """Hold what the VJP of one input makes: a view of the adjoint, or a new array."""
+        passes_on = _price(node).passes_on
+        if passes_on is None:
+            raise _unknown(node, "whose share is a view of the gradient", "passes_on")
+        if position in passes_on:
+            # an operand that was repeated takes a sum; a piece of a concatenation is a view
+            is_summed = parent.size < node.size and None in node.rule.vjps  # type: ignore[union-attr]
+            if not is_summed and node.dtype == parent.dtype:
+                self.memory.hold(self.adjoints[node].buffer)
+                return _Adjoint(self.adjoints[node].buffer, is_view=True)
         else:
-            self.adjoint[parent] = share
-        if whole is not share:
-            self.drop(whole.buffer)
-
-    def pulled(self, node: Node, position: int, g: _Adjoint) -> _Adjoint:
-        """Hold what the VJP of one input makes, and for a while what it needs beside."""
-        facts = _facts(node)
-        if facts.share:
-            share = facts.share(node, position, g.array)
-        elif position in facts.passes_on:
-            share = Share(0, is_view=True, of_gradient=True)
-        else:
-            share = Share(nbytes(node.data))
-        if share.of_gradient:
-            self.hold(g.buffer)
-            return _Adjoint(g.buffer, _pulled_view(node, position, g.array), is_view=True)
-        self.drop(node)  # what its rule keeps until then
-        beside = self.new(_scratch(node, position, g.array))
-        buffer = self.new(share.bytes)
-        self.drop(beside)
-        shape = node.shape if facts.broadcasts else node.parents[position].shape
-        if share.is_view and share.bytes < nbytes(node.parents[position].data):
-            array = np.broadcast_to(np.zeros((), node.dtype), shape)
-        else:
-            array = _without_entries(node.parents[position], shape, node.dtype)
-        return _Adjoint(buffer, array, share.is_view)
-
-
-def _pulled_view(node: Node, position: int, g: Any) -> Any:
-    """Let the VJP of an input make its view of a gradient without entries."""
-    needed = [i == position for i in range(len(node.parents))]
-    inputs = [parent.data for parent in node.parents]
-    shares = node.rule.pull(g, node.data, inputs, needed)  # type: ignore[union-attr]
-    return next(share for share, takes in zip(shares, needed, strict=True) if takes)
-
-
-def _without_entries(node: Node, shape: Any = None, dtype: Any = None) -> Any:
-    """Make an array of a node's shape, dtype and order that takes no memory; its data are void."""
-    shape, dtype = node.shape if shape is None else shape, np.dtype(dtype or node.dtype)
-    by_columns = shape == node.shape and isinstance(node.data, np.ndarray) and node.data.flags.fnc
-    strides, step = [0] * len(shape), dtype.itemsize
-    for axis in range(len(shape)) if by_columns else reversed(range(len(shape))):
-        strides[axis], step = step, step * shape[axis]
-    return np.lib.stride_tricks.as_strided(np.zeros(1, dtype), shape, strides)
-
-
-def _fitted(share: Any, parent: Node) -> Iterator[tuple[int, bool]]:
-    """Yield the sizes of the arrays that bring a share to its parent's shape and dtype.
-
-    Beside each stands whether it is kept: the last one alone.
-    """
-    shape, dtype = np.shape(share), share.dtype
-    added = len(shape) - parent.ndim
-    sizes = []
-    if shape != parent.shape:
-        size = share.itemsize * int(np.prod(shape[added:]))
-        if added:
-            sizes.append(size)
-        if shape[added:] != parent.shape:
-            sizes.append(parent.size * share.itemsize)
-    if dtype != parent.dtype:
-        sizes.append(nbytes(parent.data))
-    for i, size in enumerate(sizes):
-        yield size, i == len(sizes) - 1
-
-
-def _scratch(node: Node, position: int, g: Any) -> int:
-    """Count the bytes of temporary arrays, besides the share, that the VJP of one input needs."""
-    arrays = _facts(node).scratch
-    if arrays is None:
-        raise _unknown(node, "what memory its VJPs take while they compute", "scratch")
-    if callable(arrays):
-        return arrays(node, g)[position]
-    size = nbytes(node.data)
-    if not size or position >= len(arrays):
-        return 0
-    small, large, *masks = arrays[position]
-    return size * (large if size >= LARGE else small) + node.size * sum(masks)
-
-
-def _working(node: Node) -> int:
-    """Count the bytes of temporary arrays, besides the result, that an operation needs."""
-    if not node.parents:
-        return 0
-    working = _facts(node).working
-    if working is None:
-        raise _unknown(node, "what memory it takes while it computes", "working")
-    return working(node)
+            self.memory.drop((node, "saved"))  # the VJP uses it up
+        return _Adjoint(self.memory.new(nbytes(parent.data)))
 
 
 def _unknown(node: Node, what: str, fact: str) -> TypeError:
     return TypeError(
-        f"the rule {node.op} does not say {what}: give chaingrad.rules.rule the fact {fact}="
+        f"the rule {node.op} does not say {what}: give chaingrad.rules.rule a price=Price({fact}=…)"
     )
+
+
+def nbytes(data: Any) -> int:
+    """Return the bytes of an array's entries; a number counts as none."""
+    return data.nbytes if isinstance(data, np.ndarray) else 0
 
 
 def _role(node: Node, trained: set[Node]) -> Role:
@@ -444,7 +372,7 @@ def _own_bytes(node: Node) -> int:
     return 0 if is_view else memory.nbytes
 
 
-def _cache_bytes(node: Node) -> int:
+def _saved_bytes(node: Node) -> int:
     """Count the bytes of the arrays that a node's rule saves for its VJP, which uses them up."""
     return sum(nbytes(data) for arrays in getattr(node.rule, "saved", ()) for data in arrays)
 
@@ -476,9 +404,9 @@ def _read_for(node: Node, position: int) -> Sequence[Node]:
 
     A rule that keeps arrays reads these, which belong to its node.
     """
-    if _cache_bytes(node):
+    if _saved_bytes(node):
         return (node,)
-    reads = _facts(node).reads
+    reads = _price(node).reads
     if reads is None:
         return (*node.parents, node)
     if position >= len(reads):
@@ -486,8 +414,8 @@ def _read_for(node: Node, position: int) -> Sequence[Node]:
     return [node if i == RESULT else node.parents[i] for i in reads[position]]
 
 
-def _facts(node: Node) -> Facts:
-    return node.rule.facts if node.rule else UNKNOWN
+def _price(node: Node) -> Price:
+    return node.rule.price if node.rule else UNPRICED
 
 
 def _named(order: Iterable[Node]) -> Iterator[tuple[Node, str]]:

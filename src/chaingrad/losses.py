@@ -3,7 +3,7 @@
 Each is a mean over all entries or examples, so that its size does not depend on how many there are.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from chaingrad._arguments import as_node, at_least_zero, node_list
 from chaingrad._repeated import uniform_entry
 from chaingrad._wording import describe
 from chaingrad.node import Node
-from chaingrad.rules import Rule, Value, Vjp
+from chaingrad.rules import Rule, Value
 
 
 def mse_loss(prediction: Any, target: Any) -> Node:
@@ -184,10 +184,8 @@ class _SavingRule(Rule):
 
     __slots__ = ("saved",)
 
-    def __init__(
-        self, name: str, compute: Callable[..., Any], vjps: Sequence[Vjp | None], **facts: Any
-    ) -> None:
-        super().__init__(name, compute, vjps, **facts)
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
         self.saved: list[Any] = []
 
     def bind(self, options: dict[str, Any], arity: int) -> Rule:

@@ -16,6 +16,7 @@ from chaingrad._shares import zeros
 from chaingrad.backward import adjoints
 from chaingrad.graph import toposort
 from chaingrad.node import Node
+from chaingrad.prices import Price
 from chaingrad.rules import JointRule, Rule, Traced, is_symbol
 
 
@@ -57,9 +58,8 @@ def checkpoint(f: Callable[..., Node], *args: Any, **kwargs: Any) -> Node:
     out = segment.first_run()
     if out.requires_grad or not segment.outer:
         return out  # an unchanged node from outside, or a constant
-    rule = _Recomputed(
-        "checkpoint", lambda *inputs: out.data, segment.pull, flops=segment.count_flops
-    )
+    price = Price(segment.count_flops)
+    rule = _Recomputed("checkpoint", lambda *inputs: out.data, segment.pull, price=price)
     return segment.outer[0].apply(rule, segment.outer, {})
 
 

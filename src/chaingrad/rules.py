@@ -4,7 +4,8 @@ A rule holds one vector-Jacobian product (VJP) for each input. It is called with
 of the final output with respect to the operation's result, the result ``out`` and the inputs, and
 returns that input's share of the gradient. VJPs are written with operators and other rules, so that
 fed numbers and arrays they give gradients, and fed nodes they give the graph of the gradient, which
-can be differentiated again. What else is known of an operation stands in `chaingrad.facts`.
+can be differentiated again. How an operation is written stands in `chaingrad.facts`, what it costs
+in `chaingrad.prices`.
 
 A VJP may return its share in the broadcast shape: `unbroadcast` sums it back in one place. None
 stands for the VJP that passes ``g`` on as it is.
@@ -23,6 +24,7 @@ import numpy as np
 from chaingrad._repeated import repeated_entry, uniform_entry
 from chaingrad._scatter import add_at
 from chaingrad.facts import FACTS, UNKNOWN, Facts
+from chaingrad.prices import PRICES, UNPRICED, Price
 
 Value = Any  # a float, an array, or a Traced
 Vjp = Callable[..., Value]
@@ -77,15 +79,21 @@ class Rule:
     3.0
     """
 
-    __slots__ = ("compute", "facts", "name", "options", "vjps")
+    __slots__ = ("compute", "facts", "name", "options", "price", "vjps")
 
     def __init__(
-        self, name: str, compute: Callable[..., Any], vjps: Sequence[Vjp | None], **facts: Any
+        self,
+        name: str,
+        compute: Callable[..., Any],
+        vjps: Sequence[Vjp | None],
+        facts: Facts = UNKNOWN,
+        price: Price = UNPRICED,
     ) -> None:
         self.name = name
         self.compute = compute
         self.vjps: Vjps = tuple(vjps)
-        self.facts = Facts(**facts) if facts else UNKNOWN
+        self.facts = facts
+        self.price = price
         self.options: dict[str, Any] = {}
 
     def __call__(self, *inputs: Value, **options: Any) -> Value:
@@ -99,8 +107,9 @@ class Rule:
         if not options:
             return self
         vjps = [vjp and partial(vjp, **options) for vjp in self.vjps]
-        bound = type(self)(self.name, partial(self.compute, **options), vjps)
-        bound.facts = self.facts
+        bound = type(self)(
+            self.name, partial(self.compute, **options), vjps, self.facts, self.price
+        )
         bound.options = options
         return bound
 
@@ -134,17 +143,20 @@ class JointRule(Rule):
     __slots__ = ("pull_all",)
 
     def __init__(
-        self, name: str, compute: Callable[..., Any], pull_all: Callable[..., Any], **facts: Any
+        self,
+        name: str,
+        compute: Callable[..., Any],
+        pull_all: Callable[..., Any],
+        facts: Facts = UNKNOWN,
+        price: Price = UNPRICED,
     ) -> None:
-        super().__init__(name, compute, (), **facts)
+        super().__init__(name, compute, (), facts, price)
         self.pull_all = pull_all
 
     def bind(self, options: dict[str, Any], arity: int) -> "Rule":
         """Fix the options."""
-        bound = type(self)(
-            self.name, partial(self.compute, **options), partial(self.pull_all, **options)
-        )
-        bound.facts = self.facts
+        compute, pull_all = partial(self.compute, **options), partial(self.pull_all, **options)
+        bound = type(self)(self.name, compute, pull_all, self.facts, self.price)
         bound.options = options
         return bound
 
@@ -159,22 +171,27 @@ RULES: dict[str, Rule] = {}
 
 
 def rule(
-    name: str, compute: Callable[..., Any], *vjps: Vjp | None, replace: bool = False, **facts: Any
+    name: str,
+    compute: Callable[..., Any],
+    *vjps: Vjp | None,
+    replace: bool = False,
+    facts: Facts = UNKNOWN,
+    price: Price = UNPRICED,
 ) -> Rule:
     """Make a rule and add it to the table ``RULES``.
 
     Args:
-        name: of the operation; the engine's own find their facts by it.
+        name: of the operation; the engine's own find their facts and price by it.
         compute: called with the data of the inputs, and options.
         vjps: one for each input, or None for one that passes the gradient on.
         replace: take the place of a rule of that name.
-        facts: what else is known of it, the fields of `chaingrad.facts.Facts`.
+        facts: how it is written, for drawings and messages.
+        price: what it costs, for a `~chaingrad.account.Ledger`.
 
     Raises:
         ValueError: the name is taken, and it is not said to ``replace`` what has it.
-        TypeError: a fact has no place in `chaingrad.facts.Facts`.
     """
-    return register(Rule(name, compute, vjps, **facts), replace)
+    return register(Rule(name, compute, vjps, facts, price), replace)
 
 
 def register(new: Rule, replace: bool = False) -> Rule:
@@ -182,8 +199,9 @@ def register(new: Rule, replace: bool = False) -> Rule:
         raise ValueError(
             f"there is a rule named {new.name!r} already; choose another name, or pass replace=True"
         )
-    if new.facts is UNKNOWN and not replace:
-        new.facts = FACTS.get(new.name, UNKNOWN)
+    if not replace:
+        new.facts = FACTS.get(new.name, new.facts)
+        new.price = PRICES.get(new.name, new.price)
     RULES[new.name] = new
     return new
 

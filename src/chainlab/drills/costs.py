@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chaingrad.account import Ledger
-from chaingrad.facts import RESULT
+from chaingrad.prices import RESULT
 from chainlab.drills import fit
 from chainlab.drills.box import Box, Mistake, Place
 from chainlab.drills.boxes import BoxKind
@@ -81,7 +81,7 @@ class Network:
             operand.label + BAR
             for item in self.values
             for operand, places in zip(
-                parents(item), item.node.rule.facts.reads or (), strict=False
+                parents(item), item.node.rule.price.reads or (), strict=False
             )
             if operand.node.requires_grad
             and value in [item if i == RESULT else parents(item)[i] for i in places]

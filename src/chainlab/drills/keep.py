@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.account import Ledger
-from chaingrad.facts import RESULT
+from chaingrad.prices import RESULT
 from chainlab.drills import choice
 from chainlab.drills.choice import COUNT, FEWEST, LETTERS
 from chainlab.drills.forms import Form
@@ -57,7 +57,7 @@ class Graph(choice.Graph):
 
     def read_by(self, item: Item, frozen: bool = False) -> dict[int, list[str]]:
         """Return what each operand's share reads; if ``frozen``, also without a gradient."""
-        known = item.node.rule.facts.reads
+        known = item.node.rule.price.reads
         return {
             position: [item.id if i == RESULT else item.parents[i] for i in known[position]]
             for position, parent in enumerate(item.parents)
