@@ -1,4 +1,4 @@
-"""Gradients beside central differences."""
+"""Slopes by differences, and gradients beside them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,14 +9,50 @@ from chaingrad import _tree, rules
 from chaingrad.functional import _inner, _leaves, _node, grad
 from chaingrad.node import Node, as_data
 
+STEP = 1e-6  # times the size of an entry, where that is above 1
+RTOL, ATOL = 1e-5, 1e-7  # a gradient may differ from a central difference by this much
+KINK = 1e-2  # slopes on either side that differ by more, relative to their size, make a kink
+
+Index = tuple[int, ...]
+
+
+def step_at(x: Any, step: float = STEP) -> float:
+    """Return how far to move an entry of value ``x``."""
+    return step * max(1.0, abs(float(x)))
+
+
+def sides(f: Callable[[Any], float], x: Any, index: Index, step: float) -> tuple[float, float]:
+    """Return what ``f`` gives with one entry of the array ``x`` moved down, and up, by ``step``."""
+    down, up = x.copy(), x.copy()
+    down[index] -= step
+    up[index] += step
+    return f(down), f(up)
+
+
+def slopes(f: Callable[[Any], float], x: Any, index: Index, step: float) -> tuple[float, float]:
+    """Return the slopes of ``f`` to the left and to the right of one entry of the array ``x``.
+
+    >>> left, right = slopes(lambda x: float(abs(x).sum()), np.zeros(3), (1,), STEP)
+    >>> left, right, is_kink(left, right)
+    (-1.0, 1.0, True)
+    """
+    here = f(x)
+    before, after = sides(f, x, index, step)
+    return (here - before) / step, (after - here) / step
+
+
+def is_kink(left: float, right: float) -> bool:
+    """Return whether the slopes on either side differ by more than curvature explains."""
+    return bool(abs(left - right) > KINK * max(1.0, abs(left), abs(right)))
+
 
 def check_gradients(
     f: Callable[..., Node],
     *args: Any,
     order: int = 1,
-    step: float = 1e-6,
-    rtol: float = 1e-5,
-    atol: float = 1e-7,
+    step: float = STEP,
+    rtol: float = RTOL,
+    atol: float = ATOL,
 ) -> float:
     """Check the gradient of ``f`` against central differences, in float64.
 
@@ -88,15 +124,15 @@ def _check_first_order(
     ours = grad(total, argnums=range(len(points)))(*points)
     worst = 0.0
     for number, (x, g) in enumerate(zip(points, ours, strict=True)):
+        before, after = points[:number], points[number + 1 :]
+
+        def value(moved: Any, before: Any = before, after: Any = after) -> float:
+            return float(total(*map(Node, (*before, moved, *after))).item())
+
         for index in np.ndindex(x.shape):
-            h = step * max(1.0, abs(float(x[index])))
-            sides = []
-            for moved in (x[index] + h, x[index] - h):
-                there = x.copy()
-                there[index] = moved
-                at = [*points[:number], there, *points[number + 1 :]]
-                sides.append(total(*[Node(a) for a in at]).item())
-            expected = (sides[0] - sides[1]) / (2 * h)
+            h = step_at(x[index], step)
+            low, high = sides(value, x, index, h)
+            expected = (high - low) / (2 * h)
             excess = abs(g[index] - expected) / (atol + rtol * abs(expected))
             if not excess <= 1:
                 place = f"argument {number}" + (f" at index {index}" if x.ndim else "")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chaingrad.differences import is_kink, slopes
 from chainlab.doctor.probe import as_numbers
 
 _STEP = 2.0**-7  # and half of it: small for the curvature, large for the rounding of float32
@@ -33,7 +34,7 @@ class Slopes:
     @property
     def is_kink(self) -> bool:
         """Return whether the slopes differ."""
-        return self.is_known and not _close(self.left, self.right)
+        return self.is_known and is_kink(self.left, self.right)
 
     def is_at(self, slope: float) -> bool:
         """Return whether both sides have this slope."""
@@ -49,22 +50,20 @@ def slopes_at(
 ) -> Slopes:
     """Return the slopes by one entry of one leaf, by the engine's values alone."""
 
-    def value(step: float) -> float:
-        points = [np.array(x, float) for x in at]
-        points[which][place] += step
-        leaves = [engine.array(x) if x.shape else engine.leaf(float(x)) for x in points]
+    points = [np.array(x, float) for x in at]
+
+    def value(moved: Any) -> float:
+        given = [*points[:which], moved, *points[which + 1 :]]
+        leaves = [engine.array(x) if x.shape else engine.leaf(float(x)) for x in given]
         try:
             found = as_numbers(engine.value(f(*leaves)))
         except Exception:
             return math.nan
         return math.nan if found is None or found.size != 1 else float(found.reshape(()))
 
-    here = value(0.0)
-    sides = []
-    for step in (-_STEP, _STEP):
-        whole, half = ((value(h) - here) / h for h in (step, step / 2))
-        sides.append(2 * half - whole)  # what is left of the curvature is of second order
-    return Slopes(*sides)
+    whole, half = (slopes(value, points[which], place, step) for step in (_STEP, _STEP / 2))
+    # what is left of the curvature is of second order
+    return Slopes(2 * half[0] - whole[0], 2 * half[1] - whole[1])
 
 
 def defines_another(engine: Any, f: Callable[..., Any], at: Sequence[Any]) -> bool:

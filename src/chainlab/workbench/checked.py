@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.backward import adjoints
+from chaingrad.differences import ATOL, RTOL, STEP, is_kink, slopes, step_at
 from chainlab.workbench.replay import Replay, require_open
 from chainlab.workbench.rerun import Rerun, unrecorded
 from chainlab.workbench.subject import Subject
@@ -19,9 +20,6 @@ from chainlab.workbench.tables import table
 from chainlab.workbench.views import View
 from chainview.player.names import amount, index_text
 
-STEP = 1e-6  # times the size of an entry, where that is above 1
-RELATIVE, ABSOLUTE = 1e-5, 1e-7  # the two may differ by this much, as in check_gradients
-KINK = 1e-2  # if the slopes on either side differ by more, relative to their size, it's a kink
 MOST = 200  # entries
 SHOWN = 40
 
@@ -56,8 +54,7 @@ class CheckedEntry:
 
     @property
     def is_kink(self) -> bool:
-        apart = abs(self.left - self.right)
-        return bool(apart > KINK * max(1.0, abs(self.left), abs(self.right)))
+        return is_kink(self.left, self.right)
 
     @property
     def comparison(self) -> str:
@@ -75,7 +72,7 @@ class CheckedEntry:
 
 
 def _agree(a: float, b: float) -> bool:
-    return bool(abs(a - b) <= ABSOLUTE + RELATIVE * abs(b))
+    return bool(abs(a - b) <= ATOL + RTOL * abs(b))
 
 
 def require_check(subject: Subject) -> None:
@@ -118,7 +115,7 @@ def _summary(rows: Sequence[CheckedEntry]) -> str:
             f"The first entry that differs is {wrong.name}: gradient {amount(wrong.gradient)}, "
             f"differences {amount(wrong.difference)}."
         )
-    of = f", to {RELATIVE:g} of its size"
+    of = f", to {RTOL:g} of its size"
     if not unknown:
         all_agree = f"All {len(rows)} entries agree with central differences"
         one_agrees = "The gradient agrees with the central difference"
@@ -143,29 +140,18 @@ def _rows(replay: Replay, rerun: Rerun | None) -> Iterator[CheckedEntry]:
             number = _of_leaves(rerun.number, count)
             after = rerun.root(_moved(points, place, STEP)[:count])
             missed = unrecorded(replay.root, after, name)
+
+        def value(moved: Any, number: Number = number, place: int = place) -> float:
+            return number([*points[:place], moved, *points[place + 1 :]])
+
         for index in np.ndindex(points[place].shape):
-            left, right = _slopes(number, points, place, index)
+            left, right = slopes(value, points[place], index, step_at(points[place][index]))
             at = float(gradient[index])
             yield CheckedEntry(f"{name}{index_text(index)}", at, left, right, missed)
 
 
 def _of_leaves(number: Number, count: int) -> Number:
     return lambda points: number(points[:count])
-
-
-def _slopes(
-    number: Number, points: list[Any], place: int, index: tuple[int, ...]
-) -> tuple[float, float]:
-    """Return the slopes to the left and to the right of an entry."""
-    point, here = points[place], number(points)
-    at = float(point[index])
-    step = STEP * max(1.0, abs(at))
-    sides = []
-    for moved in (at - step, at + step):
-        point[index] = moved
-        sides.append(number(points))
-    point[index] = at
-    return (here - sides[0]) / step, (sides[1] - here) / step
 
 
 def _moved(points: Sequence[Any], place: int, step: float) -> list[Any]:
