@@ -1,8 +1,9 @@
 """The engine doctor on engines that its makers did not write: nothing false in what it says.
 
-``engines.toml`` says what is true of each engine. A finding is false if its name is none of those
-for the engine's faults, or if the fault doesn't show in its expression. A clean bill is false if
-the engine has a fault that neither a finding nor a remark names.
+``engines.toml`` says what is true of each engine, which is a file or a change of another one. A
+finding is false if its name is none of those for the engine's faults, or if the fault doesn't show
+in its expression. A clean bill is false if the engine has a fault that neither a finding nor a
+remark names.
 """
 
 import tomllib
@@ -18,18 +19,28 @@ from chainlab.doctor.report import Finding, Report
 
 FOLDER = Path(__file__).parent
 CORPUS = tomllib.loads((FOLDER / "engines.toml").read_text("utf-8"))
-ENGINES: list[dict[str, Any]] = CORPUS["engine"]
+BASES = {engine["name"]: engine for engine in CORPUS["engine"] if "of" not in engine}
+ENGINES: list[dict[str, Any]] = [BASES.get(e.get("of"), {}) | e for e in CORPUS["engine"]]
 QUICK = {
-    "recursive_sort", "val_and_gradient", "breadth_first", "mean_divides_twice",
+    "long_chain_recurses", "val_and_gradient", "breadth_first", "mean_divides_twice",
     "sigmoid_of_its_input", "operands_first",
 }  # fmt: skip
 FROM_CHAINLAB = "from chainlab.doctor import Adapter, Functional\n\n\n"
 
 
+def text_of(engine: dict[str, Any]) -> str:
+    """Return an engine's text: a file of its own, or another's with one text for another."""
+    text = (FOLDER / "engines" / f"{engine.get('of', engine['name'])}.py").read_text("utf-8")
+    for old, new in engine.get("change", []):
+        assert old in text, (engine["name"], old)
+        text = text.replace(old, new)
+    return text
+
+
 def examined(folder: Path, engine: dict[str, Any], adapter: str = "") -> Report:
-    """Examine a copy of an engine's file, with a reader's adapter below it."""
-    source = (FOLDER / "engines" / f"{engine['file']}.py").read_text("utf-8")
-    copy = folder / f"{engine['file']}.py"
+    """Examine a file of an engine, with a reader's adapter below it."""
+    source = text_of(engine)
+    copy = folder / f"{engine['name']}.py"
     copy.write_text(source + "\n\n" + FROM_CHAINLAB + adapter if adapter else source, "utf-8")
     name = "Mine" if adapter else engine["class"]
     return examine_apart(f"{copy}:{name}", seconds=5.0, total=TOTAL)
@@ -74,9 +85,9 @@ def verdict(folder: Path, engine: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize(
     "engine",
     [
-        pytest.param(engine, id=engine["file"], marks=[] if quick else pytest.mark.full)
+        pytest.param(engine, id=engine["name"], marks=[] if quick else pytest.mark.full)
         for engine in ENGINES
-        for quick in [engine["file"] in QUICK]
+        for quick in [engine["name"] in QUICK]
     ],
 )
 def test_doctor_says_what_is_true(engine: dict[str, Any], tmp_path: Path) -> None:
@@ -85,9 +96,10 @@ def test_doctor_says_what_is_true(engine: dict[str, Any], tmp_path: Path) -> Non
 
 def test_corpus_is_whole() -> None:
     files = {path.stem for path in (FOLDER / "engines").glob("[a-z]*.py")}
-    assert [engine["file"] for engine in ENGINES if engine["file"] not in files] == []
-    assert len(files) == len(ENGINES) >= 40
-    assert {e["file"] for e in ENGINES} >= QUICK
+    assert files == set(BASES)
+    names = [engine["name"] for engine in ENGINES]
+    assert len({text_of(engine) for engine in ENGINES}) == len(set(names)) == len(names) >= 40
+    assert set(names) >= QUICK
     assert sum("faults" not in engine for engine in ENGINES) >= 12
     assert len({engine["kind"] for engine in ENGINES}) >= 5
     said = {word for e in ENGINES for word in e.get("faults", []) + e.get("also", [])}

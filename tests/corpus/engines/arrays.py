@@ -1,4 +1,4 @@
-"""``+ - * /`` and functions add, but ``@``, ``sum``, ``reshape`` and ``.T`` assign."""
+"""Arrays with closures that add, and with the loop of training that its author ran."""
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Tensor:
         out = Tensor(self.data**n, (self,))
 
         def send():
-            self.grad = self.grad + n * self.data ** (n - 1.0) * out.grad
+            self.grad = self.grad + (n * self.data ** (n - 1.0) * out.grad if n else 0 * out.grad)
 
         out.send = send
         return out
@@ -96,12 +96,24 @@ class Tensor:
         out.send = send
         return out
 
+    def softmax(self, axis=-1):
+        e = np.exp(self.data - self.data.max(axis=axis, keepdims=True))
+        s = e / e.sum(axis=axis, keepdims=True)
+        out = Tensor(s, (self,))
+
+        def send():
+            g = out.grad - (s * out.grad).sum(axis=axis, keepdims=True)
+            self.grad = self.grad + s * g
+
+        out.send = send
+        return out
+
     def __matmul__(self, other):
         out = Tensor(self.data @ other.data, (self, other))
 
         def send():
-            self.grad = out.grad @ other.data.T
-            other.grad = self.data.T @ out.grad
+            self.grad = self.grad + out.grad @ other.data.T
+            other.grad = other.grad + self.data.T @ out.grad
 
         out.send = send
         return out
@@ -111,7 +123,29 @@ class Tensor:
 
         def send():
             g = out.grad if axis is None or keepdims else np.expand_dims(out.grad, axis)
-            self.grad = np.broadcast_to(g, self.data.shape)
+            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
+
+        out.send = send
+        return out
+
+    def mean(self):
+        n = self.data.size
+        out = Tensor(self.data.sum() / n, (self,))
+
+        def send():
+            self.grad = self.grad + np.ones_like(self.data) * out.grad / n
+
+        out.send = send
+        return out
+
+    def max(self, axis=None, keepdims=False):
+        out = Tensor(self.data.max(axis=axis, keepdims=keepdims), (self,))
+        top = self.data.max(axis=axis, keepdims=True)
+
+        def send():
+            ties = self.data == top
+            g = out.grad.reshape(top.shape) / ties.sum(axis=axis, keepdims=True)
+            self.grad = self.grad + ties * g
 
         out.send = send
         return out
@@ -120,7 +154,7 @@ class Tensor:
         out = Tensor(self.data.reshape(*shape), (self,))
 
         def send():
-            self.grad = out.grad.reshape(self.data.shape)
+            self.grad = self.grad + out.grad.reshape(self.data.shape)
 
         out.send = send
         return out
@@ -130,7 +164,18 @@ class Tensor:
         out = Tensor(self.data.T, (self,))
 
         def send():
-            self.grad = out.grad.T
+            self.grad = self.grad + out.grad.T
+
+        out.send = send
+        return out
+
+    def __getitem__(self, i):
+        out = Tensor(self.data[i], (self,))
+
+        def send():
+            g = np.zeros_like(self.data)
+            np.add.at(g, i, out.grad)
+            self.grad = self.grad + g
 
         out.send = send
         return out
@@ -155,3 +200,24 @@ class Tensor:
 
 def wrap(x):
     return x if isinstance(x, Tensor) else Tensor(x)
+
+
+def train(x, labels, weights, rate, steps):
+    """Train a net of one hidden layer with cross-entropy; return the losses and the weights."""
+    W = [Tensor(w) for w in weights]
+    hot = np.eye(weights[2].shape[1])[labels]
+    losses = []
+    for _ in range(steps):
+        scores = (Tensor(x) @ W[0] + W[1]).relu() @ W[2] + W[3]
+        shifted = scores - scores.data.max(axis=1, keepdims=True)
+        loss = (
+            shifted.exp().sum(axis=1, keepdims=True).log()
+            - (shifted * hot).sum(axis=1, keepdims=True)
+        ).sum() * (1.0 / len(labels))
+        for w in W:
+            w.grad = np.zeros_like(w.data)
+        loss.backward()
+        losses.append(float(loss.data))
+        for w in W:
+            w.data = w.data - rate * w.grad
+    return losses, [w.data for w in W]
