@@ -84,31 +84,17 @@ min(between(answers,count)[1],count-1);var joined=ends=>ends?.slice(0,3).join();
 ([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
 node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
 0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var problem_exports={};__export(problem_exports,{judge:()=>judge,judgeKept:()=>judgeKept,judgeOrder:()=>judgeOrder,
-pick:()=>pick});var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
-below};var OPERATIONS={"+":(a,b)=>a+b,"-":(a,b)=>a-b,"*":(a,b)=>a*b,"/":(a,b)=>a/b,"?":(a,b)=>a>0?b:
-0};var computed2=(formula,words)=>{const stack=[];for(const token of formula.split(" ")){if(OPERATIONS[token])
-stack.push(OPERATIONS[token](...stack.splice(-2)));else stack.push(token.startsWith("#")?+token.slice(
-1):read(words[token]))}return exact(stack[0]).replace("−","-")};var wordsOf=(columns,i)=>{const words=[];
-for(const column of columns){if(typeof column!=="string")words.push(column[i]);else if(column.startsWith(
-"="))words.push(computed2(column.slice(1),words));else words.push(column.split(" ")[i])}return words};
-var unpack=({form,columns},i)=>{const words=wordsOf(columns,i);const piece=(_,sign,place)=>{const word=words[place].
-replaceAll("-","−");return sign==="("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{
-if(Array.isArray(part))return part.map(filled);if(part&&typeof part==="object"){return Object.fromEntries(
-Object.entries(part).map(([key,value])=>[key,filled(value)]))}if(typeof part!=="string")return part;
-const[,sign,place]=/^\{([=-]?)(\d+)\}$/.exec(part)??[];if(sign){const number=read(words[place]);return number&&
-sign==="-"?-number:number}if(place&&typeof columns[place]!=="string")return words[place];return part.
-replace(/\{(\(?)(\d+)\}/g,piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
-pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
-const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
-some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
-some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
-near)}};var mistake=(wrong,chosen)=>wrong.find(([,made])=>made.join()===chosen.join())?.[0];var judgeKept=({
-says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==
-kept2.includes(one));const[ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<
-ours.length?[theirs,also]:[ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),
-name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,name:mistake(
-wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+pick:()=>pick});var pick=(graphs,number)=>{const{pictures,problems}=graphs.find(graph=>number in graph.problems);return{
+pictures,...problems[number]}};var judge=({right,mistakes},numbers)=>{const given=fits=>mistakes.filter(
+([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.some(x=>same(x,right)))return{right:true,
+mistakes:[]};const made=given(same);if(!made.length&&numbers.some(x=>near(x,right)))return{right:true,
+mistakes:[]};return{right:false,mistakes:made.length?made:given(near)}};var mistake=(wrong,chosen)=>wrong.
+find(([,made])=>made.join()===chosen.join())?.[0];var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.
+keys(says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),
+faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
+return{node,isRead:kept.includes(node),name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
+wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
+one)>i);if(child)return{node,child,name:mistake(wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
 level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
 const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-
@@ -132,7 +118,7 @@ indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").rep
 sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
 (all,whole2,above,below)=>+above<+below?`(${whole2}+${above}/${below})`:all);var tokens=text=>{TOKEN.
 lastIndex=0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)
-return[];found.push(one)}return found};var computed3=text=>{const left=tokens(text);const next=(...signs)=>signs.
+return[];found.push(one)}return found};var computed2=text=>{const left=tokens(text);const next=(...signs)=>signs.
 includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
 left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
 return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("-","+");if(!sign)return power();
@@ -142,5 +128,5 @@ for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();retur
 return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
 plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
 all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
-"$1.$2"));return[...new Set(ways.map(computed3).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn,unpack});Object.assign(globalThis,
-numbers_exports,problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();
+"$1.$2"));return[...new Set(ways.map(computed2).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn});Object.assign(globalThis,numbers_exports,
+problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();

@@ -9,7 +9,6 @@ import * as numbers from "../src/chainlab/drills/numbers.js";
 import * as problem from "../src/chainlab/drills/problem.js";
 import * as progress from "../src/chainlab/drills/progress.js";
 import { numbersIn } from "../src/chainlab/drills/reading.js";
-import { unpack } from "../src/chainlab/drills/unpack.js";
 
-Object.assign(globalThis, { OPS, run, judgeTiles, matricesOf, numbersIn, unpack });
+Object.assign(globalThis, { OPS, run, judgeTiles, matricesOf, numbersIn });
 Object.assign(globalThis, numbers, problem, progress, ramp, start, { apart, stepAt });

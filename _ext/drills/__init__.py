@@ -1,6 +1,6 @@
 """Problems to practise on: ``{drills}`` shows them, ``{practice}`` leads there from other pages.
 
-The build writes banks: the problems of a level are one file, which a reader's browser fetches.
+The build writes banks: files of fifty problems, of which a reader's browser fetches what it shows.
 Drawing them takes a minute, so they are kept beside the site until the code behind them changes.
 """
 
@@ -15,9 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from chainlab.drills import KINDS
-from chainlab.drills.bank import bank
+from chainlab.drills.bank import bank, names
 from chainlab.drills.drill import practice
-from chainlab.drills.kind import LEVELS
 from coursework.sources import PACKAGES, package, sources
 
 PAGE = "chapters/practice/drills"  # its banks are beside it: no other page loads them
@@ -33,35 +32,29 @@ def digest() -> str:
     return sha256(b"".join(path.read_bytes() for path in code())).hexdigest()[:12]
 
 
-def names(kind: str, made: str) -> list[str]:
-    """Return the names of the files of a kind, level by level."""
-    return [f"{kind}-{level}-{made}.json" for level in LEVELS]
-
-
 def banks(app: Sphinx) -> list[Path]:
-    """Return the bank of each kind and level; write the banks that are missing."""
-    made = digest()
+    """Return the banks of all kinds and levels; write those that are missing."""
+    made = digest()  # in their names, so that no browser takes an older one
     folder = Path(app.outdir).parent / ".drills" / made
     folder.mkdir(parents=True, exist_ok=True)
-    found = []
+    paths = []
     for kind in KINDS:
-        for level, name in zip(LEVELS, names(kind, made), strict=True):
-            path = folder / name
-            found.append(path)
+        for name, level, first in names(kind):
+            path = folder / f"{name}-{made}.json"
+            paths.append(path)
             if not path.exists():
                 part = path.with_suffix(".part")
-                part.write_text(bank(kind, level), encoding="utf-8")
+                part.write_text(bank(kind, level, first), encoding="utf-8")
                 part.rename(path)
-    return found
+    return paths
 
 
 class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         for path in code():  # the banks' addresses depend on these files
             self.env.note_dependency(str(path))
-        made = digest()
-        addresses = {kind: [f"{PAGE}/{name}" for name in names(kind, made)] for kind in KINDS}
-        return [nodes.raw("", practice(addresses, self.env.docname), format="html")]
+        shown = practice(f"{PAGE}/{{}}-{digest()}.json", self.env.docname)
+        return [nodes.raw("", shown, format="html")]
 
 
 class Practice(SphinxDirective):

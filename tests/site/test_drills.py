@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from chainlab import drill
 from chainlab.drills import KINDS, equations, problem
-from chainlab.drills.bank import bank
+from chainlab.drills.bank import bank, names
 from chainlab.drills.drill import practice
 from chainlab.drills.kind import LEVELS, Problem
 from chainlab.drills.numbers import exact
@@ -33,16 +33,15 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("drills")
     for script in SCRIPTS:
         (folder / Path(script).name).write_text((ROOT / script).read_text())
-    banks = {kind: [f"{kind}-{level}.json" for level in LEVELS] for kind in KINDS}
-    for kind, names in banks.items():
-        for level, name in zip(LEVELS, names, strict=True):
-            (folder / name).write_text(bank(kind, level))
+    for kind in KINDS:
+        for name, level, first in names(kind):
+            (folder / f"{name}.json").write_text(bank(kind, level, first))
     put_python(folder)
     scripts = "".join(f'<script defer src="{Path(script).name}"></script>' for script in SCRIPTS)
     (folder / "index.html").write_text(
         '<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width"><title>Problems</title>{scripts}'
-        f"<main><h1>Problems</h1>{practice(banks, PAGE)}</main>"
+        f"<main><h1>Problems</h1>{practice('{}.json', PAGE)}</main>"
     )
     with serve(folder) as address:
         yield f"{address}/index.html"
@@ -764,10 +763,10 @@ def test_a_notebook_shows_the_same_problem(show: Show) -> None:
 
 
 def test_the_problems_are_light() -> None:
-    with_page = len(gzip.compress(practice({}, PAGE).encode()))
+    with_page = len(gzip.compress(practice("{}.json", PAGE).encode()))
     for kind in KINDS:
-        for level in LEVELS:
-            assert with_page + len(gzip.compress(bank(kind, level).encode())) < HEAVIEST
+        for _, level, first in names(kind):
+            assert with_page + len(gzip.compress(bank(kind, level, first).encode())) < HEAVIEST
 
 
 def test_pages_lead_to_problems_of_what_they_taught(site: Site) -> None:

@@ -1,31 +1,45 @@
-"""The problems of a level as one file, and the pictures of its graphs."""
+"""The problems of a level in a few files, and the pictures of its graphs."""
 
 import functools
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any
 
+from chainlab.drills.kind import LEVELS
 from chainlab.drills.kinds import KINDS
-from chainlab.drills.pack import Packed
 from chainlab.drills.problem import problem
 from chainview.draw.boxes import Direction
 from chainview.player.picture import draw
 from chainview.read.words import describe
 
 PROBLEMS = 200  # of each level, on the page; after them the series begins anew
+A_FILE = 50  # of these
 PLACES = re.compile(r'(?<= d=")[^"]*|(?<= points=")[^"]*')
 LAYOUTS: tuple[tuple[Direction, float], ...] = (("LR", 60), ("TB", 26))
 
 
-def bank(kind: str, level: int) -> str:
-    """Return the problems of a level, graph by graph, as a page reads them."""
-    graphs = []
-    count = len(KINDS[kind].forms(level))
-    for number in range(count):
-        drawn = [problem(kind, level, seed) for seed in range(number + 1, PROBLEMS + 1, count)]
-        packed = Packed([{"entry": one.entry, "names": one.names} for one in drawn])
-        shown = pictures(kind, level, number)
-        graphs.append({"pictures": shown, "form": packed.form, "columns": packed.columns})
+def names(kind: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the files of a kind: the name of each, its level, and its first problem."""
+    for level in LEVELS:
+        for part, first in enumerate(range(1, PROBLEMS + 1, A_FILE)):
+            yield f"{kind}-{level}-{part}", level, first
+
+
+def bank(kind: str, level: int, first: int) -> str:
+    """Return a file's problems from the first on, graph by graph, as a page reads them.
+
+    Problems of one graph have most of their words in common. They stand together, because what
+    compresses the file on its way looks back no further than 32 kB.
+    """
+    drawings = [pictures(kind, level, number) for number in range(len(KINDS[kind].forms(level)))]
+    problems: list[dict[int, Any]] = [{} for _ in drawings]
+    for seed in range(first, first + A_FILE):
+        drawn = problem(kind, level, seed)
+        problems[drawn.number][seed] = {"entry": drawn.entry, "names": drawn.names}
+    graphs = [{"pictures": drawing, "problems": drawn}
+              for drawing, drawn in zip(drawings, problems, strict=True)]  # fmt: skip
     return json.dumps(graphs, ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,10 +1,9 @@
 """A problem in a notebook, and all of them on a page."""
 
-from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 
-from chainlab.drills.bank import PROBLEMS, pictures
+from chainlab.drills.bank import A_FILE, PROBLEMS, pictures
 from chainlab.drills.kind import LEVELS, Problem
 from chainlab.drills.kinds import KINDS
 from chainlab.drills.problem import problem
@@ -91,11 +90,11 @@ def drill(kind: str, level: int, seed: int) -> Drill:
     return Drill(problem(kind, level, seed))
 
 
-def practice(banks: Mapping[str, Sequence[str]], page: str) -> str:
+def practice(address: str, page: str) -> str:
     """Return the problems as a piece of HTML for a page.
 
     Args:
-        banks: the addresses of each kind's banks, level by level.
+        address: of the files of problems, with {} in the place of the name of each.
         page: the name under which the page stores the reader's progress.
     """
     kinds = [
@@ -104,8 +103,8 @@ def practice(banks: Mapping[str, Sequence[str]], page: str) -> str:
         for name, kind in KINDS.items()
     ]  # fmt: skip
     data = {
-        "kinds": kinds, "levels": len(LEVELS), "problems": PROBLEMS, "banks": banks,
-        "mistakes": TOLD, "page": page,
+        "kinds": kinds, "levels": len(LEVELS), "problems": PROBLEMS, "aFile": A_FILE,
+        "address": address, "mistakes": TOLD, "page": page,
         "path": [(*stop, PAGES[stop[-1]]) for stop in PATH],
     }  # fmt: skip
     inside = '<div class="cg-live"><p class="cg-asks">The problems need scripts.</p></div>'

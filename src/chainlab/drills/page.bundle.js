@@ -28,18 +28,18 @@ again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.leve
 filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
- in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read:read2,start}){this.kinds=kinds2;this.levels=
-levels;this.read=read2;this.left=false;this.advice=make("span");const ask=makeButton("Where should I\
- start?",start);const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make(
-"summary");this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.
-table);this.table.addEventListener("click",({target})=>{if(target.closest("a"))this.leave()})}leave(){
-this.left=this.element.contains(document.activeElement);this.element.open=false}address(name,level){
-const kept=this.read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??
-0)+1;return`#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),
-level);const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};
-return make("td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.
-levels},(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);
-this.sum.textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
+ in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read,start}){this.kinds=kinds2;this.levels=levels;
+this.read=read;this.left=false;this.advice=make("span");const ask=makeButton("Where should I start?",
+start);const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make("summary");
+this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.table);this.
+table.addEventListener("click",({target})=>{if(target.closest("a"))this.leave()})}leave(){this.left=
+this.element.contains(document.activeElement);this.element.open=false}address(name,level){const kept=this.
+read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??0)+1;return`\
+#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),level);
+const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};return make(
+"td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.levels},
+(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);this.sum.
+textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
 map(level=>make("th",{scope:"col"},`Level ${level}`));const rows=this.kinds.map(kind=>{const cells=levels.
 map(level=>this.cell(kind,level));return make("tr",{},make("th",{scope:"row"},kind.title),...cells)});
 this.table.replaceChildren(make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
@@ -49,31 +49,17 @@ log10(right))+1-DIGITS);const short=right-typed;return Math.abs(short)<=unit/2||
 var exact=x=>{const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)
 [above,below]=[below,above%below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=
 String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);return text.replace("-",
-"−")};var read=word=>{const[above,below=1]=word.split("/").map(Number);return Number.isNaN(above)?null:above/
-below};var OPERATIONS={"+":(a,b)=>a+b,"-":(a,b)=>a-b,"*":(a,b)=>a*b,"/":(a,b)=>a/b,"?":(a,b)=>a>0?b:
-0};var computed=(formula,words)=>{const stack=[];for(const token of formula.split(" ")){if(OPERATIONS[token])
-stack.push(OPERATIONS[token](...stack.splice(-2)));else stack.push(token.startsWith("#")?+token.slice(
-1):read(words[token]))}return exact(stack[0]).replace("−","-")};var wordsOf=(columns,i)=>{const words=[];
-for(const column of columns){if(typeof column!=="string")words.push(column[i]);else if(column.startsWith(
-"="))words.push(computed(column.slice(1),words));else words.push(column.split(" ")[i])}return words};
-var unpack=({form,columns},i)=>{const words=wordsOf(columns,i);const piece=(_,sign,place)=>{const word=words[place].
-replaceAll("-","−");return sign==="("&&word.startsWith("−")?`(${word})`:word};const filled=part=>{
-if(Array.isArray(part))return part.map(filled);if(part&&typeof part==="object"){return Object.fromEntries(
-Object.entries(part).map(([key,value])=>[key,filled(value)]))}if(typeof part!=="string")return part;
-const[,sign,place]=/^\{([=-]?)(\d+)\}$/.exec(part)??[];if(sign){const number=read(words[place]);return number&&
-sign==="-"?-number:number}if(place&&typeof columns[place]!=="string")return words[place];return part.
-replace(/\{(\(?)(\d+)\}/g,piece)};return filled(form)};var pick=(graphs,seed,count)=>{const turn=(seed-1)%count;const graph=graphs[turn%graphs.length];return{
-pictures:graph.pictures,...unpack(graph,Math.floor(turn/graphs.length))}};var judge=({right,mistakes},numbers)=>{
-const given=fits=>mistakes.filter(([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.
-some(x=>same(x,right)))return{right:true,mistakes:[]};const made=given(same);if(!made.length&&numbers.
-some(x=>near(x,right)))return{right:true,mistakes:[]};return{right:false,mistakes:made.length?made:given(
-near)}};var mistake=(wrong,chosen)=>wrong.find(([,made])=>made.join()===chosen.join())?.[0];var judgeKept=({
-says,right,also,wrong},chosen)=>{const faults=kept2=>Object.keys(says).filter(one=>chosen.includes(one)!==
-kept2.includes(one));const[ours,theirs]=[faults(right),faults(also)];const[[node],kept]=theirs.length<
-ours.length?[theirs,also]:[ours,right];if(!node)return void 0;return{node,isRead:kept.includes(node),
-name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,wrong},order)=>{for(const[i,node]of order.
-entries()){const child=children[node].find(one=>order.indexOf(one)>i);if(child)return{node,child,name:mistake(
-wrong,order)}}return void 0};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
+"−")};var pick=(graphs,number)=>{const{pictures,problems}=graphs.find(graph=>number in graph.problems);return{
+pictures,...problems[number]}};var judge=({right,mistakes},numbers)=>{const given=fits=>mistakes.filter(
+([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.some(x=>same(x,right)))return{right:true,
+mistakes:[]};const made=given(same);if(!made.length&&numbers.some(x=>near(x,right)))return{right:true,
+mistakes:[]};return{right:false,mistakes:made.length?made:given(near)}};var mistake=(wrong,chosen)=>wrong.
+find(([,made])=>made.join()===chosen.join())?.[0];var judgeKept=({says,right,also,wrong},chosen)=>{const faults=kept2=>Object.
+keys(says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,theirs]=[faults(right),
+faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
+return{node,isRead:kept.includes(node),name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
+wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
+one)>i);if(child)return{node,child,name:mistake(wrong,order)}}return void 0};var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
 if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
 high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);
 const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answers.length>=QUESTIONS||
@@ -257,7 +243,7 @@ indexOf(x))}`).replace(/(\d)\s*([¼-¾⅐-⅞])/g,"$1 $2").normalize("NFKC").rep
 sign=>SIGNS[sign]).trim();var mixed=text=>text.replace(/(?<![\d.,])(\d+) ([1-9]\d*)\s*\/\s*(\d+)(?![\d.,])/g,
 (all,whole2,above,below)=>+above<+below?`(${whole2}+${above}/${below})`:all);var tokens=text=>{TOKEN.
 lastIndex=0;const found=[];while(TOKEN.lastIndex<text.length){const[one]=TOKEN.exec(text)??[];if(!one)
-return[];found.push(one)}return found};var computed2=text=>{const left=tokens(text);const next=(...signs)=>signs.
+return[];found.push(one)}return found};var computed=text=>{const left=tokens(text);const next=(...signs)=>signs.
 includes(left[0])?left.shift():void 0;const atom=()=>{if(!next("("))return/\d/.test(left[0])?Number(
 left.shift()):NaN;const inside=sum();return next(")")?inside:NaN};const power=()=>{const base=atom();
 return next("^","**")?base**signed2():base};const signed2=()=>{const sign=next("-","+");if(!sign)return power();
@@ -267,7 +253,7 @@ for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();retur
 return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
 plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
 all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
-"$1.$2"));return[...new Set(ways.map(computed2).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
+"$1.$2"));return[...new Set(ways.map(computed).filter(Number.isFinite))]};var Boxes=class extends Fields{constructor(problem,pictures,done){super(problem,pictures,done);this.
 fields=this.boxes.map(({label,says},i)=>this.field(i,says,{placeholder:label.replace(/<[^>]*>/g,"")}))}get boxes(){
 return this.problem.entry.boxes}over(){return this.boxes.map(({node,slot,column:[place,columns]=[0,1]},i)=>{
 const{group,[slot]:text}=this.shown.nodes[node];const frame=group.querySelector(".cg-box");const[x,whole2]=[
@@ -293,9 +279,9 @@ this.point(node);const[label]=this.problem.entry.says[node].split(",");return{at
 name??usual],words}}focus(node=Object.keys(this.problem.entry.says)[0]){this.shown.nodes[node].group.
 focus()}};var Keep=class extends Choice{mark(){return["✓","kept"]}check(){const{chosen}=this;const{entry}=this.
 problem;if(!chosen.length)return{words:"Choose a value first."};const verdict=judgeKept(entry,chosen);
-if(!verdict)return{right:true};const{node,isRead}=verdict;const[name]=entry.says[node].split(",");const read2=`\
+if(!verdict)return{right:true};const{node,isRead}=verdict;const[name]=entry.says[node].split(",");const read=`\
 <b>${name}</b> is ${isRead?"":"not "}read: ${entry.why[node]}.`;const look="Does a formula of the ba\
-ckward pass name it?";return{...this.told(node,read2,verdict.name,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
+ckward pass name it?";return{...this.told(node,read,verdict.name,isRead?"no bytes":"unread"),look}}};var Sequence=class extends Choice{check(){const{chosen}=this;const{entry,names}=this.problem;if(chosen.
 length<entry.order.length){const left=entry.order.length-chosen.length;if(!chosen.length)return{words:"\
 Nothing is chosen yet."};return{words:`${left} of ${entry.order.length} are still to be chosen.`}}const verdict=judgeOrder(
 entry,chosen);if(!verdict)return{right:true};const{node,child}=verdict;this.point(child);const early=`\
@@ -330,16 +316,16 @@ termsOf(term.slice(at+1)).map(one=>signed(one,known)));const before=term.slice(0
 one=>!isSign(one)&&!SCALES[one])){throw new Misfit(`“${term[at]}” stands once, before all factors`)}
 const by=before.reduce((x,one)=>x*(SCALES[one]??(one==="−"?-1:1)),1);return scaled(REDUCED[term[at]](
 inner),by)}const minus=term.filter(one=>one==="−").length;return scaled(termOf(term.filter(one=>!isSign(
-one)),known),(-1)**minus)};var WAYS=[false,true];var computed3=(tiles,known,takesAll=false)=>sumOf(termsOf(
+one)),known),(-1)**minus)};var WAYS=[false,true];var computed2=(tiles,known,takesAll=false)=>sumOf(termsOf(
 tiles,takesAll).map(term=>signed(term,known,takesAll)));var attempted=(tiles,known,takesAll)=>{try{return{
-value:computed3(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
+value:computed2(tiles,known,takesAll)}}catch(error){if(!(error instanceof Misfit))throw error;return{
 misfit:error.message}}};var alike=(a,b)=>sized(a)===sized(b)&&a.every((row,i)=>row.every((x,j)=>same(
 x,b[i][j])));var matricesOf=({matrices,made,lines})=>{const known={...matrices};for(const[name,tiles]of made)
-known[name]=computed3(tiles,known);for(const{label,right}of lines)known[label]=computed3(right,known);
+known[name]=computed2(tiles,known);for(const{label,right}of lines)known[label]=computed2(right,known);
 return known};var judgeTiles=({lines},known,i,tiles)=>{const{label,shape,right,mistakes,hint}=lines[i];
 const asked=lines.slice(i).map(later=>later.label);const late=asked.find(name=>tiles.some(tile=>[name,
 `${name}ᵀ`].includes(tile)));if(late){const misfit2=`${late} is itself still to be found`;return{right:false,
-mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed3(right,known);const ways=WAYS.map(way=>attempted(
+mistakes:[],misfit:misfit2,words:misfit2}}const wanted=computed2(right,known);const ways=WAYS.map(way=>attempted(
 tiles,known,way));if(ways.some(({value:value2})=>value2&&alike(value2,wanted)))return{right:true,mistakes:[]};
 const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=value&&attempted(other,
 known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
@@ -431,39 +417,40 @@ const[wide,...others2]=drawn(this.problem,this.pictures);const template=make("te
 append(...others2);root.append(make("div",{class:"cg-frames"},wide),template);const data=JSON.stringify(
 {label,phases,start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
 root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
-place));reveal(this.shown,this.foot)}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,banks,mistakes,page,path}){this.root=
-root;this.kinds=kinds2;this.levels=levels;this.problems=problems;this.banks=banks;this.mistakes=mistakes;
-this.page=page;this.path=path;this.place=root.querySelector(".cg-live");this.site=document.documentElement.
-dataset.content_root??"./";this.got={};const called=kinds2.map(({name,title})=>[name,title]);this.kind=
-this.select("Practise",called);const each=Array.from({length:levels},(_,i)=>[i+1,i+1]);this.level=this.
-select("Level",each);this.count=make("span",{class:"cg-count"});this.large=makeButton("Large",()=>this.
-enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton("Fill the next box",()=>this.
-task.sheet.fillOne(),{class:"cg-one"});this.head=make("div",{class:"cg-choose"});this.head.append(this.
-kind.parentNode,this.level.parentNode,this.count);this.body=make("div");const start=()=>this.ask([]);
-this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(name),start});this.overview.element.
-open=!location.hash;this.place.replaceChildren(this.overview.element,this.head,this.body);addEventListener(
-"storage",()=>this.tell());addEventListener("pagehide",()=>this.keep());this.kind.addEventListener("\
-change",()=>this.choose(this.kind.value));this.level.addEventListener("change",()=>this.start(+this.
-level.value));addEventListener("hashchange",()=>this.follow());this.goal=location.hash?this.head:void 0;
-document.addEventListener("fullscreenchange",()=>this.fit());if(!this.follow())this.choose(window.kept.
-read(page).drills?.last?.kind??kinds2[0].name)}select(label,options){const inside=options.map(([value,
-says])=>make("option",{value},says));return make("label",{},`${label} `,make("select",{},...inside)).
-lastChild}read(name=this.name){return begun(window.kept.read(this.page).drills?.[name])}keep(){if(!this.
-task)return;const{problem,solved,sheet}=this.task;const draft=solved?void 0:sheet.draft;const kept=draft?.
-some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||this.drafted)window.kept.put(this.
-page,"drills","draft",kept)}get drafted(){return window.kept.read(this.page).drills?.draft}choose(name){
-const back=due(this.read(name),true);if(back)return this.go(name,back.level,back.seed);this.start(this.
-read(name).level,name)}start(level,name=this.name){this.go(name,level,(this.read(name).seeds[level]??
-0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;if(location.hash===hash)this.follow();else
-location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.exec(location.hash)??
-[];const[level,seed]=numbers.map(Number);const kind=this.kinds.find(one=>one.name===name);if(!kind||
-!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,level,seed);return true}async open(kind,level,seed){
-const turn=this.turn=`${kind.name}-${level}-${seed}`;let bank;try{bank=await(this.got[`${kind.name}-${level}`]??=
-this.fetch(kind.name,level))}catch{delete this.got[`${kind.name}-${level}`];this.body.replaceChildren(
+place));reveal(this.shown,this.foot)}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,aFile,address,mistakes,page,path}){
+this.root=root;this.kinds=kinds2;this.levels=levels;this.problems=problems;this.aFile=aFile;this.address=
+address;this.mistakes=mistakes;this.page=page;this.path=path;this.place=root.querySelector(".cg-live");
+this.site=document.documentElement.dataset.content_root??"./";this.files={};const called=kinds2.map(
+({name,title})=>[name,title]);this.kind=this.select("Practise",called);const each=Array.from({length:levels},
+(_,i)=>[i+1,i+1]);this.level=this.select("Level",each);this.count=make("span",{class:"cg-count"});this.
+large=makeButton("Large",()=>this.enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton(
+"Fill the next box",()=>this.task.sheet.fillOne(),{class:"cg-one"});this.head=make("div",{class:"cg-\
+choose"});this.head.append(this.kind.parentNode,this.level.parentNode,this.count);this.body=make("di\
+v");const start=()=>this.ask([]);this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(
+name),start});this.overview.element.open=!location.hash;this.place.replaceChildren(this.overview.element,
+this.head,this.body);addEventListener("storage",()=>this.tell());addEventListener("pagehide",()=>this.
+keep());this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.addEventListener(
+"change",()=>this.start(+this.level.value));addEventListener("hashchange",()=>this.follow());this.goal=
+location.hash?this.head:void 0;document.addEventListener("fullscreenchange",()=>this.fit());if(!this.
+follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds2[0].name)}select(label,options){
+const inside=options.map(([value,says])=>make("option",{value},says));return make("label",{},`${label}\
+ `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.kept.read(this.page).
+drills?.[name])}keep(){if(!this.task)return;const{problem,solved,sheet}=this.task;const draft=solved?
+void 0:sheet.draft;const kept=draft?.some(part=>part.length)?{name:problem.name,draft}:void 0;if(kept||
+this.drafted)window.kept.put(this.page,"drills","draft",kept)}get drafted(){return window.kept.read(
+this.page).drills?.draft}choose(name){const back=due(this.read(name),true);if(back)return this.go(name,
+back.level,back.seed);this.start(this.read(name).level,name)}start(level,name=this.name){this.go(name,
+level,(this.read(name).seeds[level]??0)+1)}go(name,level,seed){const hash=`#${name}-${level}-${seed}`;
+if(location.hash===hash)this.follow();else location.hash=hash}follow(){const[,name,...numbers]=/^#([a-z]+)-(\d)-(\d{1,9})$/.
+exec(location.hash)??[];const[level,seed]=numbers.map(Number);const kind=this.kinds.find(one=>one.name===
+name);if(!kind||!(level>=1&&level<=this.levels)||!(seed>=1))return false;this.open(kind,level,seed);
+return true}async open(kind,level,seed){const turn=this.turn=`${kind.name}-${level}-${seed}`;const number=(seed-
+1)%this.problems+1;const file=`${kind.name}-${level}-${Math.floor((number-1)/this.aFile)}`;let graphs;
+try{graphs=await(this.files[file]??=this.fetch(file))}catch{delete this.files[file];this.body.replaceChildren(
 make("p",{class:"cg-asks"},"The problems could not be loaded."));const again=makeButton("Try again",
 ()=>this.open(kind,level,seed));return this.body.append(again)}if(turn!==this.turn)return;if(this.asked?.
-name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:bank.length};const problem={...pick(
-bank,seed,this.problems),...place};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;
+name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:graphs.length};const problem={
+...pick(graphs,number),...place};this.name=kind.name;this.kind.value=kind.name;this.level.value=level;
 const moved=this.body.contains(document.activeElement)||this.overview.left;this.judged=false;const back=this.
 read().again.some(one=>one.level===level&&one.seed===seed);if(!back||!this.series||this.series.name!==
 kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.
@@ -471,8 +458,8 @@ asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.site,ou
 problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.
 task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.
 fit();if(moved)this.task.sheet.focus();this.overview.left=false;this.seed=seed;this.tell();if(this.goal)
-reveal(this.body,this.goal);this.goal=this.head}async fetch(name,level){const answer=await fetch(this.
-site+this.banks[name][level-1]);if(!answer.ok)throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){
+reveal(this.body,this.goal);this.goal=this.head}async fetch(file){const answer=await fetch(this.site+
+this.address.replace("{}",file));if(!answer.ok)throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){
 const outcome=["right","part"].includes(what)?what:"wrong";let words=what==="part"?"One part went wr\
 ong, so the row stays as it is.":"";if(!this.judged&&this.asked){this.judged=true;this.asked.right=outcome===
 "right"}else if(!this.judged){this.judged=true;const[next,passes]=after(this.read(),problem,outcome,
@@ -485,9 +472,9 @@ right:false};this.go(kind,level,seed)}advise(stop){this.asked=void 0;window.kept
 ls","start",{stop});this.overview.element.open=true;const[kind,level]=this.path[stop];this.goal=this.
 overview.element;this.start(level,kind);this.overview.sum.focus()}get advice(){const{stop}=window.kept.
 read(this.page).drills?.start??{};if(!this.path[stop])return[];const[name,level,page,title]=this.path[stop];
-const kind=this.kinds.find(one=>one.name===name);const read2=make("a",{href:`${this.site}chapters/${page}\
+const kind=this.kinds.find(one=>one.name===name);const read=make("a",{href:`${this.site}chapters/${page}\
 .html`},title);const practise=make("a",{href:`#${name}-${level}-1`},`${kind.title}, level ${level}`);
-return[" Begin with ",read2,", and practise ",practise,"."]}tell(){if(!this.name)return;this.overview.
+return[" Begin with ",read,", and practise ",practise,"."]}tell(){if(!this.name)return;this.overview.
 show();this.overview.advice.replaceChildren(...this.advice);if(this.asked){const number=this.asked.answers.
 length+1;this.count.textContent=`Where should I start? Problem ${number} of ${QUESTIONS} at most`;return}
 const{level,row,again}=this.read();const here=+this.level.value===level?`, ${row} of ${IN_A_ROW} in \

@@ -7,18 +7,19 @@ import { Task } from "./task.js";
 
 // The page of problems: which one is shown, by its address; what is kept of the reader's way.
 class Practice {
-  constructor(root, { kinds, levels, problems, banks, mistakes, page, path }) {
+  constructor(root, { kinds, levels, problems, aFile, address, mistakes, page, path }) {
     this.root = root;
     this.kinds = kinds;
     this.levels = levels;
     this.problems = problems;
-    this.banks = banks;
+    this.aFile = aFile;
+    this.address = address;
     this.mistakes = mistakes;
     this.page = page;
     this.path = path;
     this.place = root.querySelector(".cg-live");
     this.site = document.documentElement.dataset.content_root ?? "./";
-    this.got = {};
+    this.files = {};
     const called = kinds.map(({ name, title }) => [name, title]);
     this.kind = this.select("Practise", called);
     const each = Array.from({ length: levels }, (_, i) => [i + 1, i + 1]);
@@ -99,11 +100,13 @@ class Practice {
 
   async open(kind, level, seed) {
     const turn = (this.turn = `${kind.name}-${level}-${seed}`);
-    let bank;
+    const number = ((seed - 1) % this.problems) + 1; // after the last the series begins anew
+    const file = `${kind.name}-${level}-${Math.floor((number - 1) / this.aFile)}`;
+    let graphs;
     try {
-      bank = await (this.got[`${kind.name}-${level}`] ??= this.fetch(kind.name, level));
+      graphs = await (this.files[file] ??= this.fetch(file));
     } catch {
-      delete this.got[`${kind.name}-${level}`];
+      delete this.files[file];
       this.body.replaceChildren(
         make("p", { class: "cg-asks" }, "The problems could not be loaded."),
       );
@@ -112,8 +115,8 @@ class Practice {
     }
     if (turn !== this.turn) return; // another was chosen meanwhile
     if (this.asked?.name !== turn) this.asked = undefined;
-    const place = { level, seed, name: turn, graphs: bank.length };
-    const problem = { ...pick(bank, seed, this.problems), ...place };
+    const place = { level, seed, name: turn, graphs: graphs.length };
+    const problem = { ...pick(graphs, number), ...place };
     this.name = kind.name;
     this.kind.value = kind.name;
     this.level.value = level;
@@ -143,8 +146,8 @@ class Practice {
     this.goal = this.head;
   }
 
-  async fetch(name, level) {
-    const answer = await fetch(this.site + this.banks[name][level - 1]);
+  async fetch(file) {
+    const answer = await fetch(this.site + this.address.replace("{}", file));
     if (!answer.ok) throw new Error(answer.statusText);
     return answer.json();
   }

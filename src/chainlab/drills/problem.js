@@ -1,12 +1,10 @@
-// One problem of a bank, and whether what is answered is right.
+// One problem of a file, and whether what is answered is right.
 import { near, same } from "./numbers.js";
-import { unpack } from "./unpack.js";
 
-// The problem of a seed: graphs take turns, and after the last problem the series begins anew.
-export const pick = (graphs, seed, count) => {
-  const turn = (seed - 1) % count;
-  const graph = graphs[turn % graphs.length];
-  return { pictures: graph.pictures, ...unpack(graph, Math.floor(turn / graphs.length)) };
+// The problem of a file that has this number, with the pictures of its graph.
+export const pick = (graphs, number) => {
+  const { pictures, problems } = graphs.find((graph) => number in graph.problems);
+  return { pictures, ...problems[number] };
 };
 
 // Whether what is read in a box is right, and if not, the mistakes that give it, likelier first.
