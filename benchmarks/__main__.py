@@ -45,7 +45,7 @@ ARRAYS: list[tuple[Any, dict[str, float], int]] = [  # bounds by peer, rounds
 ]
 ALLOCATOR = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_")  # whether freed pages stay
 PRODUCTS = {"pytorch": "pytorch_products", "jax": "jax_products"}  # of their own library
-OURS = ("chaingrad", "program", "source", "reused", *PRODUCTS.values())
+OURS = ("chaingrad", "program", "source", *PRODUCTS.values())
 
 PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, which, peer, bound
     SMALL: [
@@ -54,7 +54,6 @@ PROGRAMS: dict[Any, list[tuple[str, str, str, float]]] = {  # what is called, wh
         ("program", "program", "pytorch", 0.25),
         ("program", "program", "jax", 0.65),
     ],
-    LARGE: [("program with reuse", "reused", "products", 1.08)],
 }
 
 

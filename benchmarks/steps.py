@@ -154,7 +154,7 @@ def array_steps(size: Size, fused: bool = False) -> dict[str, Contender]:
     """Make the gradients of J for every engine, and compare them before returning them."""
     W1, W2, X, Y = inputs(size)
     engines = [_chaingrad, _pytorch, _autograd, _mygrad, _unguarded, _jax, _jax_eager]
-    engines += [_numpy, _numpy_out, _pytorch_by_hand, _program, _source, _reused]
+    engines += [_numpy, _numpy_out, _pytorch_by_hand, _program, _source]
     contenders = {make.__name__[1:]: make(W1, W2, X, Y, fused) for make in engines}
     expected = contenders["numpy"](None)
     for gradients in contenders.values():
@@ -338,7 +338,7 @@ def _pytorch_by_hand(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients
     return gradients
 
 
-def _written(W1: Any, W2: Any, X: Any, Y: Any, fused: bool, reuse: bool = False) -> Any:
+def _written(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Any:
     """Make the step as chaingrad.program writes it, and call it once so that it's written."""
     import chaingrad
 
@@ -348,7 +348,7 @@ def _written(W1: Any, W2: Any, X: Any, Y: Any, fused: bool, reuse: bool = False)
         error = (x @ w1.T).relu() @ w2.T - y
         return square(error) / (2 * len(x)) + DECAY / 2 * (square(w1) + square(w2))
 
-    step = chaingrad.program(loss, argnums=(0, 1), reuse=reuse)
+    step = chaingrad.program(loss, argnums=(0, 1))
     step(W1, W2, X, Y)
     return step
 
@@ -363,11 +363,6 @@ def _source(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
     exec(_written(W1, W2, X, Y, fused).source, scope)
     loss = scope["loss"]
     return lambda _: loss(W1, W2, X, Y)[1]
-
-
-def _reused(W1: Any, W2: Any, X: Any, Y: Any, fused: bool) -> Gradients:
-    step = _written(W1, W2, X, Y, fused, reuse=True)
-    return lambda _: step(W1, W2, X, Y)[1]
 
 
 def _products(W1: Any, W2: Any, X: Any, Y: Any) -> Gradients:

@@ -22,8 +22,6 @@ from chaingrad.node import Node
 from chaingrad.program import arguments
 from chaingrad.program.checking import compare
 from chaingrad.program.equations import Equations
-from chaingrad.program.reuse import Reuser
-from chaingrad.program.source import Writer
 from chaingrad.program.tape import Recorded
 from chaingrad.program.tracing import Passes, is_comparing, tracing, without_randomness
 from chaingrad.program.words import Result, Trace, put_into_words
@@ -38,7 +36,6 @@ def program(
     f: Callable[..., Any],
     argnums: int | Sequence[int] | None = 0,
     has_aux: bool = False,
-    reuse: bool = False,
     by: Iterable[Node] | None = None,
 ) -> "Program":
     """Write ``f`` and its gradient down as a NumPy program, at the first call.
@@ -74,8 +71,6 @@ def program(
         argnums: the position of the argument to differentiate by, or several of them; None writes
             down ``f`` itself, which is called with constant nodes for floats and arrays of them.
         has_aux: as for `~chaingrad.functional.value_and_grad`.
-        reuse: have results written over arrays that are no longer needed: less memory, and less of
-            a pleasure to read.
         by: as for `~chaingrad.functional.value_and_grad`: leaves to differentiate by, instead of
             arguments. The gradients come in their order, and no ``grad`` is set.
 
@@ -100,7 +95,7 @@ def program(
         return value, dw
     <BLANKLINE>
     """
-    return Program(f, argnums, has_aux, reuse, by)
+    return Program(f, argnums, has_aux, by)
 
 
 class Program:
@@ -111,7 +106,6 @@ class Program:
         f: Callable[..., Any],
         argnums: Any,
         has_aux: bool,
-        reuse: bool = False,
         by: Iterable[Node] | None = None,
     ) -> None:
         if argnums is None and (has_aux or by is not None):
@@ -122,7 +116,6 @@ class Program:
         self._leaves = None if by is None else parameter_list(by)
         self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux, self._leaves)
         self._f, self._argnums, self._has_aux = f, argnums, has_aux
-        self._kind = Reuser if reuse else Writer
         self._traces: dict[Any, _Written] = {}
         self._quick: dict[Any, _Written] = {}  # for arrays and floats alone; for these, by number
         self._last: Trace | None = None
@@ -198,7 +191,7 @@ class Program:
             with without_randomness(self._f), modes.watching(passes):
                 own = arguments.mapped([given, named], lambda x: x)  # containers, to be changed
                 result = Result(self._on_nodes(*own), self._argnums, by, self._leaves)
-            trace = put_into_words(self._f, met, passes, given, named, result, self._kind)
+            trace = put_into_words(self._f, met, passes, given, named, result)
         if lines:
             met.settle()
         else:  # its nodes would keep their values alive

@@ -5,7 +5,6 @@ import re
 import numpy as np
 
 from chaingrad.program.assembly import taken_apart
-from chaingrad.program.line import Line
 from chaingrad.program.source import (
     ATOM,
     CHOICE,
@@ -14,6 +13,7 @@ from chaingrad.program.source import (
     POWER,
     TIMES,
     UNARY,
+    Line,
     Writer,
     signed,
 )

@@ -12,7 +12,6 @@ import numpy as np
 
 from chaingrad.program.assembly import Term, lie_apart, taken_apart
 from chaingrad.program.calls import Slot
-from chaingrad.program.line import Line
 from chaingrad.program.tape import (
     BITS,
     ELEMENTWISE,
@@ -112,6 +111,21 @@ class Names:
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789", "⁽⁾()")
 
 
+@dataclass
+class Line:
+    """A line of a program, which gives the value of ``target`` its name."""
+
+    target: Recorded
+    name: str
+    text: str  # the right-hand side; for what needs more than one statement, all of them
+    within: list[Recorded]  # all values that it computes, the target among them
+    comment: str = ""  # a shape, and whether it is computed for the second time
+
+    def __str__(self) -> str:
+        code = self.text if "\n" in self.text else f"{self.name} = {self.text}"
+        return f"{code}  # {self.comment}" if self.comment else code
+
+
 class Writer:
     """Puts recorded values into lines.
 
@@ -154,7 +168,7 @@ class Writer:
         self._uses = Counter(self.outputs)
         for x in self.values:
             self._uses.update(x.args)
-        self.twins = self.find_twins()
+        self.twins = self._find_twins()
         for twin, earlier in self.twins.items():  # made of that, not of what that is made of
             self._uses.update([earlier])
             self._uses.subtract(twin.args)
@@ -174,7 +188,7 @@ class Writer:
         self.forward, self._is_back = len(self.lines), True
         self._write(self.order[first:])
 
-    def find_twins(self) -> dict[Recorded, Recorded]:
+    def _find_twins(self) -> dict[Recorded, Recorded]:
         """Map each reduction to an earlier one that differs in whether it keeps its axes."""
         found: dict[Any, Recorded] = {}
         twins = {}
@@ -190,15 +204,6 @@ class Writer:
     def helpers(self) -> list[str]:
         """The functions that neither ``math`` nor NumPy has."""
         return [_HELPERS[name] for name in self._helpers]
-
-    @property
-    def held(self) -> int:
-        """The bytes of the arrays that lines make, all of which are there at the end."""
-        return sum(
-            _bytes(line.target)
-            for line in self.lines
-            if line.makes_new and memory_of(line.target) is line.target
-        )
 
     @property
     def read(self) -> set[Recorded]:
@@ -656,10 +661,6 @@ class Writer:
             self.name[x] = self.names.numbered("c")
             self.constants[self.name[x]] = c
         return self.name[x]
-
-
-def _bytes(x: Recorded) -> int:
-    return x.size * x.dtype.itemsize if x.is_array else 0
 
 
 def _size(shape: tuple[int, ...]) -> str:

@@ -31,8 +31,6 @@ class Trace:
         closure: the nodes that the function found beside its arguments, by name.
         constants: the arrays that it found, as they were, by name.
         lines: what each line computes, in order.
-        held: the bytes of the arrays that the lines make; they are there until it returns. What a
-            line makes and drops, as a product within a sum, comes on top.
     """
 
     source: str
@@ -40,7 +38,6 @@ class Trace:
     closure: dict[str, Node]
     constants: dict[str, np.ndarray[Any, Any]]
     lines: tuple["TracedLine", ...]
-    held: int
     run: Callable[..., Any]
 
 
@@ -50,7 +47,7 @@ class TracedLine:
 
     Attributes:
         source: the statement; several lines where it takes more than one.
-        equation: in LaTeX; none where buffers are reused.
+        equation: in LaTeX.
         computes: the nodes whose data the line computes.
         differentiates: the nodes whose adjoints it computes.
     """
@@ -110,7 +107,6 @@ def put_into_words(
     given: Sequence[Any],
     named: dict[str, Any],
     result: Result,
-    kind: type[Writer] = Writer,
 ) -> Trace:
     """Write down what ``f`` did when we called it with ``given`` and ``named``.
 
@@ -146,12 +142,10 @@ def put_into_words(
     whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
     demanded = [x for x, _ in met.tape.demands]
     assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
-    described = inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands
-    writer = kind(*described)
+    writer = Writer(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
     source, name = _module(f, writer, arguments, list(closure), result)
-    plain = writer if kind is Writer else Writer(*described)  # names mean one value there
-    formulas = equations(plain, next(iter(results.values()), "J") if result.differentiated else "J")
+    formulas = equations(writer, next(iter(results.values())) if result.differentiated else "J")
     scope: dict[str, Any] = {}
     exec(compile(source, f"<program {name}>", "exec"), scope)
     return Trace(
@@ -159,8 +153,7 @@ def put_into_words(
         Equations("\n".join(filter(None, formulas))),
         closure,
         writer.constants,
-        _lines(writer, formulas if plain is writer else [""] * len(writer.lines), met, passes),
-        writer.held,
+        _lines(writer, formulas, met, passes),
         scope[name],
     )
 

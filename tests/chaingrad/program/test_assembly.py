@@ -29,11 +29,10 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("reuse", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("f", "x"), FUNCTIONS.values(), ids=FUNCTIONS)
-def test_parts_are_added_where_they_belong(f, x, dtype, reuse):
-    written = cg.program(f, reuse=reuse)
+def test_parts_are_added_where_they_belong(f, x, dtype):
+    written = cg.program(f)
     tolerance = 1e-5 if dtype == np.float32 else 1e-13
     for given in (x.astype(dtype), 2 * x[::-1].astype(dtype)):
         value, dx = written(given)

@@ -7,7 +7,6 @@ import math
 import random
 import re
 import threading
-import tracemalloc
 import warnings
 from collections import namedtuple
 
@@ -648,49 +647,14 @@ def test_results_share_no_memory(f):
         assert not any(np.shares_memory(a, b) for b in held[:i])
 
 
-@pytest.mark.parametrize("reuse", [False, True])
-def test_gradients_may_be_changed_in_place(reuse):
+def test_gradients_may_be_changed_in_place():
     def f(a, x):
         return (x.reshape(6, 1) * a.reshape(1, 1)).mean() + x.sum()
 
-    step = program(f, (0, 1), reuse=reuse)
+    step = program(f, (0, 1))
     for g in step(np.ones(1), np.ones(6))[1]:
         g *= 0.1
         assert g.tolist() == [g[0]] * g.size
-
-
-@pytest.mark.parametrize(("f", "by_hand", "args", "argnums"), BY_HAND)
-def test_buffers_are_reused(f, by_hand, args, argnums):
-    args = [np.repeat(a, 40, axis=0) if f is norm_layer and a is X else a for a in args]
-    step, plain = program(f, argnums, reuse=True), program(f, argnums)
-    first, second = flat(step(*args)), flat(step(*args))
-    for a, b, c in zip(first, second, flat(plain(*args)), strict=True):
-        np.testing.assert_allclose(a, c, rtol=1e-12, atol=1e-14)
-        assert not (np.ndim(a) and np.shares_memory(a, b))
-
-
-@pytest.mark.slow
-def test_the_peak_of_bytes_is_foretold():
-    def deep(W, X):
-        for _ in range(6):
-            X = (X @ W).tanh() + 0.5 * X
-        return (X * X).sum()
-
-    W, many = RNG.normal(size=(64, 64)) / 8, RNG.normal(size=(4000, 64))
-    peaks = {}
-    for reuse in (False, True):
-        step = program(deep, reuse=reuse)
-        held = step.trace(W, many).held
-        step(W, many)
-        tracemalloc.start()
-        _, g = step(W, many)
-        peaks[reuse] = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        expected = value_and_grad(deep)(W, many)
-        np.testing.assert_allclose(g, expected[1], rtol=1e-10)
-        if reuse:
-            assert peaks[reuse] == pytest.approx(held, rel=0.02)
-    assert peaks[True] < 0.75 * peaks[False]
 
 
 def test_threads_give_what_one_gives():
@@ -923,7 +887,6 @@ def test_powers_of_negative_numbers_stay_real(f, exponent, kind):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
-@pytest.mark.parametrize("reuse", [False, True])
 @pytest.mark.parametrize(
     "power",
     [
@@ -937,14 +900,14 @@ def test_powers_of_negative_numbers_stay_real(f, exponent, kind):
         lambda m: m.all() ** 2,
     ],
 )
-def test_a_power_of_truths_has_the_dtype_that_numpy_gives_it(power, reuse):
+def test_a_power_of_truths_has_the_dtype_that_numpy_gives_it(power):
     def f(x, m):
         factor = np.tanh(power(m)).sum()  # of int8 it is float16
         return (x * factor).sum() + (np.tanh(x) * factor).sum()
 
     x, m = np.linspace(0, 1, 6).reshape(2, 3), np.array([[True, False, True], [True, True, False]])
     (ours, (dx,)), (theirs, (expected,)) = (
-        program(f, (0,), reuse=reuse)(x, m),
+        program(f, (0,))(x, m),
         value_and_grad(f, (0,))(x, m),
     )
     assert np.result_type(ours) == np.result_type(theirs)
@@ -993,14 +956,6 @@ def test_an_argument_called_like_an_adjoint():
     step = program(lambda X, dX: (X * dX).sum())
     step(X, X)
     assert r"\mathbf{dX}" in step.equations
-
-
-def test_formulas_of_reused_buffers_are_those_of_values():
-    plain, reused = program(mlp, (0, 1)), program(mlp, (0, 1), reuse=True)
-    for step in (plain, reused):
-        step(W1, W2, X, Y)
-    assert reused.equations == plain.equations
-    assert all(not line.equation for line in reused.trace(W1, W2, X, Y).lines)
 
 
 # --- the text -----------------------------------------------------------------------------------
@@ -1165,22 +1120,21 @@ def test_an_index_behind_an_integer_keeps_its_axes(f):
         np.testing.assert_allclose(got, expected, 1e-12)
 
 
-@pytest.mark.parametrize("reuse", [False, True])
 @pytest.mark.parametrize(
     "pick", [lambda E, t: E[t[0]], lambda E, t: np.take(E, 1, axis=0), lambda E, t: E[t[:2]]]
 )
-def test_a_row_that_is_picked_is_nobodys_memory(pick, reuse):
+def test_a_row_that_is_picked_is_nobodys_memory(pick):
     def f(E, w, t):
         return (np.tanh(pick(E, t) + w) ** 2).sum()
 
-    written, t = program(f, (0, 1), reuse=reuse), np.array([1, 0])
+    written, t = program(f, (0, 1)), np.array([1, 0])
     written(np.zeros((2, 3)), np.zeros(3), t)
     E, w = RNG.normal(size=(2, 3)), np.ones(3)
     before = E.copy()
     dE = written(E, w, t)[1][0]
     np.testing.assert_array_equal(E, before)
     assert not np.shares_memory(dE, E)
-    linear = program(lambda E, w, t: (pick(E, t) * w).sum(), 1, reuse=reuse)
+    linear = program(lambda E, w, t: (pick(E, t) * w).sum(), 1)
     assert not np.shares_memory(linear(E, w, t)[1], E)
 
 

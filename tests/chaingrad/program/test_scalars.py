@@ -54,7 +54,7 @@ def drawn(seed):
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + COUNT))
 def test_random_scalars_and_loops(seed):
     f, source, random = drawn(seed)
-    step = program(f, reuse=bool(seed % 4 == 3))
+    step = program(f)
     for _ in range(6):
         x = random.normal(size=SIZE)
         value, gradient = step(x)

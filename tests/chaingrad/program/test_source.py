@@ -18,10 +18,9 @@ SCALARS = {
 }
 
 
-@pytest.mark.parametrize("reuse", [False, True])
 @pytest.mark.parametrize("f", SCALARS.values(), ids=SCALARS)
-def test_choices_are_right_on_each_side(f, reuse):
-    step = program(f, reuse=reuse)
+def test_choices_are_right_on_each_side(f):
+    step = program(f)
     for signs in itertools.product([1.0, -1.0], repeat=3):
         p = np.array(signs) * [0.5, 1.5, 2.5]
         value, gradient = step(p)
@@ -68,13 +67,12 @@ SHARING = {
 }
 
 
-@pytest.mark.parametrize("reuse", [False, True])
 @pytest.mark.parametrize("f", SHARING.values(), ids=SHARING)
-def test_each_result_has_its_own_memory(f, reuse):
+def test_each_result_has_its_own_memory(f):
     a, b = np.ones(3), np.ones(3)
     nodes = [Node(a.copy()), Node(b.copy())]
-    by_arguments = program(f, argnums=(0, 1), reuse=reuse)
-    by_leaves = program(lambda: f(*nodes), by=nodes, reuse=reuse)
+    by_arguments = program(f, argnums=(0, 1))
+    by_leaves = program(lambda: f(*nodes), by=nodes)
     for step, args in [(by_arguments, (a, b)), (by_leaves, ())]:
         results = [g for _ in range(3) for g in step(*args)[1]]
         known = [*results, a, b, CONSTANT, *(node.data for node in nodes)]
