@@ -8,8 +8,10 @@ and are left out; an answer that was reworked is not found.
 import ast
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from coursework.problems import DEFINITIONS, Problem
+from coursework.sandbox.reader import Reader, ReaderError
 from coursework.syntax import parse_module
 
 SMALLEST = 60  # nodes of the syntax tree: below, most right answers are the same
@@ -19,14 +21,19 @@ BOOK = "the book's own answer"
 def alike(problem: Problem, answers: Iterable[tuple[str, str]]) -> list[list[str]]:
     """Return groups of students whose (student, code) are alike; `BOOK` joins if its answer is."""
     groups: dict[str, list[str]] = {}
-    for student, code in [(BOOK, problem.answer), *answers]:
-        if form := _form(code, problem.names):
-            groups.setdefault(form, []).append(student)
+    with Reader() as reader:
+        for student, code in [(BOOK, problem.answer), *answers]:
+            with suppress(ReaderError):
+                if form := reader.ask(_form, code, problem.names):
+                    groups.setdefault(form, []).append(student)
     return [group for group in groups.values() if len(group) > 1]
 
 
 def _form(code: str, names: Sequence[str]) -> str:
-    """Return the shape of the last definitions of the names; "" if it is too short to tell."""
+    """Return the shape of the last definitions of the names; "" if it is too short to tell.
+
+    It is called in a reader.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

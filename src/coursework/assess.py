@@ -132,12 +132,11 @@ def unreadable(key: Key, reason: str) -> Mark:
     return zero_mark(key.assignment, "there is nothing to grade", said)
 
 
-def ungraded(key: Key, error: Exception) -> Mark:
+def ungraded(key: Key, failure: str) -> Mark:
     """Return the mark of a submission at which the grader itself failed."""
     said = "This has not been graded: the grader failed."
-    fault = printable(f"{type(error).__name__}: {error}")[:QUOTED]
     why = "the grader failed before this was asked"
-    return zero_mark(key.assignment, why, said, fault=fault)
+    return zero_mark(key.assignment, why, said, fault=printable(failure)[:QUOTED])
 
 
 class _Assessment:

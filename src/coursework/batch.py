@@ -6,17 +6,17 @@ was stopped, and grades anew what has changed; where grader or engine have, that
 that share the output folder, each with a part of the submissions, need nothing more than that.
 """
 
+import functools
 import hashlib
 import os
-import queue
 import sys
-import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from itertools import islice
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from tqdm import tqdm
@@ -26,13 +26,16 @@ from coursework.assess import Key
 from coursework.assignments import Assignment
 from coursework.files import write_atomically
 from coursework.marks import Mark, from_json, to_json
-from coursework.notebooks import UnreadableError, read_bytes, read_work
+from coursework.notebooks import AGAIN, UnreadableError, read_bytes, read_work
+from coursework.printing import printable
 from coursework.sandbox import jail
-from coursework.sandbox.host import Limits, Sandbox
+from coursework.sandbox.host import Limits, Sandbox, require_support
+from coursework.sandbox.reader import OverrunError, Reader, ReaderError
 from coursework.sources import PACKAGES, package, sources
 from coursework.submissions import Submission
 
 Content = bytes | UnreadableError
+SMALLER = "take long texts, data and generated code out of it"
 # The grader's files that decide a mark.
 DECIDING = (
     "assess.py", "drawing.py", "following.py", "formats.py", "lines.py", "marks.py", "names.py",
@@ -92,10 +95,9 @@ def grade_all(
     marks = {submission: mark for submission, mark in kept.items() if mark}
     todo = [submission for submission in submissions if submission not in marks]
     jobs = min(jobs or _cores(), len(todo))
-    # The teacher needn't see warnings from students' code and values. All threads share Python's
-    # filters, so we set them before any thread starts.
+    require_support(isolate)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # the teacher has seen those of the reference answers
         for place in dict.fromkeys((each.assignment, each.attempt) for each in todo):
             _ = keys[place].common
         with _Pool(jobs, limits, isolate) as pool:
@@ -113,7 +115,7 @@ class _Store:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._grader = grader
-        self.keys = keys
+        self._keys = keys
 
     def find(self, submission: Submission) -> Mark | None:
         """Return the mark of the submission in its present state, or None if it isn't finished."""
@@ -127,49 +129,61 @@ class _Store:
         """Write the mark of a submission with this content."""
         write_atomically(self._path(submission, content), to_json(mark))
 
+    def key(self, submission: Submission) -> Key:
+        """Return the key to the assignment, before it is made the student's own."""
+        return self._keys[submission.assignment, submission.attempt]
+
     def _path(self, submission: Submission, content: Content) -> Path:
         data = content if isinstance(content, bytes) else str(content).encode()
-        key = self.keys[submission.assignment, submission.attempt].fingerprint
+        key = self.key(submission).fingerprint
         # The student counts, too, because a mark belongs to one student.
         parts = [self._grader, key, submission.assignment, submission.asked, ""]
         digest = hashlib.sha256("\n".join(parts).encode() + data).hexdigest()
         return self._folder / f"{digest}.json"
 
 
+@dataclass
+class _Task:
+    """A submission that is being graded."""
+
+    submission: Submission
+    content: Content
+    key: Key
+    failure: str = ""  # of the grader, at its first try
+
+    @property
+    def own_key(self) -> Key:
+        return self.key.for_student(self.submission.asked)
+
+
 class _Pool:
-    """Threads, each with a sandbox of its own."""
+    """Readers, each with a sandbox of its own."""
 
     def __init__(self, jobs: int, limits: Limits, isolate: bool) -> None:
-        self._limits = limits
-        self._isolate = isolate
-        self._threads = ThreadPoolExecutor(max(1, jobs))
-        self._free: queue.SimpleQueue[Sandbox] = queue.SimpleQueue()
-        self._opened: list[Sandbox] = []
-        self._lock = threading.Lock()
-        self._closed = False
+        self._how = limits, isolate
+        self._readers: list[Reader] = []
+        self._own: set[int] | None = None  # processes that were here before
         self.visible: tuple[Path, ...] = ()
-        self._adopts = not isolate and sys.platform == "linux"
-        if self._adopts:  # what a submission starts ends with the run, even if it kills its server
-            jail.adopt_orphans()
-            self._own = jail.children()
         try:
-            for _ in range(jobs):
-                sandbox = self._open()
-                self._free.put(sandbox)
-                self.visible = sandbox.visible
-                with sandbox.session():
-                    pass  # fail before anything starts if this machine can't isolate
+            self._readers += (Reader() for _ in range(jobs))
+            if not isolate and sys.platform == "linux":
+                # What a submission starts ends with the run, even if it kills its server.
+                jail.adopt_orphans()
+                self._own = jail.children()
+            self._open_sandboxes()
         except BaseException:
             self.close()
             raise
 
-    def _open(self) -> Sandbox:
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("the pool is closed")
-            sandbox = Sandbox(self._limits, isolate=self._isolate)
-            self._opened.append(sandbox)
-            return sandbox
+    def _open_sandboxes(self) -> None:
+        """Fail before anything starts if this machine can't isolate."""
+        for reader in self._readers:
+            reader.begin(_try_sandbox, *self._how)
+        for reader in self._readers:
+            tried = reader.answer()
+            if isinstance(tried, jail.IsolationError):
+                raise tried
+            self.visible = tried
 
     def __enter__(self) -> Self:
         return self
@@ -178,14 +192,10 @@ class _Pool:
         self.close()
 
     def close(self) -> None:
-        """Drop what waits, end what runs (its marks are not kept), wait for the threads."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        with self._lock:
-            self._closed = True
-            for sandbox in self._opened:
-                sandbox.close()
-        self._threads.shutdown()
-        if self._adopts:
+        """End what runs; its marks are not kept."""
+        for reader in self._readers:
+            reader.close()
+        if self._own is not None:
             jail.end_orphans(self._own)
 
     def check_hidden(self, folders: Iterable[Path]) -> None:
@@ -201,51 +211,75 @@ class _Pool:
         self, submissions: Sequence[Submission], store: _Store
     ) -> Iterator[tuple[Submission, Mark]]:
         """Yield each submission with its mark, as soon as it is graded."""
-        futures = {self._threads.submit(self._grade_one, each, store): each for each in submissions}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+        # Files are read one by one: a whole class may not fit into memory.
+        waiting = (_Task(each, _read(each), store.key(each)) for each in submissions)
+        busy: dict[Reader, _Task] = {}
+        for reader, task in zip(self._readers, waiting, strict=False):
+            self._begin(reader, task, busy)
+        while busy:
+            links: dict[Any, Reader] = {reader.link: reader for reader in busy}
+            for reader in [links[link] for link in wait([*links])]:
+                task = busy.pop(reader)
+                if (mark := _answer(reader, task)) is None:
+                    self._begin(reader, task, busy)
+                    continue
+                if not mark.fault:
+                    store.save(task.submission, task.content, mark)
+                yield task.submission, mark
+                for other in islice(waiting, 1):
+                    self._begin(reader, other, busy)
 
-    def _grade_one(self, submission: Submission, store: _Store) -> Mark:
-        content = _read(submission)  # read again: a whole class may not fit into memory
-        key = store.keys[submission.assignment, submission.attempt].for_student(submission.asked)
-        sandbox = self._free.get()
-        try:
-            mark, sandbox = self._try_twice(submission, content, key, sandbox)
-        finally:
-            self._free.put(sandbox)
-        if not mark.fault:
-            store.save(submission, content, mark)
-        return mark
-
-    def _try_twice(
-        self, submission: Submission, content: Content, key: Key, sandbox: Sandbox
-    ) -> tuple[Mark, Sandbox]:
-        """Return the mark and a sandbox for the next submission; retry once in a new sandbox.
-
-        If grading fails again, only this submission's mark says so.
-        """
-        try:
-            return _mark(submission, content, key, sandbox), sandbox
-        except Exception as error:
-            first = error
-        try:
-            sandbox.close()
-            sandbox = self._open()
-            return _mark(submission, content, key, sandbox), sandbox
-        except Exception:
-            if self._closed:
-                raise
-            return assess.ungraded(key, first), sandbox
+    def _begin(self, reader: Reader, task: _Task, busy: dict[Reader, _Task]) -> None:
+        reader.begin(_mark, task.submission, task.content, task.key, *self._how)
+        busy[reader] = task
 
 
-def _mark(submission: Submission, content: Content, key: Key, sandbox: Sandbox) -> Mark:
+def _answer(reader: Reader, task: _Task) -> Mark | None:
+    """Return the mark, or None if grading failed for the first time.
+
+    If it fails again, in a new reader and a new sandbox, only this submission's mark says so.
+    """
+    try:
+        mark: Mark = reader.answer()
+    except OverrunError as error:
+        name = printable(task.submission.path.name)
+        return assess.unreadable(task.own_key, f"reading {name} {error}; {SMALLER} {AGAIN}")
+    except ReaderError as error:
+        if not task.failure:
+            task.failure = str(error)
+            return None
+        return assess.ungraded(task.own_key, task.failure)
+    return mark
+
+
+@functools.cache
+def _sandbox(limits: Limits, isolate: bool) -> Sandbox:
+    """Return the sandbox of this process, a reader, which ends with it."""
+    return Sandbox(limits, isolate=isolate)
+
+
+def _try_sandbox(limits: Limits, isolate: bool) -> tuple[Path, ...] | jail.IsolationError:
+    """Return what a submission can read, or why this machine cannot isolate one."""
+    try:
+        sandbox = _sandbox(limits, isolate)
+        with sandbox.session():
+            return sandbox.visible
+    except jail.IsolationError as error:
+        return error
+
+
+def _mark(
+    submission: Submission, content: Content, key: Key, limits: Limits, isolate: bool
+) -> Mark:
+    """Grade a submission, in a reader."""
+    key = key.for_student(submission.asked)
     try:
         if isinstance(content, UnreadableError):
             raise content
         notebook = read_work(submission.path, content)
     except UnreadableError as error:
         return assess.unreadable(key, str(error))
-    return assess.assess(notebook, key, sandbox)
+    return assess.assess(notebook, key, _sandbox(limits, isolate))
 
 
 def _read(submission: Submission) -> Content:

@@ -23,7 +23,6 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,9 +30,10 @@ from coursework import formats, names
 from coursework.names import DEBRIS, Owner
 from coursework.notebooks import UnreadableError, read_bytes
 from coursework.printing import printable
+from coursework.sandbox.reader import OverrunError, Reader, ReaderError
 from coursework.tokens import ForeignTokenError, Token, TokenError, find_tokens, verified
 
-TOKENS = 20  # looked at in a notebook
+TOKENS, TOKEN_CHARACTERS = 20, 2000  # looked at in a notebook
 SHOWN = 3  # names of files, where there may be many
 DEPTH = 4  # folders within folders
 TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}[\w.: +/-]{0,40}")
@@ -98,6 +98,15 @@ class _Place(NamedTuple):
     named: bool = False  # the file's own name says the assignment, too
 
 
+class _Look(NamedTuple):
+    """What stands in a file, as far as that says what it is."""
+
+    tokens: tuple[str, ...] = ()
+    defined: frozenset[str] = frozenset()  # of the names that some answer defines
+    is_notebook: bool = False
+    fault: str = ""  # why it couldn't be looked at to its end
+
+
 @dataclass(frozen=True)
 class _Found:
     """A file that is to be graded."""
@@ -108,6 +117,7 @@ class _Found:
     named: bool
     token: Token | None
     notes: tuple[str, ...]
+    is_notebook: bool
 
     @property
     def rank(self) -> tuple[bool, bool, int, str]:
@@ -156,8 +166,9 @@ def collect(
     if not folder.is_dir():
         raise FileNotFoundError(f"no folder {folder}; it should hold STUDENT/ASSIGNMENT.ipynb")
     defined = {**dict.fromkeys(assignments, ()), **(known or {})}
-    scan = _Scan(folder, defined, listed, secret, names.gradescope(folder))
-    scan.folder(folder, 0)
+    with Reader() as reader:
+        scan = _Scan(folder, defined, listed, secret, names.gradescope(folder), reader)
+        scan.folder(folder, 0)
     scan.require_secret()
     by_place = {place: found for place, found in scan.by_place().items() if place[1] in assignments}
     strays = [s for s in scan.strays if not s.assignment or s.assignment in assignments]
@@ -208,6 +219,7 @@ class _Scan:
     listed: Callable[[Owner], str]
     secret: Callable[[Sequence[str]], str]
     gradescope: Mapping[str, tuple[Owner, ...]]
+    reader: Reader
     platforms: dict[Path, str] = field(default_factory=dict)
     found: list[_Found] = field(default_factory=list)
     strays: list[Stray] = field(default_factory=list)
@@ -254,10 +266,19 @@ class _Scan:
             return True
         if entry.is_symlink() or not name.endswith((".py", ".md", ".json", ".txt", ".zip")):
             return False
-        text = _text_of(path := Path(entry.path))
+        look = self._look(path := Path(entry.path))
         if name.endswith((".py", ".md")):
-            return bool(self._place(path).named or find_tokens(text))
-        return '"nbformat"' in text and (".ipynb" in name or not name.endswith(".txt"))
+            return bool(self._place(path).named or look.tokens)
+        return look.is_notebook and (".ipynb" in name or not name.endswith(".txt"))
+
+    def _look(self, path: Path) -> _Look:
+        asked = frozenset(name for names in self.known.values() for name in names)
+        try:
+            look: _Look = self.reader.ask(_look, path, asked)
+        except ReaderError as error:
+            why = error if isinstance(error, OverrunError) else "failed"
+            return _Look(fault=f"the search for a token {why}")
+        return look
 
     def _subfolder(self, folder: Path, depth: int) -> bool:
         if folder.name.startswith("."):
@@ -272,14 +293,14 @@ class _Scan:
         if path.name.startswith("."):
             self._leave(path, "a hidden file: rename it without the dot")
             return
-        text, place = _text_of(path), self._place(path)
+        look, place = self._look(path), self._place(path)
         try:
-            token, notes = self._token(path, text)
+            token, notes = self._token(path, look)
         except ForeignTokenError:
             self.foreign.append(self._relative(path))
             self._leave(path, "released with another secret than the one here")
             return
-        by_name = place.assignment or self._defined(text)
+        by_name = place.assignment or self._defined(look.defined)
         assignment = token.assignment if token else by_name
         if not assignment and len(self.known) == 1:
             assignment = next(iter(self.known))
@@ -292,9 +313,10 @@ class _Scan:
             notes += (f"Its name says {place.assignment}, but by its token it is {assignment}.",)
         self.count[assignment] += 1
         self.told[assignment] += token is not None
-        self.found.append(_Found(path, place.owners, assignment, place.named, token, notes))
+        told = token, notes, look.is_notebook
+        self.found.append(_Found(path, place.owners, assignment, place.named, *told))
 
-    def _token(self, path: Path, text: str) -> tuple[Token | None, tuple[str, ...]]:
+    def _token(self, path: Path, look: _Look) -> tuple[Token | None, tuple[str, ...]]:
         """Return the token of a notebook, or why it counts for nothing.
 
         Raises:
@@ -302,7 +324,9 @@ class _Scan:
         """
         good: dict[Token, None] = {}
         faults: list[TokenError] = []
-        for found in islice(find_tokens(text), TOKENS):
+        if look.fault:
+            return None, (f"In this notebook {look.fault}, {DECIDED}.",)
+        for found in look.tokens:
             try:
                 good[verified(found, self.secret([self._relative(path)]))] = None
             except TokenError as error:
@@ -346,7 +370,7 @@ class _Scan:
         lost = not item.token and not item.notes and self.told[item.assignment]
         if not lost or item.path.suffix.lower() == ".py":
             return item
-        if '"nbformat"' not in _text_of(item.path):
+        if not item.is_notebook:
             return item  # an empty file or a page of the web never had one
         note = f"This notebook has lost the token that it was released with, {DECIDED}."
         return replace(item, notes=(note,))
@@ -451,24 +475,26 @@ class _Scan:
         found = [known for known in self.known if known.casefold() == name.casefold()]
         return found[0] if found else ""
 
-    def _defined(self, text: str) -> str:
-        """Return the assignment that asks for most of the functions in a text; "" if several do."""
-        found = set(re.findall(r"\b(?:def|class) +(\w+)", text))
+    def _defined(self, found: frozenset[str]) -> str:
+        """Return the assignment that asks for most of these functions; "" if several do."""
         counts = Counter({name: len(found & {*asked}) for name, asked in self.known.items()})
         (best, most), *others = [*counts.most_common(2), ("", 0)]
         return best if most > max((count for _, count in others), default=0) else ""
 
 
-def _text_of(path: Path) -> str:
-    """Return the text of a file, however damaged; "" if it cannot be read."""
+def _look(path: Path, asked: frozenset[str]) -> _Look:
+    """Look into a file, however damaged, in a reader."""
     try:
         content = read_bytes(path)
     except UnreadableError:
-        return ""
+        return _Look()
     try:
-        return formats.decoded(content)
+        text = formats.decoded(content)
     except UnicodeDecodeError:
-        return content.decode("latin-1")
+        text = content.decode("latin-1")
+    tokens = (token[:TOKEN_CHARACTERS] for token in find_tokens(text)[:TOKENS])
+    defined = asked.intersection(re.findall(r"\b(?:def|class) +(\w+)", text))
+    return _Look(tuple(tokens), defined, '"nbformat"' in text)
 
 
 def modified(path: Path) -> int:

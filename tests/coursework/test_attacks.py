@@ -7,14 +7,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from markupsafe import escape
 
-from coursework import batch as batch_module
 from coursework.batch import Graded, grade_all
-from coursework.notebooks import Notebook
 from coursework.results import results
 from coursework.roster import Roster
 from coursework.sandbox.host import Limits
@@ -134,27 +131,6 @@ def test_a_signal_of_any_number_stops_nothing(tmp_path: Path, number: int) -> No
     hand_in(tmp_path / "in" / "ann" / "a1.ipynb", Case(notebook(*killed), 2))
     hand_in(tmp_path / "in" / "zoe" / "a1.ipynb", Case(notebook(*GOOD), 5))
     assert [g.mark.points for g in grade(tmp_path, isolate=False)] == [2, 5]
-
-
-@pytest.mark.usefixtures("isolated")
-def test_a_failure_of_the_grader_is_one_students(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for student in ("ann", "bob", "zoe"):
-        hand_in(tmp_path / "in" / student / "a1.ipynb", Case(notebook(*GOOD, f"# {student}"), 5))
-    honestly = batch_module.assess.assess
-
-    def fails(notebook: Notebook, *others: Any) -> Any:
-        if any("# bob" in cell.source for cell in notebook.cells):
-            raise ZeroDivisionError("nothing\x1b[2J")
-        return honestly(notebook, *others)
-
-    monkeypatch.setattr(batch_module.assess, "assess", fails)
-    ann, bob, zoe = (g.mark for g in grade(tmp_path))
-    assert (ann.points, bob.points, zoe.points) == (5, 0, 5)
-    assert bob.fault == r"ZeroDivisionError: nothing\x1b[2J"
-    monkeypatch.undo()
-    assert [g.mark.points for g in grade(tmp_path)] == [5, 5, 5]  # it was not kept
 
 
 def test_a_server_that_is_killed_is_replaced(tmp_path: Path) -> None:

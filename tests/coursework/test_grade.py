@@ -8,10 +8,10 @@ import secrets
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from coursework import assess, batch, grade, marks, submissions
 from coursework.__main__ import _secret
 from coursework.assignments import Assignment
 from coursework.pages import parse
-from coursework.problems import Problem
 from coursework.sandbox import jail
 from tests.coursework.attacks import (
     ASSIGNMENT,
@@ -835,27 +834,11 @@ def test_marks_repeat(folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         assert (other / "out" / "feedback" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_no_thread_runs_beside_the_reference_answers(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Some checks measure what the whole process does, such as the memory it takes."""
-    expected, beside = Problem.expected, []
-
-    def watched(*arguments: Any) -> dict[str, Any]:
-        beside.append([thread.name for thread in threading.enumerate()])
-        return expected(*arguments)
-
-    monkeypatch.setattr(Problem, "expected", watched)
-    assert run(folder, "--jobs", "2") == 0
-    assert beside
-    assert not [name for names in beside for name in names if "ThreadPool" in name]
-
-
 def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for shard in ("1/2", "2/2"):
         assert run(folder, "--shard", shard) == 0
     assert not (folder / "out" / "grades.csv").exists()
-    monkeypatch.setattr(batch, "Sandbox", None)  # nothing is left that would need one
+    monkeypatch.setattr(batch, "Reader", None)  # nothing is left that would need one
     assert run(folder) == 0
     assert [row["score"] for row in table(folder)] == ["5", "2", "", "2"]
 
@@ -961,15 +944,13 @@ def test_folders_that_a_submission_could_read_are_refused(
 ) -> None:
     everything = jail.visible_paths(("coursework",))
     assert str(Path(coursework.__file__).parent) in everything
-    monkeypatch.setattr(batch.Sandbox, "visible", (folder,), raising=False)
-    monkeypatch.setattr(batch.Sandbox, "__setattr__", _keep_visible)
+    monkeypatch.setattr(batch, "_try_sandbox", partial(_see, folder))
     assert run(folder) == 2
     assert "which submissions can read; move it elsewhere" in capsys.readouterr().err
 
 
-def _keep_visible(self: object, name: str, value: object) -> None:
-    if name != "visible":
-        object.__setattr__(self, name, value)
+def _see(folder: Path, *_: object) -> tuple[Path, ...]:
+    return (folder,)
 
 
 def test_a_folder_that_is_not_there_is_named(

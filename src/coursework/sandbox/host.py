@@ -196,10 +196,7 @@ class Sandbox:
     """
 
     def __init__(self, limits: Limits, *, isolate: bool = True, alone: bool = False) -> None:
-        if sys.platform == "win32":
-            raise IsolationError("submissions cannot be run on Windows; grade in WSL")
-        if isolate and (reason := unsupported()):
-            raise IsolationError(reason)
+        require_support(isolate)
         self.limits = limits
         self._isolate = isolate
         self._closed = False
@@ -288,6 +285,14 @@ class Sandbox:
             raise RuntimeError("the sandbox's server ended; its own message is above")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def require_support(isolate: bool) -> None:
+    """Raise `IsolationError` if this machine cannot run a submission, as far as is known."""
+    if sys.platform == "win32":
+        raise IsolationError("submissions cannot be run on Windows; grade in WSL")
+    if isolate and (reason := unsupported()):
+        raise IsolationError(reason)
 
 
 def unsupported() -> str | None:

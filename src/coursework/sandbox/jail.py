@@ -367,6 +367,20 @@ def lock_down(memory: int, cpu: int) -> None:
     _filter_calls()
 
 
+def limit_memory(more: int) -> None:
+    """Limit this process's address space to so many bytes more than it has (Linux)."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + more
+    soft = size if most == resource.RLIM_INFINITY else min(size, most)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, most))
+
+
+def lift_memory_limit() -> None:
+    """Undo `limit_memory`."""
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
 def limit_resources(memory: int, cpu: int) -> None:
     """Leave the grader's terminal and signals, and set the limits that `setrlimit` offers."""
     os.setsid()
