@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chainview.read.words import joined
 from coursework.imports import imported
 from live.carried import CARRIED, needed
 from live.pyodide import PYODIDE
@@ -292,7 +293,7 @@ class PageJudge:
         unknown = sorted(lacking)
         packages = [name for name in unknown if name not in sys.stdlib_module_names]
         if unknown:
-            return "needs " + listed(
+            return "needs " + joined(
                 sorted({IN_WORDS.get(name, name) for name in packages or unknown})
             )
         return next(filter(None, (self.modules.get(name) for name in sorted(names.imports))), "")
@@ -422,7 +423,3 @@ def is_definition(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
         return all(isinstance(part, OF_CONSTANTS) for part in ast.walk(statement))
     return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
-
-
-def listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

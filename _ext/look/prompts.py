@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
+from chainview.read.words import joined
 from common.cells import is_check
 
 logger = logging.getLogger(__name__)
@@ -70,7 +71,7 @@ def done(source: str) -> str:
 def listed(names: list[str]) -> str:
     if len(names) > NAMED:
         return f"{', '.join(names[:NAMED])} …"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return joined(names)
 
 
 class WordPrompts(SphinxPostTransform):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from chainlab.doctor.probe import as_numbers
+from chainview.read.words import joined
 
 _DATA = (
     "data", "val", "value", "_data", "array", "v", "x", "primal", "item()", "numpy()", "value()",
@@ -74,8 +75,7 @@ class Conventions:
             f"`{after}` as the gradient" * (after != usual.grad),
             f"`{self.run}` as the pass" * (self.run != usual.run),
         ]
-        told = [text for text in told if text]
-        return " and ".join([", ".join(told[:-1])] * (len(told) > 1) + told[-1:])
+        return joined([text for text in told if text])
 
     def as_adapter(self, engine: str, failing: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the text of an adapter, to be put below the engine.

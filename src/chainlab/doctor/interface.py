@@ -18,6 +18,7 @@ from chainlab.doctor.probe import (
     as_numbers,
     short_error,
 )
+from chainview.read.words import joined
 
 _LEAF, _PLUS, _TIMES = "a = Value(3.0), a.data", "y = a + b, y.data", "y = a * b, y.data"
 _PASS, _GRAD = "y.backward()", "y.backward(), a.grad"
@@ -153,7 +154,7 @@ def obstacle(came: Mapping[str, str]) -> str:
         by_failure |= {"computes": computing} if computing else {}
     for text in failed:
         by_failure.setdefault(came[text], []).append(NAMES[text])
-    parts = [_listed(names, what) for what, names in by_failure.items()]
+    parts = [_missing(names, what) for what, names in by_failure.items()]
     signs = ("no attribute", "not a number", _NOT_SET)
     has_other_names = any(sign in what for what in by_failure for sign in signs)
     return "; ".join(parts + [OTHER_NAMES] * has_other_names)
@@ -166,13 +167,12 @@ def methods_to_fill(came: Mapping[str, str]) -> dict[str, str]:
     return {methods[text]: came[text] for text in methods if text in failed}
 
 
-def _listed(names: list[str], what: str) -> str:
+def _missing(names: list[str], what: str) -> str:
     if what == ENDLESS:
         what = "comes to no end in time"
     elif what.startswith("the process"):
         what = f"fails: {what}"
     verb, _, rest = what.partition(" ")
-    subject = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     it = "it"
     if len(names) > 1:
         verb, it = ("are" if verb == "is" else verb.removesuffix("s")), "them"
@@ -180,4 +180,4 @@ def _listed(names: list[str], what: str) -> str:
     if {NAMES[_PLUS], NAMES[_TIMES]}.issuperset(names):  # from backward() it is an error inside it
         signs.append("unsupported operand")
     is_to_write = any(sign in what for sign in signs)
-    return f"{subject} {verb} {rest}".rstrip() + f": write {it}" * is_to_write
+    return f"{joined(names)} {verb} {rest}".rstrip() + f": write {it}" * is_to_write

@@ -140,7 +140,7 @@ def _counts(items: Iterable[Item]) -> str:
     counts = [
         f"{found[k]} {k if found[k] == 1 else 'leaves' if k == 'leaf' else k + 's'}" for k in kinds
     ]
-    return " and ".join(filter(None, [", ".join(counts[:-1]), counts[-1]]))
+    return joined(counts)
 
 
 def _list(one: str, several: str, words: Sequence[str], most: int) -> str:
@@ -178,6 +178,11 @@ def listed(words: Sequence[str], most: int) -> str:
     """List the first few: ``a, b and 3 more``."""
     shown = ", ".join(words[:most])
     return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
+def joined(words: Sequence[str]) -> str:
+    """Join all as a sentence does: ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def truncate(text: str) -> str:
