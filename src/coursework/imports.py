@@ -2,8 +2,6 @@
 
 import ast
 
-from coursework.syntax import parse_module
-
 
 def imported(source: str) -> set[str]:
     """Return the first names of the packages and modules that a source imports anywhere.
@@ -14,7 +12,7 @@ def imported(source: str) -> set[str]:
     set()
     """
     names: list[str] = []
-    for node in ast.walk(parse_module(source)):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import stat
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,6 @@ CELL_CHARACTERS = 100_000  # of a cell that is run, or looked at
 WORDS_CHARACTERS = 2000
 ALL_WORDS = 50_000  # characters of a notebook's Markdown that are shown
 NBGRADER = ("metadata", "nbgrader")  # where a cell's nbgrader metadata is
-_PARSING = threading.Lock()  # one notebook at a time is in memory as a whole
 
 
 class UnreadableError(ValueError):
@@ -87,8 +85,7 @@ def read_work(path: Path, content: bytes) -> Notebook:
 
 def read_notebook(content: bytes) -> Notebook:
     """Return the cells of a notebook in format 3 or 4; raise `UnreadableError` for any other."""
-    with _PARSING:
-        return _read(_parse(content))
+    return _read(_parse(content))
 
 
 def _parse(content: bytes) -> dict[str, object]:

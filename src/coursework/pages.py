@@ -131,7 +131,6 @@ import yaml  # type: ignore[import-untyped]
 from coursework.drawing import BOOK
 from coursework.problems import DEFINITIONS, Part, Problem, above_zero, repeated, validate
 from coursework.sources import sources
-from coursework.syntax import parse_module
 from coursework.trusted import ProblemError, errors_at
 
 FENCE = re.compile(r"^(`{3,})([^\n]*)\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -398,7 +397,7 @@ def _drawing(source: str) -> str:
 def _definitions(source: str, what: str) -> dict[str, str]:
     """Return the imports, definitions and assignments of a check, by name, in order."""
     try:
-        body = parse_module(source).body
+        body = ast.parse(source).body
     except SyntaxError as error:
         raise ProblemError(f"{what} is not Python: {error}") from None
     found = {}

@@ -15,7 +15,6 @@ from chaingrad import checks
 from coursework.drawing import Instance, derived_seed, draw_instance, student_seed
 from coursework.sandbox import wire
 from coursework.stubs import make_stub
-from coursework.syntax import parse_module
 from coursework.trusted import ProblemError, errors_at, errors_named, run
 
 STRICT = checks.RTOL / 2  # relative: answer and oracle both compute in float64
@@ -121,7 +120,7 @@ class Problem:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names that an answer defines."""
-        body = parse_module(self.answer).body
+        body = ast.parse(self.answer).body
         return tuple(node.name for node in body if isinstance(node, DEFINITIONS))
 
     @property
@@ -171,7 +170,7 @@ def validate(problem: Problem) -> None:
 
 def _validate_answer(answer: str) -> None:
     try:
-        tree = parse_module(answer)
+        tree = ast.parse(answer)
     except SyntaxError as error:
         raise ProblemError(f"the answer is not Python: {error}") from None
     for node in tree.body:

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from coursework.notebooks import CELL_CHARACTERS, Cell
 from coursework.problems import DEFINITIONS
 from coursework.sandbox.worker import CELL_NAME, is_foreign, parse_cell
-from coursework.syntax import parse_module
 
 CODE_CHARACTERS = 20_000
 LINE_CHARACTERS = 100
@@ -122,7 +121,7 @@ def _named(cells: Sequence[Cell], file: str) -> Cell | None:
 def _stands_at(cell: Cell, name: str, line: int) -> bool:
     """Return whether a definition of the name, however deep, covers this line of the cell."""
     try:
-        tree = parse_module(cell.source)
+        tree = ast.parse(cell.source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return defines(cell, [name])  # it may have lines that only a notebook understands
     for node in ast.walk(tree):

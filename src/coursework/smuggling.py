@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterable, Iterator
 
 from coursework.notebooks import CELL_CHARACTERS, Cell
-from coursework.syntax import parse_module
 
 LONG = 20_000  # characters of a cell
 BUILTINS = {"exec", "eval", "compile", "__import__"}  # `re.compile` is another
@@ -39,7 +38,7 @@ def _names(source: str) -> set[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            nodes = list(ast.walk(parse_module(source)))
+            nodes = list(ast.walk(ast.parse(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set(source.replace("(", " ").replace(".", " ").split())
     names = {node.id for node in nodes if isinstance(node, ast.Name)}

@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Iterator
 
-from coursework.syntax import parse_module
 from coursework.trusted import ProblemError
 
 
@@ -18,7 +17,7 @@ def make_stub(answer: str) -> str:
 def function_bodies(source: str) -> list[tuple[int, int, str]]:
     """Return the lines of each function's body without its docstring: start, end, indentation."""
     found, lines = [], source.splitlines()
-    for node in _functions(parse_module(source)):
+    for node in _functions(ast.parse(source)):
         first = node.body[0]
         documented = ast.get_docstring(node, clean=False) is not None
         start = (first.end_lineno or 0) if documented else first.lineno - 1
