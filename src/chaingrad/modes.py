@@ -9,7 +9,7 @@ import inspect
 import threading
 import warnings
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -214,7 +214,7 @@ class _Anomalies(Watch):
         self._seen: dict[int, tuple[Any, list[int]]] = {}  # by id; holding the node keeps its id
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
-        if not _finite(data) and all(_finite(node.data) for node in inputs):
+        if is_spoiled(data, [node.data for node in inputs]):
             of = " and ".join(describe(node) for node in inputs)
             raise AnomalyError(f"{rule.name} of {of} gave {_first(data)}")
 
@@ -237,7 +237,7 @@ class _Anomalies(Watch):
                 )
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
-        if not _finite(value(share)) and _finite(value(g)):
+        if is_spoiled(value(share), [value(g)]):
             raise AnomalyError(
                 f"the backward pass of {node.op} gave {_first(value(share))} for {describe(parent)}"
             )
@@ -255,7 +255,12 @@ def _fingerprint(data: Any) -> int:
     return hash(data)
 
 
-def _finite(data: Any) -> bool:
+def is_spoiled(data: Any, operands: Iterable[Any]) -> bool:
+    """Return whether data hold a nan or an infinity that none of their operands has."""
+    return not _is_finite(data) and all(map(_is_finite, operands))
+
+
+def _is_finite(data: Any) -> bool:
     return bool(np.all(np.isfinite(data)))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.backward import adjoints
+from chaingrad.modes import is_spoiled
 from chaingrad.node import Node
 from chainlab.workbench.running import Diagnostic
 from chainlab.workbench.subject import Subject
@@ -28,8 +29,7 @@ def not_finite(subject: Subject) -> list[Diagnostic]:
     if len(subject.nodes) > MOST:
         return []
     for node in reversed(subject.nodes):
-        known = all(_finite(parent.data) for parent in node.parents)
-        if node.parents and known and not _finite(node.data):
+        if node.parents and is_spoiled(node.data, [parent.data for parent in node.parents]):
             why = WHY.get(node.op, f"{node.op} has no finite value at these numbers")
             said = f"{_name(node)} is {_worst(node.data)}: {why}."
             return [Diagnostic(_line(node, subject.text), said, severity="warning")]
@@ -43,10 +43,8 @@ def _gradient(subject: Subject) -> Iterator[Diagnostic]:
         return
     grads = adjoints(root, root.seed(), subject.nodes)
     for node in subject.nodes:
-        if not (node.parents and node in grads and _finite(grads[node])):
-            continue
-        for parent in node.parents:
-            if parent.requires_grad and parent in grads and not _finite(grads[parent]):
+        for parent in node.parents if node in grads else ():
+            if parent in grads and is_spoiled(grads[parent], [grads[node]]):
                 at = f" = {amount(parent.data)}" if not parent.ndim else ""
                 said = (
                     f"The gradient of {_name(parent)} is {_worst(grads[parent])}: {node.op} has "
@@ -55,13 +53,9 @@ def _gradient(subject: Subject) -> Iterator[Diagnostic]:
                 yield Diagnostic(_line(node, subject.text), said, severity="warning")
 
 
-def _finite(x: Any) -> bool:
-    return bool(np.all(np.isfinite(getattr(x, "data", x) if isinstance(x, Node) else x)))
-
-
-def _worst(x: Any) -> str:
+def _worst(data: Any) -> str:
     """Return the kind of number that isn't finite."""
-    entries = np.asarray(x.data if isinstance(x, Node) else x)
+    entries = np.asarray(data)
     others = entries[~np.isfinite(entries)]
     kind = "nan" if np.isnan(others).any() else amount(float(others.flat[0]))
     return f"{kind} in an entry" if entries.ndim else kind
