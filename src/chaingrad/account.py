@@ -123,10 +123,6 @@ class Ledger:
 
     # --- bytes ----------------------------------------------------------------------------------
 
-    def bytes_of(self, role: Role) -> int:
-        """Add up the bytes of the rows with this role."""
-        return sum(row.bytes for row in self.rows if row.role == role)
-
     @property
     def parameter_bytes(self) -> int:
         """The bytes of the parameters."""
@@ -140,7 +136,7 @@ class Ledger:
     @property
     def value_bytes(self) -> int:
         """The bytes of all computed values: what this engine keeps until the loss is dropped."""
-        return self.bytes_of("value")
+        return sum(row.bytes for row in self.rows if row.role == "value")
 
     @property
     def needed_bytes(self) -> int:
@@ -343,12 +339,8 @@ def _role(node: Node, trained: set[Node]) -> Role:
     return "input" if node.ndim or node.requires_grad else "constant"
 
 
-def _memory_owner(node: Node) -> Any:
-    """Return the object that holds a node's data: for a view, the array that it shows."""
-    return _owner(node.data)
-
-
 def _owner(data: Any) -> Any:
+    """Return the object that holds some data: for a view, the array that it shows."""
     while isinstance(data, np.ndarray) and isinstance(data.base, np.ndarray):
         data = data.base
     return data
@@ -356,13 +348,13 @@ def _owner(data: Any) -> Any:
 
 def _memory_key(node: Node) -> int:
     """Return an id for the memory that holds a node's data; a number counts as its node's own."""
-    memory = _memory_owner(node)
+    memory = _owner(node.data)
     return id(memory if isinstance(memory, np.ndarray) else node)
 
 
 def _own_bytes(node: Node) -> int:
     """Count the bytes of a node's array: 0 if it is a view of an operand's or of a given array."""
-    memory = _memory_owner(node)
+    memory = _owner(node.data)
     if not isinstance(memory, np.ndarray) or memory.base is not None:
         return 0  # a number, or one entry repeated
     if node.parents:
