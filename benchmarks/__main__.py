@@ -22,7 +22,7 @@ from tqdm import tqdm  # noqa: E402 (after the threads are set)
 from benchmarks.measure import interleaved, processor, ratio  # noqa: E402
 from benchmarks.memory import peaks  # noqa: E402
 from benchmarks.scaling import WIDTHS, scaling, widths  # noqa: E402
-from benchmarks.steps import array_steps, scalar_mlps, scalar_programs  # noqa: E402
+from benchmarks.steps import array_steps, scalar_mlps  # noqa: E402
 from benchmarks.works import our_own, works  # noqa: E402
 from tools import kernels  # noqa: E402
 
@@ -114,10 +114,6 @@ def scalar_rows(quick: bool) -> Iterator[dict[str, Any]]:
                 work = f"MLP(16, {sizes}), {name}"
                 yield row(work, "micrograd", times, limit, **more)
                 yield row(work, "45 lines", times, None, **more)
-    for sizes in ([16, 16, 1], [64, 64, 1]):
-        times = interleaved(scalar_programs(16, sizes), 5 if quick else 12)
-        for peer, limit in (("micrograd", 0.05), ("loops", 1.0)):
-            yield row(f"program of MLP(16, {sizes})", peer, times, limit)
 
 
 def array_rows(quick: bool) -> Iterator[dict[str, Any]]:

@@ -85,60 +85,6 @@ def _relu(z: Any) -> Any:
     return engine.Node(z.data if is_on else 0.0, (z,), (float(is_on),), "relu")
 
 
-Layers = list[list[tuple[list[float], float]]]  # of neurons: weights and bias
-
-
-def scalar_programs(n_in: int, sizes: list[int]) -> dict[str, Contender]:
-    """Make value and gradients of the same MLP: a program, loops in plain Python, micrograd."""
-    import chaingrad
-
-    theirs = scalar_mlps(n_in, sizes)[0]["micrograd"]
-    random = np.random.default_rng(0)
-    layers: Layers = [
-        [(random.uniform(-1, 1, before).tolist(), 0.1) for _ in range(after)]
-        for before, after in zip([n_in, *sizes], sizes, strict=False)
-    ]
-    x = random.uniform(-1, 1, n_in).tolist()
-
-    flat = [w for layer in layers for ws, b in layer for w in (*ws, b)]
-
-    def value(*numbers: Any) -> Any:
-        return mlp_value(sizes, numbers[:n_in], numbers[n_in:], lambda z: z.relu())
-
-    step = chaingrad.program(value, argnums=range(n_in + len(flat)))
-    ours, (total, gradients, dx) = step(*x, *flat), by_loops(layers, x)
-    np.testing.assert_allclose(ours[0], total)
-    by_hand = [*dx, *[d for layer in gradients for dws, db in layer for d in (*dws, db)]]
-    np.testing.assert_allclose(ours[1], by_hand)
-    return {
-        "chaingrad": Contender(lambda _: step(*x, *flat)),
-        "loops": Contender(lambda _: by_loops(layers, x)),
-        "micrograd": theirs,
-    }
-
-
-def by_loops(layers: Layers, x: list[float]) -> tuple[float, Layers, list[float]]:
-    """Compute the value of an MLP with ReLU, and its gradients, as you would write them by hand."""
-    values = [x]
-    for layer in layers:
-        x = [sum([w * v for w, v in zip(ws, x, strict=True)], b) for ws, b in layer]
-        if layer is not layers[-1]:
-            x = [max(z, 0.0) for z in x]
-        values.append(x)
-    gradients: Layers = []
-    dx = [1.0]
-    for k in range(len(layers) - 1, -1, -1):
-        before, after = values[k], values[k + 1]
-        if k < len(layers) - 1:
-            dx = [d if z > 0 else 0.0 for d, z in zip(dx, after, strict=True)]
-        gradients.append([([d * v for v in before], d) for d in dx])
-        weights = [ws for ws, _ in layers[k]]
-        dx = [
-            sum([d * ws[i] for d, ws in zip(dx, weights, strict=True)]) for i in range(len(before))
-        ]
-    return x[0], gradients[::-1], dx
-
-
 def inputs(size: Size) -> tuple[Any, Any, Any, Any]:
     """Return W1, W2, X and Y of a step."""
     d, h, q, n = size

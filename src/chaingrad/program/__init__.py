@@ -9,14 +9,16 @@ function, whose branches and loops stay; what is traced has one course.
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from chaingrad import _tree, modes
-from chaingrad._arguments import parameter_list
 from chaingrad.functional import value_and_grad
 from chaingrad.node import Node
 from chaingrad.program import arguments
@@ -28,20 +30,19 @@ from chaingrad.program.words import Result, Trace, put_into_words
 from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
-_FLOATS = {float}
+_MANY = 10  # programs for other whole numbers, after which a word is said
 _Settling = Callable[[Any], Any]
 
 
 def program(
     f: Callable[..., Any],
     argnums: int | Sequence[int] | None = 0,
-    has_aux: bool = False,
-    by: Iterable[Node] | None = None,
 ) -> "Program":
     """Write ``f`` and its gradient down as a NumPy program, at the first call.
 
-    The program is called like `~chaingrad.functional.value_and_grad`; nothing of ``f`` runs again
-    but for arguments of other shapes, dtypes or structure, for which another program is written.
+    The program is called like what `~chaingrad.functional.value_and_grad` gives; nothing of ``f``
+    runs again but for arguments of other shapes, dtypes or structure, for which another program is
+    written.
 
     At that first call ``f`` runs twice: once on values that note what it does, and once on nodes,
     with copies of the arguments. If ``f`` compares or chooses (``where``, ``maximum``, ``x > 0``),
@@ -50,8 +51,9 @@ def program(
     counter in ``f`` runs two or four times, and only then. Where results differ by more than the
     usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
 
-    - Every float and array among the arguments is an input, arrays of integers and booleans, too.
-      Plain integers, booleans, strings and None belong to the program: others have another.
+    - Every float and array among the arguments is an input, arrays of integers and booleans, too;
+      and so is a list of floats, as an array. Plain integers, booleans, strings, None, and lists
+      and tuples of these belong to the program: others have another.
     - Nodes that ``f`` finds elsewhere, such as parameters, are inputs, and read at each call.
     - Other arrays that it finds elsewhere are copied, and listed in ``trace.constants``, but for
       those of one repeated number, which are written out. Python's own values, a flag such as
@@ -67,12 +69,10 @@ def program(
     computed with ``math``, which raises where the engine gives inf or nan.
 
     Args:
-        f: gives a scalar node; with ``argnums=None`` nodes, arrays and numbers, also in containers.
+        f: gives a scalar node; with ``argnums=None`` nodes, arrays and numbers, also in lists and
+            tuples.
         argnums: the position of the argument to differentiate by, or several of them; None writes
             down ``f`` itself, which is called with constant nodes for floats and arrays of them.
-        has_aux: as for `~chaingrad.functional.value_and_grad`.
-        by: as for `~chaingrad.functional.value_and_grad`: leaves to differentiate by, instead of
-            arguments. The gradients come in their order, and no ``grad`` is set.
 
     Raises:
         TypeError: (from the program) what ``f`` does cannot be written down, or nodes give other
@@ -95,50 +95,41 @@ def program(
         return value, dw
     <BLANKLINE>
     """
-    return Program(f, argnums, has_aux, by)
+    return Program(f, argnums)
 
 
 class Program:
     """A function that is written down when it is called; `chaingrad.program` makes it."""
 
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        argnums: Any,
-        has_aux: bool,
-        by: Iterable[Node] | None = None,
-    ) -> None:
-        if argnums is None and (has_aux or by is not None):
-            raise ValueError(
-                "program: argnums=None gives all that f gives, and no gradient; leave out has_aux "
-                "and by"
-            )
-        self._leaves = None if by is None else parameter_list(by)
-        self._plain = f if argnums is None else value_and_grad(f, argnums, has_aux, self._leaves)
-        self._f, self._argnums, self._has_aux = f, argnums, has_aux
+    def __init__(self, f: Callable[..., Any], argnums: int | Sequence[int] | None) -> None:
+        self._plain = f if argnums is None else value_and_grad(f, argnums)
+        self._f, self._argnums = f, argnums
         self._traces: dict[Any, _Written] = {}
-        self._quick: dict[Any, _Written] = {}  # for arrays and floats alone; for these, by number
+        self._quick: dict[Any, _Written] = {}  # for arrays and floats alone
+        self._alike: Counter[Any] = Counter()  # programs that differ by plain numbers alone
         self._last: Trace | None = None
         functools.update_wrapper(self, f)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        plain: Any = len(args)
-        if plain and (type(args[0]) is not float or set(map(type, args)) != _FLOATS):
-            plain = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
-        written = self._quick.get(plain)
-        if written is not None and not kwargs:
-            self._last = written.trace
-            return written.called(args)
-        if is_comparing() or any(map(arguments.holds_recorded, (args, kwargs))):
-            return self._plain(*args, **kwargs)
-        written = self._written(args, kwargs)
-        if not written.takes_more and all(type(x) in (ndarray, float) for x in args):
-            self._quick[plain] = written
-        return written(args, kwargs)
+    def __reduce__(self) -> Any:
+        return Program, (self._f, self._argnums)  # what was written down is written anew
 
-    def trace(self, *args: Any, **kwargs: Any) -> Trace:
+    def __call__(self, *args: Any) -> Any:
+        forms = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
+        written = self._quick.get(forms)
+        if written is None:
+            if is_comparing() or any(map(arguments.holds_recorded, args)):
+                return self._plain(*args)
+            given = self._given(args)
+            written = self._written(given)
+            if not written.takes_more and all(type(x) in (ndarray, float) for x in args):
+                self._quick[forms] = written
+            args = given
+        self._last = written.trace
+        return written(args)
+
+    def trace(self, *args: Any) -> Trace:
         """Return the program for these arguments, with the nodes that each line is about."""
-        return self._write(args, kwargs, self._positions(len(args)), lines=True).trace
+        return self._write(self._given(args), lines=True).trace
 
     @property
     def source(self) -> str:
@@ -163,62 +154,64 @@ class Program:
         return self._last
 
     def _positions(self, count: int) -> list[int]:
-        if self._argnums is None or self._leaves is not None:
+        if self._argnums is None:
             return []
         several = self._argnums if isinstance(self._argnums, Sequence) else [self._argnums]
         return [i % count if -count <= i < count else i for i in several] if count else []
 
-    def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> "_Written":
+    def _given(self, args: Sequence[Any]) -> tuple[Any, ...]:
         by = self._positions(len(args))
-        differentiated = set(by)
-        key: Any = tuple([arguments.form(x, i in differentiated) for i, x in enumerate(args)])
-        if kwargs:
-            key = key, arguments.form(kwargs)
+        return tuple([arguments.plain(x, i in by) for i, x in enumerate(args)])
+
+    def _written(self, args: tuple[Any, ...]) -> "_Written":
+        key = tuple(map(arguments.form, args))
         written = self._traces.get(key)
         if written is None or not written.fits():
-            written = self._traces[key] = self._write(args, kwargs, by)
-        self._last = written.trace
+            written = self._traces[key] = self._write(args)
+            self._count(arguments.without_numbers(key))
         return written
 
-    def _write(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], by: list[int], lines: bool = False
-    ) -> "_Written":
+    def _count(self, alike: Any) -> None:
+        self._alike[alike] += 1
+        if self._alike[alike] == _MANY:
+            warnings.warn(
+                f"program: {_MANY} programs were written for calls that differ by a whole number "
+                "alone, which belongs to a program: pass a number that changes as a float",
+                stacklevel=4,
+            )
+
+    def _write(self, args: tuple[Any, ...], lines: bool = False) -> "_Written":
+        by = self._positions(len(args))
         with tracing() as met:
-            lift = met.tape.input
-            given = [arguments.recorded(x, lift, i in by) for i, x in enumerate(args)]
-            named = arguments.recorded(kwargs, lift)
-            passes = Passes(met.tape)
+            given = [met.tape.input(x) if arguments.is_input(x) else copy(x) for x in args]
+            passes = Passes()
             with without_randomness(self._f), modes.watching(passes):
-                own = arguments.mapped([given, named], lambda x: x)  # containers, to be changed
-                result = Result(self._on_nodes(*own), self._argnums, by, self._leaves)
-            trace = put_into_words(self._f, met, passes, given, named, result)
+                result = Result(self._on_nodes(given), self._argnums, by)
+            trace = put_into_words(self._f, met, passes, given, result)
         if lines:
             met.settle()
         else:  # its nodes would keep their values alive
             trace = replace(trace, lines=())
-        written = _Written(trace, by)
+        written = _Written(trace)
         name = getattr(self._f, "__name__", "f")
         heads = ("value", "gradient") if self._argnums is not None else ()
         try:
-            nodes = compare(written, self._on_nodes, (args, kwargs), name, heads, met.tape)
-            written.settle(nodes, args, kwargs)
+            nodes = compare(written, self._on_nodes, args, name, heads, met.tape)
+            written.settle(nodes, args)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")
             raise
         return written
 
-    def _on_nodes(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    def _on_nodes(self, args: Sequence[Any]) -> Any:
         """Compute with nodes for these arguments: the reference, and what we write down."""
-        if self._argnums is None:
-            args, kwargs = arguments.mapped([list(args), kwargs], _as_node)
-            return self._f(*args, **kwargs)
-        return self._plain(*args, **kwargs)
+        return self._f(*map(_as_node, args)) if self._argnums is None else self._plain(*args)
 
 
 class _Written:
     """A program, and what it takes beside its arguments."""
 
-    def __init__(self, trace: Trace, by: list[int]) -> None:
+    def __init__(self, trace: Trace) -> None:
         self.trace, self._run = trace, trace.run
         self._settled: _Settling | None = None
         self._nodes = tuple(trace.closure.values())
@@ -226,47 +219,32 @@ class _Written:
         self._forms = [arguments.form(node.data) for node in self._nodes]
         self._constants = tuple(trace.constants.values())
         self._beside = bool(self._nodes or self._constants)
-        self._by = by
 
     def fits(self) -> bool:
         """Return whether the nodes of the closure hold the same as before, up to their values."""
         return not self._nodes or self._forms == [arguments.form(x.data) for x in self._nodes]
 
-    def settle(self, nodes: Any, *call: Any) -> None:
+    def settle(self, nodes: Any, args: Sequence[Any]) -> None:
         """Give results as the nodes gave them: in these containers, of these kinds and dtypes."""
-        met = [*_tree.flat([call, nodes]), *self._constants, *self._nodes]
+        met = [*_tree.flat([*args, nodes]), *self._constants, *self._nodes]
         dtypes = {x.dtype for x in map(value, met) if isinstance(x, ndarray | np.generic)}
         of_numbers = not dtypes and "np." not in self.trace.source
         self._settled = _settling(nodes, of_numbers, all(dtype.isnative for dtype in dtypes))
 
-    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for i in self._by:
-            if type(args[i]) is not ndarray and type(args[i]) is not float:
-                args = (*args[:i], arguments.recorded(args[i], lambda x: x, True), *args[i + 1 :])
-        return self.called(args, **kwargs)
-
-    def called(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
-        """Return the result for arguments that the source takes as they are."""
+    def __call__(self, args: Sequence[Any]) -> Any:
         if self._beside:
             args = (*args, *[node.data for node in self._nodes], *self._constants)
-        result = self._run(*args, **kwargs)
+        result = self._run(*args)
         return result if self._settled is None else self._settled(result)
 
 
 def _settling(like: Any, of_numbers: bool, native: bool) -> _Settling | None:
     """Make what turns a result of a source into one like ``like``, or None if it is one already.
 
-    Sources have only tuples, lists and dictionaries, and give NumPy's numbers where nodes hold
+    Sources have only tuples and lists, and give NumPy's numbers where nodes hold
     Python's or an array without axes. Only those ``of_numbers`` give Python's alone, and those
     whose arrays are ``native`` keep the order of bytes.
     """
-    if isinstance(like, dict):
-        named = {key: _settling(x, of_numbers, native) for key, x in like.items()}
-        if not any(named.values()):
-            return None
-        return lambda found: {
-            key: of(found[key]) if of else found[key] for key, of in named.items()
-        }
     if isinstance(like, list | tuple):
         each = [_settling(x, of_numbers, native) for x in like]
         if not any(each) and type(like) in (list, tuple):

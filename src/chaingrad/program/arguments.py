@@ -1,6 +1,6 @@
 """The arguments of a program: what is an input, and what belongs to the program itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,59 +13,80 @@ from chaingrad.program.tape import Recorded
 ndarray = np.ndarray
 
 
-def form(x: Any, differentiated: bool = False) -> Any:
-    """Return everything about an argument except the values that may change per call, as a key.
+def plain(x: Any, differentiated: bool = False) -> Any:
+    """Return an argument as a program takes it: what stands for an array as one.
+
+    So do lists of floats, memory maps and the columns of tables; and what is ``differentiated`` by,
+    all but a float of Python's.
 
     Raises:
-        TypeError: it is a node that requires a gradient, or nothing that can be a key.
+        TypeError: it has a mask, can be read only once, or is a node.
     """
-    if type(x) is ndarray:
-        if x.dtype.kind not in "fiub":
-            raise TypeError(f"program: an argument has dtype {x.dtype}; use real numbers")
-        return x.shape, x.dtype
-    if type(x) is float or (differentiated and isinstance(x, int)):
-        return float
-    if isinstance(x, np.generic):
-        return type(x)
-    if isinstance(x, dict):
-        return dict, tuple((key, form(member, differentiated)) for key, member in x.items())
-    if isinstance(x, list | tuple):
-        if differentiated and not _tree.is_container(x):
-            return list, np.shape(x)
-        return type(x), tuple(form(member, differentiated) for member in x)
+    if type(x) is float or type(x) is ndarray:
+        return x
     if isinstance(x, Node):
         raise TypeError(
             f"program: the argument {describe(x)} is a node; a program takes and gives numbers and "
             "arrays: give it x.data, or use value_and_grad where derivatives are nested"
         )
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(
+            "program: an argument has a mask; give x.filled(...), and multiply by weights"
+        )
+    if isinstance(x, Iterator):
+        raise TypeError(f"program: {kind(x)} is used up by the first call; give a list of it")
+    if isinstance(x, list | tuple | range) and not _tree.is_container(x):
+        is_float = differentiated or any(isinstance(y, float) for y in _tree.flat(x))
+        return np.asarray(x, float) if is_float else x
+    if isinstance(x, int | np.generic) and differentiated:
+        keeps_dtype = isinstance(x, np.floating) and not isinstance(x, float)  # as float32
+        return np.asarray(x) if keeps_dtype else float(x)
+    if isinstance(x, np.generic):
+        return x
+    return np.asarray(x) if hasattr(x, "__array__") and not isinstance(x, type) else x
+
+
+def form(x: Any) -> Any:
+    """Return everything about an argument except the values that may change per call, as a key.
+
+    Raises:
+        TypeError: it is nothing that can be a key.
+    """
+    if type(x) is ndarray:
+        if x.dtype.kind not in "fiub":
+            raise TypeError(f"program: an argument has dtype {x.dtype}; use real numbers")
+        return x.shape, x.dtype
+    if type(x) is float or isinstance(x, np.generic):
+        return type(x)
+    key = _hashable(x)
     try:
-        hash(x)
+        hash(key)
     except TypeError:
         raise TypeError(
-            f"program: an argument must be a number, an array, a container of them, or something "
-            f"that can be the key of a dictionary; got {kind(x)}"
+            "program: an argument must be a number, an array, or something that can be the key of "
+            f"a dictionary; got {kind(x)}: give each array of it as an argument of its own"
         ) from None
-    return type(x), x
+    return type(x), key
 
 
-def recorded(x: Any, lift: Callable[[Any], Recorded], differentiated: bool = False) -> Any:
-    """Replace the numbers and arrays of an argument with inputs of a tape."""
-    if isinstance(x, dict):
-        return {key: recorded(member, lift, differentiated) for key, member in x.items()}
-    if isinstance(x, list | tuple):
-        if differentiated and not _tree.is_container(x):
-            return lift(np.asarray(x, np.float64))
-        return _tree.sequence_like(x, [recorded(member, lift, differentiated) for member in x])
-    if differentiated and isinstance(x, float | int | np.generic):
-        keeps_dtype = isinstance(x, np.floating) and not isinstance(x, float)  # as float32
-        return lift(np.asarray(x) if keeps_dtype else float(x))
-    return lift(x) if isinstance(x, ndarray | float | np.generic) else x
+def _hashable(x: Any) -> Any:
+    return tuple(map(_hashable, x)) if isinstance(x, list | tuple) else x
+
+
+def is_input(x: Any) -> bool:
+    """Return whether the values of an argument may change from call to call."""
+    return isinstance(x, ndarray | float | np.generic)
+
+
+def without_numbers(key: Any) -> Any:
+    """Return the form of arguments without the values of whole numbers."""
+    if isinstance(key, tuple):
+        return int if key[:1] == (int,) else tuple(map(without_numbers, key))
+    return key
 
 
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
-    """Rebuild the containers with ``change`` applied to everything they hold."""
-    if isinstance(x, dict):
-        return {key: mapped(member, change) for key, member in x.items()}
+    """Rebuild lists and tuples with ``change`` applied to everything they hold."""
     if isinstance(x, list | tuple):
         return _tree.sequence_like(x, [mapped(member, change) for member in x])
     return change(x)
@@ -73,6 +94,6 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
 
 def holds_recorded(x: Any) -> bool:
     """Return whether ``x`` holds recorded values: then another program's trace makes this call."""
-    if isinstance(x, dict | list | tuple):
-        return any(map(holds_recorded, x.values() if isinstance(x, dict) else x))
+    if isinstance(x, list | tuple):
+        return any(map(holds_recorded, x))
     return isinstance(x, Recorded) or (isinstance(x, Node) and isinstance(x.data, Recorded))

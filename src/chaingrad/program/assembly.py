@@ -48,6 +48,7 @@ def assemble(
     for x in reversed(values):
         if x.op in ("add", "subtract") and x.shape and x not in inner:
             terms = _terms(x, uses, whole, inner)
+            terms = [(sign, _scattered(y, uses)) for sign, y in terms]
             scattered = [(s, y) for s, y in terms if _is_piece(y, x, uses, whole)]
             dense = [(s, y) for s, y in terms if not _is_piece(y, x, uses, whole)]
             if scattered:
@@ -62,7 +63,7 @@ def _terms(
     stack: list[Term] = [(1, top)]
     while stack:
         sign, x = stack.pop()
-        alike = x.shape == top.shape and x.dtype == top.dtype and x.region == top.region
+        alike = x.shape == top.shape and x.dtype == top.dtype
         within = x is top or (uses[x] == 1 and alike and x not in whole)
         if x.op not in ("add", "subtract") or not within:
             found.append((sign, x))
@@ -74,12 +75,26 @@ def _terms(
     return found
 
 
+def _scattered(x: Recorded, uses: Counter[Recorded]) -> Recorded:
+    """Return a constant of zeros but for one entry as that entry, put into its place."""
+    if x.op != "constant" or not x.shape or np.count_nonzero(x.example) != 1:
+        return x
+    (place,) = np.argwhere(x.example).tolist()
+    index = place[0] if len(place) == 1 else tuple(place)
+    entry = x.example[tuple(place)]
+    entry = float(entry) if x.dtype == np.float64 else entry
+    options = (("index", index), ("shape", x.shape), ("dtype", x.dtype))
+    piece = Recorded(x.tape, "scatter", (x.tape.constant(entry),), options, x.example)
+    uses[piece] += 1
+    return piece
+
+
 def _is_piece(x: Recorded, top: Recorded, uses: Counter[Recorded], whole: Container[Any]) -> bool:
     return (
         x.op == "scatter"
         and uses[x] == 1
         and x not in whole
-        and (x.shape, x.dtype, x.region) == (top.shape, top.dtype, top.region)
+        and (x.shape, x.dtype) == (top.shape, top.dtype)
     )
 
 

@@ -119,7 +119,6 @@ class _Formulas:
         if op in ("float", "astype", "broadcast_to"):
             inner = args[0]
             return self._said(inner) if inner not in self.writer.name else (self._name(inner), ATOM)
-        op = x.option("call").name if op == "call" else op
         listed = ", ".join(self._operand(y, CHOICE) for y in args)
         words = f"\\{op}" if op in _FUNCTIONS else rf"\operatorname{{{op.replace('_', ' ')}}}"
         words += f"^{{{x.option('shift')}}}" if op == "roll" else ""

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from chaingrad.program.assembly import Term, lie_apart, taken_apart
-from chaingrad.program.calls import Slot
 from chaingrad.program.tape import (
     BITS,
     ELEMENTWISE,
     VIEWS,
     Recorded,
+    Slot,
     in_order,
     may_repeat,
     reached,
@@ -24,6 +24,7 @@ from chaingrad.program.tape import (
 from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
+FEW = 12  # entries of an array that is written out
 SHORT = 46  # what is used once and longer than that gets a line of its own
 
 # How tightly Python's operators bind. // and % do as * does, but no sign may pass them: -(x // y)
@@ -119,7 +120,7 @@ class Line:
     name: str
     text: str  # the right-hand side; for what needs more than one statement, all of them
     within: list[Recorded]  # all values that it computes, the target among them
-    comment: str = ""  # a shape, and whether it is computed for the second time
+    comment: str = ""  # a shape
 
     def __str__(self) -> str:
         code = self.text if "\n" in self.text else f"{self.name} = {self.text}"
@@ -141,6 +142,7 @@ class Writer:
     Attributes:
         plain: whether all values are plain numbers, so that NumPy is not needed.
         constants: the arrays that are not computed from the inputs, by name.
+        shown: the lines that write out those of few entries.
         lines: in order.
         forward: how many of the lines come before the backward pass.
     """
@@ -162,6 +164,7 @@ class Writer:
         self.names = Names({*USED, *inputs.values()})
         self.name: dict[Recorded, str] = dict(inputs)
         self.constants: dict[str, np.ndarray] = {}
+        self.shown: list[str] = []
         self._helpers: dict[str, None] = {}
         self.lines: list[Line] = []
         self._texts: dict[Recorded, tuple[str, int]] = {}
@@ -195,7 +198,7 @@ class Writer:
         for x in self.values:
             if x.op in _METHODS and x.shape:
                 axis = x.option("axis")
-                first = found.setdefault((x.op, x.args[0].place, axis, x.region), x)
+                first = found.setdefault((x.op, x.args[0].place, axis), x)
                 if first is not x and x.size == first.size:
                     twins[x] = first
         return twins
@@ -269,8 +272,6 @@ class Writer:
         elif "\n" in text:
             text = f"{name} = {text}"
         comment = str(x.shape) if x.shape else ""
-        if x.region:
-            comment = f"{comment}, again" if comment else "again"
         self.lines.append(Line(x, name, text, self._covered(x), comment))
 
     def _longest(self, x: Recorded) -> Recorded | None:
@@ -354,8 +355,11 @@ class Writer:
         listed = self._beside_arrays(x) if op in ELEMENTWISE else self.listed(args)
         if self.plain or (op in _OF_MATH and self._widens(x)):
             return self._of_numbers(op, args, listed), ATOM
-        listed += "".join(f", {key}={value!r}" for key, value in x.options if value is not None)
-        return self._widened(x, f"np.{op}({listed})"), ATOM
+        options = [(key, value) for key, value in x.options if value is not None and key != "item"]
+        listed += "".join(f", {key}={value!r}" for key, value in options)
+        item = x.option("item")
+        of = "" if item is None else f"[{item}]"
+        return self._widened(x, f"np.{op}({listed}){of}"), ATOM
 
     def _beside_arrays(self, x: Recorded) -> str:
         """Write operands of which an array decides the dtype, so that 0 will do for 0.0."""
@@ -416,11 +420,6 @@ class Writer:
         self._helpers["erf"] = None
         return f"erf({self.operand(x.args[0], CHOICE)})", ATOM
 
-    def _say_call(self, x: Recorded) -> tuple[str, int]:
-        text = x.option("call").text([self.operand(y, CHOICE) for y in x.args])
-        item = x.option("item")
-        return self._widened(x, text if item is None else f"{text}[{item}]"), ATOM
-
     def _say_power(self, x: Recorded) -> tuple[str, int]:
         base, exponent = x.args
         is_plain = not any(self._bare(y).is_array for y in x.args)
@@ -475,8 +474,8 @@ class Writer:
         if inner.is_constant:
             name = {0.0: "zeros", 1.0: "ones"}.get(inner.example, "full")
             entry = f", {self._number(inner.example, None)}"
-            dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-            return f"np.{name}({_size(x.shape)}{entry if name == 'full' else ''}{dtype})", ATOM
+            entry = entry if name == "full" else ""
+            return f"np.{name}({_size(x.shape)}{entry}{_named_dtype(x.dtype)})", ATOM
         return f"np.broadcast_to({self.operand(inner, CHOICE)}, {x.shape})", ATOM
 
     def _say_full(self, x: Recorded) -> tuple[str, int]:
@@ -489,8 +488,7 @@ class Writer:
     def _say_stack(self, x: Recorded) -> tuple[str, int]:
         if any(y.shape for y in x.args):
             return self._say_concatenate(x)
-        dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-        return f"np.array([{self.listed(x.args)}]{dtype})", ATOM
+        return f"np.array([{self.listed(x.args)}]{_named_dtype(x.dtype)})", ATOM
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
         subscripts = x.option("subscripts")
@@ -544,8 +542,7 @@ class Writer:
         elif rows := self._rows(x, given):
             return rows
         else:
-            dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-            lines = [f"{name} = np.zeros({_size(x.shape)}{dtype})"]
+            lines = [f"{name} = np.zeros({_size(x.shape)}{_named_dtype(x.dtype)})"]
         apart = not any(piece.parts for piece, *_ in pieces)
         apart = apart and lie_apart(x.shape, (part.template for part in given))
         for i, part in enumerate(given):
@@ -559,12 +556,12 @@ class Writer:
         """Write a sum as the first value of an array of its own."""
         sign, x = terms[0]
         if x.shape != whole.shape:
-            dtype = "" if whole.dtype == np.float64 else f", np.{whole.dtype.name}"
+            dtype = _named_dtype(whole.dtype)
             if any(y.shape for _, y in terms):
                 zeros = f"{name} = np.zeros({_size(whole.shape)}{dtype})"
                 return [zeros, f"{name} += {self._sum(terms)}"]
             return [f"{name} = np.full({_size(whole.shape)}, {self._sum(terms)}{dtype})"]
-        shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant", "call")
+        shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant")
         if len(terms) == 1 and sign > 0 and shown and not _is_repeated(x):
             return [f"{name} = {self.operand(x, ATOM)}.copy()"]
         lines = map(self._sum, self._lines_of(terms))
@@ -608,8 +605,7 @@ class Writer:
         if any(_is_repeated(a) for part in given for _, a in part.terms):
             return ""
         listed = f"[{', '.join(self._sum(rows[i].terms) for i in range(len(rows)))}]"
-        dtype = "" if x.dtype == np.float64 else f", np.{x.dtype.name}"
-        text = f"np.stack({listed})" if x.ndim > 1 else f"np.array({listed}{dtype})"
+        text = f"np.stack({listed})" if x.ndim > 1 else f"np.array({listed}{_named_dtype(x.dtype)})"
         return text if len(text) <= WIDTH else ""
 
     def _put(self, name: str, part: "_ArrayPart", is_more: bool) -> str:
@@ -657,10 +653,22 @@ class Writer:
     def _array(self, x: Recorded, c: np.ndarray) -> str:
         if c.dtype == np.intp and c.size == max(c.shape) and (c.ravel() == np.arange(c.size)).all():
             return f"np.arange({c.size}){f'.reshape{c.shape}' if c.ndim > 1 else ''}"
+        if c.ndim == 2 and c.dtype == np.float64 and np.array_equal(c, np.eye(*c.shape)):
+            return f"np.eye({', '.join(map(str, dict.fromkeys(c.shape)))})"
         if x not in self.name:
-            self.name[x] = self.names.numbered("c")
-            self.constants[self.name[x]] = c
+            self.name[x] = name = self.names.numbered("c")
+            text = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(c.tolist()))
+            if 0 < c.size <= FEW and len(text) <= WIDTH and c.dtype.isnative:
+                text = f"np.array({text}{_named_dtype(c.dtype, np.int64, np.bool_)})"
+                self.shown.append(f"{name} = {text}")
+            else:
+                self.constants[name] = c
         return self.name[x]
+
+
+def _named_dtype(dtype: np.dtype[Any], *understood: Any) -> str:
+    """Write a dtype as the last argument of a call, "" for float64 and what else is understood."""
+    return "" if dtype in (np.float64, *understood) else f", np.{dtype.name}"
 
 
 def _size(shape: tuple[int, ...]) -> str:
@@ -729,16 +737,15 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
 
     def given(x: Recorded) -> str:
         text = writer.operand(x, CHOICE)
-        if not x.is_array or not (x.shape or x.op in (*VIEWS, "call", "input", "constant")):
+        if not x.is_array or not (x.shape or x.op in (*VIEWS, "input", "constant")):
             return text
         if x.op == "broadcast_to" and x.args[0].is_constant:  # np.zeros and the like
             is_new = x not in writer.name or x not in taken
             taken.add(x)
             return text if is_new else f"{text}.copy()"
         base = memory_of(x)
-        # One entry in many places; or what NumPy made, which may show an operand of its.
-        unsure = any(y.op in ("broadcast_to", "call") for y in _shown(x))
-        unsure = unsure or x in writer.twins
+        # one entry in many places
+        unsure = x in writer.twins or any(y.op == "broadcast_to" for y in _shown(x))
         known = base.op in ("input", "constant") or base in taken or unsure
         taken.add(base)
         return f"{writer.operand(x, ATOM)}.copy()" if known else text

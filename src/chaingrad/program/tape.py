@@ -15,15 +15,13 @@ import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NoReturn
 
 import numpy as np
 
 from chaingrad._tree import sequence_like
-from chaingrad.program import calls
-from chaingrad.program.calls import Slot, filled
 from chaingrad.rules import Rule, Symbol, Traced, TracingError, is_number
 
 ndarray = np.ndarray
@@ -65,10 +63,9 @@ class Recorded(Symbol):
         options: the keywords of the function, as pairs.
         example: a value that it may have; only its shape, dtype and kind mean something.
         place: how many were written before it.
-        region: which computation of a checkpoint it belongs to; 0 for none.
     """
 
-    __slots__ = ("args", "example", "op", "options", "place", "region", "tape")
+    __slots__ = ("args", "example", "op", "options", "place", "tape")
 
     def __init__(
         self, tape: "Tape", op: str, args: tuple["Recorded", ...], options: Options, example: Any
@@ -76,7 +73,6 @@ class Recorded(Symbol):
         self.tape, self.op, self.args, self.options = tape, op, args, options
         self.example = example
         self.place: float = tape.count
-        self.region = tape.region
         tape.count += 1
 
     # --- what is known of it --------------------------------------------------------------------
@@ -130,7 +126,7 @@ class Recorded(Symbol):
         raise TracingError(
             f"program: cannot {how} a traced value of shape {self.shape}: it differs from call to "
             "call. Use chaingrad.where, maximum or clip, or pass the deciding value as an int, a "
-            "bool or a string. One-hot rows are (y[:, None] == np.arange(k)) * 1.0"
+            "bool or a string"
         )
 
     __bool__ = _refusing("branch on")
@@ -156,18 +152,8 @@ class Recorded(Symbol):
                 f"program: np.{ufunc.__name__} cannot write into an array while it is traced: "
                 "write a = a + b instead of a += b, and drop out="
             )
-        if method == "reduce" and ufunc in _REDUCTIONS:
-            return _REDUCTIONS[ufunc](*inputs, **{"axis": 0, **options})
-        if method == "__call__" and not options and ufunc in _SAME_AS and self.dtype.kind == "f":
-            return _SAME_AS[ufunc](*inputs)
-        if method in ("accumulate", "outer", "reduceat"):
-            return self.tape.call(getattr(ufunc, method), inputs, options)
         if method != "__call__" or options:
-            raise TracingError(
-                f"program: np.{ufunc.__name__} with {method} or options is not written down"
-            )
-        if _gives_a_truth_of_numpy(ufunc, inputs):
-            return self.tape.call(ufunc, inputs, {})
+            _refuse_call(f"{ufunc.__name__} with {method} or options")
         return self.tape.add(ufunc.__name__, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -177,20 +163,18 @@ class Recorded(Symbol):
         if call is None and function in _FUNCTIONS:
             call = partial(_FUNCTIONS[function], self.tape)
         if call is None:
-            return self.tape.call(function, args, options)
+            _refuse_call(function.__name__)
         try:
             inspect.signature(call).bind(*args, **options)
         except TypeError:
-            return self.tape.call(function, args, options)
+            _refuse_call(f"{function.__name__} with these arguments")
         return call(*args, **options)
 
     def __getattr__(self, name: str) -> Any:
-        if name in calls.CHANGING:
-            self._refuse(f"call {name}() on")
         function = {"flatten": np.ravel}.get(name) or getattr(np, name, None)
         if name[0] == "_" or not callable(function) or not hasattr(ndarray, name):
             raise AttributeError(f"a traced value has no {name!r}")
-        return function(self) if name in ("real", "imag") else partial(function, self)
+        return partial(function, self)
 
     def __getitem__(self, index: Any) -> "Recorded":
         if type(index) is tuple and not index and not self.shape:
@@ -240,12 +224,6 @@ class Recorded(Symbol):
 
     __pos__ = copy
 
-    def __divmod__(self, other: Any) -> tuple[Any, Any]:
-        return self // other, self % other
-
-    def __rdivmod__(self, other: Any) -> tuple[Any, Any]:
-        return other // self, other % self
-
     def _reduced(self, op: str, axis: Any, keepdims: bool) -> "Recorded":
         if not self.is_array:
             return self
@@ -285,13 +263,11 @@ class Recorded(Symbol):
         )  # fmt: skip
 
 
-def _gives_a_truth_of_numpy(ufunc: Any, inputs: Sequence[Any]) -> bool:
-    """Return whether plain numbers give a bool that adds up as NumPy's and not as Python's 1."""
-    examples = [*map(example, inputs)]
-    if any(isinstance(x, ndarray | np.generic) for x in examples):
-        return False
-    with np.errstate(all="ignore"):
-        return isinstance(ufunc(*examples), np.bool_)
+def _refuse_call(what: str) -> NoReturn:
+    raise TracingError(
+        f"program: np.{what} is not written down: compute it outside, and pass the result as an "
+        "argument"
+    )
 
 
 def _is_square_of_truths(base: Any, exponent: Any) -> bool:
@@ -321,7 +297,7 @@ def _unary(name: str) -> Callable[[Recorded], Any]:
 for _method, _name in {
     "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
     "matmul": "matmul", "floordiv": "floor_divide", "mod": "remainder", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift", "rshift": "right_shift",
+    "or": "bitwise_or",
 }.items():  # fmt: skip
     _forward, _reflected = _operators(_name)
     setattr(Recorded, f"__{_method}__", _forward)
@@ -345,13 +321,11 @@ class Tape:
 
     def __init__(self, simpler: Callable[..., Any] = lambda *_: None) -> None:
         self.count = 0
-        self.region = 0
         self.simpler = simpler
         self.known: dict[Any, Recorded] = {}
         self.uses: Counter[Recorded] = Counter()  # how many read each
         self._dropped: set[Recorded] = set()
         self.demands: list[tuple[Recorded, str]] = []
-        self.finite: dict[Recorded, bool] = {}  # what is known of values, see identities.py
 
     @property
     def floats(self) -> set[np.dtype[Any]]:
@@ -410,7 +384,7 @@ class Tape:
         places = [x.place for x in args]
         if op in COMMUTE:
             places.sort()
-        key = (op, *places, options_key(pairs), self.region)
+        key = (op, *places, options_key(pairs))
         found = self.known.get(key)
         if found is None:
             found = self.known[key] = Recorded(self, op, args, pairs, example)
@@ -430,15 +404,6 @@ class Tape:
             self._dropped.add(x)
             self.uses.subtract(set(x.args))
 
-    def call(self, function: Callable[..., Any], args: Any, options: dict[str, Any]) -> Any:
-        """Write down a call of NumPy's function on data; one for each result, if it has several."""
-        call, operands = calls.opened(function, args, options)
-        found = call([example(x) for x in operands])
-        if isinstance(found, list | tuple):
-            each = [self.add("call", operands, call=call, item=i) for i in range(len(found))]
-            return sequence_like(found, each)
-        return self.add("call", operands, call=call, item=None)
-
     def _operand(self, op: str, x: Any) -> Recorded:
         if isinstance(x, list | tuple):
             x = np.asarray(x)
@@ -447,15 +412,6 @@ class Tape:
                 f"program: {op} of {type(x).__name__} {x!r:.40}, which is no number or array"
             )
         return self.constant(x)
-
-    @contextmanager
-    def again(self) -> Iterator[None]:
-        """Write operations down again within the block: the second computation of a checkpoint."""
-        before, self.region = self.region, self.count
-        try:
-            yield
-        finally:
-            self.region = before
 
 
 def _as_truth(x: Recorded) -> Recorded:
@@ -503,6 +459,20 @@ def in_order(values: Iterable[Recorded], first: Iterable[Recorded]) -> tuple[lis
     return sorted(values, key=lambda x: (x not in early, x.place)), len(early)
 
 
+@dataclass(frozen=True)
+class Slot:
+    """The place of an operand in an index."""
+
+    number: int
+
+
+def filled(index: Any, operands: Sequence[Any]) -> Any:
+    """Fill the slots of an index."""
+    if isinstance(index, tuple):
+        return tuple(filled(part, operands) for part in index)
+    return operands[index.number] if isinstance(index, Slot) else index
+
+
 # --- indices ------------------------------------------------------------------------------------
 
 
@@ -513,7 +483,7 @@ def _taken_apart(index: Any, *others: Any) -> tuple[list[Any], Any, Tape]:
     def slot(part: Any) -> Any:
         part = part.data if isinstance(part, Traced) else part
         if isinstance(part, list):
-            part = np.asarray(part)
+            part = np.asarray(part) if part else np.zeros(0, int)
         if isinstance(part, Recorded) and part.dtype.kind == "b":
             part._refuse("select entries by a mask that is")
         if isinstance(part, ndarray | Recorded):
@@ -560,8 +530,22 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
     "where": _chosen,
     "erf": _erf,
-    "call": lambda *operands, call, item: call(operands) if item is None else call(operands)[item],
 }
+
+
+def _of_linalg(name: str) -> Callable[..., Any]:
+    """Make what computes a function of np.linalg, or one of its results."""
+    function = getattr(np.linalg, name)
+
+    def computed(*arrays: Any, item: int | None = None, **options: Any) -> Any:
+        found = function(*arrays, **options)
+        return found if item is None else found[item]
+
+    return computed
+
+
+_LINALG = ("cholesky", "det", "eigh", "eigvalsh", "inv", "slogdet", "solve", "svd")
+SPECIAL |= {f"linalg.{name}": _of_linalg(name) for name in _LINALG}
 
 
 # --- NumPy's functions --------------------------------------------------------------------------
@@ -592,6 +576,12 @@ def _filled(entry: float) -> Callable[..., Any]:
     return like
 
 
+def _swapped(rank: int, i: int, j: int) -> list[int]:
+    axes = list(range(rank))
+    axes[i], axes[j] = axes[j], axes[i]
+    return axes
+
+
 # What is known of a value while it is traced.
 _KNOWN: dict[Any, Callable[..., Any]] = {
     np.shape: _shape,
@@ -604,21 +594,13 @@ _KNOWN: dict[Any, Callable[..., Any]] = {
     np.transpose: lambda x, axes=None: x.transpose(*(axes or ())),
     np.squeeze: lambda x, axis=None: x.reshape(np.squeeze(np.empty(x.shape, bool), axis).shape),
     np.expand_dims: lambda x, axis: x.reshape(np.expand_dims(np.empty(x.shape, bool), axis).shape),
+    np.swapaxes: lambda x, i, j: x.transpose(*_swapped(x.ndim, i, j)),
     np.copy: Recorded.copy,
     np.ravel: Recorded.ravel,
     np.array2string: lambda x, *_, **__: repr(x),  # print calls it
 } | {
     getattr(np, name): getattr(Recorded, name)
     for name in ("sum", "mean", "max", "min", "prod", "all", "any")
-}
-_REDUCTIONS: dict[Any, Callable[..., Any]] = {
-    np.add: _KNOWN[np.sum], np.maximum: _KNOWN[np.max], np.minimum: _KNOWN[np.min],
-    np.multiply: _KNOWN[np.prod],
-}  # fmt: skip
-_SAME_AS: dict[Any, Callable[..., Any]] = {  # of floats
-    np.square: lambda x: x * x,
-    np.reciprocal: lambda x: 1.0 / x,
-    np.positive: lambda x: x,
 }
 
 
@@ -639,7 +621,19 @@ def _ordering(name: str) -> Callable[..., Any]:
     return lambda tape, a, axis=-1, kind=None: tape.add(name, (a,), axis=axis, kind=kind)
 
 
+def _recorded_linalg(name: str) -> Callable[..., Any]:
+    def written(tape: Tape, *arrays: Any, **options: Any) -> Any:
+        found = getattr(np.linalg, name)(*map(example, arrays), **options)
+        if not isinstance(found, tuple):
+            return tape.add(f"linalg.{name}", arrays, **options)
+        each = [tape.add(f"linalg.{name}", arrays, item=i, **options) for i in range(len(found))]
+        return sequence_like(found, each)
+
+    return written
+
+
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{getattr(np.linalg, name): _recorded_linalg(name) for name in _LINALG},
     np.where: lambda tape, condition, a, b: tape.add("where", (condition, a, b)),
     np.vdot: lambda tape, a, b: tape.add("vdot" if _shape(a) or _shape(b) else "multiply", (a, b)),
     np.dot: lambda tape, a, b: tape.add("dot", (a, b)),

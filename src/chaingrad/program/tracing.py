@@ -9,7 +9,7 @@ import random
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 from chaingrad import modes
 from chaingrad._wording import describe
 from chaingrad.node import Node
-from chaingrad.program.gauge import vanishing
 from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded, Tape, example
 from chaingrad.rules import RULES, TracingError, is_symbol
@@ -137,30 +136,14 @@ def _set(node: Node, data: Any) -> None:
 
 
 class Passes(modes.Watch):
-    """Notes which recorded value is whose adjoint, and computes checkpoints twice.
+    """Notes which recorded value is whose adjoint."""
 
-    What would go through maxima that drop out is not sent.
-    """
-
-    def __init__(self, tape: Tape) -> None:
-        self.tape = tape
+    def __init__(self) -> None:
         self.adjoints: dict[Recorded, list[Node]] = {}
-        self._vanishing: dict[Node, bool] = {}
-
-    def starts(self, root: Any) -> None:
-        self._vanishing |= vanishing(root)
-
-    def sent(self, node: Any, share: Any) -> Any:
-        if isinstance(share, Recorded) and self._vanishing.get(node):
-            return np.zeros_like(share)
-        return share
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         if isinstance(g, Recorded):
             self.adjoints.setdefault(g, []).append(node)
-
-    def again(self) -> AbstractContextManager[None]:
-        return self.tape.again()
 
 
 # --- randomness ---------------------------------------------------------------------------------

@@ -18,6 +18,9 @@ from chaingrad.program.tape import Recorded, reached
 from chaingrad.program.tracing import Met, Passes
 from chaingrad.rules import TracingError, value
 
+MOST = 200  # statements of a program
+PER_STATEMENT = 12  # operations at most, so that what is far too long need not be written
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -65,21 +68,13 @@ class Result:
         given: by it.
         argnums: None if it is all that the function gives, and not its value and gradients.
         by: the positions of the arguments that are differentiated by.
-        leaves: the nodes that are, instead of arguments.
     """
 
-    def __init__(
-        self,
-        given: Any,
-        argnums: Any = None,
-        by: Sequence[int] = (),
-        leaves: Sequence[Node] | None = None,
-    ) -> None:
+    def __init__(self, given: Any, argnums: Any, by: Sequence[int]) -> None:
         self.differentiated = argnums is not None
         self.answer: Any = given[0] if self.differentiated else given
         self.gradients: Any = given[1] if self.differentiated else None
-        self._by, self._leaves = by, leaves
-        self._several = leaves is not None or isinstance(argnums, Sequence)
+        self._by, self._several = by, isinstance(argnums, Sequence)
 
     @property
     def like(self) -> Any:
@@ -90,14 +85,13 @@ class Result:
         self.answer = mapped(self.answer, lifted)
         self.gradients = mapped(self.gradients, lifted)
 
-    def pairs(self, met: Met, given: Sequence[Any]) -> Iterator[tuple[Recorded, Recorded]]:
+    def pairs(self, given: Sequence[Any]) -> Iterator[tuple[Recorded, Recorded]]:
         """Yield each value that is differentiated by, and the gradient."""
         if not self.differentiated:
             return
         each = self.gradients if self._several else [self.gradients]
-        by = [met.data_of(x) for x in self._leaves or ()] or [given[i] for i in self._by]
-        for x, g in zip(by, each, strict=True):
-            yield from zip(flat(x), flat(g), strict=True)
+        for i, g in zip(self._by, each, strict=True):
+            yield from zip(flat(given[i]), flat(g), strict=True)
 
 
 def put_into_words(
@@ -105,10 +99,9 @@ def put_into_words(
     met: Met,
     passes: Passes,
     given: Sequence[Any],
-    named: dict[str, Any],
     result: Result,
 ) -> Trace:
-    """Write down what ``f`` did when we called it with ``given`` and ``named``.
+    """Write down what ``f`` did when we called it with ``given``.
 
     Raises:
         TracingError: there is something else in the result than numbers, arrays and containers.
@@ -123,9 +116,10 @@ def put_into_words(
         raise TracingError(f"program: f returns {type(x).__name__} {x!r:.40}, which is no number")
 
     result.lift(lifted)
-    pairs = list(result.pairs(met, given))
-    arguments = _Arguments(f, given, named)
-    inputs, names = arguments.names, arguments.taken
+    pairs = list(result.pairs(given))
+    names = Names(USED)
+    heads = [names.of(name) for name in _parameters(f, len(given))]
+    inputs = {x: head for x, head in zip(given, heads, strict=True) if isinstance(x, Recorded)}
     closure = {
         names.of(node.label) if node.label else names.numbered("n"): node for node in met.closure
     }
@@ -141,10 +135,13 @@ def put_into_words(
     adjoint_of = _owners(passes.adjoints, labels)
     whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
     demanded = [x for x, _ in met.tape.demands]
+    computed = [x for x in reached([*outputs, *demanded]) if x.args]
+    _refuse_long(getattr(f, "__name__", "f"), len(computed) // PER_STATEMENT)
     assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
     writer = Writer(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
-    source, name = _module(f, writer, arguments, list(closure), result)
+    source, name = _module(f, writer, [*heads, *closure], result)
+    _refuse_long(name, sum(str(line).count("\n") + 1 for line in writer.lines))
     formulas = equations(writer, next(iter(results.values())) if result.differentiated else "J")
     scope: dict[str, Any] = {}
     exec(compile(source, f"<program {name}>", "exec"), scope)
@@ -158,56 +155,13 @@ def put_into_words(
     )
 
 
-class _Arguments:
-    """The names of what a function is called with.
-
-    Raises:
-        TracingError: a keyword is a name that the source uses.
-    """
-
-    def __init__(self, f: Callable[..., Any], given: Sequence[Any], named: dict[str, Any]) -> None:
-        if clash := USED.intersection(named):
-            raise TracingError(
-                f"program: an argument is called {clash.pop()}, a name that the source uses: "
-                "pass it by position, or rename it"
-            )
-        self.taken = Names({*USED, *named})
-        self.names: dict[Recorded, str] = {}  # of the values in the arguments
-        self.heads = [self.taken.of(name) for name in _parameters(f, len(given))]
-        self.keywords = list(named)
-        self.unpacking: list[str] = []  # the lines that take values out of containers
-        for head, x in [*zip(self.heads, given, strict=True), *named.items()]:
-            if isinstance(x, Recorded):
-                self.names[x] = head
-            else:
-                self.unpacking += self._unpacked(head, head, x)
-
-    def _unpacked(self, place: str, name: str, x: Any) -> Iterator[str]:
-        """Unpack a container that is at ``place``, and name its members."""
-        members = _members(x, name)
-        if members and not isinstance(x, dict) and all(isinstance(y, Recorded) for y in x):
-            targets = ", ".join(self._named(y, wanted) for _, wanted, y in members)
-            yield f"{targets}{',' if len(x) == 1 else ''} = {place}"
-            return
-        for key, wanted, y in members:
-            if isinstance(y, Recorded):
-                yield f"{self._named(y, wanted)} = {place}[{key!r}]"
-            else:
-                yield from self._unpacked(f"{place}[{key!r}]", wanted, y)
-
-    def _named(self, x: Recorded, wanted: str) -> str:
-        name = self.names[x] = self.taken.of(wanted)
-        return name
-
-
-def _members(x: Any, name: str) -> list[tuple[Any, str, Any]]:
-    """List the members of a container: key, preferred name, and the member itself."""
-    if isinstance(x, dict):
-        return [(key, str(key), y) for key, y in x.items()]
-    if not isinstance(x, list | tuple):
-        return []
-    wanted = getattr(x, "_fields", None) or [f"{name}{i}" for i in range(1, len(x) + 1)]
-    return list(zip(range(len(x)), wanted, x, strict=True))
+def _refuse_long(name: str, count: int) -> None:
+    if count > MOST:
+        raise TracingError(
+            f"program: what {name} does takes {count:,} statements, more than the {MOST} that a "
+            "person reads. Write it on arrays: one operation for all entries or all steps in the "
+            "place of a loop, such as a product of matrices or np.cumsum; or call value_and_grad"
+        )
 
 
 def _parameters(f: Callable[..., Any], count: int) -> list[str]:
@@ -245,8 +199,7 @@ def _is_computed(x: Any) -> bool:
 def _module(
     f: Callable[..., Any],
     writer: Writer,
-    arguments: _Arguments,
-    closure: Sequence[str],
+    heads: Sequence[str],
     result: Result,
 ) -> tuple[str, str]:
     """Write the source, and return it with the name of its function."""
@@ -256,11 +209,11 @@ def _module(
         returned = returned[1:-1]
     name = getattr(f, "__name__", "")
     name = name if name.isidentifier() else "program"
-    takes = [*arguments.heads, *closure, *writer.constants, *arguments.keywords]
+    takes = [*heads, *writer.constants]
     lines = list(map(str, writer.lines))
     if result.differentiated and 0 < writer.forward < len(lines):
         lines.insert(writer.forward, "")
-    body = "\n".join([*arguments.unpacking, *lines, f"return {returned}"])
+    body = "\n".join([*writer.shown, *lines, f"return {returned}"])
     parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{indented(body)}"]
     used = {"math.": "import math", "np.": "import numpy as np"}
     needed = [line for name, line in used.items() if any(name in part for part in parts)]
@@ -271,9 +224,6 @@ def _module(
 
 def _text(x: Any, words: Callable[[Recorded], str]) -> str:
     """Write the returned value as Python."""
-    if isinstance(x, dict):
-        members = ", ".join(f"{key!r}: {_text(member, words)}" for key, member in x.items())
-        return f"{{{members}}}"
     if isinstance(x, list | tuple):
         members = ", ".join(_text(member, words) for member in x)
         if isinstance(x, list):

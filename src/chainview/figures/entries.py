@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.program.calls import filled
-from chaingrad.program.tape import BITS, ELEMENTWISE, SPECIAL, Recorded, Tape, reached
+from chaingrad.program.tape import BITS, ELEMENTWISE, SPECIAL, Recorded, Tape, filled, reached
 from chaingrad.rules import TracingError
 
 MOST = 2000  # entries of an array, and operations on numbers

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, value_and_grad, where
+from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, where
 from chaingrad.program import identities
 from chaingrad.program.source import Writer
 from chaingrad.rules import TracingError
@@ -56,17 +56,17 @@ def test_a_change_in_place_is_refused_and_the_callers_array_stays():
         x -= x.mean()
         return (w * x).sum()
 
-    def emptied(w, xs):
-        return w * xs.pop()
+    def emptied(w, names):
+        return w * len(names.pop())
 
     x = np.array([3.0, 5.0])
     with pytest.raises(TracingError, match="centred changes an argument in place"):
         program(centred)(np.ones(2), x)
     assert x.tolist() == [3.0, 5.0]
-    xs = [1.0, 2.0]
+    names = ["a", "bc"]
     with pytest.raises(TracingError, match="emptied changes an argument in place"):
-        program(emptied)(2.0, xs)
-    assert xs == [1.0, 2.0]
+        program(emptied)(2.0, names)
+    assert names == ["a", "bc"]
     # of an intermediate result, it is none of the caller's business
     assert program(lambda w, x: centred(w, x * 1.0))(np.ones(2), x)[1].tolist() == [-1.0, 1.0]
 
@@ -93,16 +93,16 @@ def test_a_fault_is_named_with_its_place_and_the_source(monkeypatch):
     wrong = (lambda tape, args, options, example: args[0],)
     monkeypatch.setitem(identities._IDENTITIES, "exp", wrong)
 
-    def f(p, x):
-        return (p["w"][1] * np.exp(x)).sum()
+    def f(v, w, x):
+        return (w * np.exp(x)).sum() + v.sum()
 
-    with pytest.raises(TracingError, match=r"gradient\['w'\]\[1\] at index \(2,\)") as caught:
-        program(f)({"w": [np.ones(3), np.zeros(3)]}, np.array([0.0, 0.5, 2.0]))
-    assert "def f(p, x):" in caught.value.__notes__[0]
+    with pytest.raises(TracingError, match=r"gradient\[1\] at index \(2,\)") as caught:
+        program(f, (0, 1))(np.ones(3), np.zeros(3), np.array([0.0, 0.5, 2.0]))
+    assert "def f(v, w, x):" in caught.value.__notes__[0]
     with pytest.raises(TracingError, match=r"3\.0 for the value, and nodes give 20\.0"):
         program(lambda x: x.exp())(3.0)
-    with pytest.raises(TracingError, match=r"for the result\['a'\]\[0\]"):
-        program(lambda x: {"a": [x.exp()]}, argnums=None)(X)
+    with pytest.raises(TracingError, match=r"for the result\[1\]\[0\]"):
+        program(lambda x: (x, [x.exp()]), argnums=None)(X)
 
 
 def test_what_f_raises_on_nodes_comes_through():
@@ -177,20 +177,16 @@ def test_long_sums_of_small_floats(n):
 
 def test_results_of_all_kinds_are_compared():
     def f(x, labels, mask):
-        return (x * mask).sum(), {
-            "of no entry": x[:0], "counts": mask.sum(axis=0), "truths": mask, "names": ["a", None],
-            "labels": labels, "number": 3, "flag": True, "of none": (),
-        }  # fmt: skip
+        return x[:0], mask.sum(axis=0), mask, ["a", None], labels, 3, True, ()
 
     args = np.ones((2, 3)), np.array([0, 1]), np.array([[True, False, True]] * 2)
-    (_, more), _ = program(f, has_aux=True)(*args)
-    assert more["counts"].tolist() == [2, 0, 2]
-    assert (more["names"], more["flag"]) == (["a", None], True)
+    _, counts, _, names, *_, flag, none = program(f, argnums=None)(*args)
+    assert counts.tolist() == [2, 0, 2]
+    assert (names, flag, none) == (["a", None], True, ())
     step = program(lambda x: grad(lambda y: (y**3).sum())(x), argnums=None)
     assert step(np.ones(2)).tolist() == [3.0, 3.0]
     assert program(lambda x: x * 2)(np.float32(3.0))[1] == 2.0
     assert program(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]
-    assert value_and_grad(lambda xs: xs[0] * xs[1])([2.0, 3.0])[1].tolist() == [3.0, 2.0]
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chaingrad import program, value_and_grad
+from chaingrad import program
 from chaingrad.program import identities
 from chaingrad.program.tape import Recorded, Tape
 from chaingrad.rules import TracingError
@@ -61,36 +61,6 @@ def within(a):
     return a.tape.add("scatter", (a,), index=1, shape=(3, *a.shape), dtype=a.dtype)
 
 
-def parted(a, k, m, axis, more=None, sign=1):
-    """Put all but the last k slices of an array behind its m-th, and these before."""
-    if a.ndim <= axis or a.shape[axis] <= max(k, m) or a.shape[axis] < k + m:
-        raise ValueError("too few slices")
-    n, before = a.shape[axis], (slice(None),) * axis
-    places = [(slice(k, n), slice(0, n - k)), (slice(0, m), slice(n - m, n))]
-    terms = []
-    for to, of in places:
-        if isinstance(a, Recorded):
-            piece = a[*before, of]
-            index = (*before, to)
-            found = a.tape.add("scatter", (piece,), index=index, shape=a.shape, dtype=a.dtype)
-        else:
-            found = np.zeros_like(a)
-            found[*before, to] = a[*before, of]
-        terms.append(found)
-    if more is None:
-        return terms[0] + terms[1]
-    return (terms[0] + more if sign > 0 else terms[0] - more) + terms[1]
-
-
-def power(a):
-    """An exponential that neither overflows nor vanishes."""
-    return number(np.exp(np.sin(a.sum())))
-
-
-def undone(a, b):
-    return number(number(a.sum() / power(b)) * power(b))
-
-
 def turned(a):
     """Put an array into one of its shape, from behind."""
     if not isinstance(a, Recorded):
@@ -99,34 +69,10 @@ def turned(a):
     return a.tape.add("scatter", (a,), index=back, shape=a.shape, dtype=a.dtype)
 
 
-def norm(a, axis):
-    """A norm as its rule computes it, and what its derivative divides."""
-    z = (a * a).sum(axis=axis)
-    root = np.sqrt(np.where(z == 0, 1.0, z))
-    return np.where(z == 0, 0.0, root), np.where(z == 0, 0.0, np.where(z == 0, 0.0, z) / root)
-
-
-def shifted(a, axis):
-    return a - a.max(axis=axis, keepdims=True)
-
-
-def log_total(a, axis):
-    return np.log(np.exp(shifted(a, axis)).sum(axis=axis, keepdims=True))
-
-
-def top_or_zero(a, axis):
-    top = shifted(a, axis).max(axis=axis, keepdims=True)
-    return np.where(np.isfinite(top), top, 0.0)
-
-
 # By the operation that is simplified. ``c`` and ``d`` are plain numbers, ``i`` an axis of ``a``,
 # ``s`` a shape of as many entries as ``a`` has, ``t`` one that ``a`` broadcasts to.
 EXPRESSIONS = {
     "multiply": [
-        lambda a, b, c, d, i, s, t: np.exp(np.sin(a)) * (a / np.exp(np.sin(a))),
-        lambda a, b, c, d, i, s, t: power(a) * (c * (b / power(a))),
-        lambda a, b, c, d, i, s, t: number(a.sum() / power(b)) * power(b) * b,
-        lambda a, b, c, d, i, s, t: undone(a, b) * b,
         lambda a, b, c, d, i, s, t: c * ((d * a).reshape(s) / 3.0),
         lambda a, b, c, d, i, s, t: c * ((d * a) * b),
         lambda a, b, c, d, i, s, t: c * ((a / d) / b),
@@ -141,11 +87,6 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a * (c * b.sum()),
         lambda a, b, c, d, i, s, t: c * (d * (a * b)),
         lambda a, b, c, d, i, s, t: c * np.where(a > 0, d, a),
-        lambda a, b, c, d, i, s, t: c * np.where(a > 0, b, 0.0),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.exp(np.minimum(a, 2.0)),
-        lambda a, b, c, d, i, s, t: (a / 4) * np.where(a > 0, 0.0, b),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.exp(shifted(a, i)),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, b, 0.0) * np.log(a),
         lambda a, b, c, d, i, s, t: a[None] * np.stack([a, a]),
         lambda a, b, c, d, i, s, t: np.stack([a, a]) * np.stack([a, b]).max(axis=0, keepdims=True),
         lambda a, b, c, d, i, s, t: column(vector(a)) * vector(b),
@@ -157,22 +98,12 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: -a / b,
     ],
     "add": [
-        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 0),
-        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 1),
-        lambda a, b, c, d, i, s, t: b + parted(a, 1, 1, 0),
-        lambda a, b, c, d, i, s, t: parted(a, 2, 1, 0),
-        lambda a, b, c, d, i, s, t: parted(a, 1, 1, 0, b, -1),
-        lambda a, b, c, d, i, s, t: parted(a, 2, 2, 0, b),
         lambda a, b, c, d, i, s, t: (a * b + b) + b,
-        lambda a, b, c, d, i, s, t: np.full(t, number(c * b.sum())) + a,
         lambda a, b, c, d, i, s, t: a + c,
         lambda a, b, c, d, i, s, t: a + a,
         lambda a, b, c, d, i, s, t: (a + b) + b,
         lambda a, b, c, d, i, s, t: a + -b,
         lambda a, b, c, d, i, s, t: -a + b,
-        lambda a, b, c, d, i, s, t: np.where(a > 0, a, 0.0) + np.where(a > 0, 0.0, b),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, 0.0, b) + np.where(a > 0, a, 0.0),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, 0.0, c) + np.where(a > 0, d, 0.0),
     ],
     "subtract": [
         lambda a, b, c, d, i, s, t: 0.0 - a,
@@ -186,13 +117,7 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.negative(-a),
         lambda a, b, c, d, i, s, t: -(c * a),
     ],
-    "power": [
-        lambda a, b, c, d, i, s, t: a**c,
-        lambda a, b, c, d, i, s, t: a**4,
-        lambda a, b, c, d, i, s, t: a**4.0,
-    ],
     "transpose": [
-        lambda a, b, c, d, i, s, t: (stack(a, b) @ np.swapaxes(stack(b, b), 1, 2)).swapaxes(1, 2),
         lambda a, b, c, d, i, s, t: a.T.T,
         lambda a, b, c, d, i, s, t: a.transpose(*np.roll(range(a.ndim), 1)).T,
         lambda a, b, c, d, i, s, t: a.reshape(s).T,
@@ -204,27 +129,13 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: np.outer(a, b).T,
     ],
     "reshape": [
-        lambda a, b, c, d, i, s, t: (c * a / d).reshape(s),
         lambda a, b, c, d, i, s, t: (a.sum(axis=i) / b.sum()).reshape(
             a.sum(axis=i, keepdims=True).shape
         ),
-        lambda a, b, c, d, i, s, t: (-(a / b.sum())).reshape(s),
-        lambda a, b, c, d, i, s, t: (a[None] * b[None]).reshape(a.shape),
-        lambda a, b, c, d, i, s, t: (a[None] / (a + b)).reshape((a + b).shape),
         lambda a, b, c, d, i, s, t: a.reshape(-1).reshape(s),
-        lambda a, b, c, d, i, s, t: (np.outer(a, b) @ column(vector(b))).reshape(-1),
-        lambda a, b, c, d, i, s, t: (row(vector(a)) @ np.outer(a, b)).reshape(-1),
-        lambda a, b, c, d, i, s, t: (stack(a, b) @ column(vector(b))).reshape(-1),
-        lambda a, b, c, d, i, s, t: (row(vector(a)) @ stack(a, b)).reshape(-1),
-        lambda a, b, c, d, i, s, t: (a @ column(b)).reshape(-1),
-        lambda a, b, c, d, i, s, t: (row(a) @ b).reshape(-1),
-        lambda a, b, c, d, i, s, t: np.full(s, c).reshape(-1) * a.reshape(-1),
-        lambda a, b, c, d, i, s, t: np.broadcast_to(a.sum(), s).reshape(a.shape),
         lambda a, b, c, d, i, s, t: a.sum(axis=i).reshape(a.sum(axis=i, keepdims=True).shape),
         lambda a, b, c, d, i, s, t: (-a).reshape(s),
         lambda a, b, c, d, i, s, t: a.sum(axis=i, keepdims=True).reshape(a.sum(axis=i).shape),
-        lambda a, b, c, d, i, s, t: a.reshape(-1)[1:2].reshape(()),
-        lambda a, b, c, d, i, s, t: a.reshape(-1)[::-2][1:2].reshape(()) * b,
         lambda a, b, c, d, i, s, t: a.max(axis=i).reshape(a.max(axis=i, keepdims=True).shape),
         lambda a, b, c, d, i, s, t: a.mean(axis=i).reshape(a.mean(axis=i, keepdims=True).shape),
     ],
@@ -234,60 +145,24 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.sum(axis=i)[..., None],
         lambda a, b, c, d, i, s, t: a.reshape(-1)[:, None] + a.reshape(-1)[None, :],
         lambda a, b, c, d, i, s, t: a[...],
-        lambda a, b, c, d, i, s, t: a.reshape(-1)[::-1,],
-        lambda a, b, c, d, i, s, t: np.stack([a, a])[1][0],
-        lambda a, b, c, d, i, s, t: np.stack([a, a])[1][..., None],
     ],
     "scatter": [
         lambda a, b, c, d, i, s, t: turned(a),
         lambda a, b, c, d, i, s, t: turned(turned(a)),
         lambda a, b, c, d, i, s, t: scattered(a, (..., None)),
         lambda a, b, c, d, i, s, t: scattered(a, (None,)),
-        lambda a, b, c, d, i, s, t: within(scattered(a, (slice(None, None, -1),))),
-        lambda a, b, c, d, i, s, t: within(within(a)),
         lambda a, b, c, d, i, s, t: scattered(a, (..., slice(None, None, -1))),
     ],
     "broadcast_to": [
         lambda a, b, c, d, i, s, t: np.broadcast_to(a, a.shape),
-        lambda a, b, c, d, i, s, t: np.broadcast_to(np.broadcast_to(a, t), (2, *t)),
         lambda a, b, c, d, i, s, t: np.broadcast_to(a, t) * b,
         lambda a, b, c, d, i, s, t: np.broadcast_to(a, t) - np.broadcast_to(b, t),
         lambda a, b, c, d, i, s, t: np.full(a.shape, c) * a,
         lambda a, b, c, d, i, s, t: np.exp(np.broadcast_to(a, t)) + np.full(t, d),
     ],
-    "matmul": [
-        lambda a, b, c, d, i, s, t: column(vector(a)) @ row(vector(b)),
-        lambda a, b, c, d, i, s, t: (column(vector(a)) @ row(vector(b))).T,
-        lambda a, b, c, d, i, s, t: a @ b,
-    ],
     "float": [
         lambda a, b, c, d, i, s, t: number(number(a.sum())) * b,
         lambda a, b, c, d, i, s, t: number(-a.sum()) * b,
-    ],
-    "einsum": [
-        *(
-            lambda a, b, c, d, i, s, t, terms=terms: np.einsum(
-                terms, *(np.stack([a.reshape(-1)[:1]] * 2) * b.reshape(-1)[:1] for _ in "ab")
-            )
-            for terms in ("ij,kj->ik", "ij,jk->ik", "ji,jk->ki", "ij,ij->i", "ij,ij->", "ij,kl->ik")
-        ),
-        lambda a, b, c, d, i, s, t: np.einsum("ij,j->i", np.outer(a, b), vector(b)),
-        lambda a, b, c, d, i, s, t: np.einsum("j,ji->i", vector(a), np.outer(a, b)),
-        lambda a, b, c, d, i, s, t: np.einsum("bij,bkj->bik", stack(a, b), stack(a, b)),
-        lambda a, b, c, d, i, s, t: np.einsum("bij,bik->bkj", stack(a, b), stack(a, b)),
-        lambda a, b, c, d, i, s, t: np.einsum("bij,bj->bi", stack(a, b), np.stack([vector(b)] * 2)),
-        lambda a, b, c, d, i, s, t: np.einsum("bij,bkj->ikb", stack(a, b), stack(a, b)),
-        lambda a, b, c, d, i, s, t: np.einsum("bij,kj->bik", stack(a, b), np.outer(a, b)),
-        lambda a, b, c, d, i, s, t: np.einsum("ii,ij->ij", np.outer(a, a), np.outer(a, b)),
-    ],
-    "concatenate": [
-        lambda a, b, c, d, i, s, t: np.concatenate([a[1:], a[:1]]),
-        lambda a, b, c, d, i, s, t: np.concatenate([a[:, 2:], a[:, :2]], axis=1),
-        lambda a, b, c, d, i, s, t: np.concatenate([a[1:], a[:2]]),
-        lambda a, b, c, d, i, s, t: np.concatenate([a[2:], a[:2]], axis=-1),
-        lambda a, b, c, d, i, s, t: np.concatenate([a[::2], a[:1]]),
-        lambda a, b, c, d, i, s, t: np.concatenate([a.sum().reshape(1), b.max().reshape(1)]),
-        lambda a, b, c, d, i, s, t: np.concatenate([a, b]),
     ],
     "sum": [
         lambda a, b, c, d, i, s, t: (c * a).sum(axis=i),
@@ -299,10 +174,6 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: (a * a.max(axis=i, keepdims=True)).sum(axis=i, keepdims=True),
         lambda a, b, c, d, i, s, t: (-(a / a.max(axis=i, keepdims=True))).sum(axis=i),
         lambda a, b, c, d, i, s, t: np.stack([a, a]).sum(axis=0).sum(axis=i),
-        lambda a, b, c, d, i, s, t: np.stack([a, a])
-        .sum(axis=1, keepdims=True)
-        .sum(axis=(0, -1), keepdims=True),
-        lambda a, b, c, d, i, s, t: np.stack([a, a]).sum(axis=i).sum(),
         lambda a, b, c, d, i, s, t: (a * row(b.sum())).sum(axis=0),
         lambda a, b, c, d, i, s, t: (a / b[:1]).sum(axis=0),
         lambda a, b, c, d, i, s, t: a.sum(axis=i),
@@ -313,49 +184,12 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.any(axis=()),
         lambda a, b, c, d, i, s, t: a.prod(axis=i),
     ],
-    "where": [
-        lambda a, b, c, d, i, s, t: np.where(a > 0, np.where(a > 0, c, a), b),
-        lambda a, b, c, d, i, s, t: np.where(a > 0, b, np.where(a > 0, c, a)),
-        lambda a, b, c, d, i, s, t: np.where(a == 0, 0.0, np.sqrt(a)),
-        lambda a, b, c, d, i, s, t: np.where(a == 1.0, 0.0, np.sqrt(a)),
-        lambda a, b, c, d, i, s, t: np.where(
-            a == 0, 0.0, np.where(a == 0, 0.0, b) / np.where(a == 0, 2.0, a)
-        ),
-        lambda a, b, c, d, i, s, t: np.where(True, a, b),
-        lambda a, b, c, d, i, s, t: np.where(np.full(t, False), a, b),
-        lambda a, b, c, d, i, s, t: np.where(np.full(s, True), c, a.reshape(s)),
-        lambda a, b, c, d, i, s, t: top_or_zero(a, i),
-        lambda a, b, c, d, i, s, t: top_or_zero(a, None),
-    ],
-    "exp": [
-        lambda a, b, c, d, i, s, t: np.exp(shifted(a, i) - log_total(a, i)),
-        lambda a, b, c, d, i, s, t: np.exp(shifted(a, i) - np.log(b)),
-    ],
     "mean": [
         lambda a, b, c, d, i, s, t: (a * a).mean(),
         lambda a, b, c, d, i, s, t: (a * b).mean(),
-        lambda a, b, c, d, i, s, t: a.sum(axis=i).mean(),
         lambda a, b, c, d, i, s, t: (c * a).mean(axis=i),
         lambda a, b, c, d, i, s, t: (a / a.max(axis=i, keepdims=True)).mean(axis=i),
         lambda a, b, c, d, i, s, t: (a * a).mean(axis=i),
-    ],
-    "bitwise_and": [
-        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == 0),
-        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == b),
-        lambda a, b, c, d, i, s, t: (a == 2.0) & np.isinf(a),
-        lambda a, b, c, d, i, s, t: np.isinf(a.sum()) & (a.sum() == 0),
-    ],
-    "sqrt": [
-        lambda a, b, c, d, i, s, t: norm(a, i)[0],
-        lambda a, b, c, d, i, s, t: norm(a, i)[1],
-        lambda a, b, c, d, i, s, t: np.sqrt(np.where(a == 0, 1.0, a)),
-        lambda a, b, c, d, i, s, t: np.sqrt(np.where(a == 0, 1.0, b)),
-    ],
-    "logical_and": [lambda a, b, c, d, i, s, t: (a == 2.0) & np.isinf(a)],
-    "ufuncs": [
-        lambda a, b, c, d, i, s, t: np.square(a),
-        lambda a, b, c, d, i, s, t: np.reciprocal(a),
-        lambda a, b, c, d, i, s, t: np.positive(a),
     ],
 }  # fmt: skip
 
@@ -458,6 +292,7 @@ def lines_run(module, seen):
 @pytest.mark.slow
 def test_identities_hold_for_all_ranks_sizes_and_dtypes():
     """And each of them is met: a new one needs an expression here."""
+    assert set(identities._IDENTITIES) <= set(EXPRESSIONS)
     seen = defaultdict(int)
 
     @settings(max_examples=100)  # fewer would not meet each
@@ -477,11 +312,6 @@ def test_identities_hold_for_all_ranks_sizes_and_dtypes():
     assert [line for line in given_back if line not in seen] == []
 
 
-@pytest.mark.parametrize("op", identities._IDENTITIES)
-def test_each_operation_has_expressions(op):
-    assert EXPRESSIONS[op]
-
-
 def test_products_of_small_integers_wrap_before_a_number_meets_them():
     a, b = np.full((2, 3), 200, np.uint8), np.full(3, 3, np.uint8)
     tape = Tape(identities.simpler)
@@ -495,22 +325,6 @@ def test_a_sum_of_nothing_is_0_whatever_divides_it():
     assert (x / x.sum()).sum(axis=1).example.tolist() == [0.0, 0.0]
 
 
-@pytest.mark.parametrize("then", [None, 0, -1])
-@pytest.mark.parametrize("keepdims", [False, True])
-@pytest.mark.parametrize("first", [None, 0, -1, (0, 1)])
-@pytest.mark.parametrize("outer", [np.sum, np.mean])
-def test_a_sum_may_follow_a_sum_along_any_axes(outer, first, keepdims, then):
-    if not keepdims and first in (None, (0, 1)):
-        then = None  # a number has no axis
-
-    def f(a):
-        return np.sum(outer(np.sum(a * a, axis=first, keepdims=keepdims), axis=then) ** 2)
-
-    a = np.arange(12.0).reshape(3, 4)
-    for got, wanted in zip(program(f)(a), value_and_grad(f)(a), strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)
-
-
 def test_numbers_that_small_floats_cannot_hold_are_not_merged():
     """1e-5 (1e-5 x) is a number in float16, and 1e-10 is 0."""
     x = np.array([3e4], np.float16)
@@ -518,35 +332,6 @@ def test_numbers_that_small_floats_cannot_hold_are_not_merged():
     with np.errstate(over="ignore"):
         assert (1e-5 * (1e-5 * tape.input(x))).example == 1e-5 * (1e-5 * x)
         assert (1e-3 * (tape.input(x) * 1e5)).example == np.inf
-
-
-SPECIAL = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 5e-324, -2.0, 1.0, 4.0, 1e308])
-EXACT = {
-    "a number and a float": lambda a: np.where(a > 0, 1.0, 0.0) + (a > 0.0) + np.minimum(a, 0),
-    "infinite and finite": lambda a: np.isinf(a) & (a == 0),
-    "none less all": lambda a: 0.0 - a,
-    "to the fourth": lambda a: np.abs(a) ** 4.0 > 300.0,
-    "a norm": lambda a: norm(np.stack([a, a]), 0)[0],
-    "the slope of a norm": lambda a: norm(np.stack([a, a]), 0)[1],
-    "chosen twice": lambda a: np.where(a > 0, np.where(a > 0, a, 2.0), np.where(a > 0, 3.0, a)),
-    "from behind": turned,
-    "turned round": lambda a: (stack(a, a) @ stack(a, a).swapaxes(1, 2)).swapaxes(1, 2),
-    "the sum of sums": lambda a: np.stack([a, a]).max(axis=0, keepdims=True).sum(axis=0).sum(),
-}
-
-
-@pytest.mark.parametrize("name", EXACT)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@given(order=st.lists(st.integers(0, SPECIAL.size - 1), min_size=1, max_size=6))
-@settings(max_examples=30)
-def test_what_no_number_upsets(name, dtype, order):
-    """These hold for nan, infinities and zeros, too, up to the sign of a zero."""
-    f, tape = EXACT[name], Tape(identities.simpler)
-    with np.errstate(all="ignore"):
-        a = SPECIAL[order].astype(dtype)
-        expected, got = f(a), f(tape.input(a))
-    assert got.dtype == expected.dtype
-    np.testing.assert_array_equal(got.example, expected)
 
 
 @pytest.mark.parametrize("d", [1.5, -1.5, np.float64(1.5), np.array(1.5)], ids=repr)

@@ -8,11 +8,9 @@ import random
 import re
 import threading
 import warnings
-from collections import namedtuple
 
 import numpy as np
 import pytest
-import torch
 
 import chaingrad
 from chaingrad import (
@@ -136,25 +134,6 @@ def cross_entropy_by_hand(W, b, X, labels):
     return loss, (dW, db)
 
 
-def attention(Q, K, V):
-    return ((losses.softmax(Q @ K.T / 2.0) @ V) ** 2).sum()
-
-
-def attention_by_hand(Q, K, V):
-    S = Q @ K.T / 2
-    E = np.exp(S - S.max(axis=1, keepdims=True))
-    P = E / E.sum(axis=1, keepdims=True)
-    O = P @ V  # noqa: E741
-    loss = (O**2).sum()
-    dO = 2 * O
-    dV = P.T @ dO
-    dP = dO @ V.T
-    dS = P * (dP - (dP * P).sum(axis=1, keepdims=True)) / 2
-    dQ = dS @ K
-    dK = dS.T @ Q
-    return loss, (dQ, dK, dV)
-
-
 def norm_layer(x, gain, shift):
     away = x - x.mean(axis=1, keepdims=True)
     variance = (away * away).mean(axis=1, keepdims=True)
@@ -201,7 +180,6 @@ def rnn_by_hand(Wx, Wh, b, xs, h):
 A = [RNG.normal(size=(5, 4)) for _ in range(3)]
 BY_HAND = [
     (cross_entropy, cross_entropy_by_hand, (W2 @ W1, np.ones(3), X, LABELS), (0, 1)),
-    (attention, attention_by_hand, A, (0, 1, 2)),
     (norm_layer, norm_layer_by_hand, (X, RNG.normal(size=4), RNG.normal(size=4)), (0, 1, 2)),
     (rnn, rnn_by_hand, (RNG.normal(size=(3, 2)), RNG.normal(size=(3, 3)), np.ones(3),
                         RNG.normal(size=(3, 2)), RNG.normal(size=3)), (0, 1, 2)),
@@ -256,32 +234,6 @@ def test_it_keeps_the_dtype(dtype):
     assert_same(mlp, *args, argnums=(0, 1), rtol=1e-12 if dtype is np.float64 else 1e-5)
 
 
-def test_containers_and_names():
-    Pair = namedtuple("Pair", "w b")
-
-    def f(p, pair, xs):
-        return (p["w"] * pair.w).sum() * p["b"][0] + pair.b * xs[0].sum() + xs[1]
-
-    args = {"w": X, "b": [2.0]}, Pair(Y[:, :1], 3.0), [X, 0.5]
-    step = assert_same(f, *args, argnums=(0, 1, 2))
-    gradients = step(*args)[1]
-    assert type(gradients[1]) is Pair
-    assert type(gradients[2]) is list
-    assert step(*args)[0] == step(*args)[0]
-
-
-def test_what_else_f_gives():
-    def f(w, x):
-        z = w * x
-        return z.sum(), {"z": z, "first": z[0], "name": "f", "count": 3}
-
-    step = program(f, has_aux=True)
-    (total, more), _ = step(X, Y[:, :1])
-    assert total == (X * Y[:, :1]).sum()
-    assert np.array_equal(more["z"], X * Y[:, :1])
-    assert (more["name"], more["count"]) == ("f", 3)
-
-
 def test_functions_themselves():
     step = program(lambda x, v: chaingrad.hvp(norm_of_cubes, x, v), argnums=None)
     for x, v in ((A[0], A[1]), (A[2], A[0])):
@@ -296,13 +248,6 @@ def test_functions_themselves():
 
 def norm_of_cubes(x):
     return ((x**3).sum(axis=0) ** 2).sum() + x.tanh().norm()
-
-
-def test_derivatives_within():
-    def f(x):
-        return (chaingrad.grad(norm_of_cubes)(x) * x).sum()
-
-    assert_same(f, X)
 
 
 @pytest.mark.parametrize(
@@ -390,15 +335,6 @@ def test_numpys_functions_of_data_before_a_node(f):
     assert_same(f, X, np.arange(20, dtype=np.uint8).reshape(5, 4) % 3)
 
 
-def test_operations_of_data_alone_give_constants():
-    def f(w, D):
-        top = maximum(D, 0.5).tanh() + where(D > 0, D, 2.0).sigmoid()
-        return (w * top).sum() + einsum("ij,ij->", D, D) + chaingrad.stack([D, D]).relu().sum()
-
-    assert_same(f, X, A[0])
-    assert_same(lambda w, D: where(D > 0, D, 1.0).sum(), X, A[0])
-
-
 @pytest.mark.parametrize("signs", list(itertools.product([1.5, -1.5], repeat=3)))
 def test_truths_of_numbers_keep_their_parentheses(signs):
     def f(x, y, z):
@@ -408,16 +344,6 @@ def test_truths_of_numbers_keep_their_parentheses(signs):
         return first + where(np.logical_and(x.data, z.data), x, z) * where(a | neither, y, 3 * z)
 
     assert_same(f, *signs, argnums=(0, 1, 2))
-
-
-def test_against_pytorch():
-    step = program(attention, (0, 1, 2))
-    tensors = [torch.tensor(a, requires_grad=True) for a in A]
-    q, k, v = tensors
-    loss = ((torch.softmax(q @ k.T / 2, 1) @ v) ** 2).sum()
-    expected = torch.autograd.grad(loss, tensors)
-    for g, t in zip(step(*A)[1], expected, strict=True):
-        np.testing.assert_allclose(g, t.numpy(), rtol=1e-10, atol=1e-12)
 
 
 # --- nothing is frozen that is not said to be -----------------------------------------------------
@@ -438,17 +364,6 @@ def test_arguments_of_all_kinds_follow():
         weight = np.zeros_like(X)
         np.add.at(weight, rows, np.where(mask, 1.0, 2.0)[rows])
         np.testing.assert_allclose(chosen(X, mask, rows)[1], weight)
-
-
-def test_containers_may_hold_nothing():
-    step = program(lambda w, given: w * given["c"][1]["x"] + len(given["a"]))
-    given = {"a": [], "b": (3.0,), "c": [2.0, {"x": 4.0, "y": ()}]}
-    assert step(1.5, given) == (6.0, 4.0)
-    assert step.source.splitlines()[1:4] == [
-        "    b1, = given['b']",
-        "    c1 = given['c'][0]",
-        "    x = given['c'][1]['x']",
-    ]
 
 
 def test_what_belongs_to_the_program_makes_another():
@@ -482,22 +397,16 @@ def test_parameters_are_read_anew():
     assert set(step.trace(X).closure) == {"n1", "weight", "bias"} or step.trace(X).closure
 
 
-def test_decisions_by_parameters_are_read_anew():
-    w = Node(np.array([1.0, -1.0]))
-    step = program(lambda x: (where(w > 0, x, -x) * w.data.max()).sum())
-    assert np.array_equal(step(np.ones(2))[1], [1.0, -1.0])
-    w.data = np.array([-3.0, 2.0])
-    assert np.array_equal(step(np.ones(2))[1], [-2.0, 2.0])
-
-
 def test_other_arrays_are_copied_and_listed():
-    mask = np.array([1.0, 2.0, 3.0])
+    mask = np.arange(30.0) ** 2
     step = program(lambda x: (x * mask).sum())
-    trace, _ = step.trace(np.ones(3)), step(np.ones(3))
+    trace, _ = step.trace(np.ones(30)), step(np.ones(30))
+    expected = mask.copy()
     mask[:] = 7.0
-    assert step(np.ones(3))[0] == 6.0
-    assert [c.tolist() for c in trace.constants.values()] == [[1.0, 2.0, 3.0]]
-    assert trace.run(np.ones(3), *trace.constants.values())[0] == 6.0
+    assert step(np.ones(30))[0] == expected.sum()
+    [constant] = trace.constants.values()
+    assert np.array_equal(constant, expected)
+    assert trace.run(np.ones(30), constant)[0] == expected.sum()
 
 
 STREAM = np.random.default_rng(0)
@@ -587,8 +496,6 @@ def test_arguments_that_no_program_takes():
         step(Node(1.0), 1.0)
     with pytest.raises(TypeError, match="key of a dictionary"):
         step(1.0, bytearray(b"x"))
-    with pytest.raises(ValueError, match="has_aux"):
-        program(lambda x: x, argnums=None, has_aux=True)
     with pytest.raises(ValueError, match="one number"):
         program(lambda x: x)(X)
 
@@ -610,17 +517,6 @@ def test_a_program_within_a_program():
     inner = program(lambda x: x**3)
     outer = program(lambda x: inner(x)[1].sum() * x)
     assert outer(2.0) == value_and_grad(lambda x: chaingrad.grad(lambda y: y**3)(x) * x)(2.0)
-
-
-def test_checkpoints_are_computed_again():
-    def f(x):
-        for _ in range(2):
-            x = checkpoint(lambda a: (a.tanh() + a.sin()).exp(), x)
-        return x.sum()
-
-    step = assert_same(f, X / 3)
-    again = [line for line in step.source.splitlines() if "again" in line]
-    assert sum("np.tanh" in line for line in again) == 2
 
 
 # --- nothing is shared ----------------------------------------------------------------------------
@@ -690,23 +586,6 @@ def test_lines_say_what_they_compute():
     assert "Trace(" in repr(trace)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: np.max(x, initial=0.0),
-        lambda x: np.max(x, axis=0, initial=0.25) + x.max(initial=3.0),
-        lambda x: np.add.reduce(x),
-        lambda x: np.maximum.reduce(x) + np.minimum.reduce(x, axis=1)[:, None],
-        lambda x: np.multiply.reduce(x, axis=None),
-        lambda x: np.square(x) + np.reciprocal(x) + np.positive(x),
-    ],
-)
-def test_numpys_own_signatures(f):
-    A = np.arange(1.0, 5.0).reshape(2, 2) - 5.5
-    step = program(lambda x: f(x.data), argnums=None)
-    np.testing.assert_array_equal(step(A), f(A))
-
-
 def stack_of_products(x):
     return (x.reshape(1, 3) @ np.arange(24.0).reshape(2, 3, 4)).reshape(8)[:2].sum()
 
@@ -738,31 +617,6 @@ def test_small_integers_wrap_as_in_numpy():
         assert np.array_equal(got, expected)
 
 
-def test_what_is_shifted_along_another_axis_is_looked_at():
-    """Without keepdims, x - x.max(axis=0) of a square x is no shift along the rows."""
-
-    def f(x):
-        shifted = x - x.max(axis=1)
-        top = shifted.max(axis=1)
-        return where(np.isfinite(top.data), top, 0.0)
-
-    A = np.array([[1.0, 4.0], [9.0, 2.0]])
-    np.testing.assert_array_equal(program(f, argnums=None)(A), [-3.0, 5.0])
-
-
-def test_what_keeps_exponentials_small_keeps_the_dtype():
-    A = RNG.normal(size=(3, 4)).astype(np.float32)
-    step = program(lambda x: (x - x.max(axis=1, keepdims=True)).logsumexp(axis=1).sum())
-    value, g = step(A)
-    assert (value.dtype, g.dtype) == (np.float32, np.float32)
-    assert "np.zeros" not in step.source
-
-
-def test_numbers_beside_float32():
-    step = assert_same(lambda W, lr: (W * np.exp(lr)).sum(), X.astype(np.float32), 0.5, rtol=1e-5)
-    assert step(X.astype(np.float32), 0.5)[1].dtype == np.float32
-
-
 @pytest.mark.parametrize(
     "f",
     [
@@ -782,7 +636,7 @@ def test_a_number_of_numpys_beside_a_plain_one_stays_numpys(f):
 
 KINDS = [
     2.0, 2, np.float32(2), np.float64(2), np.array(2.0), np.array(2.0, "f4"), np.array([1, 2]),
-    np.array([1.0, 2.0]), np.array([1.0, 2.0], "f2"), np.array([1.0, 2.0], ">f4"), [1.0, 2.0],
+    np.array([1.0, 2.0]), np.array([1.0, 2.0], "f2"), np.array([1.0, 2.0], ">f4"),
 ]  # fmt: skip
 
 
@@ -815,22 +669,6 @@ def test_results_are_of_the_kinds_that_nodes_give(f, data):
         assert kinds(program(both, (1, 0))(data, other)) == expected
 
 
-def test_kinds_stay_within_containers():
-    def f(parameters, x):
-        w, b = parameters["w"], parameters["b"]
-        y = (w * x).sum() + b
-        return y, {"entries": [y * 2.0, w], "sum": x.sum(), "size": 3}
-
-    parameters = {"w": np.ones(2, np.float32), "b": 0.5}
-    x = np.array([1.0, 2.0], np.float32)
-    expected = value_and_grad(f, has_aux=True)(parameters, x)
-    found = program(f, has_aux=True)(parameters, x)
-    plain = lambda got: (got[0][0], got[0][1]["sum"], got[1])  # noqa: E731
-    assert kinds(plain(found)) == kinds(plain(expected))
-    assert found[0][1]["size"] == 3
-    assert type(found[1]["b"]) is float
-
-
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, float, int])
 def test_a_number_of_numpys_keeps_its_dtype_where_it_is_differentiated(kind):
     step = program(lambda x: x * 3.0)
@@ -857,14 +695,6 @@ def test_the_place_of_an_extremum_follows_the_values(f):
             np.testing.assert_array_equal(a, b)
 
 
-def test_a_print_within_is_no_obstacle(capsys):
-    step = program(lambda w: (print(w), w.sum())[1])
-    assert step(np.arange(3.0))[0] == 3.0
-    assert str(Node(np.arange(3.0))) in capsys.readouterr().out
-    with pytest.raises(rules.TracingError, match="nodes give"):
-        program(lambda w: (w * len(str(w))).sum())(np.arange(3.0))
-
-
 @pytest.mark.parametrize("exponent", [0.3, -0.5, 1.7, 2.0, -3.0])
 @pytest.mark.parametrize(
     "f",
@@ -887,58 +717,6 @@ def test_powers_of_negative_numbers_stay_real(f, exponent, kind):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "power",
-    [
-        lambda m: m**2,  # int8, by NumPy's shortcut
-        lambda m: np.power(m, 2),  # int64
-        lambda m: m**3,
-        lambda m: m**2.0,
-        lambda m: m**True,
-        lambda m: m[0] ** 2,
-        lambda m: m.any(axis=0) ** 2,
-        lambda m: m.all() ** 2,
-    ],
-)
-def test_a_power_of_truths_has_the_dtype_that_numpy_gives_it(power):
-    def f(x, m):
-        factor = np.tanh(power(m)).sum()  # of int8 it is float16
-        return (x * factor).sum() + (np.tanh(x) * factor).sum()
-
-    x, m = np.linspace(0, 1, 6).reshape(2, 3), np.array([[True, False, True], [True, True, False]])
-    (ours, (dx,)), (theirs, (expected,)) = (
-        program(f, (0,))(x, m),
-        value_and_grad(f, (0,))(x, m),
-    )
-    assert np.result_type(ours) == np.result_type(theirs)
-    assert dx.dtype == expected.dtype == np.float64
-    np.testing.assert_allclose(ours, theirs, rtol=1e-3)
-    np.testing.assert_allclose(dx, expected, rtol=1e-3)
-
-
-@pytest.mark.parametrize("a", [1.0, -1.0])
-@pytest.mark.parametrize(
-    "factor",
-    [
-        lambda a: np.greater(a, 0) + np.greater(a, 0),  # true or true
-        lambda a: (a > 0) + (a > 0),  # one and one
-        lambda a: np.add(a > 0, a > 0),
-        lambda a: np.logical_not(a > 0) + np.less_equal(a, 0),
-        lambda a: 3 - np.greater(a, 0),
-        lambda a: ~np.greater(a, 0),
-        lambda a: np.isfinite(a) + np.equal(a, a),
-    ],
-)
-def test_truths_of_plain_numbers_add_up_as_in_numpy_where_numpy_made_them(factor, a):
-    def f(x, a):
-        return (x * factor(a)).sum()
-
-    step, x = program(f, (0,)), np.ones(2)
-    step(x, -1.0)  # where all of them are false
-    for got, expected in zip(step(x, a), value_and_grad(f, (0,))(x, a), strict=True):
-        np.testing.assert_array_equal(got, expected)
-
-
 def test_a_boolean_is_a_number_where_it_is_differentiated():
     assert program(lambda x: x * 3.0)(True) == (3.0, 3.0)
 
@@ -948,8 +726,6 @@ def test_names_that_the_source_uses():
         return abs * math.exp() + chaingrad.maximum(maximum, math)
 
     assert_same(f, 2.0, -3.0, 1.0)
-    with pytest.raises(TypeError, match=r"called math.*by position"):
-        program(lambda x, *, math: x * math)(2.0, math=1.0)
 
 
 def test_an_argument_called_like_an_adjoint():
@@ -1034,95 +810,10 @@ def test_what_floats_do_not_cancel_stays(f, at):
 # --- leaves that a function finds beside its arguments ------------------------------------------
 
 
-def module(dtype=np.float64):
-    rng = np.random.default_rng(0)
-    layers = nn.Linear(4, 6, rng=rng), nn.LayerNorm(6), nn.Tanh(), nn.Linear(6, 3, rng=rng)
-    model = nn.Sequential(*layers)
-    for p in model.parameters():
-        p.data = p.data.astype(dtype)
-    return model
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_training_step_of_a_module(dtype):
-    model, x = module(dtype), X.astype(dtype)
-    parameters = list(model.parameters())
-
-    def loss(x, labels):
-        return losses.cross_entropy(model(x), labels)
-
-    step = program(loss, by=model.parameters())
-    for _ in range(3):
-        value, gradients = step(x, LABELS)
-        for p in parameters:
-            p.grad = 0.0
-        expected = loss(x, LABELS)
-        expected.backward()
-        tolerance = 1e-5 if dtype == np.float32 else 1e-12
-        np.testing.assert_allclose(value, expected.data, tolerance)
-        for p, g in zip(parameters, gradients, strict=True):
-            assert g.dtype == dtype
-            np.testing.assert_allclose(g, p.grad, tolerance, tolerance)
-            p.data = p.data - 0.5 * g
-    assert len(step._traces) == 1
-    assert "db1 = " in step.source
-
-
-def test_leaves_are_taken_in_the_order_in_which_they_are_given():
-    a, b, unused = Node(2.0, "a"), Node(np.array([1.0, 3.0]), "b"), Node(np.ones(2), "c")
-    f = program(lambda x: ((a * b * x).sum(), a * 3.0), has_aux=True, by=[unused, b, a])
-    (value, aux), gradients = f(5.0)
-    assert (value, aux) == (40.0, 6.0)
-    for got, expected in zip(gradients, ([0, 0], [10, 10], 20.0), strict=True):
-        np.testing.assert_array_equal(got, expected)
-    assert type(gradients[2]) is float
-    assert a.grad == b.grad == 0.0
-    b.data = np.array([1.0, 1.0, 1.0])  # another shape, another program
-    assert f(5.0)[1][2] == 15.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "says"),
-    [
-        ({"by": []}, ValueError, "no parameters"),
-        ({"by": [2.0]}, TypeError, "must be nodes"),
-        ({"by": [Node(1.0) * 2.0]}, TypeError, "must be leaves"),
-        ({"by": [Node(1.0)], "argnums": 1}, ValueError, "not both"),
-        ({"by": [Node(1.0)], "argnums": None}, ValueError, "leave out has_aux and by"),
-    ],
-)
-def test_what_is_no_leaf_is_refused_at_once(arguments, error, says):
-    with pytest.raises(error, match=says):
-        program(lambda x: x, **arguments)
-
-
 # --- what foreign functions found ---------------------------------------------------------------
 
-TURNED = np.arange(9.0).reshape(3, 3)
 
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: (x[0][:, [2, 0, 1]] * TURNED).sum(),
-        lambda x: (x[0][..., [2, 0, 1]] * TURNED).sum(),
-        lambda x: (x[1][None, [2, 0]] * TURNED[:2]).sum(),
-        lambda x: (x[1][:, np.array([True, False, True])] * TURNED[:, :2]).sum(),
-        lambda x: (x[1][[0, 2], :] * TURNED[:2]).sum(),
-        lambda x: (x[0][[0, 2], :2] ** 2).sum() + x[0][1][[0, 0]].sum(),
-    ],
-)
-def test_an_index_behind_an_integer_keeps_its_axes(f):
-    written = program(f)
-    written(np.ones((2, 3, 3)))
-    x = RNG.normal(size=(2, 3, 3))
-    for got, expected in zip(written(x), value_and_grad(f)(x), strict=True):
-        np.testing.assert_allclose(got, expected, 1e-12)
-
-
-@pytest.mark.parametrize(
-    "pick", [lambda E, t: E[t[0]], lambda E, t: np.take(E, 1, axis=0), lambda E, t: E[t[:2]]]
-)
+@pytest.mark.parametrize("pick", [lambda E, t: E[t[0]], lambda E, t: E[t[:2]]])
 def test_a_row_that_is_picked_is_nobodys_memory(pick):
     def f(E, w, t):
         return (np.tanh(pick(E, t) + w) ** 2).sum()
@@ -1143,47 +834,3 @@ def test_a_gradient_without_axes_is_no_argument():
     _, (da, db) = program(lambda a, b: a * b, (0, 1))(a, b)
     assert da is not b
     assert db is not a
-
-
-@pytest.mark.parametrize("f", [lambda x: 1 / np.linalg.norm(x), lambda x: x.mean() / x.std()])
-def test_numbers_of_arrays_divide_by_zero_as_nodes_do(f):
-    with np.errstate(all="ignore"):
-        got, expected = program(f)(np.zeros(3)), value_and_grad(f)(np.zeros(3))
-    for x, y in zip(got, expected, strict=True):
-        np.testing.assert_array_equal(x, y)
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda w, k: (w * +k).sum(),
-        lambda w, k: (w * (k << 1)).sum(),
-        lambda w, k: (w * (9 >> k)).sum(),
-        lambda w, k: (w * divmod(k, 2)[1]).sum(),
-        lambda w, k: (w * divmod(7, k)[0]).sum(),
-    ],
-)
-def test_every_operator_on_data(f):
-    w, k = np.array([1.0, -2.0, 0.5]), np.array([1, 2, 3])
-    (value, dw), (expected, de) = program(f)(w, k), value_and_grad(f)(w, k)
-    assert value == expected
-    assert (dw == de).all()
-
-
-@pytest.mark.parametrize("rest", [lambda a, b: b[:-1], lambda a, b: a[np.arange(2)]])
-def test_the_rest_of_another_array_behind_an_end_is_no_roll(rest):
-    a, b = np.arange(3.0), np.array([5.0, 7.0, 11.0])
-
-    def f(p, a, b):
-        return (p[:1] * a[-1:]).sum() + (p[1:] * rest(a, b)).sum()
-
-    step = program(f)
-    np.testing.assert_array_equal(step(np.ones(3), a, b)[1], value_and_grad(f)(np.ones(3), a, b)[1])
-
-
-def test_the_gradient_of_roll_is_a_roll():
-    step = program(lambda p: sum(((np.roll(p, -1, axis=i) - p) ** 2).sum() for i in (0, 1)))
-    p = np.random.default_rng(0).normal(size=(3, 4))
-    np.testing.assert_allclose(step(p)[1], value_and_grad(step.__wrapped__)(p)[1], 1e-12)
-    assert step.source.count("np.roll") == 4
-    assert "np.zeros" not in step.source

@@ -1,0 +1,132 @@
+"""What a program takes, and what it refuses with words."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+from chaingrad import program, value_and_grad
+from chaingrad.rules import TracingError
+
+X = np.random.default_rng(0).standard_normal((4, 3))
+W = np.array([0.5, -1.0, 2.0])
+
+
+def iterated(x, count):
+    for _ in range(count):
+        x = np.sin(x) * x
+    return x
+
+
+def squares(x):
+    return (x * x).sum()
+
+
+@pytest.mark.parametrize("name", ["inv", "cholesky", "det", "eigvalsh"])
+def test_matrix_functions_of_data_are_called(name):
+    def loss(w, X):
+        return (w * getattr(np.linalg, name)(X.T @ X)).sum()
+
+    step = program(loss)
+    for got, expected in zip(step(W, X), value_and_grad(loss)(W, X), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+    assert f"np.linalg.{name}(X.T @ X)" in step.source
+
+
+def test_each_result_of_a_matrix_function_is_called_for():
+    def loss(w, X):
+        values, vectors = np.linalg.eigh(X.T @ X)
+        return (w * (vectors @ values)).sum()
+
+    step = program(loss)
+    np.testing.assert_allclose(step(W, X)[1], value_and_grad(loss)(W, X)[1], rtol=1e-12)
+    assert step.source.count("np.linalg.eigh(") == 2
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (lambda X: np.unique(X), "np.unique is not written down: compute it outside"),
+        (lambda X: X.std(axis=0), "np.std is not written down"),
+        (lambda X: np.sum(X, where=X > 0), "np.sum with these arguments is not written down"),
+        (lambda X: np.maximum.accumulate(X)[0], "np.maximum with accumulate"),
+        (lambda X: np.eye(4)[X[0] > 0], "make a plain array of|select entries by a mask"),
+        (lambda X: iterated(X, 300), "more than the 200 that a person reads. Write it on arrays"),
+        (lambda X: iterated(X, 10_000), "more than the 200"),
+        (lambda X: X * np.random.normal(), "draws random numbers"),  # noqa: NPY002
+    ],
+)
+def test_what_cannot_be_written_down_is_refused(data, message):
+    with pytest.raises(TracingError, match=message):
+        program(lambda w, X: (w * data(X)).sum())(W, X)
+
+
+def test_nodes_are_no_data():
+    with pytest.raises(TypeError, match=r"np\.quantile of a node has no derivative"):
+        program(lambda w: np.quantile(w, 0.5) * w.sum())(W)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [range(1, 4), [1, 2, 3], [1.0, 2.0, 3.0], torch.tensor([1.0, 2.0, 3.0]),
+     np.arange(1.0, 4.0).view(np.memmap)],
+)  # fmt: skip
+def test_what_stands_for_an_array_is_one(numbers):
+    step = program(squares)
+    for _ in range(2):
+        value, slope = step(numbers)
+        assert value == 14.0
+        assert slope.tolist() == [2.0, 4.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        (np.ma.masked_array([1.0, 2.0], [True, False]), r"x\.filled"),
+        (iter([1.0, 2.0]), "used up by the first call"),
+        ({"w": 1.0}, "an argument of its own"),
+        ([np.ones(2), np.ones(3)], "an argument of its own"),
+    ],
+)
+def test_what_stands_for_none_is_refused(numbers, message):
+    with pytest.raises(TypeError, match=message):
+        program(squares)(numbers)
+
+
+def test_no_entries_may_be_picked():
+    assert program(lambda v: v[[]].sum() + v.sum())(W)[0] == W.sum()
+
+
+def test_lists_of_whole_numbers_belong_to_the_program():
+    step = program(lambda x, shape: (x.reshape(*shape)[0] ** 2).sum())
+    assert step(np.arange(6.0), [2, 3])[0] == 5.0
+    assert step(np.arange(6.0), [3, 2])[0] == 1.0
+
+
+def test_a_program_may_be_pickled():
+    step = pickle.loads(pickle.dumps(program(squares)))
+    assert step(3.0) == (9.0, 6.0)
+
+
+def test_whole_numbers_that_change_are_told_of():
+    step = program(lambda x, t: x * x * t)
+    for t in range(9):
+        step(2.0, t)
+    with pytest.warns(UserWarning, match="pass a number that changes as a float"):
+        step(2.0, 9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for t in range(10, 30):
+            step(2.0, t)
+
+
+def test_constants_show_their_value():
+    step = program(lambda x: x[0] + np.exp(x[1]))
+    step(W)
+    assert "dx = np.array([1.0, z1, 0.0])" in step.source or "dx[0] = 1.0" in step.source
+    weights = np.array([1.0, 2.0, 3.0])
+    step = program(lambda x: (x * weights).sum() ** 2)
+    assert "    c1 = np.array([1.0, 2.0, 3.0])\n" in step.trace(W).source
+    assert "np.eye(3)" in program(lambda x: (x @ np.eye(3)).sum() ** 2).trace(W).source
