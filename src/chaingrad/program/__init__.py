@@ -26,7 +26,7 @@ from chaingrad.program.checking import compare
 from chaingrad.program.equations import Equations
 from chaingrad.program.tape import Recorded
 from chaingrad.program.tracing import Passes, is_comparing, tracing, without_randomness
-from chaingrad.program.words import Result, Trace, put_into_words
+from chaingrad.program.words import Trace, put_into_words
 from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
@@ -186,8 +186,9 @@ class Program:
             given = [met.tape.input(x) if arguments.is_input(x) else copy(x) for x in args]
             passes = Passes()
             with without_randomness(self._f), modes.watching(passes):
-                result = Result(self._on_nodes(given), self._argnums, by)
-            trace = put_into_words(self._f, met, passes, given, result)
+                result = self._on_nodes(given)
+            positions = None if self._argnums is None else by
+            trace = put_into_words(self._f, met, passes.adjoints, given, result, positions)
         if lines:
             met.settle()
         else:  # its nodes would keep their values alive

@@ -6,7 +6,6 @@ adding such arrays up takes a new array of the size of x for every part. A perso
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,25 +15,10 @@ from chaingrad.program.tape import Recorded
 Term = tuple[int, Recorded]  # a sign, and what is added with it
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A part of an array and how many operands say where it lies.
-
-    Attributes:
-        index: with slots for these operands.
-        parts: how many they are.
-        sign: 1 to add it, -1 to subtract it.
-    """
-
-    index: Any
-    parts: int
-    sign: int
-
-
 def assemble(
     values: Sequence[Recorded], outputs: Iterable[Recorded], whole: Container[Any]
 ) -> None:
-    """Turn each sum with scattered terms into one operation, "assemble".
+    """Turn each sum with scattered terms into one operation, "assemble", and these into "part"s.
 
     Args:
         values: in the order in which they are computed.
@@ -46,13 +30,16 @@ def assemble(
         uses.update(x.args)
     inner: set[Recorded] = set()
     for x in reversed(values):
-        if x.op in ("add", "subtract") and x.shape and x not in inner:
-            terms = _terms(x, uses, whole, inner)
-            terms = [(sign, _scattered(y, uses)) for sign, y in terms]
-            scattered = [(s, y) for s, y in terms if _is_piece(y, x, uses, whole)]
-            dense = [(s, y) for s, y in terms if not _is_piece(y, x, uses, whole)]
-            if scattered:
-                _rewrite(x, dense, scattered)
+        if x.op not in ("add", "subtract") or not x.shape or x in inner:
+            continue
+        terms = [(sign, _scattered(y, uses)) for sign, y in _terms(x, uses, whole, inner)]
+        for _, y in terms:
+            if y.op == "scatter" and uses[y] == 1 and y not in whole and _are_alike(x, y):
+                y.op = "part"
+        if any(y.op == "part" for _, y in terms):
+            terms.sort(key=lambda term: _rank(term[0], term[1], x))
+            x.op, x.args = "assemble", tuple(y for _, y in terms)
+            x.options = (("signs", tuple(sign for sign, _ in terms)),)
 
 
 def _terms(
@@ -63,8 +50,7 @@ def _terms(
     stack: list[Term] = [(1, top)]
     while stack:
         sign, x = stack.pop()
-        alike = x.shape == top.shape and x.dtype == top.dtype
-        within = x is top or (uses[x] == 1 and alike and x not in whole)
+        within = x is top or (uses[x] == 1 and _are_alike(x, top) and x not in whole)
         if x.op not in ("add", "subtract") or not within:
             found.append((sign, x))
             continue
@@ -75,52 +61,37 @@ def _terms(
     return found
 
 
+def _rank(sign: int, y: Recorded, whole: Recorded) -> tuple[bool, bool, int]:
+    """Return what puts an array to begin with before numbers, and parts behind."""
+    is_part = y.op == "part"
+    return is_part, y.shape != whole.shape, 0 if is_part else -sign
+
+
+def _are_alike(x: Recorded, y: Recorded) -> bool:
+    return (x.shape, x.dtype) == (y.shape, y.dtype)
+
+
 def _scattered(x: Recorded, uses: Counter[Recorded]) -> Recorded:
     """Return a constant of zeros but for one entry as that entry, put into its place."""
     if x.op != "constant" or not x.shape or np.count_nonzero(x.example) != 1:
         return x
-    (place,) = np.argwhere(x.example).tolist()
-    index = place[0] if len(place) == 1 else tuple(place)
-    entry = x.example[tuple(place)]
-    entry = float(entry) if x.dtype == np.float64 else entry
+    [place] = map(tuple, np.argwhere(x.example).tolist())
+    entry = x.example[place]
+    constant = x.tape.constant(float(entry) if x.dtype == np.float64 else entry)
+    index = place[0] if len(place) == 1 else place
     options = (("index", index), ("shape", x.shape), ("dtype", x.dtype))
-    piece = Recorded(x.tape, "scatter", (x.tape.constant(entry),), options, x.example)
+    piece = Recorded(x.tape, "scatter", (constant,), options, x.example)
     uses[piece] += 1
     return piece
 
 
-def _is_piece(x: Recorded, top: Recorded, uses: Counter[Recorded], whole: Container[Any]) -> bool:
-    return (
-        x.op == "scatter"
-        and uses[x] == 1
-        and x not in whole
-        and (x.shape, x.dtype) == (top.shape, top.dtype)
-    )
-
-
-def _rewrite(x: Recorded, dense: Sequence[Term], scattered: Sequence[Term]) -> None:
-    """Let ``x`` be made of an array of its shape, if there is one, and of what goes into that."""
-    base = sorted(dense, key=lambda term: (term[1].shape != x.shape, -term[0]))
-    pieces = tuple(Piece(y.option("index"), len(y.args) - 1, sign) for sign, y in scattered)
-    x.op = "assemble"
-    x.options = (("base", tuple(sign for sign, _ in base)), ("pieces", pieces))
-    x.args = (*(y for _, y in base), *(z for _, y in scattered for z in y.args))
-
-
-def taken_apart(
-    x: Recorded,
-) -> tuple[list[Term], list[tuple[Piece, Recorded, Sequence[Recorded]]]]:
-    """Return what an array begins with, and its pieces: what goes there, and the index's parts."""
+def taken_apart(x: Recorded) -> tuple[list[Term], list[Term]]:
+    """Return what an array begins with, and its parts."""
     if x.op == "scatter":
-        return [], [(Piece(x.option("index"), len(x.args) - 1, 1), x.args[0], x.args[1:])]
-    signs, rest = x.option("base"), list(x.args)
-    base = [(sign, rest.pop(0)) for sign in signs]
-    pieces: list[tuple[Piece, Recorded, Sequence[Recorded]]] = []
-    for piece in x.option("pieces"):
-        a, *parts = rest[: 1 + piece.parts]
-        del rest[: 1 + piece.parts]
-        pieces.append((piece, a, parts))
-    return base, pieces
+        return [], [(1, x)]
+    terms = list(zip(x.option("signs"), x.args, strict=True))
+    base = [(sign, y) for sign, y in terms if y.op != "part"]
+    return base, terms[len(base) :]
 
 
 def lie_apart(shape: tuple[int, ...], indices: Iterable[Any]) -> bool:

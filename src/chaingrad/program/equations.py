@@ -15,6 +15,7 @@ from chaingrad.program.source import (
     UNARY,
     Line,
     Writer,
+    new_axis,
     signed,
 )
 from chaingrad.program.tape import Recorded
@@ -105,7 +106,7 @@ class _Formulas:
         if op in _FORMS:
             form, binds = _FORMS[op]
             return form.format(*(self._operand(y, CHOICE) for y in args)), binds
-        index = self.writer.index(x) if op == "getitem" else self.writer.new_axis(x)
+        index = self.writer.index(x) if op == "getitem" else new_axis(x)
         if index:
             index = index.replace("_", r"\_")
             return rf"{self._operand(args[0], ATOM)}\left[\texttt{{{index}}}\right]", ATOM
@@ -157,12 +158,12 @@ class _Formulas:
 
     def _assembled(self, x: Recorded) -> tuple[str, int]:
         """Write the sum that it is, each part at its index."""
-        base, pieces = taken_apart(x)
+        base, parts = taken_apart(x)
         terms = [(sign, self._operand(y, PLUS + (sign < 0))) for sign, y in base]
-        for piece, a, parts in pieces:
-            index = self.writer.filled_index(piece.index, parts).replace("_", r"\_")
+        for sign, y in parts:
+            index = self.writer.index(y).replace("_", r"\_")
             said = rf"\operatorname{{scatter}}_{{\texttt{{{index}}}}}"
-            terms.append((piece.sign, rf"{said}\left({self._operand(a, CHOICE)}\right)"))
+            terms.append((sign, rf"{said}\left({self._operand(y.args[0], CHOICE)}\right)"))
         text = "".join(f" {'+' if sign > 0 else '-'} {said}" for sign, said in terms) or "0"
         return text.removeprefix(" + ").removeprefix(" "), PLUS
 

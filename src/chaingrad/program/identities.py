@@ -16,7 +16,6 @@ import numpy as np
 from chaingrad.program.tape import ELEMENTWISE, Recorded, Tape, computed
 
 Found = Recorded | None
-_REDUCTIONS = {"sum", "mean", "max", "min"}
 Identity = Callable[[Tape, Sequence[Recorded], dict[str, Any], Any], Found]
 
 
@@ -37,11 +36,7 @@ def _without_repeats(
     op: str, tape: Tape, args: Sequence[Recorded], options: dict[str, Any], example: Any
 ) -> Found:
     """Drop broadcasts that NumPy does by itself, or that can come after the operation."""
-    inner = before = [x.args[0] if x.op in ("broadcast_to", "full") else x for x in args]
-    longest = max(x.ndim for x in inner)
-    inner = [_without_new_axes(x) if x.ndim == longest else x for x in inner]
-    if max(x.ndim for x in inner) < longest:  # somebody's axes must be there
-        inner = before
+    inner = [x.args[0] if x.op in ("broadcast_to", "full") else x for x in args]
     if all(x is y for x, y in zip(inner, args, strict=True)):
         return None
     smaller = computed(op, [x.example for x in inner], options)
@@ -54,17 +49,6 @@ def _without_repeats(
     if np.shape(smaller) == np.shape(example):
         return out
     return tape.add("broadcast_to", (out,), shape=np.shape(example))
-
-
-def _without_new_axes(x: Recorded) -> Recorded:
-    """Return the array of which ``x`` has only more axes in front, of size 1."""
-    if x.op in _REDUCTIONS and x.option("keepdims"):
-        less = np.shape(computed(x.op, [x.args[0].example], {"axis": x.option("axis")}))
-        if x.shape == (1,) * (x.ndim - len(less)) + less:
-            return x.tape.add(x.op, x.args, axis=x.option("axis"), keepdims=False)
-    if x.op != "reshape" or (more := x.ndim - x.args[0].ndim) <= 0:
-        return x
-    return x.args[0] if x.shape == (1,) * more + x.args[0].shape else x
 
 
 def _number(x: Recorded) -> float | None:

@@ -21,7 +21,6 @@ from chaingrad.program.tape import (
     may_repeat,
     reached,
 )
-from chaingrad.rules import TracingError
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
 FEW = 12  # entries of an array that is written out
@@ -46,20 +45,8 @@ _OF_MATH = {name: name for name in (
     "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "hypot", "sin", "cos", "tan", "sinh",
     "cosh", "tanh", "isinf", "isnan", "isfinite")}  # fmt: skip
 _OF_MATH |= {f"arc{x}": f"a{x}" for x in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")}
-_HELPERS = {
-    "sign": "def sign(x):\n    return float((x > 0) - (x < 0)) if x == x else x",
-    "maximum": "def maximum(a, b):\n    return a if a >= b or a != a else b",
-    "minimum": "def minimum(a, b):\n    return a if a <= b or a != a else b",
-    "logaddexp": (
-        "def logaddexp(a, b):\n"
-        "    return a if a == b == -math.inf else max(a, b) + math.log1p(math.exp(-abs(a - b)))"
-    ),
-    "erf": "def erf(x):\n    return np.frompyfunc(math.erf, 1, 1)(x).astype(x.dtype)",
-}
-
-
 MADE = {"scatter", "assemble"}  # what is no part of a longer expression
-USED = {"np", "math", "abs", "float", "max", "min", *_HELPERS}  # names that a source reads
+USED = {"np", "math", "abs", "float", "max", "min"}  # names that a source reads
 
 
 def _shown(x: Recorded) -> list[Recorded]:
@@ -165,16 +152,11 @@ class Writer:
         self.name: dict[Recorded, str] = dict(inputs)
         self.constants: dict[str, np.ndarray] = {}
         self.shown: list[str] = []
-        self._helpers: dict[str, None] = {}
         self.lines: list[Line] = []
         self._texts: dict[Recorded, tuple[str, int]] = {}
         self._uses = Counter(self.outputs)
         for x in self.values:
             self._uses.update(x.args)
-        self.twins = self._find_twins()
-        for twin, earlier in self.twins.items():  # made of that, not of what that is made of
-            self._uses.update([earlier])
-            self._uses.subtract(twin.args)
         self._exact = {x.dtype for x in self.values if x.is_array and x.dtype.kind == "f"} <= {
             np.dtype(np.float64)
         }
@@ -190,23 +172,6 @@ class Writer:
         self._write(self.order[:first])
         self.forward, self._is_back = len(self.lines), True
         self._write(self.order[first:])
-
-    def _find_twins(self) -> dict[Recorded, Recorded]:
-        """Map each reduction to an earlier one that differs in whether it keeps its axes."""
-        found: dict[Any, Recorded] = {}
-        twins = {}
-        for x in self.values:
-            if x.op in _METHODS and x.shape:
-                axis = x.option("axis")
-                first = found.setdefault((x.op, x.args[0].place, axis), x)
-                if first is not x and x.size == first.size:
-                    twins[x] = first
-        return twins
-
-    @property
-    def helpers(self) -> list[str]:
-        """The functions that neither ``math`` nor NumPy has."""
-        return [_HELPERS[name] for name in self._helpers]
 
     @property
     def read(self) -> set[Recorded]:
@@ -229,7 +194,7 @@ class Writer:
 
     def _is_trivial(self, x: Recorded) -> bool:
         """Return whether ``x`` is written out wherever it is used."""
-        if x.op in ("input", "constant"):
+        if x.op in ("input", "constant", "part"):
             return True
         if x.op == "float":
             y = x.args[0]
@@ -239,14 +204,8 @@ class Writer:
         cheap = (x.op == "transpose" and x.option("axes") is None) or (
             x.op == "getitem" and len(x.args) == 1 and isinstance(x.option("index"), int)
         )
-        before = self._reshaped(x)
-        if before is not None and _new_axis(before, x):
-            return before in self.name or self._is_trivial(before)
+        cheap = cheap or bool(new_axis(x))
         return cheap and (x.args[0] in self.name or self._is_trivial(x.args[0]))
-
-    def _reshaped(self, x: Recorded) -> Recorded | None:
-        """Return what ``x`` is written as another shape of, if it is."""
-        return self.twins.get(x, x.args[0] if x.op == "reshape" else None)
 
     def _bare(self, x: Recorded) -> Recorded:
         while x.op == "float" and not self._needs_float(x):
@@ -340,9 +299,9 @@ class Writer:
             if op == "negative" and self._bare(args[0]).op in ("multiply", "divide"):
                 binds = TIMES  # -(x * y) is (-x) * y, to the bit
             return f"{sign}{self.operand(args[0], binds)}", binds
-        said = self._say_reshape if x in self.twins else getattr(self, f"_say_{op}", None)
+        said = getattr(self, f"_say_{op}", None)
         if said:
-            return said(x)
+            return said(x)  # type: ignore[no-any-return]
         if factors := self.summed_product(x):
             a, b = factors
             if a.ndim == 1:
@@ -353,8 +312,11 @@ class Writer:
             words += ["keepdims=True"] if x.option("keepdims") else []
             return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
         listed = self._beside_arrays(x) if op in ELEMENTWISE else self.listed(args)
-        if self.plain or (op in _OF_MATH and self._widens(x)):
-            return self._of_numbers(op, args, listed), ATOM
+        if op in _OF_MATH and (self.plain or self._widens(x)):
+            return f"math.{_OF_MATH[op]}({listed})", ATOM
+        if self.plain and op in ("maximum", "minimum") and args[1].is_constant:
+            # the first, if it is nan; and a float in any case
+            return f"{op[:3]}({self.operand(args[0], CHOICE)}, {float(args[1].example)!r})", ATOM
         options = [(key, value) for key, value in x.options if value is not None and key != "item"]
         listed += "".join(f", {key}={value!r}" for key, value in options)
         item = x.option("item")
@@ -400,25 +362,14 @@ class Writer:
         exact = type(a.example)(1.0 / count) == a.example and count <= np.finfo(b.dtype).max
         return count if exact and (not a.is_array or _is_written_bare(a, b)) else 0
 
-    def _of_numbers(self, op: str, args: Sequence[Recorded], listed: str) -> str:
-        if op in _OF_MATH:
-            return f"math.{_OF_MATH[op]}({listed})"
-        if op not in _HELPERS:
-            raise TracingError(f"program: np.{op} of plain numbers is not written down")
-        if op in ("maximum", "minimum") and args[1].is_constant:
-            # the first, if it is nan; and a float in any case
-            return f"{op[:3]}({self.operand(args[0], CHOICE)}, {float(args[1].example)!r})"
-        self._helpers[op] = None
-        return f"{op}({listed})"
-
     def _say_absolute(self, x: Recorded) -> tuple[str, int]:
         return f"abs({self.operand(x.args[0], CHOICE)})", ATOM
 
     def _say_erf(self, x: Recorded) -> tuple[str, int]:
         if not x.is_array:
             return f"math.erf({self.operand(x.args[0], CHOICE)})", ATOM
-        self._helpers["erf"] = None
-        return f"erf({self.operand(x.args[0], CHOICE)})", ATOM
+        inner = self.operand(x.args[0], CHOICE)
+        return f"np.frompyfunc(math.erf, 1, 1)({inner}).astype(np.{x.dtype.name})", ATOM
 
     def _say_power(self, x: Recorded) -> tuple[str, int]:
         base, exponent = x.args
@@ -451,14 +402,9 @@ class Writer:
         axes = x.option("axes")
         return (f"{inner}.transpose{tuple(axes)}" if axes else f"{inner}.T"), ATOM
 
-    def new_axis(self, x: Recorded) -> str:
-        """Write the index that makes ``x`` of a vector, "" if it is made in another way."""
-        before = self._reshaped(x)
-        return "" if before is None else _new_axis(before, x)
-
     def _say_reshape(self, x: Recorded) -> tuple[str, int]:
-        inner = self.operand(self.twins.get(x, x.args[0]), ATOM)
-        if index := self.new_axis(x):
+        inner = self.operand(x.args[0], ATOM)
+        if index := new_axis(x):
             return f"{inner}[{index}]", ATOM
         shape = str(x.shape) if len(x.shape) > 1 else f"({x.shape[0] if x.shape else '()'})"
         return f"{inner}.reshape{shape}", ATOM
@@ -492,25 +438,15 @@ class Writer:
 
     def _say_einsum(self, x: Recorded) -> tuple[str, int]:
         subscripts = x.option("subscripts")
-        letters = subscripts.split("->")[0].replace(",", "")
-        sizes = [n for y in x.args for n in y.shape]
-        words = ""
-        if len(x.args) > 1 and "." not in letters:
-            work = math.prod(dict(zip(letters, sizes, strict=True)).values())
-            # a product of large matrices is worth looking for, which takes some 20 µs
-            words = ", optimize=True" if work > 30_000 else ""
-        return f'np.einsum("{subscripts}", {self.listed(x.args)}{words})', ATOM
+        return f'np.einsum("{subscripts}", {self.listed(x.args)})', ATOM
 
     def _say_getitem(self, x: Recorded) -> tuple[str, int]:
         return f"{self.operand(x.args[0], ATOM)}[{self.index(x)}]", ATOM
 
     def index(self, x: Recorded) -> str:
         """Write the index of an operation on its first operand."""
-        return self.filled_index(x.option("index"), x.args[1:])
-
-    def filled_index(self, index: Any, parts: Sequence[Recorded]) -> str:
-        """Write an index with these operands in its slots."""
-        texts = [self.operand(y, CHOICE) for y in parts]
+        index = x.option("index")
+        texts = [self.operand(y, CHOICE) for y in x.args[1:]]
 
         def part(piece: Any) -> str:
             if isinstance(piece, Slot):
@@ -529,13 +465,13 @@ class Writer:
 
     def _made(self, x: Recorded, name: str) -> str:
         """Write the statements that make an array and put its parts where they belong."""
-        base, pieces = taken_apart(x)
+        base, scattered = taken_apart(x)
         parts: dict[str, _ArrayPart] = {}
-        for piece, a, operands in pieces:
-            index = self.filled_index(piece.index, operands)
-            repeats = may_repeat([y.example for y in operands]) and not _are_distinct(operands)
-            part = parts.setdefault(index, _ArrayPart(index, piece.index, repeats, []))
-            part.terms.append((piece.sign, a))
+        for sign, y in scattered:
+            a, *operands = y.args
+            repeats = may_repeat([z.example for z in operands]) and not _are_distinct(operands)
+            part = _ArrayPart(self.index(y), y.option("index"), repeats, [])
+            parts.setdefault(part.index, part).terms.append((sign, a))
         given = list(parts.values())
         if base:
             lines = self._base(x, name, base)
@@ -543,7 +479,7 @@ class Writer:
             return rows
         else:
             lines = [f"{name} = np.zeros({_size(x.shape)}{_named_dtype(x.dtype)})"]
-        apart = not any(piece.parts for piece, *_ in pieces)
+        apart = all(len(y.args) == 1 for _, y in scattered)
         apart = apart and lie_apart(x.shape, (part.template for part in given))
         for i, part in enumerate(given):
             is_more = bool(base or (i and not apart))
@@ -702,11 +638,11 @@ def signed(sign: str, text: str, x: Recorded) -> str:
     return f"{sign} {text}"
 
 
-def _new_axis(x: Recorded, y: Recorded) -> str:
-    """Write the index that makes the column or row ``y`` of the vector ``x``, "" if it is none."""
-    if x.ndim != 1 or y.ndim != 2 or y.size != x.size or 1 not in y.shape:
+def new_axis(x: Recorded) -> str:
+    """Write the index that makes the column or row ``x`` of a vector, "" if it is none."""
+    if x.op != "reshape" or x.args[0].ndim != 1 or x.ndim != 2 or 1 not in x.shape:
         return ""
-    return ":, None" if y.shape[1] == 1 else "None, :"
+    return ":, None" if x.shape[1] == 1 else "None, :"
 
 
 def _are_distinct(parts: Sequence[Recorded]) -> bool:
@@ -744,9 +680,8 @@ def fresh(writer: Writer) -> Callable[[Recorded], str]:
             taken.add(x)
             return text if is_new else f"{text}.copy()"
         base = memory_of(x)
-        # one entry in many places
-        unsure = x in writer.twins or any(y.op == "broadcast_to" for y in _shown(x))
-        known = base.op in ("input", "constant") or base in taken or unsure
+        repeats = any(y.op == "broadcast_to" for y in _shown(x))  # one entry in many places
+        known = base.op in ("input", "constant") or base in taken or repeats
         taken.add(base)
         return f"{writer.operand(x, ATOM)}.copy()" if known else text
 

@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import CodeType, FunctionType, MethodType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -154,9 +154,11 @@ def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
     """Refuse random draws within the block, since they would be the same at each call.
 
     It shows by a generator of `random` or NumPy, within reach of ``f``, that has moved, or by one
-    that is made without a seed.
+    that is made without a seed. Where other threads run, they may have moved NumPy's own: then only
+    the comparison with nodes can tell.
     """
-    states = [(source, _state(source)) for source in _sources(f)]
+    shared = [] if threading.active_count() > 1 else [np.random.mtrand._rand]
+    states = [(source, _state(source)) for source in (*shared, *_generators(f))]
     drawn: list[Any] = []
 
     def watch(frame: Any, event: str, function: Any) -> None:
@@ -167,13 +169,11 @@ def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
             drawn.append(function)
 
     profiler = sys.getprofile()
-    if profiler is None:
-        sys.setprofile(watch)
+    sys.setprofile(profiler or watch)
     try:
         yield
     finally:
-        if profiler is None:
-            sys.setprofile(None)
+        sys.setprofile(profiler)
     if drawn or any(_state(source) != state for source, state in states):
         raise TracingError(
             "program: the function draws random numbers, which would be the same at each call: "
@@ -181,12 +181,9 @@ def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
         )
 
 
-_GENERATORS = (np.random.Generator, np.random.RandomState)
-
-
-def _sources(f: Callable[..., Any]) -> list[Any]:
-    """List NumPy's generators: its own, and those that ``f`` refers to."""
-    found: list[Any] = [np.random.mtrand._rand]
+def _generators(f: Callable[..., Any]) -> list[Any]:
+    """List NumPy's generators that ``f`` refers to, itself or by what it refers to."""
+    found: list[Any] = []
     seen: set[int] = set()
     stack: list[Any] = [f]
     while stack:
@@ -194,32 +191,41 @@ def _sources(f: Callable[..., Any]) -> list[Any]:
         if id(x) in seen or isinstance(x, type | ModuleType | str | ndarray | Node | Recorded):
             continue
         seen.add(id(x))
-        if isinstance(x, _GENERATORS):
+        if isinstance(x, np.random.Generator | np.random.RandomState):
             found.append(x)
         elif isinstance(x, FunctionType):
-            cells = [cell.cell_contents for cell in x.__closure__ or () if _is_filled(cell)]
-            named = [x.__globals__[name] for name in x.__code__.co_names if name in x.__globals__]
-            stack += [*cells, *named, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
-            within = [c for c in x.__code__.co_consts if isinstance(c, CodeType)]
-            stack += [FunctionType(c, x.__globals__) for c in within if not c.co_freevars]
-        elif isinstance(x, MethodType):
-            stack += [x.__self__, x.__func__]
-        elif isinstance(x, dict):
-            stack += x.values()
-        elif isinstance(x, list | tuple | set):
-            stack += x
-        else:
-            stack.append(getattr(x, "__dict__", None))
+            stack += [x.__globals__.get(name) for name in _names(x.__code__)]
+            stack += [x.__closure__, x.__defaults__, x.__kwdefaults__]
+        elif isinstance(x, dict | list | tuple | set):
+            stack += x.values() if isinstance(x, dict) else x
+        else:  # a cell, a method, a partial function, an object that is called or has generators
+            parts = (
+                "__self__",
+                "__func__",
+                "func",
+                "args",
+                "keywords",
+                "cell_contents",
+                "__dict__",
+            )
+            stack += [part for name in parts if (part := _part(x, name)) is not None]
             stack.append(type(x).__dict__.get("__call__"))
     return found
 
 
-def _is_filled(cell: Any) -> bool:
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the names that code reads, that of functions within it, too."""
+    yield from code.co_names
+    for within in code.co_consts:
+        if isinstance(within, CodeType):
+            yield from _names(within)
+
+
+def _part(x: Any, name: str) -> Any:
     try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
+        return getattr(x, name, None)
+    except ValueError:  # of a cell that is empty as yet
+        return None
 
 
 def _state(source: Any) -> str:

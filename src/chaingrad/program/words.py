@@ -2,7 +2,7 @@
 
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from chaingrad.program.assembly import assemble
 from chaingrad.program.equations import Equations, equations
 from chaingrad.program.source import USED, Names, Writer, fresh, indented
 from chaingrad.program.tape import Recorded, reached
-from chaingrad.program.tracing import Met, Passes
+from chaingrad.program.tracing import Met
 from chaingrad.rules import TracingError, value
 
 MOST = 200  # statements of a program
@@ -61,62 +61,29 @@ class TracedLine:
     differentiates: tuple[Node, ...]
 
 
-class Result:
-    """What a function gave: itself, or its value and gradients.
-
-    Args:
-        given: by it.
-        argnums: None if it is all that the function gives, and not its value and gradients.
-        by: the positions of the arguments that are differentiated by.
-    """
-
-    def __init__(self, given: Any, argnums: Any, by: Sequence[int]) -> None:
-        self.differentiated = argnums is not None
-        self.answer: Any = given[0] if self.differentiated else given
-        self.gradients: Any = given[1] if self.differentiated else None
-        self._by, self._several = by, isinstance(argnums, Sequence)
-
-    @property
-    def like(self) -> Any:
-        """All of it, in the containers in which it is given."""
-        return (self.answer, self.gradients) if self.differentiated else self.answer
-
-    def lift(self, lifted: Callable[[Any], Any]) -> None:
-        self.answer = mapped(self.answer, lifted)
-        self.gradients = mapped(self.gradients, lifted)
-
-    def pairs(self, given: Sequence[Any]) -> Iterator[tuple[Recorded, Recorded]]:
-        """Yield each value that is differentiated by, and the gradient."""
-        if not self.differentiated:
-            return
-        each = self.gradients if self._several else [self.gradients]
-        for i, g in zip(self._by, each, strict=True):
-            yield from zip(flat(given[i]), flat(g), strict=True)
-
-
 def put_into_words(
     f: Callable[..., Any],
     met: Met,
-    passes: Passes,
+    adjoints: dict[Recorded, list[Node]],
     given: Sequence[Any],
-    result: Result,
+    result: Any,
+    by: Sequence[int] | None,
 ) -> Trace:
     """Write down what ``f`` did when we called it with ``given``.
 
+    Args:
+        f: the function; its name and those of its arguments go into the source.
+        met: what it met while it was traced.
+        adjoints: the nodes that each value is the adjoint of.
+        given: the arguments.
+        result: what is to be given: that of ``f``, or a value and gradients.
+        by: the positions of the arguments that the gradients belong to; None if there are none.
+
     Raises:
-        TracingError: there is something else in the result than numbers, arrays and containers.
+        TracingError: there is something else in the result than numbers, arrays and containers, or
+            it takes too many statements.
     """
-
-    def lifted(x: Any) -> Any:
-        x = value(x)
-        if isinstance(x, Recorded | str | bool) or x is None:
-            return x
-        if isinstance(x, int | float | np.generic | np.ndarray):
-            return met.tape.constant(x)
-        raise TracingError(f"program: f returns {type(x).__name__} {x!r:.40}, which is no number")
-
-    result.lift(lifted)
-    pairs = list(result.pairs(given))
+    result = mapped(result, lambda x: _lifted(met, x))
     names = Names(USED)
     heads = [names.of(name) for name in _parameters(f, len(given))]
     inputs = {x: head for x, head in zip(given, heads, strict=True) if isinstance(x, Recorded)}
@@ -126,23 +93,25 @@ def put_into_words(
     inputs |= {met.closure[node]: name for name, node in closure.items()}
     labels = {x.data: x.label for x in met.made if x.label and _is_computed(x.data)}
     results: dict[Recorded, str] = {}
-    if result.differentiated and isinstance(result.answer, Recorded):
-        results[result.answer] = labels.get(result.answer, "value")
-    for x, dx in pairs:
-        results.setdefault(dx, f"d{inputs[x]}")
-    outputs = [x for x in flat(result.like) if isinstance(x, Recorded)]
-    forward = [x for x in flat(result.answer) if isinstance(x, Recorded)]
-    adjoint_of = _owners(passes.adjoints, labels)
-    whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
+    if by is not None:
+        results[result[0]] = labels.get(result[0], "value")
+        for i, dx in zip(by, flat(result[1]), strict=True):
+            results.setdefault(dx, f"d{heads[i]}")
+    outputs, forward = (
+        [x for x in flat(given_back) if isinstance(x, Recorded)]
+        for given_back in (result, result if by is None else result[0])
+    )
     demanded = [x for x, _ in met.tape.demands]
-    computed = [x for x in reached([*outputs, *demanded]) if x.args]
-    _refuse_long(getattr(f, "__name__", "f"), len(computed) // PER_STATEMENT)
-    assemble(reached([*outputs, *demanded, *inputs]), [*outputs, *demanded], whole)
+    values = reached([*outputs, *demanded, *inputs])
+    _refuse_long(f, sum(bool(x.args) for x in values) // PER_STATEMENT)
+    adjoint_of = _owners(adjoints, labels)
+    whole = {*labels, *(g for g, x in adjoint_of.items() if x in labels or x in results)}
+    assemble(values, [*outputs, *demanded], whole)
     writer = Writer(inputs, outputs, forward, labels, adjoint_of, results, met.tape.demands)
+    _refuse_long(f, sum(str(line).count("\n") + 1 for line in writer.lines))
     closure = {name: x for name, x in closure.items() if met.closure[x] in writer.read}
-    source, name = _module(f, writer, [*heads, *closure], result)
-    _refuse_long(name, sum(str(line).count("\n") + 1 for line in writer.lines))
-    formulas = equations(writer, next(iter(results.values())) if result.differentiated else "J")
+    source, name = _module(f, writer, [*heads, *closure], result, by is not None)
+    formulas = equations(writer, next(iter(results.values()), "J"))
     scope: dict[str, Any] = {}
     exec(compile(source, f"<program {name}>", "exec"), scope)
     return Trace(
@@ -150,13 +119,24 @@ def put_into_words(
         Equations("\n".join(filter(None, formulas))),
         closure,
         writer.constants,
-        _lines(writer, formulas, met, passes),
+        _lines(writer, formulas, met, adjoints),
         scope[name],
     )
 
 
-def _refuse_long(name: str, count: int) -> None:
+def _lifted(met: Met, x: Any) -> Any:
+    """Return a result as it is written: a recorded value, or what is no number."""
+    x = value(x)
+    if isinstance(x, Recorded | str | bool) or x is None:
+        return x
+    if isinstance(x, int | float | np.generic | np.ndarray):
+        return met.tape.constant(x)
+    raise TracingError(f"program: f returns {type(x).__name__} {x!r:.40}, which is no number")
+
+
+def _refuse_long(f: Callable[..., Any], count: int) -> None:
     if count > MOST:
+        name = getattr(f, "__name__", "f")
         raise TracingError(
             f"program: what {name} does takes {count:,} statements, more than the {MOST} that a "
             "person reads. Write it on arrays: one operation for all entries or all steps in the "
@@ -200,21 +180,22 @@ def _module(
     f: Callable[..., Any],
     writer: Writer,
     heads: Sequence[str],
-    result: Result,
+    result: Any,
+    differentiated: bool,
 ) -> tuple[str, str]:
     """Write the source, and return it with the name of its function."""
     words = fresh(writer)
-    returned = _text(result.like, words)
-    if isinstance(result.like, tuple) and len(result.like) > 1:
+    returned = _text(result, words)
+    if isinstance(result, tuple) and len(result) > 1:
         returned = returned[1:-1]
     name = getattr(f, "__name__", "")
     name = name if name.isidentifier() else "program"
     takes = [*heads, *writer.constants]
     lines = list(map(str, writer.lines))
-    if result.differentiated and 0 < writer.forward < len(lines):
+    if differentiated and 0 < writer.forward < len(lines):
         lines.insert(writer.forward, "")
     body = "\n".join([*writer.shown, *lines, f"return {returned}"])
-    parts = [*writer.helpers, f"def {name}({', '.join(takes)}):\n{indented(body)}"]
+    parts = [f"def {name}({', '.join(takes)}):\n{indented(body)}"]
     used = {"math.": "import math", "np.": "import numpy as np"}
     needed = [line for name, line in used.items() if any(name in part for part in parts)]
     if needed:
@@ -233,7 +214,10 @@ def _text(x: Any, words: Callable[[Recorded], str]) -> str:
 
 
 def _lines(
-    writer: Writer, formulas: Sequence[str], met: Met, passes: Passes
+    writer: Writer,
+    formulas: Sequence[str],
+    met: Met,
+    adjoints: dict[Recorded, list[Node]],
 ) -> tuple[TracedLine, ...]:
     holders: dict[Recorded, list[Node]] = {}
     for node in (*met.made, *met.closure):
@@ -244,7 +228,7 @@ def _lines(
             str(line),
             formula,
             tuple(node for x in line.within for node in holders.get(x, ())),
-            tuple(node for x in line.within for node in passes.adjoints.get(x, ())),
+            tuple(node for x in line.within for node in adjoints.get(x, ())),
         )
         for line, formula in zip(writer.lines, formulas, strict=True)
     )
