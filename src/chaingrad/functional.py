@@ -85,8 +85,8 @@ def value_and_grad(
         raise TypeError(
             f"grad takes a function and gives one: grad(f)(x); the first argument was {kind(f)}"
         )
-    one = isinstance(argnums, int | np.integer)
-    if not one and not isinstance(argnums, Sequence):
+    one = _is_position(argnums)
+    if not one and not (isinstance(argnums, Sequence) and all(map(_is_position, argnums))):
         raise TypeError(
             f"argnums must be a position or several, say grad(f, 0)(x); got {kind(argnums)}"
         )
@@ -273,8 +273,8 @@ def jacobian(f: Callable[[Any], Node], x: Any = ...) -> Any:
     blocks = []
     for i, leaf in enumerate(_tree.leaves(x)):
         block, whole = [row[i] for row in rows], shape + np.shape(rules.value(leaf))
-        is_node = isinstance(out, Node)
-        blocks.append(stack(block).reshape(whole) if is_node else np.reshape(block, whole))
+        join = stack if isinstance(out, Node) else np.stack if block else np.asarray
+        blocks.append(join(block).reshape(whole))
     return _tree.rebuilt(x, iter(blocks))
 
 
@@ -302,6 +302,10 @@ def _inner(gradients: Sequence[Any], along: Sequence[Any]) -> Any:
     """Compute the inner product of two lists of arrays."""
     products = [rules.sum_(g * v) for g, v in zip(gradients, along, strict=True)]
     return sum(products[1:], products[0])
+
+
+def _is_position(i: Any) -> bool:
+    return isinstance(i, int | np.integer)
 
 
 def _is_variable(x: Any) -> bool:

@@ -285,9 +285,13 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     """
     vectors = x.ndim == 1 if axis is None else np.ndim(axis) == 0
     if not (ord is None or (ord == 2 and vectors) or (ord == "fro" and not vectors)):
+        hint = {
+            1: "; for the sum of absolute values write np.abs(x).sum(axis=...)",
+            2: "; for the lengths of rows or columns name an axis, axis=",
+        }.get(ord, "")
         raise TypeError(
-            f"norm: ord={ord!r} has no derivative here, only the root of the sum of squares has; "
-            "for the sum of absolute values write np.abs(x).sum(axis=...), and name an axis, axis="
+            f"norm: ord={ord!r} has no derivative here, only the root of the sum of squares has"
+            + hint
         )
     return root_of_squares(x, axis, keepdims)
 

@@ -278,6 +278,7 @@ def test_an_argument_without_influence_has_gradient_zero():
         (lambda: grad(lambda x: x * 2)(np.ones(3)), ValueError, r"\(3,\): reduce"),
         (lambda: grad(lambda x: x.data)(1.0), TypeError, "must give a node"),
         (lambda: grad(lambda x: x, argnums=1)(1.0), ValueError, "argument 1"),
+        (lambda: grad(lambda x: x, argnums="x")(1.0), TypeError, "argnums must be a position"),
         (lambda: grad(lambda x: x)("a"), TypeError, "str"),
         (lambda: jvp(lambda x: x, [1.0], []), ValueError, "as many tangents"),
         (lambda: jvp(lambda x: x, [1.0], [np.ones(2)]), ValueError, "tangent 0"),

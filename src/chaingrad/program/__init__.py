@@ -168,7 +168,9 @@ class Program:
         written = self._traces.get(key)
         if written is None or not written.fits():
             written = self._traces[key] = self._write(args)
-            self._count(arguments.without_numbers(key))
+            self._count(
+                tuple([int if type(x) is int else form for x, form in zip(args, key, strict=True)])
+            )
         return written
 
     def _count(self, alike: Any) -> None:

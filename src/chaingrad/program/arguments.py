@@ -78,13 +78,6 @@ def is_input(x: Any) -> bool:
     return isinstance(x, ndarray | float | np.generic)
 
 
-def without_numbers(key: Any) -> Any:
-    """Return the form of arguments without the values of whole numbers."""
-    if isinstance(key, tuple):
-        return int if key[:1] == (int,) else tuple(map(without_numbers, key))
-    return key
-
-
 def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     """Rebuild lists and tuples with ``change`` applied to everything they hold."""
     if isinstance(x, list | tuple):

@@ -22,7 +22,8 @@ ndarray = np.ndarray
 Call = Callable[[Sequence[Any]], Any]
 _CHOOSING = {
     "where", "maximum", "minimum", "absolute", "sign", "less", "less_equal", "greater",
-    "greater_equal", "equal", "not_equal", "max", "min", "isfinite", "isinf", "isnan",
+    "greater_equal", "equal", "not_equal", "max", "min", "isfinite", "isinf", "isnan", "sort",
+    "argsort", "argmax", "argmin",
 }  # fmt: skip
 _REPEATS = 4  # where results differ
 _MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference

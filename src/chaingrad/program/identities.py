@@ -376,6 +376,16 @@ def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     return x.args[0].reshape(shape) if x.op == "reshape" else None
 
 
+def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """Choose by a condition that is settled."""
+    condition, top, other = args
+    condition = condition.args[0] if condition.op == "broadcast_to" else condition
+    if not condition.is_constant or condition.shape:
+        return None
+    chosen = top if condition.example else other
+    return chosen if _same(chosen, example) else None
+
+
 def _broadcast(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     return args[0] if args[0].shape == options["shape"] else None
 
@@ -408,5 +418,6 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "broadcast_to": (_broadcast,),
     "float": (_float,),
     "sum": (partial(_factor_of_sum, "sum"), _sum),
+    "where": (_where,),
     "mean": (_mean_of_products, partial(_factor_of_sum, "mean")),
 }  # fmt: skip

@@ -135,6 +135,7 @@ class Recorded(Symbol):
     __array__ = _refusing("make a plain array of")
     __setitem__ = _refusing("change entries of")
     item, tolist = _refusing("call item() on"), _refusing("call tolist() on")
+    sort = _refusing("call sort() on")
 
     # --- operations -----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from chaingrad import program, value_and_grad
+from chaingrad import hessian, jacobian, program, value_and_grad
 from chaingrad.rules import TracingError
 
 X = np.random.default_rng(0).standard_normal((4, 3))
@@ -52,6 +52,7 @@ def test_each_result_of_a_matrix_function_is_called_for():
         (lambda X: X.std(axis=0), "np.std is not written down"),
         (lambda X: np.sum(X, where=X > 0), "np.sum with these arguments is not written down"),
         (lambda X: np.maximum.accumulate(X)[0], "np.maximum with accumulate"),
+        (lambda X: X.sort(), r"cannot call sort\(\)"),
         (lambda X: np.eye(4)[X[0] > 0], "make a plain array of|select entries by a mask"),
         (lambda X: iterated(X, 300), "more than the 200 that a person reads. Write it on arrays"),
         (lambda X: iterated(X, 10_000), "more than the 200"),
@@ -93,6 +94,16 @@ def test_what_stands_for_an_array_is_one(numbers):
 def test_what_stands_for_none_is_refused(numbers, message):
     with pytest.raises(TypeError, match=message):
         program(squares)(numbers)
+
+
+@pytest.mark.parametrize("derivative", [hessian, jacobian])
+def test_rows_of_unit_vectors_are_written(derivative):
+    def f(x):
+        return derivative(lambda x: (x**3).sum() if derivative is hessian else x**2, x)
+
+    step = program(f, argnums=None)
+    step(W)
+    np.testing.assert_allclose(step(2 * W), f(2 * W), rtol=1e-12)
 
 
 def test_no_entries_may_be_picked():

@@ -184,6 +184,11 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.any(axis=()),
         lambda a, b, c, d, i, s, t: a.prod(axis=i),
     ],
+    "where": [
+        lambda a, b, c, d, i, s, t: np.where(True, a, b),
+        lambda a, b, c, d, i, s, t: np.where(np.full(t, False), a, b),
+        lambda a, b, c, d, i, s, t: np.where(np.full(s, True), c, a.reshape(s)),
+    ],
     "mean": [
         lambda a, b, c, d, i, s, t: (a * a).mean(),
         lambda a, b, c, d, i, s, t: (a * b).mean(),
