@@ -9,7 +9,7 @@ nodes that `chainview.draw_graph`, `chainview.draw_gradient_flow` and
 `diagnose` says in words what is wrong with a run.
 
 Neither is imported before one of these is called. Tested with PyTorch 2.13 and JAX 0.10; the weekly
-run tries PyTorch 2.4 and the newest. What is private of PyTorch is in ``_private.py`` alone.
+run tries PyTorch 2.4 and the newest. What is private of PyTorch is in ``private.py`` alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -45,14 +45,14 @@ def watch_torch(
     The shares are those that PyTorch sent, in its order. They add up to the gradient to the last
     bit for each leaf, and for each tensor between that is neither changed in place nor a view of
     one that is. What PyTorch runs as one function is one box: a function of the reader's own, a
-    reentrant checkpoint with the parameters that it reaches, a change of a part of a tensor
-    (``CopySlices``), an RNN on a GPU. A compiled module runs as it is written.
+    change of a part of a tensor (``CopySlices``), an RNN on a GPU. A compiled module runs as it is
+    written.
 
-    Afterwards the tensors that were there before the run, their ``.grad``, the buffers and modes of
-    modules, and the generators of PyTorch, NumPy and ``random`` are as they were, also where ``f``
-    fails. This covers the modules of ``model``, the modules that ``f`` refers to, and the modules
-    it calls. Anything else that ``f`` does, to lists or files or counters, happens once. A tensor
-    is recorded as it is at the time of an operation, whatever changes it in place later.
+    Afterwards the tensors that were there before the run, their ``.grad``, the buffers of modules,
+    and the generators of PyTorch, NumPy and ``random`` are as they were, also where ``f`` fails.
+    This covers the modules of ``model``, the modules that ``f`` refers to, and the modules it
+    calls. Anything else that ``f`` does, to modes or lists or files, happens once. A tensor is
+    recorded as it is at the time of an operation, whatever changes it in place later.
 
     Args:
         f: a function of ``inputs`` that gives a loss, one number.
@@ -68,8 +68,9 @@ def watch_torch(
         ValueError: the loss has more than one entry, or depends on nothing that requires a
             gradient; or an input was computed by operations that were not watched.
         RuntimeError: a parameter has a post-accumulate hook, which may change parameters while the
-            pass runs; a module is lazy; ``f`` runs the backward pass itself; or it uses
-            ``torch.func.grad`` or another transform that differentiates.
+            pass runs; a module is lazy; ``f`` runs the backward pass itself, as a
+            reentrant checkpoint does; or it uses ``torch.func.grad`` or another transform that
+            differentiates.
 
     >>> import torch
     >>> w = torch.tensor(3.0, requires_grad=True)
@@ -83,7 +84,7 @@ def watch_torch(
     >>> w.grad is None
     True
     """
-    from chainview.frameworks._torch import watch
+    from chainview.frameworks.record_torch import watch
 
     return watch(f, inputs, model, most)
 
@@ -130,6 +131,6 @@ def watch_jax(
     tanh -> mul 0.5421
     mul -> w 0.2711
     """
-    from chainview.frameworks._jax import watch
+    from chainview.frameworks.record_jax import watch
 
     return watch(f, inputs, argnums, most)

@@ -1,25 +1,27 @@
 """What is wrong with a watched run, in words."""
 
 import math
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from chaingrad.account import layer_of, saved_by_layer
-from chainview.frameworks._agreement import agreement, left_out, reached
-from chainview.frameworks._chance import REASON, left_to_chance, without
-from chainview.frameworks._finite import not_finite
-from chainview.frameworks._losses import losses
-from chainview.frameworks._sizes import sizes
-from chainview.frameworks._units import dead_units
-from chainview.frameworks._zeros import zeros
-from chainview.frameworks.run import Missed, Summary, WatchedNode, summary
-from chainview.frameworks.symptom import Symptom, hanging
+from chainview.frameworks.custom_rules import RuleCheck, check
+from chainview.frameworks.origin import not_finite
+from chainview.frameworks.run import UNREAD, Missed, Summary, WatchedNode, summary
+from chainview.frameworks.sizes import sizes
+from chainview.frameworks.symptom import RemarkKind, Symptom, SymptomKind, hanging, messages
 from chainview.frameworks.watched import Watched
+from chainview.frameworks.zeros import dead_units, zeros
+from chainview.player.watch import Written
+from chainview.read.lines import Line
 from chainview.read.words import digits, listed, size_text
 
-SECONDS = 60.0  # for differences
+MODULE_HOOK = "BackwardHookFunction"  # PyTorch wraps it around a module with such a hook
 
 
 @dataclass(frozen=True)
@@ -38,41 +40,36 @@ class Diagnosis:
 
     Attributes:
         run: the run, with its values marked where something was found: ``draw_graph(found.run)``.
-        symptoms: the worst first.
+        symptoms: faults, the worst first.
+        remarks: what may be meant, such as a copy that was detached.
         layers: in the order in which they ran.
-        compared: which gradients agree with differences, or nothing.
-        unchecked: which gradients were not compared with differences, and why, or nothing.
-        unexamined: the leaves whose gradients we couldn't judge, each with the reason.
+        compared: how many calls of functions with a backward of their own were compared.
+        unexamined: those that couldn't be compared, each with the reason.
     """
 
     run: Watched
     symptoms: Sequence[Symptom]
+    remarks: Sequence[Symptom]
     layers: Sequence[LayerSummary]
-    compared: str = ""
-    unchecked: str = ""
+    compared: int = 0
     unexamined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_sound(self) -> bool:
-        """Whether there is no symptom, and every leaf's gradient was examined."""
-        return not self.symptoms and not self.unexamined
+        """Whether there is no symptom; what `diagnose` doesn't look for may still be there."""
+        return not self.symptoms
 
     @property
     def _head(self) -> str:
-        """What was found, and in how many leaves."""
-        count = len(self.symptoms)
-        leaves = len({*reached(self.run), *self.unexamined})
-        examined = leaves - len(self.unexamined)
-        word = "leaf" if leaves == 1 else "leaves"
-        if count:
-            return (
-                f"{count} symptom{'s' * (count > 1)} found; {examined} of {leaves} {word} examined"
-            )
-        if not self.unexamined:
-            return f"no symptom in {leaves} {word}, all examined"
-        if examined:
-            return f"no symptom in the {examined} of {leaves} {word} that were examined"
-        return f"no symptom, but 0 of {leaves} {word} examined in full"
+        """What was found, and what was looked at."""
+        leaves = len({*self.run.leaves, *(missed.name for missed in self.run.missed)})
+        leaves -= sum(leaf.label in {m.name for m in self.run.missed} for leaf in self.run.leaves)
+        found = f"{len(self.symptoms) or 'no'} symptom{'s' * (len(self.symptoms) > 1)}"
+        found += f" in {leaves} {'leaf' if leaves == 1 else 'leaves'}"
+        if self.compared:
+            found += f" and {self.compared} custom backward{'s' * (self.compared > 1)}"
+        remarks = len(self.remarks)
+        return found + (f"; {remarks} remark{'s' * (remarks > 1)}" if remarks else "")
 
     def table(self) -> str:
         """Write a table of layers: bytes of parameters, bytes kept, and the gradient's RMS."""
@@ -86,26 +83,20 @@ class Diagnosis:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        said = {
-            "Compared with differences": self.compared,
-            "Not compared with differences": self.unchecked,
+        left_out = [f"{name} ({reason})" for name, reason in self.unexamined.items()]
+        told = {
+            "Not compared with differences": "; ".join(left_out),
             "Frozen": listed(self.run.frozen, 6),
         }
-        parts = [f"{self.run}\n{self._head}", *map(str, self.symptoms)]
-        parts += [hanging(f"{what}: ", text, 2) for what, text in said.items() if text]
+        parts = [f"{self.run}\n{self._head}", *map(str, [*self.symptoms, *self.remarks])]
+        parts += [hanging(f"{what}: ", text, 2) for what, text in told.items() if text]
         return "\n\n".join(parts)
 
     __repr__ = __str__
 
 
 def diagnose(
-    watched: Watched,
-    *,
-    vanishing: float = 1e-4,
-    exploding: float = 1e4,
-    dead: float = 0.25,
-    directions: int = 2,
-    seconds: float = SECONDS,
+    watched: Watched, *, vanishing: float = 1e-4, exploding: float = 1e4, dead: float = 0.25
 ) -> Diagnosis:
     """Say what is wrong with a run, and where it begins.
 
@@ -113,20 +104,18 @@ def diagnose(
     the operation after which it is, unless the factor that makes it 0 learns; for gradients that
     vanish or explode along the trunk, from the last layers to the first, or through repeated calls;
     for leaves that no gradient reached, and why; for leaves that a module doesn't count among its
-    parameters; for graphs of earlier runs; for units that are 0 for the whole batch; and for
-    gradients that disagree with differences. What is differentiated counts: in PyTorch what
-    requires a gradient, in JAX the arguments in ``argnums``.
+    parameters; for graphs of earlier runs; and for units that are 0 for the whole batch. What is
+    differentiated counts: in PyTorch what requires a gradient, in JAX the arguments in ``argnums``.
 
-    For the differences we run the function again, in double precision, with its generators reset,
-    and put everything back as the first run does. All leaves move at once along a random direction,
-    in which each of them counts. If the loss changes as the gradients say, they agree; with two
-    directions that takes 10 runs, one of them with its backward pass. Otherwise we look for the
-    leaf and for an entry of its gradient, which takes more runs. A gradient is called wrong only
-    where one-sided differences of two steps by one entry agree with one another and not with it,
-    there and at a point nearby. Where a leaf has no gradient and the function draws random numbers,
-    it runs under up to 12 other seeds, so that a layer that is skipped at random isn't called
-    unused. The result leaves out and names what we can't decide: kinks, losses
-    computed in single precision, functions with a state, gradients that a hook changed.
+    A gradient can be wrong where somebody wrote a backward: an ``autograd.Function``, a
+    ``custom_vjp`` or ``custom_jvp``. Each call of one is compared with differences, alone, on the
+    inputs that the run gave it, and called wrong only where one-sided differences agree with one
+    another and not with it. Your function itself isn't run again. A gradient is also wrong where a
+    result is written to behind PyTorch's back, as by ``.data``.
+
+    What may be meant is a remark: a value cut off, as by ``detach`` or ``.item()``; a gradient that
+    passes straight through where the derivative is 0, or is reversed or scaled; a hook that changes
+    one; a layer that nothing read while others of its list ran, as an expert without rows.
 
     Args:
         watched: a run.
@@ -137,69 +126,166 @@ def diagnose(
             this multiple of what arrives at the last.
         dead: the part of a layer's units that may be 0 for the whole batch, where the batch is far
             from switching them on.
-        directions: random directions along which gradients are compared with differences; with
-            0 none are.
-        seconds: the processor time that the comparison may take. It begins only if that's likely
-            to be enough for all directions, and says so on standard error if it's more than a few
-            seconds. A run of the function that has begun isn't interrupted.
 
     >>> import torch
     >>> from chainview.frameworks import watch_torch
     >>> w = torch.tensor([0.0, 1.0], requires_grad=True)
     >>> print(diagnose(watch_torch(lambda: w.sqrt().sum())))  # doctest: +ELLIPSIS
     PyTorch: 3 values, 2 shares, 8 B kept for the backward pass; loss = 1.0
-    1 symptom found; 0 of 1 leaf examined
+    1 symptom in 1 leaf
     <BLANKLINE>
     Not finite
       where    a share that Sqrt sends to w (...:1)
       code     print(diagnose(watch_torch(lambda: w.sqrt().sum())))...
       seen     [inf, 0.5], from [1.0, 1.0]
       look at  the operation's derivative at its operand, such as that of a root at 0
-    <BLANKLINE>
-    Not compared with differences: a number isn't finite
     """
-    symptoms = list(not_finite(watched))
-    judged, by_chance = left_out(watched, "a number isn't finite"), list[str]()
-    if not symptoms:
-        still = list(zeros(watched))
-        by_chance = left_to_chance(watched, still)
-        symptoms += without(watched, still, by_chance)
-        symptoms += sizes(watched, vanishing, exploding)
-        symptoms += dead_units(watched, dead)
-        judged = agreement(watched, directions, seconds)
-        symptoms += judged.wrong
-    symptoms += losses(watched)
-    symptoms += [*_missed(watched, by_chance), *_unregistered(watched), *_stale(watched)]
+    found = list(not_finite(watched))
+    checks: dict[WatchedNode, RuleCheck] = {}
+    if not found:
+        found += [*zeros(watched), *sizes(watched, vanishing, exploding)]
+        found += dead_units(watched, dead)
+        checks = {
+            value: check(rule, [operand.name for operand in _operands(value)])
+            for value, rule in watched.rules.items()
+        }
+    found += [*_rules(watched, checks), *_rewritten(watched), *_missed(watched)]
+    found += [*_unregistered(watched), *_stale(watched), *_cuts(watched), *_hooks(watched)]
+    symptoms = [symptom for symptom in found if not symptom.is_remark]
     marks: dict[WatchedNode, dict[str, None]] = defaultdict(dict)
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
-    marked = replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()})
-    chance = f"{listed(by_chance, 6)} ({REASON})" if by_chance else ""
+    unclear = {value.name: found.seen for value, found in checks.items() if found.kind == "unclear"}
     return Diagnosis(
-        marked,
+        replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()}),
         symptoms,
+        [remark for remark in found if remark.is_remark],
         _table(watched),
-        judged.compared,
-        "; ".join(filter(None, [judged.left_out, chance])),
-        {**judged.unexamined, **dict.fromkeys(by_chance, REASON)},
+        len(checks) - len(unclear),
+        unclear,
     )
 
 
-# --- parameters without a gradient --------------------------------------------------------------
+# --- wrong gradients ----------------------------------------------------------------------------
+
+WRITTEN: dict[str, tuple[SymptomKind | RemarkKind, str]] = {  # what a custom rule's check says
+    "wrong": ("wrong gradient", "it isn't the derivative of its forward"),
+    "scaled": ("scaled gradient", "is that meant, as in gradient reversal?"),
+    "straight through": ("straight through", "is that meant, as in a straight-through estimator?"),
+    "silent": ("sends nothing", "is it meant to return None?"),
+}
+ROUNDINGS = ("round", "sign", "floor", "ceil", "trunc")
 
 
-def _missed(watched: Watched, by_chance: Collection[str]) -> Iterator[Symptom]:
-    by_reason: dict[str, list[Missed]] = defaultdict(list)
-    for missed in (missed for missed in watched.missed if missed.name not in by_chance):
-        by_reason[missed.why].append(missed)
-    for why, all_missed in by_reason.items():
-        place = _common([missed.where for missed in all_missed])
-        look = f"the forward pass of {place}" if place else "the forward pass"
+def _operands(value: WatchedNode) -> list[WatchedNode]:
+    return [parent for parent in value.parents if parent.requires_grad]
+
+
+def _rules(watched: Watched, checks: Mapping[WatchedNode, RuleCheck]) -> Iterator[Symptom]:
+    """Yield what differences say of functions with a backward of their own, each once."""
+    by_rule: dict[tuple[str, str], list[WatchedNode]] = defaultdict(list)
+    for value, found in checks.items():
+        if found.kind in WRITTEN:
+            by_rule[watched.rules[value].name, found.kind].append(value)
+    for (name, kind), boxes in by_rule.items():
+        says, look = WRITTEN[kind]
+        ends = [p for box in boxes for i in checks[box].operands for p in _operands(box)[i : i + 1]]
+        look = f"the backward of {name}: {look}"
+        yield _through(watched, boxes, ends, says, checks[boxes[0]].seen, look, boxes[0].line)
+
+
+def _rewritten(watched: Watched) -> Iterator[Symptom]:
+    """Yield results that were written to after they had been computed, unknown to their graph."""
+    for value, by, line in watched.rewritten:
+        seen = f"{by} writes to the result of {value.name}, and its gradient doesn't know of it"
+        look = "the line that writes: a new tensor in its place is recorded"
+        kind: SymptomKind | RemarkKind = "wrong gradient"
+        if by.startswith(ROUNDINGS):
+            kind = "straight through"
+        yield _through(watched, [value], [value], kind, seen, look, line)
+
+
+def _through(
+    watched: Watched,
+    boxes: Sequence[WatchedNode],
+    ends: Sequence[WatchedNode],
+    kind: SymptomKind | RemarkKind,
+    seen: str,
+    look: str,
+    line: Line | None,
+) -> Symptom:
+    """Say something of the leaves whose gradients come through some values."""
+    below = set(ends)
+    for value in reversed(watched.values):  # children before parents
+        if value in below and value.requires_grad:
+            below.update(value.parents)
+    leaves = [leaf for leaf in watched.leaves if leaf in below]
+    where = listed([leaf.name for leaf in leaves], 6)
+    return Symptom(kind, where, seen, look, [*boxes, *leaves], line)
+
+
+# --- gradients that end, or change on their way -------------------------------------------------
+
+
+def _cuts(watched: Watched) -> Iterator[Symptom]:
+    by_reason: dict[str, dict[str, Line | None]] = defaultdict(dict)
+    for why, where, line in watched.cuts:
+        by_reason[why][f"{where or 'the function'}{f' ({line})' if line else ''}"] = line
+    for why, places in by_reason.items():
+        look = "what is computed from it counts as a constant: is that meant?"
+        where, line = next(iter(places.items()))
+        if len(places) > 1:
+            where, line = listed(list(places), 4), None
+        yield Symptom("cut", where.partition(" (")[0] if line else where, why, look, (), line)
+
+
+def _hooks(watched: Watched) -> Iterator[Symptom]:
+    """Yield the values whose gradient a hook changed, of a tensor or of a module."""
+    changed = [
+        (event.node, event.known, event.value)
+        for event in watched.events[1:]
+        if isinstance(event, Written)
+    ]
+    for m in messages(watched):
+        if m.child.op == MODULE_HOOK and not _are_equal(m.share, m.above):
+            changed.append((m.child, m.above, m.share))
+    for value, before, after in changed:
+        norms = [digits(summary(x).norm) for x in (before, after)]
+        seen = f"a hook changes the gradient: its norm is {norms[0]} before it, {norms[1]} after"
+        yield Symptom("hook", value.name, seen, "the hook: is that meant?", [value], value.line)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, Summary) or isinstance(other, Summary):
+        return summary(one) == summary(other)
+    return np.array_equal(one, other, equal_nan=True)
+
+
+def _missed(watched: Watched) -> Iterator[Symptom]:
+    read = {_in_a_list(value.label) for value in watched.values} - {""}
+    by_reason: dict[tuple[str, bool], list[Missed]] = defaultdict(list)
+    for missed in watched.missed:
+        is_skipped = missed.why == UNREAD and _in_a_list(missed.name) in read
+        by_reason[missed.why, is_skipped].append(missed)
+    for (why, is_skipped), all_missed in by_reason.items():
+        path = _common([missed.where for missed in all_missed])
+        look = f"the forward pass of {path}" if path else "the forward pass"
+        if is_skipped:
+            look = "others of its list ran: is it skipped at random, or an expert without rows?"
         names = [missed.name for missed in all_missed]
         there = [value for value in watched.values if value.label in names]
-        line = all_missed[0].line
-        yield Symptom("no gradient", listed(names, 6), why, look, there, line)
+        kind: SymptomKind | RemarkKind = "not reached" if is_skipped else "no gradient"
+        yield Symptom(kind, listed(names, 6), why, look, there, all_missed[0].line)
+
+
+def _in_a_list(path: str) -> str:
+    """Write a parameter's path without the places in lists of modules, if it's in one.
+
+    >>> _in_a_list("net.layers.3.weight")
+    'net.layers.*.weight'
+    """
+    return re.sub(r"\.\d+\.", ".*.", path) if re.search(r"\.\d+\.", path) else ""
 
 
 def _common(paths: Sequence[str]) -> str:
@@ -234,7 +320,8 @@ def _stale(watched: Watched) -> Iterator[Symptom]:
             "stale graph",
             f"{value.name}, which was computed before the run",
             "its gradient goes on into the graph of an earlier run",
-            "what is kept from run to run, such as a hidden state or a sum of losses: detach it",
+            "what is kept from run to run, such as a hidden state or a sum of losses: detach it; "
+            "what should learn has to be a leaf, such as an nn.Parameter",
             [value],
             value.line,
         )

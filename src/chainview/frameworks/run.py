@@ -1,4 +1,4 @@
-"""What a watched run is made of: values, the calls that they belong to, and shares."""
+"""What a watched run is made of: values, the calls that they belong to, and summaries."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,12 +7,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from chainview.frameworks._differences import Rerun
 from chainview.player.watch import Event, Written
 from chainview.read.lines import Line
 from chainview.read.words import FEW, digits, show, size_text
-
-BY_DESIGN = "by design its gradient isn't the derivative"  # a note of a value
 
 
 @dataclass(frozen=True)
@@ -191,19 +188,6 @@ def in_run_order(
     return sorted(things, key=lambda thing: turns.get(thing, read.get(thing, 0)))
 
 
-def leaf_names(leaves: Iterable[WatchedNode]) -> dict[str, WatchedNode]:
-    """Name leaves by their labels, or by number and shape; each by another name."""
-    named: dict[str, WatchedNode] = {}
-    unnamed = 0
-    for leaf in leaves:
-        unnamed += not leaf.label
-        name = leaf.label or f"leaf {unnamed} of shape {summary(leaf.data).shape}"
-        while name in named:
-            name += " (another)"
-        named[name] = leaf
-    return named
-
-
 UNREAD = "read by no operation"
 
 
@@ -235,21 +219,3 @@ def _could_be_loss(x: Any) -> bool:
     if getattr(x, "shape", None) != () or "float" not in str(getattr(x, "dtype", "")):
         return False
     return bool(getattr(x, "requires_grad", True))
-
-
-@dataclass(frozen=True, repr=False)
-class Run:
-    """What was noted of one run of a function; `Watched` says what each part is."""
-
-    engine: str
-    loss: WatchedNode
-    values: Sequence[WatchedNode]
-    events: Sequence[Event]
-    missed: Sequence[Missed] = ()
-    unregistered: Sequence[WatchedNode] = ()
-    earlier: Sequence[WatchedNode] = ()
-    frozen: Sequence[str] = ()
-    complete: bool = True
-    found: dict[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
-    rerun: Rerun | None = None
-    marks: Mapping[WatchedNode, Sequence[str]] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""One thing that is wrong with a watched run, and the words that all judges share."""
+"""One thing that is wrong with a watched run, or may be meant, and words that all judges share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,16 +20,14 @@ SymptomKind = Literal[
     "zero",
     "vanishing",
     "exploding",
-    "no gradient",
     "dead units",
     "wrong gradient",
+    "no gradient",
     "not a parameter",
     "stale graph",
-    "two softmaxes",
-    "two sigmoids",
-    "no logarithm",
-    "softmax over the batch",
-    "broadcast loss",
+]
+RemarkKind = Literal[
+    "cut", "hook", "not reached", "scaled gradient", "sends nothing", "straight through"
 ]
 
 
@@ -37,16 +35,21 @@ SymptomKind = Literal[
 class Symptom:
     """One thing that is wrong: what, where it begins, what was seen, and where to look.
 
-    ``values`` are the run's values that it concerns, without parameters on which the loss does not
-    depend.
+    A remark is the same of what may be meant. ``values`` are the run's values that it concerns,
+    without parameters on which the loss does not depend.
     """
 
-    kind: SymptomKind
+    kind: SymptomKind | RemarkKind
     where: str
     seen: str
     look: str
     values: Sequence[WatchedNode] = ()
     line: Line | None = None  # of the reader's code
+
+    @property
+    def is_remark(self) -> bool:
+        """Whether it may be meant."""
+        return self.kind in get_args(RemarkKind)
 
     def __str__(self) -> str:
         where = f"{self.where} ({self.line})" if self.line else self.where
@@ -57,7 +60,8 @@ class Symptom:
             for name, text in rows.items()
             if text
         ]
-        return "\n".join([f"{self.kind[0].upper()}{self.kind[1:]}", *lines])
+        title = f"Remark: {self.kind}" if self.is_remark else self.kind.capitalize()
+        return "\n".join([title, *lines])
 
 
 def hanging(name: str, text: str, indent: int) -> str:
@@ -92,17 +96,12 @@ def value_range(x: Any) -> str:
     if x is None:
         return "something unknown"
     facts = summary(x)
-    if isinstance(x, Summary):
-        return f"{facts.shape}, largest {digits(facts.largest)}"
-    if facts.size <= 6:
-        return ", ".join(digits(_number(entry)) for entry in np.ravel(x)).join("[]")
-    if facts.is_finite:
+    if not isinstance(x, Summary) and facts.size <= 6:
+        entries = [abs(entry) if np.iscomplexobj(entry) else entry for entry in np.ravel(x)]
+        return ", ".join(digits(float(entry)) for entry in entries).join("[]")
+    if isinstance(x, Summary) or facts.is_finite:
         return f"{facts.shape}, largest {digits(facts.largest)}"
     return f"{facts.shape}, {_bad_entries(np.asarray(x))}"
-
-
-def _number(entry: Any) -> float:
-    return float(abs(entry) if np.iscomplexobj(entry) else entry)
 
 
 def _bad_entries(x: Any) -> str:

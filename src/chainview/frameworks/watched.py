@@ -1,18 +1,22 @@
 """A run of a framework as a graph: what can be asked of it, and drawings of its parts."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from chaingrad.messages import Message
-from chainview.frameworks._folding import fold
-from chainview.frameworks.run import Run, WatchedNode, format_on_one_line, format_value
+from chainview.frameworks.custom_rules import CustomRule
+from chainview.frameworks.folding import fold
+from chainview.frameworks.run import Missed, WatchedNode, format_on_one_line, format_value
+from chainview.player.watch import Event
+from chainview.read.lines import Line
 from chainview.read.words import listed, size_text
 
 MOST_BOXES = 60
 
 
 @dataclass(frozen=True, repr=False)
-class Watched(Run):
+class Watched:
     """One run of a function, forward and backward.
 
     Attributes:
@@ -26,9 +30,26 @@ class Watched(Run):
         frozen: parameters that don't require a gradient.
         complete: whether arrays are there, and not only their summaries.
         found: what stands for the framework's own things, by their identity.
-        rerun: runs the function again in double precision, for differences.
+        cuts: where a value that takes a gradient goes on without it: why, the module, the line.
+        rewritten: values that were written to and no gradient was recorded, by what, and the line.
+        rules: derivatives that somebody wrote, by the values that they're of.
         marks: what `diagnose` found at values, in words; drawings show it.
     """
+
+    engine: str
+    loss: WatchedNode
+    values: Sequence[WatchedNode]
+    events: Sequence[Event]
+    missed: Sequence[Missed] = ()
+    unregistered: Sequence[WatchedNode] = ()
+    earlier: Sequence[WatchedNode] = ()
+    frozen: Sequence[str] = ()
+    complete: bool = True
+    found: Mapping[int, tuple[Any, WatchedNode]] = field(default_factory=dict)
+    cuts: Sequence[tuple[str, str, Line | None]] = ()
+    rewritten: Sequence[tuple[WatchedNode, str, Line | None]] = ()
+    rules: Mapping[WatchedNode, CustomRule] = field(default_factory=dict)
+    marks: Mapping[WatchedNode, Sequence[str]] = field(default_factory=dict)
 
     @property
     def kept(self) -> int:
@@ -71,7 +92,8 @@ class Watched(Run):
         Raises:
             KeyError: it was not called.
         """
-        return fold(self, within, most)
+        part: Watched = fold(self, within, most)
+        return part
 
     def shares(self) -> dict[tuple[int, int], str]:
         """Return what each edge was sent: by the child's identity and the operand's position."""

@@ -39,6 +39,7 @@ class JaxprNode:
     scopes: tuple[Scope, ...] = ()
     is_recomputed: bool = False  # inside a checkpoint
     line: Line | None = None  # that wrote it
+    rule_file: str = ""  # of a function with a rule of its own: where the rule was written
 
     @property
     def parents(self) -> tuple["JaxprNode", ...]:
@@ -315,7 +316,10 @@ def _equation(
             results = primitive.bind(*arrays, **primitive.get_bind_params(equation.params))
         return list(results) if primitive.multiple_results else [results]
 
-    return JaxprNode(Type("\n".join(types)), name, None, operands, compute=compute, scopes=scopes)
+    node = JaxprNode(Type("\n".join(types)), name, None, operands, compute=compute, scopes=scopes)
+    rule = equation.params.get("bwd", equation.params.get("jvp_jaxpr_fun"))
+    node.rule_file = getattr(getattr(rule, "debug_info", None), "func_filename", None) or ""
+    return node
 
 
 def _output_names(body: Any) -> list[str]:

@@ -5,9 +5,10 @@ import pytest
 
 from chaingrad.graph import toposort
 from chaingrad.messages import Message
-from chainview.frameworks._folding import fold
-from chainview.frameworks._grouping import group_parents, ordered, without_cycles
-from chainview.frameworks.run import ModuleCall, Run, WatchedNode
+from chainview.frameworks.folding import fold
+from chainview.frameworks.grouping import group_parents, ordered, without_cycles
+from chainview.frameworks.run import ModuleCall, WatchedNode
+from chainview.frameworks.watched import Watched
 
 ROOT = ModuleCall()
 
@@ -51,7 +52,7 @@ def run_at_random(seed):
         for i, parent in enumerate(child.parents)
         if child.requires_grad and parent.requires_grad
     ]
-    return Run("none", loss, values, events)
+    return Watched("none", loss, values, events)
 
 
 def check(run, boxes, most):

@@ -29,7 +29,7 @@ def test_what_is_private_of_pytorch_is_in_one_file():
     names = [(name, n) for name, n in nodes if isinstance(n, ast.Attribute) and n.attr[0] == "_"]
     ours |= {node.attr for _, node in names if isinstance(node.ctx, ast.Store)}
     private = {name for name, n in names if n.attr not in ours and not n.attr.startswith("__")}
-    assert private == {"_private.py"}
+    assert private == {"private.py"}
 
 
 def test_the_versions_that_are_stated_are_those_that_are_tested():

@@ -1,7 +1,7 @@
 """Numbers that are none: the first that entered a run, or that its backward pass made."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -90,14 +90,12 @@ def _is_mask(value: WatchedNode, known: dict[WatchedNode, bool]) -> bool:
 
 def _was_put(value: WatchedNode, known: dict[WatchedNode, bool]) -> bool:
     if not value.parents:
-        return not value.requires_grad and _is_negative(value.data)
+        is_negative = isinstance(value.data, Summary) or not np.any(value.data == np.inf)
+        return not value.requires_grad and is_negative
     infinite = [parent for parent in value.parents if not _is_finite(parent.data)]
-    is_selection = any(op_name(value).startswith(name) for name in SELECTIONS)
-    return all(_is_mask(p, known) for p in infinite) if infinite else is_selection
-
-
-def _is_negative(x: Any) -> bool:
-    return isinstance(x, Summary) or not np.any(x == np.inf)
+    if infinite:
+        return all(_is_mask(parent, known) for parent in infinite)
+    return op_name(value).startswith(SELECTIONS)
 
 
 def _masked_row(value: WatchedNode) -> tuple[int, ...] | None:
@@ -118,14 +116,9 @@ def _where_it_entered(value: WatchedNode, hidden: str = "") -> Symptom:
         look = "the data, and the values of parameters, before any operation"
         return Symptom("not finite", where, value_range(value.data) + hidden, look, [value])
     operands = ", ".join(f"{p.name} of {value_range(p.data)}" for p in value.parents)
-    return Symptom(
-        "not finite",
-        f"the result of {value.op}{place(value)}",
-        f"{value_range(value.data)}, from {operands}{hidden}",
-        _advice(value),
-        [value],
-        value.line,
-    )
+    where = f"the result of {value.op}{place(value)}"
+    seen = f"{value_range(value.data)}, from {operands}{hidden}"
+    return Symptom("not finite", where, seen, _advice(value), [value], value.line)
 
 
 def _advice(value: WatchedNode) -> str:
@@ -144,22 +137,15 @@ def _in_the_backward_pass(watched: Watched) -> Iterator[Symptom]:
     for message in messages(watched):
         if not _is_finite(message.share) and _is_finite(message.above):
             cause = _hidden(message)
-            yield (
-                _share(message)
-                if cause is None
-                else _where_it_entered(
-                    cause, "; the loss is finite, as a selection hides it, and its gradient isn't"
-                )
-            )
+            says = "; the loss is finite, as a selection hides it, and its gradient isn't"
+            yield _share(message) if cause is None else _where_it_entered(cause, says)
             return
 
 
 def _hidden(message: Message) -> WatchedNode | None:
     """Return the value that isn't finite and that a share was computed with, if there is one."""
-    child = message.child
     masks: dict[WatchedNode, bool] = {}
-    near: Sequence[WatchedNode] = [child, *child.parents]
-    for value in near:
+    for value in (message.child, *message.child.parents):
         if not _is_finite(value.data) and not _is_mask(value, masks):
             return _origin(value)
     return None

@@ -2,22 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
-from functools import cached_property, wraps
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import jax
-import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
 from chaingrad.graph import toposort
 from chaingrad.messages import Message
-from chainview.frameworks import _widening
-from chainview.frameworks._differences import Moved, NotComparedError, Rerun, complexes, reals
+from chainview.frameworks.custom_rules import CustomRule
 from chainview.frameworks.run import (
-    BY_DESIGN,
     UNREAD,
     Missed,
     ModuleCall,
@@ -27,10 +23,11 @@ from chainview.frameworks.run import (
     resolve_event,
     summary,
 )
+from chainview.frameworks.symptom import VIEWS, op_name
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Written
 from chainview.read import jaxpr
-from chainview.read.lines import Line
+from chainview.read.lines import Line, owner_of
 from chainview.read.words import FEW
 
 UNROLLED = 50  # steps of a scan
@@ -57,15 +54,7 @@ def watch(
     places = [node for node in record.nodes if node.kind == "input"]
     run.forward(dict(zip(places, given, strict=True)))
     run.backward()
-    seen = run.result()
-    leaves = [
-        (place, node.label or f"argument {place + 1}")
-        for place, (node, (x, is_chosen)) in enumerate(zip(places, given, strict=True))
-        if is_chosen and _is_real(x) and np.size(x)
-    ]
-    is_low = any("16" in str(getattr(value.data, "dtype", "")) for value in seen.values)
-    rerun = _JaxRerun(f, inputs, leaves, is_low)
-    return replace(seen, rerun=rerun)
+    return run.result()
 
 
 def _loss_alone(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,79 +63,6 @@ def _loss_alone(f: Callable[..., Any]) -> Callable[..., Any]:
         return loss_in(f(*inputs))
 
     return loss
-
-
-class _JaxRerun(Rerun):
-    def __init__(
-        self,
-        f: Callable[..., Any],
-        inputs: Sequence[Any],
-        chosen: Sequence[tuple[int, str]],
-        is_low: bool,
-    ) -> None:
-        self._f, self._inputs, self._chosen, self.is_low = f, inputs, chosen, is_low
-        leaves = jax.tree.leaves(list(inputs))
-        self.names = [name for _, name in chosen]
-        self.is_complex = [bool(jnp.iscomplexobj(leaves[place])) for place, _ in chosen]
-
-    def context(self) -> AbstractContextManager[Any]:
-        return jax.enable_x64(True)  # type: ignore[no-any-return]
-
-    def compile(self) -> None:
-        self._compiled  # noqa: B018
-
-    @cached_property
-    def _given(self) -> list[Any]:
-        return [_double(x) for x in jax.tree.leaves(list(self._inputs))]
-
-    @cached_property
-    def _function(self) -> Callable[..., Any]:
-        """The loss as a function of the leaves' values, in double precision from end to end."""
-        shape = jax.tree.structure(list(self._inputs))
-        closed = jax.make_jaxpr(lambda *flat: self._f(*jax.tree.unflatten(shape, flat)))(
-            *self._given
-        )
-        closed = _widening.widened(closed) if _widening.narrows(closed) else closed
-        if _widening.narrows(closed) or closed.out_avals[0].dtype != jnp.float64:
-            raise NotComparedError("the function computes in single precision")
-        run = jax.extend.core.jaxpr_as_fun(closed)
-
-        def loss(values: Sequence[Any]) -> Any:
-            places = [place for place, _ in self._chosen]
-            given = dict(enumerate(self._given)) | dict(zip(places, values, strict=True))
-            return run(*given.values())[0]
-
-        return loss
-
-    @cached_property
-    def _compiled(self) -> tuple[Any, Any]:
-        functions = [self._function, jax.value_and_grad(self._function)]
-        here = self._moved({})
-        loss, gradients = (jax.jit(f).lower(here).compile() for f in functions)
-        return loss, gradients
-
-    def values(self) -> list[Any]:
-        return [reals(np.array(self._given[place])) for place, _ in self._chosen]
-
-    def _moved(self, moved: Moved) -> list[Any]:
-        values = [self._given[place] for place, _ in self._chosen]
-        for number, array in moved.items():
-            values[number] = jnp.asarray(complexes(array, self.is_complex[number]))
-        return values
-
-    def loss(self, moved: Moved) -> float:
-        return float(self._compiled[0](self._moved(moved)))
-
-    def gradients(self, moved: Moved) -> tuple[float, list[Any]]:
-        loss, found = self._compiled[1](self._moved(moved))
-        return float(loss), [reals(np.conj(np.asarray(grad))) for grad in found]
-
-
-def _double(x: Any) -> Any:
-    x = jnp.asarray(x)
-    if not _is_real(x):
-        return x
-    return x.astype(jnp.complex128 if jnp.iscomplexobj(x) else jnp.float64)
 
 
 def _check(outputs: Sequence[Any]) -> None:
@@ -211,7 +127,7 @@ class _PullbackRun:
         self._sums: dict[jaxpr.Use, tuple[Any, _StoredArray]] = {}  # of what was sent so far
         # The operands that want a gradient, and what takes it there.
         self._pulls: dict[jaxpr.JaxprNode, tuple[Sequence[int], Callable[..., Any]]] = {}
-        self._pulled: set[jaxpr.JaxprNode] = set()
+        self._pulled: dict[jaxpr.JaxprNode, None] = {}
         self.events: list[Event] = []
 
     def forward(self, given: dict[jaxpr.JaxprNode, tuple[Any, bool]]) -> None:
@@ -311,7 +227,7 @@ class _PullbackRun:
                 "known; write it as a scan, or as a fori_loop with fixed bounds"
             )
         wanted, back = self._pulls[node]
-        self._pulled.add(node)
+        self._pulled[node] = None
         shares = back([self._cotangent(*use) for use in uses])
         for position, share in zip(wanted, shares, strict=True):
             self._send(node, position, first[1], share)
@@ -377,7 +293,56 @@ class _PullbackRun:
             [resolve_event(event, _number) for event in self.events],
             list(self._missed()),
             complete=not self._numbers.is_full,
+            cuts=list(self._cuts()),
+            rules={self._values[node]: rule for node, rule in self._rules()},
         )
+
+    def _cuts(self) -> Iterator[tuple[str, str, Line | None]]:
+        """Yield where somebody stopped a gradient, and not of a maximum that softmax subtracts."""
+        for node in self._order:
+            if node.op != "stop_gradient" or not self._is_needed(node.operands[0]):
+                continue
+            if not _is_maximum(self._values[node].parents[0]):
+                yield _why_cut(node, ()), self._values[node].call.name, node.line
+
+    def _rules(self) -> Iterator[tuple[jaxpr.JaxprNode, CustomRule]]:
+        """Yield the functions with a rule that isn't JAX's own."""
+        for node in self._pulled:
+            if "custom_" in node.op and owner_of(node.rule_file) != "engine":
+                places, _ = self._pulls[node]
+                yield node, _custom_rule(node, places, self._operands(node))
+
+
+def _is_maximum(value: WatchedNode) -> bool:
+    """Return whether a value is a maximum, or zeros where that isn't finite."""
+    if op_name(value) == "selectn" or op_name(value) in VIEWS:
+        return any(map(_is_maximum, value.parents))
+    return op_name(value) in ("reducemax", "max")
+
+
+def _custom_rule(
+    node: jaxpr.JaxprNode, places: Sequence[int], operands: Sequence[Any]
+) -> CustomRule:
+    """Return a rule on the arrays that it was given; a complex one as its two real parts."""
+    given = [np.asarray(operands[i]) for i in places]
+    reals = [x.view(x.real.dtype).reshape(*x.shape, -1) if np.iscomplexobj(x) else x for x in given]
+
+    def compute(*some: Any) -> list[Any]:
+        own = list(operands)
+        for i, x, before in zip(places, some, given, strict=True):
+            own[i] = x[..., 0] + 1j * x[..., 1] if np.iscomplexobj(before) else x
+        results = [y for y in node.compute(*own) if _is_real(y)]  # type: ignore[misc]
+        return [jnp.stack([y.real, y.imag], -1) if jnp.iscomplexobj(y) else y for y in results]
+
+    def call(inputs: Sequence[Any], cotangents: Sequence[Any] | None) -> Any:
+        if cotangents is None:
+            return list(map(np.asarray, compute(*inputs))), ()
+        results, pull = jax.vjp(compute, *map(jnp.asarray, inputs))
+        grads = pull([jnp.asarray(c, y.dtype) for c, y in zip(cotangents, results, strict=True)])
+        return list(map(np.asarray, results)), list(map(np.asarray, grads))
+
+    points = [reals] if {x.dtype.itemsize for x in reals} <= {4, 8} else []
+    return CustomRule(node.op.partition(" ")[0], points, call)
 
 
 _NO_SHARE = ("an operation on the way sent it no gradient", "", None)
@@ -393,8 +358,6 @@ def _why_cut(node: jaxpr.JaxprNode, results: Sequence[Any]) -> str:
 
 
 def _note(op: str) -> str:
-    if op == "random_gamma":  # its gradient is the distribution's gradient
-        return BY_DESIGN
     return "one function, with a rule of its own" if "custom_" in op else ""
 
 

@@ -1,4 +1,4 @@
-"""Gradients that are 0: the operation whose share is the first that is, and why it is."""
+"""Gradients that are 0: where they become so and why, and units that are 0 for a whole batch."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from chainview.read.words import listed
 
 FLAT = "it has slope 0 wherever it has one: its gradient can be passed straight through instead"
 CLAMPED = "all its operands lie outside of its bounds"
-NEGATIVE = "all its operands are negative: biases, and the learning rate"
+NEGATIVE = "none of its operands is above 0: biases, and the learning rate"
 SATURATED = "it's saturated: its operands are so far from 0 that its slope is 0 to the last digit"
 NORMALIZED = "the rows it normalizes have equal entries, or the batch has equal rows"
 REASONS = {
@@ -28,14 +28,19 @@ PRODUCTS = ("mul", "mm", "bmm", "addmm", "baddbmm", "dotgeneral", "matmul", "con
 SELECTIONS = ("stack", "cat", "concatenate", "select", "slice", "unbind", "index")
 ADDITIONS = ("add", "sub", "expand", "broadcastindim")
 NORMALIZATIONS = ("batchnorm", "layernorm", "groupnorm", "instancenorm", "rmsnorm")
+RELUS = ("relu", "hardtanh", "relu6", "clampmin", "max", "maximum")
+FAR = 3.0  # standard deviations below 0 that the largest entry of a dead unit lies
+FEWEST = 4  # entries that tell how far a unit's numbers spread
+MANY = 64  # entries which are all 0 are no chance
 
 
 def zeros(watched: Watched) -> Iterator[Symptom]:
     """Yield the operations after which leaves are sent nothing but zeros.
 
     None is yielded where the zero comes from a factor that learns: it's 0 by design, as the second
-    matrix of a low-rank update is at its start, and won't be after one step. Nor where no entries
-    were sent, as to an expert to which no row was routed; nor where an addend's shares come to 0.
+    matrix of a low-rank update is at its start, and won't be after one step. Nor where it comes
+    from one that was drawn, as of a layer that is skipped; nor where no entries were sent, as to
+    an expert to which no row was routed; nor where an addend's shares come to 0.
     """
     sent = _Sent(watched)
     by_cause: dict[WatchedNode, list[WatchedNode]] = defaultdict(list)
@@ -77,10 +82,12 @@ class _Sent:
         )
 
     def causes(self, leaf: WatchedNode) -> list[Message]:
-        """Return the shares, all 0, that are the first to be so on the way to a leaf."""
+        """Return the shares, all 0, that are the first to be so on the way to a leaf.
+
+        What computes comes before what selects, which is 0 where nothing was read.
+        """
         found: list[Message] = []
-        seen = {leaf}
-        todo = [leaf]
+        seen, todo = {leaf}, [leaf]
         while todo:
             for message in self._to[todo.pop()]:
                 if _is_nonzero(message.above) or not self._to[message.child]:
@@ -88,20 +95,20 @@ class _Sent:
                 elif message.child not in seen:
                     seen.add(message.child)
                     todo.append(message.child)
-        return sorted(found, key=_order)
+        return sorted(found, key=lambda m: (op_name(m.child) in SELECTIONS, -m.child.ran))
 
     def is_by_design(self, message: Message) -> bool:
-        """Return whether a share is empty, a sum that is 0, or has a factor of 0 that learns."""
+        """Return whether a share is empty, a sum that is 0, or has a factor of 0 that's meant."""
         is_empty = message.share is not None and not summary(message.share).size
         if is_empty or _is_addend(message):
             return True
         others = [p for i, p in _factors(message.child) if i != message.position]
-        return any(not _is_nonzero(other.data) and self._learns(other) for other in others)
+        zero = [other for other in others if not _is_nonzero(other.data)]
+        return any(_is_drawn(other) or self._learns(other) for other in zero)
 
     def _learns(self, value: WatchedNode) -> bool:
         """Return whether shares that aren't 0 lead from a value on to a leaf."""
-        seen = {value}
-        todo = [value]
+        seen, todo = {value}, [value]
         while todo:
             value = todo.pop()
             if not value.parents:
@@ -112,6 +119,15 @@ class _Sent:
         return False
 
 
+def _is_drawn(value: WatchedNode) -> bool:
+    """Return whether a factor without a gradient comes of random numbers."""
+    while value.parents and not value.requires_grad:
+        if any(word in op_name(value) for word in ("bernoulli", "rand", "dropout")):
+            return True
+        value = value.parents[0]
+    return False
+
+
 def _factors(value: WatchedNode) -> list[tuple[int, WatchedNode]]:
     """Return the operands that an operation multiplies, with their positions: no addends."""
     name, operands = op_name(value), list(enumerate(value.parents))
@@ -120,11 +136,6 @@ def _factors(value: WatchedNode) -> list[tuple[int, WatchedNode]]:
     if name == "convolution" or any(norm in name for norm in NORMALIZATIONS):
         return operands[:2]
     return operands if name in PRODUCTS else []
-
-
-def _order(message: Message) -> tuple[bool, int]:
-    """Order causes: what computes before what selects, which is 0 where nothing was read."""
-    return op_name(message.child) in SELECTIONS, -message.child.ran
 
 
 def _is_addend(message: Message) -> bool:
@@ -157,11 +168,14 @@ def _is_residue(message: Message) -> bool:
 
 
 def _switched_off(cause: WatchedNode) -> WatchedNode:
-    """Return, for a product with a factor that is 0, the activation that made it 0, if one did."""
+    """Return, for a product with a factor that is 0, the activation that made it 0, if one did.
+
+    What it was given isn't 0: a ReLU of zeros is no cause.
+    """
     for operand in _zero_operands(cause):
         while len(operand.parents) == 1 and op_name(operand) not in REASONS:
             (operand,) = operand.parents
-        if op_name(operand) in REASONS:
+        if op_name(operand) in REASONS and any(_is_nonzero(p.data) for p in operand.parents):
             return operand
     return cause
 
@@ -187,3 +201,64 @@ def _is_one(x: Any) -> bool:
     if x is None or isinstance(x, Summary):
         return False
     return bool(np.isin(x, (0.0, 1.0)).all()) and any(size == 1 for size in np.shape(x))
+
+
+# --- units that no example of the batch comes near to switching on -------------------------------
+
+
+def dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
+    """Yield layers of which a part of the units is silent, in each call of the layer."""
+    layers: dict[Any, list[WatchedNode]] = defaultdict(list)
+    for value in filter(_is_relu, watched.values):
+        layers[(value.op, value.call.path) if value.call.turns > 1 else value].append(value)
+    for key, values in layers.items():
+        found = _silent(values)
+        if found is not None and found.sum() > dead * found.size:
+            call = values[0].call
+            many = f"{values[0].op} in {call.path or call.kind}"
+            yield Symptom(
+                "dead units",
+                values[0].name if key is values[0] else many,
+                f"{int(found.sum())} of {found.size} units are 0 for the whole batch",
+                "biases far below 0, a learning rate that was too large",
+                values,
+                values[0].line,
+            )
+
+
+def _is_relu(value: WatchedNode) -> bool:
+    if op_name(value) not in RELUS or not value.requires_grad:
+        return False
+    is_array = not isinstance(value.data, Summary | None) and np.ndim(value.data) > 1
+    if op_name(value) in ("max", "maximum"):
+        is_array &= any(np.size(p.data) == 1 and not np.any(p.data) for p in value.parents)
+    return bool(is_array)
+
+
+def _silent(values: Sequence[WatchedNode]) -> Any:
+    """Return which units are silent in all calls, or None if their shapes differ."""
+    before = [next(p.data for p in value.parents if p.requires_grad) for value in values]
+    if len({np.shape(x) for x in before}) > 1 or any(isinstance(x, Summary) for x in before):
+        return None
+    axis = _axis(values[0])
+    rows = [np.moveaxis(np.asarray(x), axis, 0).reshape(np.shape(x)[axis], -1) for x in before]
+    entries = np.concatenate(rows, axis=1)
+    if not entries.size:
+        return None
+    largest, spread = entries.max(axis=1), entries.std(axis=1)
+    usual = np.maximum(spread, np.median(spread))
+    is_far = (largest < -FAR * usual) & (entries.shape[1] >= FEWEST)
+    return (largest < 0) & (is_far | (entries.shape[1] >= MANY))
+
+
+def _axis(value: WatchedNode) -> int:
+    """Return the axis of units: the channels after a convolution, else the last."""
+    ndim = np.ndim(value.data)
+    if ndim > 3:
+        return 1
+    node: WatchedNode | None = value
+    for _ in range(4):  # there may be a normalization between
+        if node is not None and "conv" in op_name(node):
+            return ndim - 2
+        node = next((p for p in node.parents if p.parents), None) if node is not None else None
+    return ndim - 1

@@ -1,12 +1,13 @@
 """Why no share of a gradient reached a tensor of PyTorch, and where its way was cut."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from chainview.frameworks._recorded import Leaf, Operation, Source, has_gradient
+from chainview.frameworks.recorded import Leaf, Operation, Source, has_gradient
 from chainview.read.lines import Line
 
+NUMBERS = ("_local_scalar_dense", "tolist")  # what reads a tensor as Python's
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -28,10 +29,43 @@ class Cuts:
         operations: Iterable[Operation],
     ) -> None:
         self._uses = _uses(loss, sources)
+        self._operations = list(operations)
         self._children: dict[Source, list[Operation]] = defaultdict(list)
-        for operation in operations:
+        for operation in self._operations:
             for operand in operation.operands:
                 self._children[operand].append(operation)
+
+    def elsewhere(self) -> Iterator[Cut]:
+        """Yield where a value that takes a gradient goes on without it, as somebody asked for.
+
+        A number that was read with `item` may go on into the loss, or into a log: we can't see.
+        """
+        for operation in self._operations:
+            is_end = operation.function is None and any(map(has_gradient, operation.operands))
+            if not is_end or operation.in_custom:
+                continue
+            is_read = operation.name in NUMBERS
+            is_cut = _leaves_the_graph(operation) or not operation.recorded
+            if is_read or (is_cut and operation.floating and operation in self._uses):
+                yield Cut(_reason(operation), operation.call.name, operation.line)
+
+    def rewritten(self, values: Iterable[Source]) -> Iterator[tuple[Operation, Operation]]:
+        """Yield results with a gradient that were written to and it wasn't recorded, and by what.
+
+        Also where the write comes after the last use: what an operation keeps has changed.
+        """
+        owners = {
+            entry.key: thing
+            for thing in values
+            if isinstance(thing, Operation) and thing.function is not None
+            for entry in thing.entries
+            if entry.held is not None  # of a summary the memory may be another's by now
+        }
+        for operation in self._operations:
+            if operation.function is None and not operation.in_custom:
+                for key in operation.writes:
+                    if key in owners and owners[key].ran < operation.ran:
+                        yield owners.pop(key), operation
 
     def of(self, leaf: Leaf) -> Cut:
         """Say why no share reached a leaf that the run read."""
@@ -106,7 +140,7 @@ def _is_kept(thing: Operation) -> bool:
 
 
 def _leaves_the_graph(thing: Operation) -> bool:
-    is_read = thing.name in ("_local_scalar_dense", "tolist", "detach") and not _is_kept(thing)
+    is_read = thing.name in (*NUMBERS, "detach") and not _is_kept(thing)
     return is_read and any(map(has_gradient, thing.operands))
 
 
@@ -115,14 +149,9 @@ def _new(leaf: Leaf) -> str:
 
 
 def _reason(thing: Operation) -> str:
-    if thing.is_checkpointed:
-        return (
-            "computed in a reentrant checkpoint none of whose inputs requires a gradient: give "
-            "checkpoint use_reentrant=False"
-        )
     if not thing.recorded:
         return "used under no_grad"
-    if thing.name in ("_local_scalar_dense", "tolist"):
+    if thing.name in NUMBERS:
         name = "tolist" if thing.name == "tolist" else "item"
         return f"read as Python numbers, as by .{name}()"
     if thing.name == "detach":

@@ -1,28 +1,26 @@
 """One run of PyTorch, watched: operations by a dispatch mode, shares by hooks on ``grad_fn``."""
 
-import inspect
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
+from torch.utils.checkpoint import CheckpointFunction
 
-from chaingrad._tree import is_container
 from chaingrad.graph import toposort
 from chaingrad.messages import Message
-from chainview.frameworks._cuts import Cut, Cuts
-from chainview.frameworks._modes import Functions, Operations, guarded, tensors_in
-from chainview.frameworks._names import Names
-from chainview.frameworks._private import (
+from chainview.frameworks.cuts import Cut, Cuts
+from chainview.frameworks.private import (
+    applied_by,
     begun_before,
     checkpoint_frame,
     has_post_accumulate_hooks,
-    is_in_reentrant_checkpoint,
     is_lazy,
     is_packing,
     is_spoiled,
@@ -31,34 +29,39 @@ from chainview.frameworks._private import (
     next_sequence_number,
     own_tensors,
     saved_tensors,
-    skips_or_scales,
     storage_key,
     without_modes,
     written,
 )
-from chainview.frameworks._recorded import Called, Leaf, Operation, Source, has_gradient
-from chainview.frameworks._rerun import TorchRerun
-from chainview.frameworks._restoring import Restoring, roots
-from chainview.frameworks._tensors import StoredTensor, TensorStore, refuse_several_arrays, same
+from chainview.frameworks.reachable import Variables, named_inputs, roots
+from chainview.frameworks.recorded import (
+    Called,
+    CustomCall,
+    Leaf,
+    Operation,
+    Source,
+    StoredTensor,
+    TensorStore,
+    has_gradient,
+    refuse_several_arrays,
+    same,
+)
+from chainview.frameworks.restoring import Functions, Operations, Restoring, guarded, tensors_in
 from chainview.frameworks.run import (
-    BY_DESIGN,
     UNREAD,
     Missed,
     ModuleCall,
     WatchedNode,
     in_run_order,
-    leaf_names,
     loss_in,
     resolve_event,
 )
 from chainview.frameworks.watched import Watched
 from chainview.player.watch import Event, Written
-from chainview.read.lines import Line, line_here
+from chainview.read.lines import Line, line_here, owner_of
 from chainview.read.tensors import edges, operation
 from chainview.read.words import listed
 
-# Rounding that lets gradients through, and samples with their distribution's gradient.
-NO_DERIVATIVE = ("FakeQuantize", "FusedMovingAvg", "StandardGamma", "_Dirichlet")
 BLANK = ("empty", "new_empty")  # operations whose results hold what was there before
 
 
@@ -78,18 +81,8 @@ def watch(f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -
         for leaf, grad in grads.items():
             if leaf in graph.values and grad is not None:
                 graph.values[leaf].grad = run.tensors.store(grad)
-        missed = dict(_without_share(run, grads))
-        seen = graph.result(events, list(_missed(run, graph, missed)))
-    things = {value: thing for thing, value in graph.values.items()}
-    leaves = [
-        (name, thing.tensor)
-        for name, value in leaf_names(seen.leaves).items()
-        if isinstance(thing := things[value], Leaf)
-        and thing.tensor.numel()
-        and value.grad is not None
-    ]
-    rerun = TorchRerun(f, inputs, model, leaves, missed, run.tensors.is_low)
-    return replace(seen, rerun=rerun)
+        missed = list(_without_share(run, grads))
+        return graph.result(events, missed)
 
 
 # --- forward ------------------------------------------------------------------------------------
@@ -99,74 +92,30 @@ class _Forward:
     """The forward pass: what each operation took and gave, and the module that it was in."""
 
     def __init__(self, f: Callable[..., Any], inputs: Sequence[Any], model: Any, most: int) -> None:
+        known = roots(f, model)
         self.tensors = TensorStore(most)
-        self.restoring = Restoring(f, model)
+        self.restoring = Restoring(known)
+        self.names = _Names(f, inputs, known, self.restoring)
         self.leaves: dict[int, Leaf] = {}
         self.functions: dict[int, Operation] = {}  # by the identity of a grad_fn
-        self._names: dict[int, tuple[Any, str]] = {}
-        self._variables: dict[int, tuple[Any, str]] = {}  # for what no module names, in the end
-        self.parameters: dict[str, Any] = {}
-        self.inputs: set[int] = set()
-        self.going_back = False
-        self._checkpoint: tuple[int, Any] = 0, None  # the last one's number and frame
-        self.call = ModuleCall()
-        self._ran = 0  # operations so far
-        self._line: Line | None = None  # that wrote the last one
-        self._calls: Counter[str] = Counter()
-        self._all_calls: list[ModuleCall] = []
-        self._plain: dict[tuple[Any, ...], Source] = {}  # tensors without a gradient
-        self._settling: list[tuple[Operation, Sequence[Any]]] = []
         self.operations: list[Operation] = []
-        self._functions, self._function = 0, Called()
-        self._memory: dict[int, Operation] = {}  # by address: what made it
-        self._start = next_sequence_number()
         self.earlier: dict[int, Operation] = {}  # read from a graph of before the run
-        self._paths: dict[int, str] = {}
+        self.custom: list[CustomCall] = []
+        self.going_back = False
         self._trained = None if model is None else {id(p) for p in model.parameters()}
-        self.roots = roots(f, model)
-        for module in self.roots:
-            _refuse(module)
-            if id(module) not in self._paths:
-                self._name_modules(module)
-        for name, tensor in _named(f, inputs):
-            self._check_input(name, tensor)
-            self.inputs.add(id(tensor))
-            self._name(tensor, name)
-        self.unregistered: set[int] = set()  # what modules hold and don't register
-        names = Names()
-        for module, path in self._modules_by_path():
-            self.unregistered.update(self._name_found(names.of_module(path, module), self._names))
-        self._name_found(names.of_function(f), self._variables)
-
-    def _modules_by_path(self) -> list[tuple[Any, str]]:
-        return [(m, self._paths[id(m)]) for root in self.roots for m in root.modules()]
-
-    def _name_found(
-        self, found: Iterable[tuple[str, Any]], names: dict[int, tuple[Any, str]]
-    ) -> set[int]:
-        """Name tensors and modules that aren't named yet, and return their parameters."""
-        new: set[int] = set()
-        for name, thing in found:
-            if isinstance(thing, torch.Tensor):
-                if thing.requires_grad and thing.is_leaf and id(thing) not in self._names:
-                    names.setdefault(id(thing), (thing, name))
-                    new.add(id(thing))
-            elif id(thing) not in self._paths:
-                self.restoring.module(thing)
-                self._name_modules(thing, name)
-                new.update(id(p) for p in thing.parameters())
-        return new
-
-    def _check_input(self, name: str, tensor: Any) -> None:
-        if tensor.grad_fn is not None:
-            raise ValueError(
-                f"watch_torch: {name} was computed before the run, by {operation(tensor.grad_fn)}; "
-                "pass it detached, with requires_grad_() where its gradient is wanted, or compute "
-                "it within the function"
-            )
-
-    def _name(self, tensor: Any, name: str) -> None:
-        self._names.setdefault(id(tensor), (tensor, name))
+        self._start = next_sequence_number()
+        self._plain: dict[tuple[Any, ...], Source] = {}  # tensors without a gradient
+        self._memory: dict[int, Operation] = {}  # by address: what made it
+        self._settling: list[tuple[Operation, Sequence[Any]]] = []
+        # Where the run is: the module, the operation and its line, and what the reader called.
+        self._call = ModuleCall()
+        self._calls: list[ModuleCall] = []
+        self._turns: Counter[str] = Counter()
+        self._ran = 0
+        self._line: Line | None = None
+        self._functions, self._function = 0, Called()
+        self._in_custom = False
+        self._checkpoint: tuple[int, Any] = 0, None  # the last one's number and frame
 
     def is_trained(self, tensor: Any) -> bool:
         """Return whether a gradient should reach a tensor: a parameter only if the model has it."""
@@ -177,6 +126,7 @@ class _Forward:
         with (
             warnings.catch_warnings(),
             self._modules(),
+            applied_by(self._apply),
             Functions(self.called),
             Operations(self.operation),
         ):
@@ -184,8 +134,8 @@ class _Forward:
             result = f(*inputs)
         self._resolve_results()
         self._checkpoint = 0, None
-        for call in self._all_calls:
-            call.turns = self._calls[call.path]
+        for call in self._calls:
+            call.turns = self._turns[call.path]
         return result
 
     # --- operations ---------------------------------------------------------------------------
@@ -202,6 +152,31 @@ class _Forward:
         finally:
             self._function = Called()
 
+    def _apply(self, function: Any, run: Callable[..., Any], args: Sequence[Any]) -> Any:
+        """Run a function with a backward of its own, and record what it was given."""
+        if function is CheckpointFunction:
+            raise RuntimeError(
+                "watch_torch: a reentrant checkpoint runs a backward pass of its own, whose shares "
+                "cannot be seen; give checkpoint use_reentrant=False"
+            )
+        code = getattr(function.forward, "__code__", None)
+        is_engines = code is None or owner_of(code.co_filename) == "engine"
+        if self.going_back or self._in_custom or is_engines:
+            return run(*args)
+        places = [i for i, x in enumerate(args) if isinstance(x, torch.Tensor) and x.requires_grad]
+        with without_modes():
+            stored = [self.tensors.store(x) if isinstance(x, torch.Tensor) else x for x in args]
+            state = torch.get_rng_state()
+        self._in_custom = True
+        try:
+            results = run(*args)
+        finally:
+            self._in_custom = False
+        made = [grad_fn for x in tensors_in([results]) if (grad_fn := made_by(x)) is not None]
+        if made:
+            self.custom.append(CustomCall(function, stored, places, state, made[0]))
+        return results
+
     def _read_as_numbers(self, args: Any) -> None:
         self._resolve_results()
         self._ran, self._line = self._ran + 1, line_here()
@@ -215,11 +190,7 @@ class _Forward:
             self._ran, self._line = self._ran + 1, line_here()
         given = [] if self.going_back else tensors_in([args, kwargs])
         operands = [self._source(tensor) for tensor in given]
-        changed = [
-            storage_key(tensor)
-            for tensor in written(function, args, kwargs)
-            if isinstance(tensor, torch.Tensor)
-        ]
+        changed = [storage_key(tensor) for tensor in written(function, args, kwargs)]
         for key in changed:
             self.tensors.before_change(key)
         result = guarded(self.restoring, function, args, kwargs)
@@ -232,14 +203,14 @@ class _Forward:
                 sources = zip(given, operands, strict=True)
                 made.given = [tensor for tensor, source in sources if _is_given(source, made)]
             made.recorded, made.writes = torch.is_grad_enabled(), changed
-            made.is_checkpointed = not made.recorded and is_in_reentrant_checkpoint()
+            made.in_custom = self._in_custom
             self.operations.append(made)
             self._settling.append((made, tensors_in(result)))
         return result
 
     def operation_now(self, name: str, operands: Sequence[Source] = ()) -> Operation:
         """Return an operation that runs at this moment."""
-        made = Operation(name, operands, self.call, packed=is_packing())
+        made = Operation(name, operands, self._call, packed=is_packing())
         made.ran, made.line, made.called = self._ran, self._line, self._function
         return made
 
@@ -313,11 +284,6 @@ class _Forward:
             self._plain[key] = self._new_leaf(tensor)
         return self._plain[key]
 
-    def is_renormalized(self, tensor: Any) -> bool:
-        """Return whether an embedding with a ``max_norm`` scaled rows of its weights."""
-        known = self._plain.get(_view(tensor))
-        return isinstance(known, Operation) and known.name == "embedding_renorm_"
-
     def leaf(self, tensor: Any) -> Leaf:
         """Return what stands for a tensor that requires a gradient and that no operation made."""
         if id(tensor) not in self.leaves:
@@ -326,11 +292,10 @@ class _Forward:
         return self.leaves[id(tensor)]
 
     def _new_leaf(self, tensor: Any) -> Leaf:
-        known = self._names.get(id(tensor)) or self._variables.get(id(tensor))
-        _, name = known or (tensor, "")
+        name = self.names.of(tensor)
         entry = self.tensors.store(tensor)
         before = None if name else self._made_from(tensor)
-        return Leaf(tensor, entry, name, self.call, self._ran, self._line, before)
+        return Leaf(tensor, entry, name, self._call, self._ran, self._line, before)
 
     # --- modules --------------------------------------------------------------------------------
 
@@ -346,24 +311,63 @@ class _Forward:
     def _enter(self, module: Any, args: Any) -> None:
         if self.going_back:
             return
-        if id(module) not in self._paths:
-            self.restoring.module(module)
-            self._name_modules(module)
-        parameters, _ = own_tensors(module)
-        for name, parameter in parameters.items():
-            if parameter is not None:  # functional_call may have put others in their place
-                self._name(parameter, ".".join(filter(None, (self._paths[id(module)], name))))
+        path = self.names.enter(module)
         _refuse(module)
-        path = self._paths[id(module)]
-        self._calls[path] += 1
-        self.call = ModuleCall(path, type(module).__name__, self.call, self._calls[path])
-        self._all_calls.append(self.call)
+        self._turns[path] += 1
+        self._call = ModuleCall(path, type(module).__name__, self._call, self._turns[path])
+        self._calls.append(self._call)
 
     def _leave(self, module: Any, args: Any, result: Any) -> None:
-        if not self.going_back and self.call.outer is not None:
-            self.call = self.call.outer
+        if not self.going_back and self._call.outer is not None:
+            self._call = self._call.outer
 
-    def _name_modules(self, root: Any, prefix: str = "") -> None:
+
+class _Names:
+    """The names of modules and tensors, as the reader would say them."""
+
+    def __init__(
+        self, f: Callable[..., Any], inputs: Sequence[Any], known: Sequence[Any], saving: Restoring
+    ) -> None:
+        self._saving = saving
+        self._names: dict[int, tuple[Any, str]] = {}  # with the tensors, so that no id is reused
+        self._variables: dict[int, tuple[Any, str]] = {}  # for what no module names, in the end
+        self._paths: dict[int, str] = {}
+        self.parameters: dict[str, Any] = {}
+        self.inputs: set[int] = set()
+        self.unregistered: set[int] = set()  # what modules hold and don't register
+        for module in known:
+            _refuse(module)
+            if id(module) not in self._paths:
+                self._module(module)
+        for name, tensor in named_inputs(f, inputs):
+            _refuse_computed(name, tensor)
+            self.inputs.add(id(tensor))
+            self._name(tensor, name)
+        variables = Variables()
+        for module, path in [(m, self._paths[id(m)]) for root in known for m in root.modules()]:
+            self.unregistered |= self._found(variables.of_module(path, module), self._names)
+        self._found(variables.of_function(f), self._variables)
+
+    def of(self, tensor: Any) -> str:
+        """Return a tensor's name, or nothing."""
+        known = self._names.get(id(tensor)) or self._variables.get(id(tensor))
+        return known[1] if known else ""
+
+    def enter(self, module: Any) -> str:
+        """Return a module's path, and name it and its tensors if that's still to do."""
+        if id(module) not in self._paths:
+            self._saving.module(module)
+            self._module(module)
+        path = self._paths[id(module)]
+        for name, parameter in own_tensors(module)[0].items():
+            if parameter is not None:  # functional_call may have put others in their place
+                self._name(parameter, f"{path}.{name}" if path else name)
+        return path
+
+    def _name(self, tensor: Any, name: str) -> None:
+        self._names.setdefault(id(tensor), (tensor, name))
+
+    def _module(self, root: Any, prefix: str = "") -> None:
         """Name a module and everything in it; the names in the first root have no prefix."""
         if self._paths and not prefix:
             prefix = _unused(type(root).__name__.lower(), self._paths)
@@ -374,6 +378,31 @@ class _Forward:
             self.parameters.setdefault(path, parameter)
         for path, buffer in root.named_buffers(prefix=prefix):
             self._name(buffer, path)
+
+    def _found(
+        self, things: Iterable[tuple[str, Any]], names: dict[int, tuple[Any, str]]
+    ) -> set[int]:
+        """Name tensors and modules that aren't named yet, and return their parameters."""
+        new: set[int] = set()
+        for name, thing in things:
+            if isinstance(thing, torch.Tensor):
+                if thing.requires_grad and thing.is_leaf and id(thing) not in self._names:
+                    names.setdefault(id(thing), (thing, name))
+                    new.add(id(thing))
+            elif id(thing) not in self._paths:
+                self._saving.module(thing)
+                self._module(thing, name)
+                new.update(id(p) for p in thing.parameters())
+        return new
+
+
+def _refuse_computed(name: str, tensor: Any) -> None:
+    if tensor.grad_fn is not None:
+        raise ValueError(
+            f"watch_torch: {name} was computed before the run, by {operation(tensor.grad_fn)}; "
+            "pass it detached, with requires_grad_() where its gradient is wanted, or compute "
+            "it within the function"
+        )
 
 
 def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
@@ -452,28 +481,6 @@ def _view(tensor: Any) -> tuple[Any, ...]:
     return storage_key(tensor), tensor.dtype, *place
 
 
-def _named(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the tensors among the inputs, by the names of the function's arguments."""
-    called = f.forward if isinstance(f, torch.nn.Module) else f
-    try:
-        names = list(inspect.signature(called).bind(*inputs).arguments)
-    except (TypeError, ValueError):
-        names = []
-    if len(names) != len(inputs):
-        names = [f"input {i + 1}" for i in range(len(inputs))]
-    for name, given in zip(names, inputs, strict=True):
-        yield from _members(name, given)
-
-
-def _members(name: str, given: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(given, torch.Tensor):
-        yield name, given
-    elif is_container(given):
-        items = given.items() if isinstance(given, dict) else enumerate(given)
-        for key, member in items:
-            yield from _members(f"{name}[{key!r}]", member)
-
-
 def _unused(name: str, taken: dict[int, str]) -> str:
     count = sum(path.partition(".")[0].rstrip("0123456789") == name for path in taken.values())
     return f"{name}{count + 1}" if count else name
@@ -540,20 +547,12 @@ class _Graph:
     def _value(self, thing: Source, kept: set[int]) -> WatchedNode:
         if isinstance(thing, Leaf):
             tensor = thing.tensor
-            changed = self._run.is_renormalized(tensor)
-            is_input = id(tensor) in self._run.inputs
-            return WatchedNode(
-                label=thing.label,
-                note=f"{BY_DESIGN}: its rows are scaled (max_norm)" if changed else "",
-                data=thing.entry,
-                requires_grad=tensor.requires_grad,
-                is_parameter=isinstance(tensor, torch.nn.Parameter)
-                or (tensor.requires_grad and not is_input),
-                is_input=is_input,
-                call=thing.call,
-                ran=thing.ran,
-                line=thing.line,
-            )
+            value = WatchedNode("", thing.label, (), thing.entry, None, tensor.requires_grad)
+            value.call, value.ran, value.line = thing.call, thing.ran, thing.line
+            value.is_input = id(tensor) in self._run.names.inputs
+            value.is_parameter = isinstance(tensor, torch.nn.Parameter)
+            value.is_parameter |= tensor.requires_grad and not value.is_input
+            return value
         parents = tuple(self.values[source] for source in self.sources[thing])
         value = WatchedNode(thing.name, "", parents, call=thing.call)
         value.ran, value.line = thing.ran, thing.line
@@ -562,19 +561,13 @@ class _Graph:
         if thing.function is not None:
             value.note = _note(thing)
             saved = thing.given if thing.packed else saved_tensors(thing.function)
-            value.kept = self._kept(saved, kept)
+            for tensor in saved:  # that the run made, each memory once
+                if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
+                    kept.add(storage_key(tensor))
+                    value.kept += tensor.untyped_storage().nbytes()
         return value
 
-    def _kept(self, saved: Iterable[Any], kept: set[int]) -> int:
-        """Count the bytes of those tensors that the run made, each memory once."""
-        total = 0
-        for tensor in saved:
-            if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
-                kept.add(storage_key(tensor))
-                total += tensor.untyped_storage().nbytes()
-        return total
-
-    def result(self, events: Sequence[Event], missed: Sequence[Missed]) -> Watched:
+    def result(self, events: Sequence[Event], missed: Sequence[tuple[str, Any]]) -> Watched:
         """Return everything that was seen, with arrays in place of tensors."""
         numbers: dict[StoredTensor, Any] = {}
 
@@ -585,32 +578,31 @@ class _Graph:
 
         for value in self.values.values():
             value.data, value.grad = number(value.data), number(value.grad)
-        found = {}
+        run, leaves, found = self._run, dict[int, WatchedNode](), {}
         for thing, value in self.values.items():
             own = thing.tensor if isinstance(thing, Leaf) else thing.function
             if own is not None:
                 found[id(own)] = own, value
-        values = list(self.values.values())
+            if isinstance(thing, Leaf):
+                leaves[id(own)] = value
+        cuts = Cuts(self.loss, self._sources, run.operations)
+        missing = [(name, run.leaves.get(id(tensor))) for name, tensor in missed]
+        rules = {run.functions.get(id(call.grad_fn)): call.rule() for call in run.custom}
         return Watched(
             "PyTorch",
             self.values[self.loss],
-            in_run_order(values, lambda value: value.parents, lambda value: value.ran),
+            in_run_order(list(self.values.values()), lambda v: v.parents, lambda v: v.ran),
             [resolve_event(event, number) for event in events],
-            missed,
-            complete=not self._run.tensors.is_full,
+            [Missed(name, *(cuts.of(leaf) if leaf else Cut(UNREAD))) for name, leaf in missing],
+            [value for key, value in leaves.items() if key in run.names.unregistered],
+            [self.values[x] for x in run.earlier.values() if x in self.values],
+            [name for name, p in run.names.parameters.items() if not p.requires_grad],
+            complete=not run.tensors.is_full,
             found=found,
-            **self._beside(),
+            cuts=list(cuts.elsewhere()),
+            rewritten=[(self.values[x], w.name, w.line) for x, w in cuts.rewritten(self.values)],
+            rules={self.values[x]: rule for x, rule in rules.items() if x in self.values},
         )
-
-    def _beside(self) -> dict[str, Any]:
-        """Return what isn't as the reader may think: of leaves, of the graph, of parameters."""
-        run = self._run
-        leaves = {id(x.tensor): v for x, v in self.values.items() if isinstance(x, Leaf)}
-        return {
-            "unregistered": [v for key, v in leaves.items() if key in run.unregistered],
-            "earlier": [self.values[x] for x in run.earlier.values() if x in self.values],
-            "frozen": [name for name, p in run.parameters.items() if not p.requires_grad],
-        }
 
 
 def _is_view_under_no_grad(thing: Source) -> bool:
@@ -635,10 +627,6 @@ def _is_uninitialized(thing: Source) -> bool:
 def _note(thing: Operation) -> str:
     if isinstance(thing.function, BackwardCFunction):
         return "one function of its own, whose inside PyTorch does not show"
-    if thing.name.startswith("Embedding") and skips_or_scales(thing.function):
-        return f"{BY_DESIGN} (padding_idx, scale_grad_by_freq)"
-    if thing.name.startswith(NO_DERIVATIVE):
-        return BY_DESIGN
     return {
         "torch::autograd::CopySlices": "a change of a part of a tensor, and the change itself",
         "CopySlices": "a change of a part of a tensor, as one function",
@@ -652,150 +640,101 @@ class _Backward:
     """The backward pass: what each ``grad_fn`` sent to each of its operands, in order."""
 
     def __init__(self, run: _Forward, graph: _Graph, loss: Any) -> None:
-        self._run, self._graph = run, graph
-        self._sums: dict[
-            tuple[WatchedNode, int], tuple[Any, StoredTensor]
-        ] = {}  # what was sent so far
-        self._seed = run.tensors.store(
-            torch.ones_like(loss, memory_format=torch.preserve_format).detach()
-        )
-        self.events: list[Event] = [Written(graph.values[graph.loss], self._seed)]
-        self._before: dict[Leaf, Any] = {}
+        self._graph, self._store = graph, run.tensors.store
+        # The sum of what each result of a value was sent so far.
+        self._sums: dict[tuple[WatchedNode, int], tuple[Any, StoredTensor]] = {}
+        seed = self._store(torch.ones_like(loss, memory_format=torch.preserve_format).detach())
+        self.events: list[Event] = [Written(graph.values[graph.loss], seed)]
         run.restoring.forget_gradients()
         run.going_back = True
-        handles = list(self._hooks())
+        functions = [x for x in graph.values if isinstance(x, Operation) and x.function is not None]
+        handles = [x.function.register_hook(partial(self._after, x)) for x in functions]
         try:
             with Operations(run.operation):
                 loss.backward()
         except RuntimeError as error:
-            if "modified by an inplace operation" in str(error):
-                raise RuntimeError(self._overwritten() or str(error)) from error
-            if "second time" in str(error) and run.earlier:
-                (first, *_) = run.earlier.values()
-                raise RuntimeError(
-                    f"watch_torch: {first.line or 'the function'} reads a tensor that was computed "
-                    "before the run, whose graph a backward pass has used up; detach it, as the "
-                    "state of a recurrent net that is kept from batch to batch"
-                ) from error
-            if "backward through the graph a second time" in str(error):
-                raise RuntimeError(
-                    "watch_torch: the function ran a backward pass of its own, after which the "
-                    "graph is gone; give one that computes the loss, and leave out backward() and "
-                    "the optimizer's step"
-                ) from error
+            words = _explained(str(error), run, functions)
+            if words:
+                raise RuntimeError(f"watch_torch: {words}") from error
             raise
         finally:
             for handle in handles:
                 handle.remove()
-        self._compare_leaves()
+        for leaf in run.leaves.values():
+            self._compare(leaf)
 
-    def _overwritten(self) -> str:
-        """Name the operation that wrote into what another keeps for the backward pass."""
-        for thing in reversed(self._graph.values):
-            if not isinstance(thing, Operation) or not is_spoiled(thing.function):
-                continue
-            shown = {entry.key for near in (thing, *thing.operands) for entry in near.entries}
-            for writer in self._run.operations:
-                if writer.ran > thing.ran and not shown.isdisjoint(writer.writes):
-                    return (
-                        f"watch_torch: {writer.place} writes into memory that {thing.place} keeps "
-                        "for its backward pass; write its result to a new tensor"
-                    )
-        return ""
-
-    def _compare_leaves(self) -> None:
+    def _compare(self, leaf: Leaf) -> None:
         """Record where a hook of a leaf changed the gradient that was sent."""
-        for leaf, value in self._graph.values.items():
-            sent, known = self._sums.get((value, 0), (None, None))
-            grad = leaf.tensor.grad if isinstance(leaf, Leaf) else None
-            if sent is not None and grad is not None and not same(sent, grad):
-                self.events.append(Written(value, self._run.tensors.store(grad), known))
+        value, grad = self._graph.values.get(leaf), leaf.tensor.grad
+        if value is None or (value, 0) not in self._sums or grad is None:
+            return
+        sent, known = self._sums[value, 0]
+        if not same(sent, grad):
+            self.events.append(Written(value, self._store(grad), known))
 
-    def _hooks(self) -> Iterator[Any]:
-        for thing in list(self._graph.values):
-            if isinstance(thing, Operation) and thing.function is not None:
-                if isinstance(thing.function, BackwardCFunction):
-                    yield thing.function.register_prehook(lambda _: self._note_leaves())
-                yield thing.function.register_hook(self._hook(thing))
+    def _after(self, thing: Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
+        with without_modes():
+            child = self._graph.values[thing]
+            above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
+            first = next((entry for entry in above if entry is not None), None)
+            shown = min(thing.results, default=0)
+            child.grad = above[shown] if shown < len(above) and above[shown] is not None else first
+            sent = edges(thing.function)
+            for number, position in self._graph.positions[thing].items():
+                if number < len(shares) and shares[number] is not None:
+                    _, slot = sent[number] or (None, 0)
+                    self._send(child, position, slot, first, shares[number])
 
-    def _hook(self, thing: Operation) -> Callable[[Any, Any], None]:
-        def ran(shares: Any, received: Any) -> None:
-            with without_modes():
-                self._after_node(thing, shares, received)
-
-        return ran
-
-    def _after_node(self, thing: Operation, shares: Sequence[Any], received: Sequence[Any]) -> None:
-        child = self._graph.values[thing]
-        above = [self._received(child, slot, grad) for slot, grad in enumerate(received)]
-        first = next((entry for entry in above if entry is not None), None)
-        shown = min(thing.results, default=0)
-        child.grad = above[shown] if shown < len(above) and above[shown] is not None else first
-        sent = edges(thing.function)
-        for number, position in self._graph.positions[thing].items():
-            if number < len(shares) and shares[number] is not None:
-                end = sent[number]
-                assert end is not None
-                parent = self._graph.values[self._graph.sources[thing][position]]
-                self._send(child, parent, position, end[1], first, shares[number])
-        if isinstance(thing.function, BackwardCFunction):
-            self._leaves_reached_inside(thing, first)
-
-    def _send(
-        self,
-        child: WatchedNode,
-        parent: WatchedNode,
-        position: int,
-        slot: int,
-        above: Any,
-        share: Any,
-    ) -> None:
-        entry = self._run.tensors.store(share)
+    def _send(self, child: WatchedNode, position: int, slot: int, above: Any, share: Any) -> None:
+        parent, entry = child.parents[position], self._store(share)
         known, before = self._sums.get((parent, slot), (None, None))
         total = share if known is None else known + share
-        now = entry if known is None else self._run.tensors.store(total)
+        now = entry if known is None else self._store(total)
         self.events.append(Message(child, parent, position, above, None, entry, before, now))
         self._sums[parent, slot] = total, now
 
     def _received(self, value: WatchedNode, slot: int, grad: Any) -> StoredTensor | None:
         """Compare what was sent with what arrived: a hook may have changed it on the way."""
         sent, known = self._sums.pop((value, slot), (None, None))
-        if grad is None:
-            return None
-        if sent is not None and same(sent, grad):
-            return known
-        entry = self._run.tensors.store(grad)
+        if grad is None or (sent is not None and same(sent, grad)):
+            return None if grad is None else known
+        entry = self._store(grad)
         if sent is not None:
             self.events.append(Written(value, entry, known))
         return entry
 
-    # --- leaves that a function of its own reaches, such as a reentrant checkpoint ---------------
 
-    def _note_leaves(self) -> None:
-        with torch.no_grad():
-            self._before = {
-                leaf: None if (grad := leaf.tensor.grad) is None else grad.clone()
-                for leaf in self._run.leaves.values()
-            }
+def _explained(error: str, run: _Forward, functions: Sequence[Operation]) -> str:
+    """Say what the reader's function did to make PyTorch's backward pass fail, where we know it."""
+    if "modified by an inplace operation" in error:
+        return _overwritten(run, functions)
+    if "second time" not in error:
+        return ""
+    for first in run.earlier.values():
+        return (
+            f"{first.line or 'the function'} reads a tensor that was computed before the run, "
+            "whose graph a backward pass has used up; detach it, as the state of a recurrent net "
+            "that is kept from batch to batch"
+        )
+    return (
+        "the function ran a backward pass of its own, after which the graph is gone; give one that "
+        "computes the loss, and leave out backward() and the optimizer's step"
+    )
 
-    def _leaves_reached_inside(self, thing: Operation, above: Any) -> None:
-        for leaf, before in self._before.items():
-            now = leaf.tensor.grad
-            if now is None or (before is not None and same(before, now)):
-                continue
-            child = self._graph.values[thing]
-            if leaf not in self._graph.values:
-                self._graph.values = {leaf: self._graph._value(leaf, set()), **self._graph.values}
-            parent = self._graph.values[leaf]
-            child.parents = (*child.parents, parent)
-            enter = self._run.tensors.store
-            share = enter(now if before is None else now - before)
-            known = None if before is None else enter(before)
-            position = len(child.parents) - 1
-            total = enter(now)
-            self.events.append(Message(child, parent, position, above, None, share, known, total))
-            self._sums[parent, 0] = now, total
-        self._before = {}
+
+def _overwritten(run: _Forward, functions: Sequence[Operation]) -> str:
+    """Name the operation that wrote into what another keeps for the backward pass."""
+    for thing in reversed(functions):
+        if not is_spoiled(thing.function):
+            continue
+        shown = {entry.key for near in (thing, *thing.operands) for entry in near.entries}
+        for writer in run.operations:
+            if writer.ran > thing.ran and not shown.isdisjoint(writer.writes):
+                return (
+                    f"{writer.place} writes into memory that {thing.place} keeps for its backward "
+                    "pass; write its result to a new tensor"
+                )
+    return ""
 
 
 def _begin_with(operands: Sequence[Source | None], edges: Sequence[object]) -> bool:
@@ -812,16 +751,9 @@ def _begin_with(operands: Sequence[Source | None], edges: Sequence[object]) -> b
 def _without_share(run: _Forward, grads: dict[Leaf, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the name and tensor of each trained leaf that no share reached."""
     named = {id(leaf.tensor): (leaf.label, leaf.tensor) for leaf in run.leaves.values()}
-    named |= {id(p): (name, p) for name, p in run.parameters.items()}
+    named |= {id(p): (name, p) for name, p in run.names.parameters.items()}
     for key, (name, tensor) in named.items():
         leaf = run.leaves.get(key)
         reached = leaf is not None and grads[leaf] is not None
         if name and tensor.requires_grad and not reached and run.is_trained(tensor):
             yield name, tensor
-
-
-def _missed(run: _Forward, graph: _Graph, tensors: dict[str, Any]) -> Iterator[Missed]:
-    cuts = Cuts(graph.loss, graph._sources, run.operations)
-    for name, tensor in tensors.items():
-        leaf = run.leaves.get(id(tensor))
-        yield Missed(name, *(Cut(UNREAD) if leaf is None else cuts.of(leaf)))

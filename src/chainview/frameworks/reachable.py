@@ -1,8 +1,8 @@
-"""Names for tensors that no module registers: the reader's variables and attributes."""
+"""What the reader's function can reach before it runs: modules, and tensors by their names."""
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -16,8 +16,40 @@ DEEPEST = 6
 Found = tuple[str, Any]  # a name, and a tensor or a module
 
 
-class Names:
-    """Finds tensors and modules in what the reader's functions and objects hold."""
+def roots(f: Callable[..., Any], model: Any) -> list[Any]:
+    """Return the modules that we know before a run: the model, and those to which ``f`` refers.
+
+    Modules with many parameters come first, a loss after them.
+    """
+    functions: list[Any] = [f]
+    while hasattr(functions[-1], "func"):  # functools.partial
+        functions.append(functions[-1].func)
+    held = [*functions, getattr(functions[-1], "__self__", None)]
+    if inspect.isfunction(functions[-1]):
+        variables = inspect.getclosurevars(functions[-1])
+        held += [*variables.nonlocals.values(), *variables.globals.values()]
+    modules = [x for x in held if isinstance(x, torch.nn.Module)]
+    modules.sort(key=lambda module: -sum(1 for _ in module.parameters()))
+    modules = [model, *modules] if model is not None else modules
+    return list({id(module): module for module in modules}.values())
+
+
+def named_inputs(f: Callable[..., Any], inputs: Sequence[Any]) -> Iterator[Found]:
+    """Yield the tensors among the inputs, by the names of the function's arguments."""
+    called = f.forward if isinstance(f, torch.nn.Module) else f
+    try:
+        names = list(inspect.signature(called).bind(*inputs).arguments)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) != len(inputs):
+        names = [f"input {i + 1}" for i in range(len(inputs))]
+    for name, given in zip(names, inputs, strict=True):
+        members = Variables()._members(name, given, 0)
+        yield from ((name, thing) for name, thing in members if isinstance(thing, torch.Tensor))
+
+
+class Variables:
+    """Finds tensors and modules that no module registers, in the reader's functions and objects."""
 
     def __init__(self) -> None:
         self._seen: dict[int, Any] = {}  # kept alive, so that no id is reused

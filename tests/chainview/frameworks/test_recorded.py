@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from chainview.frameworks._tensors import TensorStore, same, summed_up
+from chainview.frameworks.recorded import TensorStore, same, summed_up
 from chainview.frameworks.run import Summary, summary
 
 TENSORS = {
@@ -45,7 +45,7 @@ def test_a_full_book_keeps_summaries_of_all_and_few_entries():
 
 
 def test_what_shows_changed_memory_is_copied_before():
-    from chainview.frameworks._private import storage_key
+    from chainview.frameworks.private import storage_key
 
     book, x = TensorStore(10**6), torch.zeros(4)
     entries = book.store(x), book.store(x[1:])

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Any
 
-from chainview.frameworks._grouping import (
+from chainview.frameworks.grouping import (
     Fragment,
     Given,
     Groups,
@@ -14,14 +14,12 @@ from chainview.frameworks._grouping import (
     group_parents,
     ordered,
 )
-from chainview.frameworks.run import ModuleCall, Run, WatchedNode
+from chainview.frameworks.run import ModuleCall, WatchedNode
 from chainview.player.watch import Event, Written
 
-Noted = TypeVar("Noted", bound=Run)
 
-
-def fold(watched: Noted, within: str, most: int) -> Noted:
-    """Fold the run, or one call in it, into at most that many boxes."""
+def fold(watched: Any, within: str, most: int) -> Any:
+    """Fold a `Watched` run, or one call in it, into at most that many boxes."""
     top = _call(watched, within)
     inside = {v for v in watched.values if v.parents and top in v.call.chain}
     read = {parent for value in inside for parent in value.parents}
@@ -30,9 +28,9 @@ def fold(watched: Noted, within: str, most: int) -> Noted:
     return _Boxes(watched, values, inside, groups).watched()
 
 
-def _call(watched: Run, within: str) -> ModuleCall:
+def _call(watched: Any, within: str) -> ModuleCall:
     run = [value for value in watched.values if value.parents]
-    calls = {call: None for value in run for call in value.call.chain}
+    calls: dict[ModuleCall, None] = {call: None for value in run for call in value.call.chain}
     for call in calls:
         if within in (call.path, call.name) and (within or call.outer is None):
             return call
@@ -43,12 +41,12 @@ def _call(watched: Run, within: str) -> ModuleCall:
 # --- the boxes ----------------------------------------------------------------------------------
 
 
-class _Boxes(Generic[Noted]):
+class _Boxes:
     """Boxes in the place of values, with the shares between them."""
 
     def __init__(
         self,
-        watched: Noted,
+        watched: Any,
         values: Sequence[WatchedNode],
         inside: set[WatchedNode],
         groups: Groups,
@@ -120,7 +118,7 @@ class _Boxes(Generic[Noted]):
                     read[source] = None
         return parents + [source for source in read if source not in parents]
 
-    def watched(self) -> Noted:
+    def watched(self) -> Any:
         """Return the run, in boxes."""
         results = [v for v in self._watched.values if v in self._outside and v in self._inside]
         found = {
@@ -131,7 +129,7 @@ class _Boxes(Generic[Noted]):
         return replace(
             self._watched,
             loss=self._boxes[results[-1]],
-            values=self._order(),
+            values=ordered(group_parents(self.values, {box: box for box in self.values})),
             events=self._events(results),
             found=found,
             marks=self._marks(),
@@ -144,9 +142,6 @@ class _Boxes(Generic[Noted]):
             if value in self._boxes:
                 marks[self._boxes[value]] |= dict.fromkeys(words)
         return {box: tuple(words) for box, words in marks.items()}
-
-    def _order(self) -> list[WatchedNode]:
-        return ordered(group_parents(self.values, {box: box for box in self.values}))
 
     def _events(self, results: Sequence[WatchedNode]) -> list[Event]:
         seeds: list[Event] = [

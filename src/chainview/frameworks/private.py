@@ -2,19 +2,18 @@
 
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch.autograd import grad_mode
 from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
 from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils.checkpoint import CheckpointFunction, checkpoint
+from torch.utils.checkpoint import checkpoint
 
-_REENTRANT = CheckpointFunction.forward.__code__
 _CHECKPOINT = inspect.unwrap(checkpoint).__code__
 
 
@@ -28,25 +27,24 @@ def storage_key(tensor: Any) -> int:
 
 def saved_tensors(function: Any) -> Iterator[Any]:
     """Yield the tensors that a ``grad_fn`` keeps for its backward pass."""
-    names = [name for name in dir(function) if name.startswith("_saved_")]
-    for name in [*names, "saved_tensors"]:
-        try:
-            saved = getattr(function, name, None)
-        except RuntimeError:  # changed in place: the backward pass will report it
-            continue
+    for saved in _saved(function):
         several = saved if isinstance(saved, list | tuple) else [saved]
         yield from (tensor for tensor in several if isinstance(tensor, torch.Tensor))
 
 
 def is_spoiled(function: Any) -> bool:
     """Return whether something that a ``grad_fn`` keeps was changed in place since."""
-    for name in [*(name for name in dir(function) if name.startswith("_saved_")), "saved_tensors"]:
+    return any(isinstance(x, RuntimeError) and "inplace" in str(x) for x in _saved(function))
+
+
+def _saved(function: Any) -> Iterator[Any]:
+    """Yield what a ``grad_fn`` keeps, or the error that says it was changed in place."""
+    names = [name for name in dir(function) if name.startswith("_saved_")]
+    for name in [*names, "saved_tensors"]:
         try:
-            getattr(function, name, None)
+            yield getattr(function, name, None)
         except RuntimeError as error:
-            if "inplace" in str(error):
-                return True
-    return False
+            yield error
 
 
 def without_modes() -> Any:
@@ -62,11 +60,6 @@ def made_by(tensor: Any) -> Any:
         return None
 
 
-def preserved_version(tensor: Any) -> Any:
-    """Return a context that keeps the count of a tensor's in-place changes as it was before."""
-    return grad_mode._unsafe_preserve_version_counter(tensor)
-
-
 def next_sequence_number() -> int:
     """Return the number of the next ``grad_fn`` of this thread; those of before are smaller."""
     with torch.enable_grad(), _disable_current_modes():
@@ -78,14 +71,6 @@ def begun_before(function: Any, number: int) -> bool:
     return bool(function._sequence_nr() < number)
 
 
-def is_in_reentrant_checkpoint() -> bool:
-    """Return whether a reentrant checkpoint's forward pass is running, which is under no_grad."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code is not _REENTRANT:
-        frame = frame.f_back
-    return frame is not None
-
-
 def is_packing() -> bool:
     """Return whether hooks pack what is saved, as the hooks of a checkpoint do."""
     hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
@@ -95,23 +80,13 @@ def is_packing() -> bool:
 
 
 def checkpoint_frame() -> Any:
-    """Return the frame of the outermost checkpoint that runs and isn't reentrant, or None."""
-    found, is_reentrant = None, False
+    """Return the frame of the outermost checkpoint that runs, or None."""
+    found: Any = None
     frame: Any = sys._getframe(1)
     while frame is not None:
-        if frame.f_code is _REENTRANT:
-            is_reentrant = True
-        elif frame.f_code is _CHECKPOINT:
-            found, is_reentrant = found if is_reentrant else frame, False
+        found = frame if frame.f_code is _CHECKPOINT else found
         frame = frame.f_back
     return found
-
-
-def skips_or_scales(embedding: Any) -> bool:
-    """Return whether an embedding's ``grad_fn`` skips a row's gradient, or scales gradients."""
-    padding = getattr(embedding, "_saved_padding_idx", -1)
-    is_given = 0 <= padding < 2**63  # -1, where there is none, is read as 2**64 - 1
-    return is_given or bool(getattr(embedding, "_saved_scale_grad_by_freq", False))
 
 
 def is_differentiating() -> bool:
@@ -144,20 +119,26 @@ def own_tensors(module: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def written(operation: Any, args: Any, kwargs: Any) -> Iterator[Any]:
-    """Yield the arguments that an operation of a dispatch mode changes in place."""
+    """Yield the tensors that an operation of a dispatch mode changes in place."""
     for position, argument in enumerate(operation._schema.arguments):
         given = args[position] if position < len(args) else kwargs.get(argument.name)
         # batch_norm's schema does not say that it updates its running statistics
         told = argument.alias_info is not None and argument.alias_info.is_write
         if told or argument.name.startswith("running_"):
-            yield from given if isinstance(given, list | tuple) else [given]
+            several = given if isinstance(given, list | tuple) else [given]
+            yield from (tensor for tensor in several if isinstance(tensor, torch.Tensor))
 
 
-def shares_memory(operation: Any) -> list[tuple[str, bool]]:
-    """Return an operation's argument names, each with whether a result may share its memory."""
-    return [(a.name, a.alias_info is not None) for a in operation._schema.arguments]
+@contextmanager
+def applied_by(apply: Callable[[Any, Callable[..., Any], Any], Any]) -> Iterator[None]:
+    """Hand each call of an ``autograd.Function``, with what runs it, to another function."""
+    base: Any = torch.autograd.function._SingleLevelFunction
 
+    def applied(cls: Any, *args: Any) -> Any:
+        return apply(cls, super(base, cls).apply, args)
 
-def reinterprets(operation: Any) -> bool:
-    """Return whether an operation of a dispatch mode reads bits as another dtype."""
-    return str(operation) == "aten.view.dtype"
+    base.apply = classmethod(applied)  # also for a Function.apply that was looked up before
+    try:
+        yield
+    finally:
+        del base.apply

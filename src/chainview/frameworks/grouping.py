@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from graphlib import TopologicalSorter
 from itertools import pairwise, takewhile
 from typing import TypeVar
 
@@ -69,18 +69,11 @@ class Given:
 def group(
     values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
 ) -> Groups:
-    """Return the group of each value: at most that many groups, none of which needs itself.
-
-    No way through them is longer than a third of that, or than 20.
+    """Return the group of each value: at most so many, in a row at most a third of that, or 20.
 
     Calls are opened one by one, the largest first, those without calls in them last, while there is
-    room. What takes no gradient, and leaves, are in the box that alone reads them.
-
-    Args:
-        values: parents before children.
-        inside: those that aren't only read.
-        top: the call that they are in.
-        most: groups.
+    room. What takes no gradient, and leaves, are in the box that alone reads them. The values come
+    parents before children, and those that aren't ``inside`` the call ``top`` are only read.
     """
     opening = _Opening(values, inside, _tree([v for v in values if v in inside], top), most)
     opening.open()
@@ -146,7 +139,7 @@ class _Opening:
         self._inner = [value for value in values if value in inside]
         self._shown: list[Part | WatchedNode] = [root]
         self.groups = self._grouped(self._shown)
-        if self._count(self.groups) > most:
+        if _count(self.groups) > most:
             self.groups = dict.fromkeys(values, root)
 
     def open(self) -> None:
@@ -169,7 +162,7 @@ class _Opening:
 
     def _open_in_rows(self, part: Part) -> bool:
         """Open a part that has too many members, if there would be few boxes without it."""
-        boxes = self._count(self.groups)
+        boxes = _count(self.groups)
         if boxes > self._most // 2:
             return False
         room = min(self._most - boxes + 1, len(part.members))
@@ -179,28 +172,24 @@ class _Opening:
     def _replace(self, part: Part, members: "list[Part | WatchedNode]") -> bool:
         """Show the members of a part in its place, if they fit."""
         least = sum(any(v.requires_grad for v in _values(member)) for member in members)
-        if self._count(self.groups) - 1 + least > self._most:
+        if _count(self.groups) - 1 + least > self._most:
             return False
         place = self._shown.index(part)
         shown = [*self._shown[:place], *members, *self._shown[place + 1 :]]
         groups = self._grouped(shown)
-        if self._count(groups) > self._most or self._length(groups) > max(LONGEST, self._most // 3):
+        if _count(groups) > self._most or self._length(groups) > max(LONGEST, self._most // 3):
             return False
         self._shown, self.groups = shown, groups
         return True
 
-    @staticmethod
-    def _count(groups: Groups) -> int:
-        return len(set(groups.values()))
-
     def _ungroup_given(self) -> None:
         """Give leaves that share a box a box each while a third of the boxes is enough."""
         given: dict[Given, list[WatchedNode]] = defaultdict(list)
-        readers = self._readers(self.groups)
         for value, key in self.groups.items():
             if isinstance(key, Given):
                 given[key].append(value)
-        boxes = self._count(self.groups)
+        readers = self._readers(self.groups)
+        boxes = _count(self.groups)
         for members in sorted(given.values(), key=len):
             arrows = sum(len(readers[value]) for value in members)
             if boxes + len(members) - 1 <= self._most // 3 and arrows <= self._most:
@@ -254,6 +243,10 @@ class _Opening:
         groups.update((value, into[groups[value]]) for value in taken)
 
 
+def _count(groups: Groups) -> int:
+    return len(set(groups.values()))
+
+
 def _is_compound(key: Hashable) -> bool:
     return isinstance(key, Part | Fragment)
 
@@ -280,10 +273,6 @@ def without_cycles(values: Sequence[WatchedNode], groups: Groups) -> Groups:
 
     In a cycle of groups a value counts how often a way to it goes from one group to another. Values
     of a group with different counts are pieces of it, and from piece to piece the counts grow.
-
-    Args:
-        values: parents before children.
-        groups: the group of each.
     """
     cycle = _cycles(group_parents(values, groups))
     counts: dict[WatchedNode, int] = {}
@@ -335,20 +324,12 @@ def _reached(start: Key, follow: Callable[[Key], Iterable[Key]], done: set[Key])
 def ordered(parents: Mapping[Key, Iterable[Key]]) -> list[Key]:
     """Sort groups so that each comes after those it reads, and else in their own order."""
     place = {key: i for i, key in enumerate(parents)}
-    keys = list(parents)
-    waits = {key: len(set(own)) for key, own in parents.items()}
-    children: dict[Key, list[Key]] = defaultdict(list)
-    for key, own in parents.items():
-        for parent in own:
-            children[parent].append(key)
-    ready = [place[key] for key in keys if not waits[key]]
-    heapify(ready)
+    sorter = TopologicalSorter(parents)
+    sorter.prepare()
+    ready: list[Key] = []
     order: list[Key] = []
-    while ready:
-        key = keys[heappop(ready)]
-        order.append(key)
-        for child in children[key]:
-            waits[child] -= 1
-            if not waits[child]:
-                heappush(ready, place[child])
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=place.__getitem__)
+        order.append(ready.pop(0))
+        sorter.done(order[-1])
     return order
