@@ -8,7 +8,7 @@ from one that is meant, and a point nearby, to tell it from a kink.)
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from chainview.read.words import digits
 
 # By the bytes of an entry: the step of a difference, and how far a slope may be off.
 PRECISION = {8: (1e-5, 1e-3), 4: (4e-3, 2e-2)}
+STEPS = (1, 30)  # times that step: rounding spoils the smaller, a curve the larger
 DIRECTIONS = 3
 ENTRIES = 12  # that are moved alone
 NEARBY = 0.02  # how far from the inputs, in their own size, a kink is left
@@ -39,7 +40,9 @@ class CustomRule:
     call: Callable[[Arrays, Arrays | None], tuple[Arrays, Arrays]]
 
 
-Kind = Literal["right", "wrong", "scaled", "straight through", "silent", "unclear"]
+# From what is wrong to what may be meant, and to what is right.
+Kind = Literal["wrong", "unclear", "silent", "scaled", "straight through", "right"]
+ORDER: Sequence[Kind] = ("wrong", "unclear", "silent", "scaled", "straight through", "right")
 
 
 @dataclass(frozen=True)
@@ -57,42 +60,48 @@ class RuleCheck:
 
 
 def check(rule: CustomRule, operands: Sequence[str]) -> RuleCheck:
-    """Compare a rule's gradients with differences of its results; its operands have these names."""
-    failed = ""
+    """Compare a rule's gradients with differences of its results; its operands have these names.
+
+    Compare at its inputs and, where a kink may be in the way, at a point nearby.
+    """
+    failed = "its inputs weren't kept (most=)"
     for inputs in rule.points:
         try:
-            return _check_at(rule, inputs, operands)
+            here = _Point(rule, inputs, operands).check()
+            if here.kind == "right":
+                return here
+            noise = np.random.default_rng(1).standard_normal
+            moved = [(x + NEARBY * _size(x) * noise(x.shape)).astype(x.dtype) for x in inputs]
+            near = _Point(rule, moved, operands).check()
         except Exception as error:  # of the reader's function, which may not take doubles
             failed = f"{type(error).__name__}: {error}"
-    return RuleCheck("unclear", failed or "its inputs weren't kept (most=)")
-
-
-def _check_at(rule: CustomRule, inputs: Arrays, names: Sequence[str]) -> RuleCheck:
-    """Compare at the inputs and, where a kink may be in the way, at a point nearby."""
-    here = _Point(rule, inputs, names).check()
-    if here.kind == "right":
-        return here
-    generator = np.random.default_rng(1)
-    noise = [NEARBY * _size(x) * generator.standard_normal(x.shape) for x in inputs]
-    moved = [(x + more).astype(x.dtype) for x, more in zip(inputs, noise, strict=True)]
-    near = _Point(rule, moved, names).check()
-    return here if near.kind == "unclear" else near
+        else:
+            return here if near.kind == "unclear" else near
+    return RuleCheck("unclear", failed)
 
 
 def _size(x: Any) -> float:
-    return float(np.sqrt(np.mean(np.square(x)))) or 1.0 if x.size else 1.0
+    return (float(np.sqrt(np.mean(np.square(x)))) if x.size else 0.0) or 1.0
 
 
-@dataclass(frozen=True)
-class _Slopes:
-    """The slope of a total along a direction: by the gradient, and by one-sided differences."""
+class _Slopes(NamedTuple):
+    """The slope of a total along a direction: by the gradient, and by differences to both sides."""
 
     gradient: float
-    sides: tuple[float, float]
+    below: float
+    above: float
 
     @property
     def difference(self) -> float:
-        return sum(self.sides) / 2
+        return (self.below + self.above) / 2
+
+    @property
+    def off(self) -> float:
+        return abs(self.gradient - self.difference)
+
+    @property
+    def size(self) -> float:
+        return max(abs(self.gradient), abs(self.difference))
 
 
 class _Point:
@@ -103,13 +112,12 @@ class _Point:
         self._step, self._tolerance = PRECISION[min(x.dtype.itemsize for x in inputs)]
         self._generator = np.random.default_rng(0)
         self._results, _ = rule.call(inputs, None)
-        shapes = [(x.shape, x.dtype) for x in self._results]
-        self._weights = [self._generator.standard_normal(s).astype(dtype) for s, dtype in shapes]
+        draw = self._generator.standard_normal
+        self._weights = [draw(y.shape).astype(y.dtype) for y in self._results]
         _, self._gradients = rule.call(inputs, self._weights)
-        squares = [
-            np.square(w * y).sum() for w, y in zip(self._weights, self._results, strict=True)
-        ]
-        self._rounding = 16 * float(np.finfo(inputs[0].dtype).eps * np.sqrt(sum(squares)))
+        pairs = zip(self._weights, self._results, strict=True)
+        size = np.sqrt(sum(np.square(w * y).sum() for w, y in pairs))
+        self._rounding = 16 * float(np.finfo(inputs[0].dtype).eps * size)
         self._noise = 0.0  # that rounding makes of a slope by the operand in hand
         self._here = self._total(inputs)
 
@@ -119,9 +127,8 @@ class _Point:
 
     def check(self) -> RuleCheck:
         """Judge all operands; what is wrong comes before what may be meant."""
-        order = ("wrong", "unclear", "silent", "scaled", "straight through", "right")
         found = [self._operand(i) for i in range(len(self._inputs))]
-        worst = min(found, key=lambda each: order.index(each.kind))
+        worst = min(found, key=lambda each: ORDER.index(each.kind))
         return replace(worst, operands=[i for i, x in enumerate(found) if x.kind == worst.kind])
 
     def _operand(self, i: int) -> RuleCheck:
@@ -129,75 +136,68 @@ class _Point:
         self._noise = self._rounding / (self._step * _size(self._inputs[i]))
         directions = [self._generator.standard_normal(shape) for _ in range(DIRECTIONS)]
         along = [self._slopes(i, direction) for direction in directions]
-        if not np.isfinite([s.difference - s.gradient for s in along]).all():
+        if not np.isfinite(along).all():
             return RuleCheck("unclear", "numbers that aren't finite")
-        largest = max(max(abs(s.gradient), abs(s.difference)) for s in along)
-        if all(self._agree(s.gradient, s.difference, largest) for s in along):
+        if all(self._agree(s, max(s.size for s in along)) for s in along):
             return RuleCheck("right")
         entries = {place: self._entry(i, place) for place in self._places(i, directions[0])}
-        clear = {place: s for place, s in entries.items() if self._is_smooth(s)}
-        return self._judge(i, clear)
+        return self._judge(i, {at: s for at, s in entries.items() if self._is_smooth(s)})
 
     def _judge(self, i: int, entries: dict[int, _Slopes]) -> RuleCheck:
-        wrong = {
-            place: s
-            for place, s in entries.items()
-            if not self._agree(s.gradient, s.difference, max(abs(s.gradient), abs(s.difference)))
-        }
+        wrong = {place: s for place, s in entries.items() if not self._agree(s, s.size)}
         if not wrong:
             return RuleCheck("unclear", "its differences disagree with one another")
         name, shape = self._names[i], self._inputs[i].shape
-        place, worst = max(wrong.items(), key=lambda item: _off(item[1]))
+        place, worst = max(wrong.items(), key=lambda item: item[1].off)
         at = f"{tuple(map(int, np.unravel_index(place, shape)))} of " if shape else ""
         seen = (
-            f"sent numbers drawn at random, it gives {digits(worst.gradient)} at {at}{name}, "
-            f"and the difference is {digits(worst.difference)}"
+            f"sent random numbers, its backward gives {digits(worst.gradient)} at {at}{name}, "
+            f"and differences give {digits(worst.difference)}"
         )
         if self._gradients[i] is None:
             return RuleCheck("silent", f"it sends nothing to {name}: {seen}")
         if all(abs(s.difference) <= self._noise for s in entries.values()):
             return RuleCheck("straight through", f"its result is flat in {name}: {seen}")
         ratio = worst.gradient / worst.difference if worst.difference else np.inf
-        is_multiple = all(
-            self._agree(s.gradient, ratio * s.difference, abs(s.gradient)) for s in entries.values()
-        )
-        if is_multiple and any(_same(y, self._inputs[i]) for y in self._results):
+        multiples = [
+            _Slopes(s.gradient, ratio * s.below, ratio * s.above) for s in entries.values()
+        ]
+        is_identity = any(np.array_equal(y, self._inputs[i]) for y in self._results)
+        if is_identity and all(self._agree(s, s.size) for s in multiples):
             return RuleCheck("scaled", f"it's {digits(ratio)} times the derivative: {seen}")
         return RuleCheck("wrong", seen)
 
-    def _agree(self, gradient: float, difference: float, size: float) -> bool:
-        return abs(gradient - difference) <= self._tolerance * size + self._noise
+    def _agree(self, slopes: _Slopes, size: float) -> bool:
+        return slopes.off <= self._tolerance * size + self._noise
 
     def _is_smooth(self, slopes: _Slopes) -> bool:
         """Return whether the differences to both sides agree, in some tolerance for a curve."""
-        low, high = slopes.sides
-        size = max(abs(low), abs(high), abs(slopes.gradient))
-        return abs(high - low) <= 10 * self._tolerance * size + 2 * self._noise
+        size = max(map(abs, slopes))
+        apart = abs(slopes.above - slopes.below)
+        return apart <= 10 * self._tolerance * size + 2 * self._noise
 
     def _slopes(self, i: int, direction: Any) -> _Slopes:
-        """Take two steps, of which rounding spoils the smaller or a curve the larger."""
+        """Return the slopes of that step, of two, whose difference is nearer to the gradient."""
         given = self._gradients[i]
         gradient = 0.0 if given is None else float(np.vdot(given.astype(float), direction))
-        size = self._step * _size(self._inputs[i])
-        both = [_Slopes(gradient, self._sides(i, direction, step)) for step in (size, 30 * size)]
-        return min(both, key=_off)
+        both = []
+        for step in (times * self._step * _size(self._inputs[i]) for times in STEPS):
+            below, above = (self._moved(i, sign * step * direction) for sign in (-1, 1))
+            both.append(_Slopes(gradient, (self._here - below) / step, (above - self._here) / step))
+        return min(both, key=lambda slopes: slopes.off)
 
-    def _sides(self, i: int, direction: Any, step: float) -> tuple[float, float]:
-        ends = []
-        for sign in (-1, 1):
-            moved = list(self._inputs)
-            moved[i] = (moved[i] + sign * step * direction).astype(moved[i].dtype)
-            ends.append(self._total(moved))
-        return (self._here - ends[0]) / step, (ends[1] - self._here) / step
+    def _moved(self, i: int, change: Any) -> float:
+        moved = list(self._inputs)
+        moved[i] = (moved[i] + change).astype(moved[i].dtype)
+        return self._total(moved)
 
     def _entry(self, i: int, place: int) -> _Slopes:
-        return self._slopes(i, _unit(self._inputs[i], [place]))
+        return self._slopes(i, _ones(self._inputs[i], [place]))
 
     def _places(self, i: int, direction: Any) -> list[int]:
         """Return the entry that is off most, those of the largest gradient, and some others."""
-        count = self._inputs[i].size
+        count, given = self._inputs[i].size, self._gradients[i]
         drawn = self._generator.permutation(count)[: ENTRIES // 2]
-        given = self._gradients[i]
         sizes = np.zeros(count) if given is None else np.abs(given).ravel()
         largest = np.argsort(-sizes, kind="stable")[: ENTRIES // 2]
         return list(dict.fromkeys(map(int, [self._worst(i, direction), *largest, *drawn])))
@@ -207,21 +207,13 @@ class _Point:
         places = np.arange(direction.size)
         while len(places) > 1:
             halves = np.array_split(places, 2)
-            moves = [direction * _unit(direction, half) for half in halves]
-            places = halves[int(np.argmax([_off(self._slopes(i, move)) for move in moves]))]
+            off = [self._slopes(i, direction * _ones(direction, half)).off for half in halves]
+            places = halves[int(np.argmax(off))]
         return int(places[0])
 
 
-def _off(slopes: _Slopes) -> float:
-    return abs(slopes.gradient - slopes.difference)
-
-
-def _unit(like: Any, places: Any) -> Any:
+def _ones(like: Any, places: Any) -> Any:
     """Return an array of zeros with ones at some places."""
     mask = np.zeros(like.size)
     mask[places] = 1.0
     return mask.reshape(like.shape)
-
-
-def _same(one: Any, other: Any) -> bool:
-    return bool(np.shape(one) == np.shape(other) and np.array_equal(one, other))

@@ -307,8 +307,8 @@ def _unregistered(watched: Watched) -> Iterator[Symptom]:
             listed([value.name for value in values], 6),
             "takes a gradient, but is no parameter of the model: an optimizer built from "
             "model.parameters() doesn't move it",
-            "where the module sets it: nn.ModuleList or nn.ModuleDict for modules in a list or a "
-            "dictionary, nn.Parameter for a tensor",
+            "where the module sets it: in __init__, not in forward; nn.ModuleList or nn.ModuleDict "
+            "for modules in a list or a dictionary, nn.Parameter for a tensor",
             values,
             values[0].line,
         )

@@ -1,21 +1,23 @@
-"""A watched run drawn by its modules: what is inside a call, or in a row, is one box."""
+"""A watched run drawn by its modules: what is inside a call, or in a row, is one box.
+
+Below are the boxes; then which values share one; then groups of values as a graph without cycles.
+"""
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
+from itertools import pairwise, takewhile
+from typing import Any, TypeVar
 
-from chainview.frameworks.grouping import (
-    Fragment,
-    Given,
-    Groups,
-    Part,
-    group,
-    group_parents,
-    ordered,
-)
 from chainview.frameworks.run import ModuleCall, WatchedNode
 from chainview.player.watch import Event, Written
+
+LONGEST = 20  # boxes in a row, which fill two screens
+FEW = 3  # boxes that read one leaf
+
+Groups = dict[WatchedNode, Hashable]
+Key = TypeVar("Key", bound=Hashable)
 
 
 def fold(watched: Any, within: str, most: int) -> Any:
@@ -185,3 +187,325 @@ def _named(group: Hashable) -> tuple[str, str, ModuleCall]:
     call = group.call.outer if group.is_call and group.call.outer else group.call
     is_said = group.kind == group.name.rpartition(".")[2]  # of a scope it's the name
     return group.name, "" if is_said else group.kind, call
+
+
+# --- which values share a box ------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Part:
+    """What one box can stand for: a call, some of its parts in a row, or what has no gradient."""
+
+    call: ModuleCall  # that it is, or that it is a part of
+    name: str = ""
+    kind: str = ""  # of a call the module's class
+    is_call: bool = False
+    members: "list[Part | WatchedNode]" = field(default_factory=list)
+    values: list[WatchedNode] = field(default_factory=list)
+
+    @property
+    def has_modules(self) -> bool:
+        """Whether calls are among its members."""
+        return any(isinstance(member, Part) and member.is_call for member in self.members)
+
+    @property
+    def can_open(self) -> bool:
+        """Whether there is more to see in it than one operation."""
+        return len(self.values) > 1 or any(not parent.parents for parent in self.values[0].parents)
+
+    def rows(self, count: int) -> "list[Part | WatchedNode]":
+        """Put members that follow one another together, into at most that many rows."""
+        size = -(-len(self.members) // count)
+        starts = range(0, len(self.members), size)
+        return [self._row(self.members[start : start + size]) for start in starts]
+
+    def _row(self, members: "list[Part | WatchedNode]") -> "Part | WatchedNode":
+        if len(members) == 1:
+            return members[0]
+        values = [value for member in members for value in _values(member)]
+        names = [name for name in map(_name, members) if name] or [self.call.name]
+        return Part(self.call, _span(names[0], names[-1]), members=members, values=values)
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """One of the pieces of a group that others had to come between."""
+
+    whole: Hashable
+    number: int
+
+
+@dataclass(frozen=True)
+class Given:
+    """Leaves, and other values from outside, that the same few boxes read, or that many do."""
+
+    readers: frozenset[Hashable]
+
+
+def group(
+    values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
+) -> Groups:
+    """Return the group of each value: at most so many, in a row at most a third of that, or 20.
+
+    Calls are opened one by one, the largest first, those without calls in them last, while there is
+    room. What takes no gradient, and leaves, are in the box that alone reads them. The values come
+    parents before children, and those that aren't ``inside`` the call ``top`` are only read.
+    """
+    opening = _Opening(values, inside, _tree([v for v in values if v in inside], top), most)
+    opening.open()
+    return opening.groups
+
+
+def _tree(values: Iterable[WatchedNode], top: ModuleCall) -> Part:
+    """Return the parts of a call: calls in it, values, and together those without a gradient."""
+    parts = {top: Part(top, top.name, top.kind, is_call=True)}
+    plain: dict[ModuleCall, Part] = {}
+    for value in values:
+        chain = value.call.chain
+        chain = chain[chain.index(top) :]
+        for outer, call in pairwise(chain):
+            if call not in parts:
+                parts[call] = Part(call, call.name, call.kind, is_call=True)
+                parts[outer].members.append(parts[call])
+        for call in chain:
+            parts[call].values.append(value)
+        own = parts[chain[-1]]
+        if not value.requires_grad:
+            call = chain[-1]
+            if call not in plain:
+                plain[call] = Part(call, call.name, "no gradient")
+                own.members.append(plain[call])
+            own = plain[call]
+            own.values.append(value)
+        own.members.append(value)
+    return parts[top]
+
+
+def _values(member: Part | WatchedNode) -> list[WatchedNode]:
+    return member.values if isinstance(member, Part) else [member]
+
+
+def _name(member: Part | WatchedNode) -> str:
+    return member.label if isinstance(member, WatchedNode) else member.name * member.is_call
+
+
+def _span(first: str, last: str) -> str:
+    """Name a row by its ends, without the beginning that they share.
+
+    >>> _span("encoder.layers.0", "encoder.layers.3")
+    'encoder.layers.0 to 3'
+    """
+    if first == last:
+        return first
+    pairs = zip(first.split("."), last.split("."), strict=False)
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return f"{first} to {'.'.join(last.split('.')[shared:]) or last}"
+
+
+# --- opening ------------------------------------------------------------------------------------
+
+
+class _Opening:
+    """Parts that are shown as a box each, and opened while there is room."""
+
+    def __init__(
+        self, values: Sequence[WatchedNode], inside: set[WatchedNode], root: Part, most: int
+    ) -> None:
+        self._values, self._inside, self._most = values, inside, most
+        self._inner = [value for value in values if value in inside]
+        self._shown: list[Part | WatchedNode] = [root]
+        self.groups = self._grouped(self._shown)
+        if _boxes_of(self.groups) > most:
+            self.groups = dict.fromkeys(values, root)
+
+    def open(self) -> None:
+        """Open parts while there is room, then show leaves one by one."""
+        stuck: set[Part] = set()
+        while part := self._next(stuck):
+            if not self._replace(part, part.members) and not self._open_in_rows(part):
+                stuck.add(part)
+        self._ungroup_given()
+
+    def _next(self, stuck: set[Part]) -> Part | None:
+        """Return the part to open: the largest, and none without calls while others are closed."""
+        closed = [part for part in self._shown if isinstance(part, Part) and part.can_open]
+        outer = [part for part in closed if part.has_modules] or closed
+        return max(
+            (part for part in outer if part not in stuck),
+            key=lambda part: len(part.values),
+            default=None,
+        )
+
+    def _open_in_rows(self, part: Part) -> bool:
+        """Open a part that has too many members, if there would be few boxes without it."""
+        boxes = _boxes_of(self.groups)
+        if boxes > self._most // 2:
+            return False
+        room = min(self._most - boxes + 1, len(part.members))
+        counts = [room >> i for i in range(room.bit_length() - 1)]  # all that are at least 2
+        return any(self._replace(part, part.rows(count)) for count in counts)
+
+    def _replace(self, part: Part, members: "list[Part | WatchedNode]") -> bool:
+        """Show the members of a part in its place, if they fit."""
+        least = sum(any(v.requires_grad for v in _values(member)) for member in members)
+        if _boxes_of(self.groups) - 1 + least > self._most:
+            return False
+        place = self._shown.index(part)
+        shown = [*self._shown[:place], *members, *self._shown[place + 1 :]]
+        groups = self._grouped(shown)
+        if _boxes_of(groups) > self._most or self._length(groups) > max(LONGEST, self._most // 3):
+            return False
+        self._shown, self.groups = shown, groups
+        return True
+
+    def _ungroup_given(self) -> None:
+        """Give leaves that share a box a box each while a third of the boxes is enough."""
+        given: dict[Given, list[WatchedNode]] = defaultdict(list)
+        for value, key in self.groups.items():
+            if isinstance(key, Given):
+                given[key].append(value)
+        readers = self._readers(self.groups)
+        boxes = _boxes_of(self.groups)
+        for members in sorted(given.values(), key=len):
+            arrows = sum(len(readers[value]) for value in members)
+            if boxes + len(members) - 1 <= self._most // 3 and arrows <= self._most:
+                boxes += len(members) - 1
+                self.groups.update((value, value) for value in members)
+
+    # --- groups of what is shown ------------------------------------------------------------------
+
+    def _grouped(self, shown: Iterable[Part | WatchedNode]) -> Groups:
+        own: Groups = {value: part for part in shown for value in _values(part)}
+        groups = without_cycles(self._inner, own)
+        self._take_in(groups)
+        readers = self._readers(groups)
+        for value in self._values:
+            if value not in self._inside:
+                keys = list(readers[value])
+                is_in = len(keys) == 1 and not value.parents and _is_compound(keys[0])
+                few = keys if len(keys) <= FEW else ()
+                groups[value] = keys[0] if is_in else Given(frozenset(few))
+        return groups
+
+    def _readers(self, groups: Groups) -> dict[WatchedNode, dict[Hashable, None]]:
+        """Return the groups that read each value."""
+        readers: dict[WatchedNode, dict[Hashable, None]] = defaultdict(dict)
+        for value in self._inner:
+            for parent in value.parents:
+                readers[parent][groups[value]] = None
+        return readers
+
+    def _length(self, groups: Groups) -> int:
+        """Return how many groups of operations the longest way goes through."""
+        parents = group_parents(self._inner, {value: groups[value] for value in self._inner})
+        lengths: dict[Hashable, int] = {}
+        for key in ordered(parents):
+            lengths[key] = 1 + max((lengths[parent] for parent in parents[key]), default=0)
+        return max(lengths.values())
+
+    def _take_in(self, groups: Groups) -> None:
+        """Put what takes no gradient and is read by one box alone into that box."""
+        parents = group_parents(self._inner, groups)
+        trained = {groups[value] for value in self._inner if value.requires_grad}
+        readers: dict[Hashable, set[Hashable]] = defaultdict(set)
+        into: dict[Hashable, Hashable] = {}
+        for key in reversed(ordered(parents)):
+            reader = next(iter(readers[key])) if len(readers[key]) == 1 else None
+            if key not in trained and reader is not None and _is_compound(reader):
+                into[key] = reader
+            for parent in parents[key]:
+                readers[parent].add(into.get(key, key))
+        taken = [value for value in self._inner if groups[value] in into]
+        groups.update((value, into[groups[value]]) for value in taken)
+
+
+def _boxes_of(groups: Groups) -> int:
+    return len(set(groups.values()))
+
+
+def _is_compound(key: Hashable) -> bool:
+    return isinstance(key, Part | Fragment)
+
+
+# --- groups as a graph --------------------------------------------------------------------------
+
+
+def group_parents(
+    values: Iterable[WatchedNode], groups: Mapping[WatchedNode, Key]
+) -> dict[Key, dict[Key, None]]:
+    """Return the groups, each with those that it reads."""
+    parents: dict[Key, dict[Key, None]] = {}
+    for value in values:
+        own = groups[value]
+        read = parents.setdefault(own, {})
+        for parent in value.parents:
+            if parent in groups and groups[parent] != own:
+                read[groups[parent]] = None
+    return parents
+
+
+def without_cycles(values: Sequence[WatchedNode], groups: Groups) -> Groups:
+    """Split groups that need one another, so that none needs itself.
+
+    In a cycle of groups a value counts how often a way to it goes from one group to another. Values
+    of a group with different counts are pieces of it, and from piece to piece the counts grow.
+    """
+    cycle = _cycles(group_parents(values, groups))
+    counts: dict[WatchedNode, int] = {}
+    for value in values:
+        own = groups[value]
+        near = [p for p in value.parents if p in groups and cycle[groups[p]] == cycle[own]]
+        counts[value] = max((counts[p] + (groups[p] != own) for p in near), default=0)
+    several: dict[Hashable, dict[int, None]] = defaultdict(dict)
+    for value, count in counts.items():
+        several[groups[value]][count] = None
+    return {
+        value: Fragment(own, sorted(several[own]).index(counts[value]) + 1)
+        if len(several[own]) > 1
+        else own
+        for value, own in groups.items()
+    }
+
+
+def _cycles(parents: Mapping[Key, Iterable[Key]]) -> dict[Key, int]:
+    """Give groups that need one another the same number (Kosaraju's algorithm)."""
+    children: dict[Key, list[Key]] = {key: [] for key in parents}
+    for key, own in parents.items():
+        for parent in own:
+            children[parent].append(key)
+    done: set[Key] = set()
+    order = [key for start in parents for key in _reached(start, parents.__getitem__, done)]
+    done.clear()
+    found: dict[Key, int] = {}
+    for number, start in enumerate(reversed(order)):
+        found.update((key, number) for key in _reached(start, children.__getitem__, done))
+    return found
+
+
+def _reached(start: Key, follow: Callable[[Key], Iterable[Key]], done: set[Key]) -> Iterator[Key]:
+    """Yield what is reached from a group and not done yet, each after what it leads to."""
+    path = [(start, iter(follow(start)))] if start not in done else []
+    done.add(start)
+    while path:
+        key, to_come = path[-1]
+        new = next((other for other in to_come if other not in done), None)
+        if new is None:
+            path.pop()
+            yield key
+        else:
+            done.add(new)
+            path.append((new, iter(follow(new))))
+
+
+def ordered(parents: Mapping[Key, Iterable[Key]]) -> list[Key]:
+    """Sort groups so that each comes after those it reads, and else in their own order."""
+    place = {key: i for i, key in enumerate(parents)}
+    sorter = TopologicalSorter(parents)
+    sorter.prepare()
+    ready: list[Key] = []
+    order: list[Key] = []
+    while sorter.is_active():
+        ready = sorted([*ready, *sorter.get_ready()], key=place.__getitem__)
+        order.append(ready.pop(0))
+        sorter.done(order[-1])
+    return order

@@ -41,10 +41,9 @@ def watch(
     for number in chosen:
         if not 0 <= number < len(inputs):
             raise ValueError(f"watch_jax: argnums names argument {number}; there are {len(inputs)}")
-    closed, given_back = jax.make_jaxpr(f, return_shape=True)(*inputs)
-    if loss_in(given_back) is not given_back:
-        f = _loss_alone(f)
-        closed = jax.make_jaxpr(f)(*inputs)
+    closed, result = jax.make_jaxpr(f, return_shape=True)(*inputs)
+    if loss_in(result) is not result:
+        closed = jax.make_jaxpr(wraps(f)(lambda *given: loss_in(f(*given))))(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
     run = _PullbackRun(record, _ArrayStore(most))
@@ -55,14 +54,6 @@ def watch(
     run.forward(dict(zip(places, given, strict=True)))
     run.backward()
     return run.result()
-
-
-def _loss_alone(f: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(f)
-    def loss(*inputs: Any) -> Any:
-        return loss_in(f(*inputs))
-
-    return loss
 
 
 def _check(outputs: Sequence[Any]) -> None:
@@ -252,8 +243,7 @@ class _PullbackRun:
 
     def _missed(self) -> Iterator[Missed]:
         for node in self._wanted:
-            value = self._values.get(node)
-            if value is None or value.grad is None:
+            if node not in self._values or self._values[node].grad is None:
                 yield Missed(node.label or "an argument", *self._cut(node))
 
     def _cut(self, node: jaxpr.JaxprNode) -> tuple[str, str, Line | None]:
@@ -261,26 +251,17 @@ class _PullbackRun:
         if not self._children[node]:
             return UNREAD, "", None
         if node not in self._values:
-            last = self._last_use(node)
+            reached = toposort(node, self._children.__getitem__)
+            last = max(reached, key=lambda each: self._ran.get(each, 0))
             why = f"nothing leads from {last.op}, which it went into, to the loss"
             return why, self._calls.find(last.scopes).name, last.line
-        for child in self._order:
-            if node in child.parents and child in self._values:
-                value = self._values[child]
-                if value.requires_grad:
-                    return self._cut(child) if value.grad is None else _NO_SHARE
-                return _why_cut(child, self._results[child]), value.call.name, child.line
-        return _NO_SHARE
-
-    def _last_use(self, node: jaxpr.JaxprNode) -> jaxpr.JaxprNode:
-        """Return the last equation that anything went into which was made from a node."""
-        found = {node: None}
-        todo = [node]
-        while todo:
-            new = [child for child in self._children[todo.pop()] if child not in found]
-            found |= dict.fromkeys(new)
-            todo += new
-        return max(found, key=lambda each: self._ran.get(each, 0))
+        child = next(child for child in self._children[node] if child in self._values)
+        value = self._values[child]
+        if not value.requires_grad:
+            return _why_cut(child, self._results[child]), value.call.name, child.line
+        if value.grad is None:
+            return self._cut(child)
+        return "an operation on the way sent it no gradient", "", None
 
     def result(self) -> Watched:
         """Return everything that was seen, with arrays in place of entries."""
@@ -343,9 +324,6 @@ def _custom_rule(
 
     points = [reals] if {x.dtype.itemsize for x in reals} <= {4, 8} else []
     return CustomRule(node.op.partition(" ")[0], points, call)
-
-
-_NO_SHARE = ("an operation on the way sent it no gradient", "", None)
 
 
 def _why_cut(node: jaxpr.JaxprNode, results: Sequence[Any]) -> str:

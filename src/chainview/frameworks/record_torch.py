@@ -122,6 +122,12 @@ class _Forward:
         is_parameter = isinstance(tensor, torch.nn.Parameter)
         return self._trained is None or not is_parameter or id(tensor) in self._trained
 
+    def is_new(self, leaf: Leaf) -> bool:
+        """Return whether a leaf is a parameter that the run made, of a layer made in forward."""
+        before = [leaf.before, *leaf.before.operands] if leaf.before else []
+        is_drawn = self.restoring.is_made(leaf.tensor) and not any(map(has_gradient, before))
+        return is_drawn and isinstance(leaf.tensor, torch.nn.Parameter)
+
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         with (
             warnings.catch_warnings(),
@@ -547,7 +553,8 @@ class _Graph:
     def _value(self, thing: Source, kept: set[int]) -> WatchedNode:
         if isinstance(thing, Leaf):
             tensor = thing.tensor
-            value = WatchedNode("", thing.label, (), thing.entry, None, tensor.requires_grad)
+            name = thing.label or self._run.names.of(tensor)  # a module's that was made meanwhile
+            value = WatchedNode("", name, (), thing.entry, None, tensor.requires_grad)
             value.call, value.ran, value.line = thing.call, thing.ran, thing.line
             value.is_input = id(tensor) in self._run.names.inputs
             value.is_parameter = isinstance(tensor, torch.nn.Parameter)
@@ -578,13 +585,13 @@ class _Graph:
 
         for value in self.values.values():
             value.data, value.grad = number(value.data), number(value.grad)
-        run, leaves, found = self._run, dict[int, WatchedNode](), {}
+        run, unregistered, found = self._run, list[WatchedNode](), {}
         for thing, value in self.values.items():
             own = thing.tensor if isinstance(thing, Leaf) else thing.function
             if own is not None:
                 found[id(own)] = own, value
-            if isinstance(thing, Leaf):
-                leaves[id(own)] = value
+            if isinstance(thing, Leaf) and (run.is_new(thing) or id(own) in run.names.unregistered):
+                unregistered.append(value)
         cuts = Cuts(self.loss, self._sources, run.operations)
         missing = [(name, run.leaves.get(id(tensor))) for name, tensor in missed]
         rules = {run.functions.get(id(call.grad_fn)): call.rule() for call in run.custom}
@@ -594,7 +601,7 @@ class _Graph:
             in_run_order(list(self.values.values()), lambda v: v.parents, lambda v: v.ran),
             [resolve_event(event, number) for event in events],
             [Missed(name, *(cuts.of(leaf) if leaf else Cut(UNREAD))) for name, leaf in missing],
-            [value for key, value in leaves.items() if key in run.names.unregistered],
+            unregistered,
             [self.values[x] for x in run.earlier.values() if x in self.values],
             [name for name, p in run.names.parameters.items() if not p.requires_grad],
             complete=not run.tensors.is_full,

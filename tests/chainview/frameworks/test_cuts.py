@@ -125,6 +125,13 @@ def test_layers_in_a_plain_list_are_no_parameters_of_the_model(is_given: bool) -
     assert found.where == "hidden[0].weight, hidden[0].bias, scale"
 
 
+def test_a_layer_that_forward_makes_anew_is_no_parameter_of_the_model() -> None:
+    (found,) = diagnose(watch_torch(lambda x: nn.Linear(3, 1)(body(x)).sum(), X)).symptoms
+    assert found.kind == "not a parameter"
+    assert found.where == "linear.weight, linear.bias"
+    assert "not in forward" in found.look
+
+
 def test_parameters_of_another_model_are_no_fault() -> None:
     generator, critic = nn.Linear(3, 3), nn.Linear(3, 1)
     run = watch_torch(lambda x: critic(generator(x)).sum(), X, model=generator)

@@ -113,16 +113,6 @@ def test_a_vanishing_gradient_and_where_it_begins():
     assert diagnose(run, vanishing=1e-12).is_sound
 
 
-def test_an_exploding_gradient():
-    class Forgetful(nn.Module):
-        def forward(self, x: Any) -> Any:
-            return (x - x.detach()) * 20 + x.detach() / 20
-
-    found = diagnose(deep(1.0, Forgetful))
-    assert kinds(found) == ["exploding"]
-    assert "and" in found.symptoms[0].where
-
-
 def test_shares_that_cancel_are_no_gradient_that_is_zero():
     critic = nn.Linear(3, 1)
     real, false = torch.randn(4, 3), torch.randn(4, 3)

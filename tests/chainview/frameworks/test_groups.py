@@ -5,8 +5,7 @@ import pytest
 
 from chaingrad.graph import toposort
 from chaingrad.messages import Message
-from chainview.frameworks.folding import fold
-from chainview.frameworks.grouping import group_parents, ordered, without_cycles
+from chainview.frameworks.folding import fold, group_parents, ordered, without_cycles
 from chainview.frameworks.run import ModuleCall, WatchedNode
 from chainview.frameworks.watched import Watched
 
