@@ -6,7 +6,7 @@ in each call of a function with a backward of its own, alone, on the arrays that
 from one that is meant, and a point nearby, to tell it from a kink.)
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
@@ -30,13 +30,13 @@ class CustomRule:
 
     Attributes:
         name: what it's called.
-        points: those inputs that take a gradient, real; in double precision before single.
+        points: yields those inputs that take a gradient, real; in double precision before single.
         call: returns the results for inputs and, if it's given cotangents, the rule's gradients; of
             an input that is sent nothing None.
     """
 
     name: str
-    points: Sequence[Arrays]
+    points: Callable[[], Iterable[Arrays]]
     call: Callable[[Arrays, Arrays | None], tuple[Arrays, Arrays]]
 
 
@@ -65,7 +65,7 @@ def check(rule: CustomRule, operands: Sequence[str]) -> RuleCheck:
     Compare at its inputs and, where a kink may be in the way, at a point nearby.
     """
     failed = "its inputs weren't kept (most=)"
-    for inputs in rule.points:
+    for inputs in rule.points():
         try:
             here = _Point(rule, inputs, operands).check()
             if here.kind == "right":

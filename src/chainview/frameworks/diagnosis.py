@@ -231,6 +231,8 @@ def _through(
 def _cuts(watched: Watched) -> Iterator[Symptom]:
     by_reason: dict[str, dict[str, Line | None]] = defaultdict(dict)
     for why, where, line in watched.cuts:
+        if any(x.line == line and x.why.startswith(why) for x in watched.missed):
+            continue  # a finding says it
         by_reason[why][f"{where or 'the function'}{f' ({line})' if line else ''}"] = line
     for why, places in by_reason.items():
         look = "what is computed from it counts as a constant: is that meant?"

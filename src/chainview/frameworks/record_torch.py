@@ -721,7 +721,7 @@ def _explained(error: str, run: _Forward, functions: Sequence[Operation]) -> str
         return (
             f"{first.line or 'the function'} reads a tensor that was computed before the run, "
             "whose graph a backward pass has used up; detach it, as the state of a recurrent net "
-            "that is kept from batch to batch"
+            "that is kept from batch to batch, or make it a leaf, as an nn.Parameter that learns"
         )
     return (
         "the function ran a backward pass of its own, after which the graph is gone; give one that "

@@ -1,6 +1,6 @@
 """What a run of PyTorch is made of while it's recorded: tensors, leaves, operations, calls."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -211,15 +211,19 @@ class CustomCall:
     grad_fn: Any
 
     def rule(self) -> CustomRule:
-        """Return its rule, on these arguments as arrays; complex ones as pairs of real numbers."""
-        points: list[list[Any]] = []
+        """Return its rule, on copies of these arguments; of complex ones as pairs of reals."""
+        for x in self.args:
+            if isinstance(x, StoredTensor) and x.held is not None:
+                x.held = x.held.clone()  # what training changes later
+        return CustomRule(self.function.__name__, self._points, partial(_apply, self))
+
+    def _points(self) -> Iterator[list[Any]]:
         held = [self.args[place].held for place in self.places]
         if all(tensor is not None for tensor in held):
             reals = [_real(dense(tensor)) for tensor in held]
-            points.append([_array(tensor.double()) for tensor in reals])
+            yield [_array(tensor.double()) for tensor in reals]
             if all(tensor.dtype == torch.float32 for tensor in reals):
-                points.append([_array(tensor) for tensor in reals])
-        return CustomRule(self.function.__name__, points, partial(_apply, self))
+                yield [_array(tensor) for tensor in reals]
 
 
 def _apply(
