@@ -7,14 +7,15 @@ where:(condition,a,b)=>condition?a:b,logaddexp:(a,b)=>a===b?a+Math.LN2:Math.max(
 exp(-Math.abs(a-b)))};for(const name of["sign","exp","log","sqrt","sin","cos","tanh","log1p","expm1"]){
 OPS[name]=Math[name]}var run=({constants,code},inputs,count=code.length)=>{const values=[...inputs,...constants.
 map(Number)];for(let i=0;i<count;i++){const[name,a,b,c]=code[i];values.push(OPS[name](values[a],values[b],
-values[c]))}return values};var numbers_exports={};__export(numbers_exports,{exact:()=>exact,near:()=>near,same:()=>same});var EXACT=60;
-var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-Math.round(x))<
-CLOSE;var near=(x,y)=>{if(y===null)return false;if(same(x,y))return true;if(whole(1e3*y)||x*y<=0)return false;
-const[typed,right]=[Math.abs(x),Math.abs(y)];const unit=10**(Math.floor(Math.log10(right))+1-DIGITS);
-const short=right-typed;return Math.abs(short)<=unit/2||short>0&&short<unit};var exact=x=>{const parts=Math.
-round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)[above,below]=[below,above%
-below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=String(+x.toPrecision(4));else
-text=20%part?`${top}/${part}`:String(top/part);return text.replace("-","−")};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
+values[c]))}return values};var small_numbers_exports={};__export(small_numbers_exports,{exact:()=>exact,near:()=>near,same:()=>same});
+var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
+Math.round(x))<CLOSE;var near=(x,y)=>{if(y===null)return false;if(same(x,y))return true;if(whole(1e3*
+y)||x*y<=0)return false;const[typed,right]=[Math.abs(x),Math.abs(y)];const unit=10**(Math.floor(Math.
+log10(right))+1-DIGITS);const short=right-typed;return Math.abs(short)<=unit/2||short>0&&short<unit};
+var exact=x=>{const parts=Math.round(EXACT*x);let[text,above,below]=["",Math.abs(parts),EXACT];while(below)
+[above,below]=[below,above%below];const[top,part]=[parts/above,EXACT/above];if(!whole(EXACT*x))text=
+String(+x.toPrecision(4));else text=20%part?`${top}/${part}`:String(top/part);return text.replace("-",
+"−")};var turned=a=>a[0].map((_,j)=>a.map(row=>row[j]));var sized=a=>`(${a.length>1?[a.length,a[0].length].
 join(", "):`${a[0].length},`})`;var total=numbers=>numbers.reduce((x,y)=>x+y,0);var scaled=(a,by)=>a.
 map(row=>row.map(x=>x*by));var REDUCED={"Σ rows":a=>[turned(a).map(total)],"Σ columns":a=>[a.map(total)],
 "mean of rows":a=>scaled([turned(a).map(total)],1/a.length)};var SCALES={2:2,"1/2":.5};var Misfit=class extends Error{};
@@ -56,13 +57,7 @@ const[{value,misfit}]=ways;const made=mistakes.filter(([,other])=>{const its=val
 known).value;return its?alike(value,its):other.join()===tiles.join()});let words=misfit??`its shape \
 is right, and its entries are not; ${hint}`;if(value&&sized(value)!==sized(wanted))words=`it is ${sized(
 value)}, and ${label} is ${shape}`;const named=made.map(([,,says])=>says).join("; or ");if(named)words=
-misfit?`${misfit}; ${named}`:named;return{right:false,mistakes:made,misfit,words}};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
-b[at])+GAP;var push=(a,b)=>{const[across,down]=[overlap(a,b,"x","width"),overlap(a,b,"y","height")];
-if(across<=0||down<=0)return false;const[at,size,by]=down<=across?["y","height",down]:["x","width",across];
-const first=a[at]+a[size]/2<=b[at]+b[size]/2?a:b;const second=first===a?b:a;first[at]-=by/2;second[at]+=
-by/2;return true};var apart=given=>{const found=given.map(one=>({...one}));for(let round=0;round<ROUNDS;round++){
-let moved=false;found.forEach((a,i)=>{for(const b of found.slice(i+1))moved=push(a,b)||moved});if(!moved)
-break}return found};var ramp_exports={};__export(ramp_exports,{rowsOf:()=>rowsOf,sentence:()=>sentence,sentences:()=>sentences,
+misfit?`${misfit}; ${named}`:named;return{right:false,mistakes:made,misfit,words}};var ramp_exports={};__export(ramp_exports,{rowsOf:()=>rowsOf,sentence:()=>sentence,sentences:()=>sentences,
 stageOf:()=>stageOf,wordsFor:()=>wordsFor});var STAGES=["where","kind","number"];var stageOf=tries=>STAGES[Math.
 min(tries,STAGES.length)-1];var sentence=text=>{const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].
 toUpperCase()+first.slice(1));return/[.?!]$/.test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.
@@ -80,11 +75,8 @@ if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Ma
 high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);
 const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answers.length>=QUESTIONS||
 low>=count||failed>1)return void 0;return low+Math.floor((high-low)/3)};var firstStop=(answers,count)=>Math.
-min(between(answers,count)[1],count-1);var joined=ends=>ends?.slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(
-([,,,drawn])=>edge&&joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===
-node&&into===slot;const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=
-0)return written;return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var problem_exports={};__export(problem_exports,{judge:()=>judge,judgeKept:()=>judgeKept,judgeOrder:()=>judgeOrder,
-pick:()=>pick});var pick=(graphs,number)=>{const{pictures,problems}=graphs.find(graph=>number in graph.problems);return{
+min(between(answers,count)[1],count-1);var problem_exports={};__export(problem_exports,{judge:()=>judge,judgeKept:()=>judgeKept,judgeOrder:()=>judgeOrder,
+pick:()=>pick,stepAt:()=>stepAt});var pick=(graphs,number)=>{const{pictures,problems}=graphs.find(graph=>number in graph.problems);return{
 pictures,...problems[number]}};var judge=({right,mistakes},numbers)=>{const given=fits=>mistakes.filter(
 ([,gives])=>gives!==null&&numbers.some(x=>fits(x,gives)));if(numbers.some(x=>same(x,right)))return{right:true,
 mistakes:[]};const made=given(same);if(!made.length&&numbers.some(x=>near(x,right)))return{right:true,
@@ -94,7 +86,11 @@ keys(says).filter(one=>chosen.includes(one)!==kept2.includes(one));const[ours,th
 faults(also)];const[[node],kept]=theirs.length<ours.length?[theirs,also]:[ours,right];if(!node)return void 0;
 return{node,isRead:kept.includes(node),name:mistake(wrong,[...chosen].sort())}};var judgeOrder=({children,
 wrong},order)=>{for(const[i,node]of order.entries()){const child=children[node].find(one=>order.indexOf(
-one)>i);if(child)return{node,child,name:mistake(wrong,order)}}return void 0};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
+one)>i);if(child)return{node,child,name:mistake(wrong,order)}}return void 0};var joined=ends=>ends?.
+slice(0,3).join();var stepAt=(steps,{node,slot,edge})=>{const along=steps.findLastIndex(([,,,drawn])=>edge&&
+joined(drawn)===joined(edge));if(along>=0)return along;const writes=([at,into])=>at===node&&into===slot;
+const written=steps.findLastIndex(([,,,,changes])=>slot&&changes.some(writes));if(written>=0)return written;
+return Math.max(0,steps.findIndex(([,,nodes])=>nodes.includes(node)))};var progress_exports={};__export(progress_exports,{IN_A_ROW:()=>IN_A_ROW,after:()=>after,begun:()=>begun,
 due:()=>due,others:()=>others,stateOf:()=>stateOf});var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={
 level:1,row:0,passed:0,done:0,seeds:{},met:{},again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{
 const rounds=Math.max(1,Math.floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-
@@ -128,5 +124,5 @@ for(let sign;sign=next("+","-");)found2+=sign==="-"?-product2():product2();retur
 return left.length?NaN:found};var LONGEST=100;var numbersIn=text=>{if(text.length>LONGEST)return[];const written=mixed(
 plain(text)).replace(/\s+/g,"");const ways=[written.replace(/(?<![\d.,])([1-9]\d{0,2})((?:,\d{3})+)(?!\d)/g,
 all=>all.replaceAll(",",""))];if(!written.includes("."))ways.push(written.replace(/(\d*),(\d+)(?![\d,])/g,
-"$1.$2"));return[...new Set(ways.map(computed2).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn});Object.assign(globalThis,numbers_exports,
-problem_exports,progress_exports,ramp_exports,start_exports,{apart,stepAt});})();
+"$1.$2"));return[...new Set(ways.map(computed2).filter(Number.isFinite))]};Object.assign(globalThis,{OPS,run,judgeTiles,matricesOf,numbersIn});Object.assign(globalThis,small_numbers_exports,
+problem_exports,progress_exports,ramp_exports,start_exports);})();

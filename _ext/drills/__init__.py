@@ -15,8 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from chainlab.drills import KINDS
-from chainlab.drills.bank import bank, names
-from chainlab.drills.drill import practice
+from chainlab.drills.page.bank import bank, names
+from chainlab.drills.page.drill import practice
 from coursework.sources import PACKAGES, package, sources
 
 PAGE = "chapters/practice/drills"  # its banks are beside it: no other page loads them

@@ -387,7 +387,7 @@ def check_answer(exercise: str, answer: str) -> str:
 
 def check_typed(name: str, lines: str) -> str:
     """Check lines of NumPy that were typed for a problem; return the verdict as JSON."""
-    from chainlab.drills import typed
+    from chainlab.drills.page import typed
 
     return json.dumps(vars(typed.check(name, json.loads(lines))))
 

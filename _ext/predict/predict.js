@@ -1,5 +1,5 @@
 // Questions to answer before one looks: a choice or a number, compared with what the page computed.
-import { numbersIn } from "../../src/chainlab/drills/reading.js";
+import { numbersIn } from "../../src/chainlab/drills/page/reading.js";
 
 // Half of what the last digit of a number counts: nothing in a whole number or a fraction.
 const halfDigit = (text) => {

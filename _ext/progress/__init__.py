@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from answers import problems
 from chainlab.drills import KINDS
-from chainlab.drills.kind import LEVELS
+from chainlab.drills.kinds.kind import LEVELS
 from common.files import copy, on_page, serve
 from drills import PAGE as PRACTICE
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from chainlab.drills.kind import LEVELS
+from chainlab.drills.kinds.kind import LEVELS
 from coursework import grade, release, sheet, trials
 from coursework.assignments import Assignment, Paper, load, load_papers
 from coursework.engine import engine_source, reaches_students

@@ -20,11 +20,11 @@ from markupsafe import Markup
 
 from chaingrad import program
 from chainlab import drills
-from chainlab.drills.bank import pictures
-from chainlab.drills.keep import QUOTIENT
-from chainlab.drills.kind import LEVELS
-from chainlab.drills.numbers import exact
-from chainlab.random_problems import backward_source, random_fault, random_graph, random_layer
+from chainlab.drills import backward_source, random_fault, random_graph, random_layer
+from chainlab.drills.draw.small_numbers import exact
+from chainlab.drills.kinds.keep import QUOTIENT
+from chainlab.drills.kinds.kind import LEVELS
+from chainlab.drills.page.bank import pictures
 from coursework.drawing import student_seed
 from coursework.files import write_atomically
 from coursework.html import render

@@ -35,7 +35,7 @@ assert importlib.metadata.version("chaingrad") == chaingrad.__version__
 assert importlib.util.find_spec("coursework") is None
 for name in (
     "chaingrad/py.typed", "chaingrad/digits.npz", "chainview/player/players.bundle.js",
-    "chainview/player/player.css", "chainview/piece.css", "chainlab/drills/alone.bundle.js",
+    "chainview/player/player.css", "chainview/piece.css", "chainlab/drills/page/alone.bundle.js",
 ):
     assert (home.parent / name).stat().st_size or name.endswith("py.typed"), name
 

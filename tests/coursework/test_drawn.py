@@ -29,9 +29,7 @@ from tests.coursework.course import exercises, yours
 from tests.coursework.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
-CLASS = (
-    300  # of a thousand, the graphs and layers themselves: tests/chainlab/test_random_problems.py
-)
+CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chainlab/drills/draw
 PAGE = """
 ```{exercise-start} ★ A multiple
 :label: ex-own-multiple

@@ -155,10 +155,10 @@ def test_a_check_is_cut_into_what_each_side_may_see() -> None:
 
 def test_plain_data_of_ours_is_written_out_and_functions_are_imported() -> None:
     imports = "from chainlab.doctor.graded import SHARED as ASKED\n"
-    imports += "from chainlab.random_problems import random_graph\n"
+    imports += "from chainlab.drills import random_graph\n"
     [part] = parse(PAGE.replace("SCALE = 10", f"{imports}SCALE = 10"))["ex-page-twice"].parts
     for source in (part.source, part.inputs, part.driver, part.oracle):
-        assert "from chainlab.random_problems import random_graph" in source
+        assert "from chainlab.drills import random_graph" in source
         assert "chainlab.doctor" not in source
         written = source[source.index("ASKED =") : source.index("}\n") + 1]
         space: dict[str, object] = {}

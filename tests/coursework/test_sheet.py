@@ -12,8 +12,8 @@ from playwright.sync_api import Browser
 
 from chaingrad import Node, grad, vjp
 from chainlab import drills
-from chainlab.drills.forms import Form
-from chainlab.drills.numbers import exact
+from chainlab.drills.draw.forms import Form
+from chainlab.drills.draw.small_numbers import exact
 from coursework import sheet
 from coursework.__main__ import main
 from coursework.drawing import student_seed

@@ -5,7 +5,8 @@ import re
 import numpy as np
 
 from chaingrad import program
-from chainlab.random_problems import RandomGraph, backward_source
+from chainlab.drills import backward_source
+from chainlab.drills.draw.random_graph import RandomGraph
 from coursework.problems import Problem
 from coursework.trusted import run
 

@@ -4,11 +4,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from typing import Any
 
-from chainlab.drills import KINDS, problem, typed
-from chainlab.drills.bank import pictures
-from chainlab.drills.equations import form
-from chainlab.drills.kind import LEVELS, Problem
-from chainlab.drills.numbers import exact
+from chainlab.drills import KINDS, problem
+from chainlab.drills.draw.small_numbers import exact
+from chainlab.drills.kinds.kind import LEVELS, Problem
+from chainlab.drills.kinds.numpy_equations import form
+from chainlab.drills.page import typed
+from chainlab.drills.page.bank import pictures
 from chainlab.mistakes import MISTAKES
 from tests.golden.record import Entry
 
@@ -72,7 +73,7 @@ def _verdicts(drawn: Problem) -> Iterator[list[Any]]:
     of = form(KINDS[drawn.kind].forms(drawn.level)[drawn.number])
     tried = [right]
     for place, slips in enumerate(of.slips):
-        tried += [[*right[:place], slip.text, *right[place + 1 :]] for slip in slips]
+        tried += [[*right[:place], slip.gives, *right[place + 1 :]] for slip in slips]
     for lines in tried:
         verdict = typed.judge(drawn, lines)
         yield [lines, list(verdict.marks), verdict.at, list(verdict.wrong), verdict.words]

@@ -11,11 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from chainlab import drill
-from chainlab.drills import KINDS, equations, problem
-from chainlab.drills.bank import bank, names
-from chainlab.drills.drill import practice
-from chainlab.drills.kind import LEVELS, Problem
-from chainlab.drills.numbers import exact
+from chainlab.drills import KINDS, problem
+from chainlab.drills.draw.small_numbers import exact
+from chainlab.drills.kinds import numpy_equations
+from chainlab.drills.kinds.kind import LEVELS, Problem
+from chainlab.drills.page.bank import bank, names
+from chainlab.drills.page.drill import practice
 from tests.axe import severe
 from tests.site.built import Site
 from tests.site.conftest import Show
@@ -220,10 +221,10 @@ def wrong_lines(page: Page, drawn: Problem) -> list[str]:
     made: list[str] = []
     lines = drawn.entry["typed"]
     right = [line["right"] for line in lines]
-    slips = equations.form(KINDS[drawn.kind].forms(drawn.level)[drawn.number]).slips
-    for i, found in enumerate(slips):
-        for slip in {slip.name: slip for slip in found if slip.name not in made}.values():
-            type_lines(page, [*right[:i], slip.text])
+    slips = numpy_equations.form(KINDS[drawn.kind].forms(drawn.level)[drawn.number]).slips
+    for i, of_line in enumerate(slips):
+        for slip in {slip.name: slip for slip in of_line if slip.name not in made}.values():
+            type_lines(page, [*right[:i], slip.gives])
             assert check(page).startswith(f"✗ {lines[i]['label']}")
             marked = page.locator(".cg-line input[aria-invalid]")
             expect(marked).to_have_count(1)
@@ -264,15 +265,14 @@ def test_problems_are_solved_right_and_wrong(with_python: Page, kind: str, count
     assert len(made) >= 4
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if KINDS[kind].sheet != "typed"])
+@pytest.mark.parametrize("kind", ["adjoints", "messages", "orders", "shapes", "keep"])
 def test_a_wrong_answer_gives_a_place_a_kind_and_a_number_one_by_one(page: Page, kind: str) -> None:
     drawn = problem(kind, 2, 1)
     opened(page, drawn)
     check(page)
     assert said(page) in ("Nothing is filled in yet.", "Nothing is chosen yet.",
                           "Choose a message first.", "Choose a value first.")  # fmt: skip
-    once, _ = ONE_WRONG[KINDS[kind].sheet], page
-    once(page, drawn)
+    ONE_WRONG[KINDS[kind].sheet](page, drawn)
     where, links = check(page), page.locator(".cg-words a")
     assert "You probably" not in where
     assert not links.count()

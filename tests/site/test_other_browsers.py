@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
 
-from chainlab.drills.numbers import exact
+from chainlab.drills.draw.small_numbers import exact
 from chainlab.drills.problem import problem
 from tests.site.audit import MISSING, OVERFLOW, SETTLED, UNFOLD
 from tests.site.built import Site

@@ -1,8 +1,16 @@
-"""Problems to practise on, drawn and judged by the engine; see `problem` and `drill`."""
+"""Problems to practise on, drawn and judged by the engine; see `problem` and `drill`.
 
-from chainlab.drills.drill import Drill, drill
-from chainlab.drills.kind import Problem
-from chainlab.drills.kinds import KINDS
-from chainlab.drills.problem import problem
+`random_graph`, `random_fault` and `random_layer` draw a problem for each student of a class.
+"""
 
-__all__ = ["KINDS", "Drill", "Problem", "drill", "problem"]
+from chainlab.drills.draw.random_fault import backward_source, random_fault
+from chainlab.drills.draw.random_graph import random_graph
+from chainlab.drills.draw.random_layer import random_layer
+from chainlab.drills.kinds.kind import Problem
+from chainlab.drills.page.drill import Drill, drill
+from chainlab.drills.problem import KINDS, problem
+
+__all__ = [
+    "KINDS", "Drill", "Problem", "backward_source", "drill", "problem", "random_fault",
+    "random_graph", "random_layer",
+]  # fmt: skip

@@ -1,8 +1,23 @@
 """One problem: a kind, a level and a seed settle its graph and its numbers."""
 
-from chainlab.drills.kind import LEVELS, Problem
-from chainlab.drills.kinds import KINDS
-from chainlab.drills.series import Series
+from chainlab.drills.draw.series import Series
+from chainlab.drills.kinds.adjoints import Adjoints
+from chainlab.drills.kinds.chain import Chain
+from chainlab.drills.kinds.flops_and_bytes import Costs
+from chainlab.drills.kinds.keep import Keep
+from chainlab.drills.kinds.kind import LEVELS, Kind, Problem
+from chainlab.drills.kinds.local import Local
+from chainlab.drills.kinds.mlp import Mlp
+from chainlab.drills.kinds.numpy_equations import Equations
+from chainlab.drills.kinds.orders import Orders
+from chainlab.drills.kinds.shapes import Shapes
+from chainlab.drills.kinds.wrong_message import Messages
+
+ALL: tuple[Kind, ...] = (
+    Local(), Chain(), Adjoints(), Orders(), Messages(), Shapes(), Mlp(), Keep(), Costs(),
+    Equations(),
+)  # fmt: skip
+KINDS = {kind.name: kind for kind in ALL}
 
 
 def problem(kind: str, level: int, seed: int) -> Problem:
@@ -16,8 +31,8 @@ def problem(kind: str, level: int, seed: int) -> Problem:
     Raises:
         ValueError: there is no such problem.
 
-    >>> found = problem("adjoints", 1, 7)
-    >>> found.name, found.leaves, found.right
+    >>> drawn = problem("adjoints", 1, 7)
+    >>> drawn.name, drawn.leaves, drawn.right
     ('adjoints-1-7', [3.0, 1.0], [3.0, 3.0, 3.0, 19.0])
     """
     if kind not in KINDS:

@@ -1,0 +1,1 @@
+"""What problems are made of: graphs, numbers, and the mistakes that people make with them."""

@@ -1,0 +1,1 @@
+"""What is asked: a class for each kind of problem."""
