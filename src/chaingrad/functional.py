@@ -304,6 +304,10 @@ def _inner(gradients: Sequence[Any], along: Sequence[Any]) -> Any:
     return sum(products[1:], products[0])
 
 
+def _kind(x: Any) -> str:
+    return "an array or a number" if rules.is_symbol(x) else type(x).__name__
+
+
 def _is_position(i: Any) -> bool:
     return isinstance(i, int | np.integer)
 
@@ -379,7 +383,7 @@ def _name(f: Callable[..., Any]) -> str:
 def _node(out: Any, f: Callable[..., Any]) -> Node:
     if not isinstance(out, Node):
         raise TypeError(
-            f"{_name(f)} must give a node; it gave {type(out).__name__}. Compute with the "
+            f"{_name(f)} must give a node; it gave {_kind(out)}. Compute with the "
             "nodes it is called with, not with their .data"
         )
     return out

@@ -221,6 +221,7 @@ class _Written:
         self.takes_more = bool(self._nodes)  # which may have become another
         self._forms = [arguments.form(node.data) for node in self._nodes]
         self._constants = tuple(trace.constants.values())
+        self._overflows = "np.exp(-" in trace.source
         self._beside = bool(self._nodes or self._constants)
 
     def fits(self) -> bool:
@@ -237,7 +238,11 @@ class _Written:
     def __call__(self, args: Sequence[Any]) -> Any:
         if self._beside:
             args = (*args, *[node.data for node in self._nodes], *self._constants)
-        result = self._run(*args)
+        if self._overflows:  # to infinity, below a 1: the slope is 0, which nodes find in silence
+            with np.errstate(over="ignore"):
+                result = self._run(*args)
+        else:
+            result = self._run(*args)
         return result if self._settled is None else self._settled(result)
 
 

@@ -376,6 +376,18 @@ def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
     return x.args[0].reshape(shape) if x.op == "reshape" else None
 
 
+def _infinite_and_finite(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """No number is infinite and equal to a finite one."""
+    for x, y in _both_ways(args):
+        if x.op != "isinf" or y.op != "equal":
+            continue
+        for z, c in _both_ways(y.args):
+            finite = c.is_constant and not c.shape and np.isfinite(c.example)
+            if finite and z is x.args[0] and np.shape(example) == z.shape:
+                return tape.add("broadcast_to", (tape.constant(False),), shape=z.shape)
+    return None
+
+
 def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     """Choose by a condition that is settled."""
     condition, top, other = args
@@ -418,6 +430,8 @@ _IDENTITIES: dict[str, Sequence[Identity]] = {
     "broadcast_to": (_broadcast,),
     "float": (_float,),
     "sum": (partial(_factor_of_sum, "sum"), _sum),
+    "bitwise_and": (_infinite_and_finite,),
+    "logical_and": (_infinite_and_finite,),
     "where": (_where,),
     "mean": (_mean_of_products, partial(_factor_of_sum, "mean")),
 }  # fmt: skip

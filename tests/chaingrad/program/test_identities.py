@@ -184,6 +184,12 @@ EXPRESSIONS = {
         lambda a, b, c, d, i, s, t: a.any(axis=()),
         lambda a, b, c, d, i, s, t: a.prod(axis=i),
     ],
+    "bitwise_and": [
+        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == 0),
+        lambda a, b, c, d, i, s, t: np.isinf(a) & (a == b),
+        lambda a, b, c, d, i, s, t: (a == 2.0) & np.isinf(a),
+    ],
+    "logical_and": [lambda a, b, c, d, i, s, t: np.isinf(a.sum()) & (a.sum() == 0)],
     "where": [
         lambda a, b, c, d, i, s, t: np.where(True, a, b),
         lambda a, b, c, d, i, s, t: np.where(np.full(t, False), a, b),
