@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from chainview.frameworks.recorded import Leaf, Operation, Source, has_gradient
+from chainview.frameworks.run import reached
 from chainview.read.lines import Line
 
 NUMBERS = ("_local_scalar_dense", "tolist")  # what reads a tensor as Python's
@@ -30,7 +31,7 @@ class Cuts:
     ) -> None:
         self._uses = _uses(loss, sources)
         self._operations = list(operations)
-        self._children: dict[Source, list[Operation]] = defaultdict(list)
+        self._children: dict[Source, list[Source]] = defaultdict(list)
         for operation in self._operations:
             for operand in operation.operands:
                 self._children[operand].append(operation)
@@ -97,18 +98,13 @@ class Cuts:
 
     def _without_way(self, leaf: Leaf) -> Cut:
         """Name the last thing that came of a leaf from which nothing leads to the loss."""
-        found: dict[Source, None] = {leaf: None}
-        todo: list[Source] = [leaf]
-        while todo:
-            for child in self._children[todo.pop()]:
-                if child not in found:
-                    found[child] = None
-                    todo.append(child)
-        made = sorted((x for x in found if isinstance(x, Operation)), key=lambda x: x.ran)
+        start: Source = leaf
+        after = reached(start, self._children.__getitem__)
+        made = sorted((x for x in after if isinstance(x, Operation)), key=lambda x: x.ran)
         for thing in made:
             if _leaves_the_graph(thing):
-                after = "and nothing that PyTorch recorded leads from there to the loss"
-                return Cut(f"{_reason(thing)}, {after}", thing.call.name, thing.line)
+                why = f"{_reason(thing)}, and nothing that PyTorch recorded leads on to the loss"
+                return Cut(why, thing.call.name, thing.line)
         last = next(thing for thing in reversed(made) if not _is_kept(thing))
         why = (
             f"nothing that PyTorch recorded leads from {last.name}, which it went into, to the loss"

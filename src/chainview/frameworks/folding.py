@@ -4,13 +4,13 @@ Below are the boxes; then which values share one; then groups of values as a gra
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from itertools import pairwise, takewhile
 from typing import Any, TypeVar
 
-from chainview.frameworks.run import ModuleCall, WatchedNode
+from chainview.frameworks.run import ModuleCall, WatchedNode, reached
 from chainview.player.watch import Event, Written
 
 LONGEST = 20  # boxes in a row, which fill two screens
@@ -450,11 +450,12 @@ def without_cycles(values: Sequence[WatchedNode], groups: Groups) -> Groups:
     In a cycle of groups a value counts how often a way to it goes from one group to another. Values
     of a group with different counts are pieces of it, and from piece to piece the counts grow.
     """
-    cycle = _cycles(group_parents(values, groups))
+    read = group_parents(values, groups)
+    before = {key: set(reached(key, read.__getitem__)) for key in read}
     counts: dict[WatchedNode, int] = {}
     for value in values:
         own = groups[value]
-        near = [p for p in value.parents if p in groups and cycle[groups[p]] == cycle[own]]
+        near = [p for p in value.parents if p in groups and own in before[groups[p]]]
         counts[value] = max((counts[p] + (groups[p] != own) for p in near), default=0)
     several: dict[Hashable, dict[int, None]] = defaultdict(dict)
     for value, count in counts.items():
@@ -465,36 +466,6 @@ def without_cycles(values: Sequence[WatchedNode], groups: Groups) -> Groups:
         else own
         for value, own in groups.items()
     }
-
-
-def _cycles(parents: Mapping[Key, Iterable[Key]]) -> dict[Key, int]:
-    """Give groups that need one another the same number (Kosaraju's algorithm)."""
-    children: dict[Key, list[Key]] = {key: [] for key in parents}
-    for key, own in parents.items():
-        for parent in own:
-            children[parent].append(key)
-    done: set[Key] = set()
-    order = [key for start in parents for key in _reached(start, parents.__getitem__, done)]
-    done.clear()
-    found: dict[Key, int] = {}
-    for number, start in enumerate(reversed(order)):
-        found.update((key, number) for key in _reached(start, children.__getitem__, done))
-    return found
-
-
-def _reached(start: Key, follow: Callable[[Key], Iterable[Key]], done: set[Key]) -> Iterator[Key]:
-    """Yield what is reached from a group and not done yet, each after what it leads to."""
-    path = [(start, iter(follow(start)))] if start not in done else []
-    done.add(start)
-    while path:
-        key, to_come = path[-1]
-        new = next((other for other in to_come if other not in done), None)
-        if new is None:
-            path.pop()
-            yield key
-        else:
-            done.add(new)
-            path.append((new, iter(follow(new))))
 
 
 def ordered(parents: Mapping[Key, Iterable[Key]]) -> list[Key]:

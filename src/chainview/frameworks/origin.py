@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.messages import Message
-from chainview.frameworks.run import Summary, WatchedNode, summary
+from chainview.frameworks.run import Summary, WatchedNode, reached, summary
 from chainview.frameworks.symptom import Symptom, messages, op_name, place, value_range
 from chainview.frameworks.watched import Watched
 
@@ -67,17 +67,10 @@ def _origin(value: WatchedNode) -> WatchedNode:
 
 
 def _infinite_before(value: WatchedNode, masks: dict[WatchedNode, bool]) -> list[WatchedNode]:
-    """Return what a value was computed from, near or far, that isn't finite and no mask."""
-    found: list[WatchedNode] = []
-    seen, todo = {value}, [value]
-    while todo:
-        for parent in todo.pop().parents:
-            if parent not in seen:
-                seen.add(parent)
-                todo.append(parent)
-                if not _is_finite(parent.data) and not _is_mask(parent, masks):
-                    found.append(parent)
-    return sorted(found, key=lambda other: bool(other.parents))
+    """Return what a value was computed from that isn't finite and no mask, leaves first."""
+    before = reached(value, lambda each: each.parents)[1:]
+    infinite = [x for x in before if not _is_finite(x.data) and not _is_mask(x, masks)]
+    return sorted(infinite, key=lambda other: bool(other.parents))
 
 
 def _is_mask(value: WatchedNode, known: dict[WatchedNode, bool]) -> bool:

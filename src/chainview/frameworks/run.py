@@ -1,7 +1,7 @@
 """What a watched run is made of: values, the calls that they belong to, and summaries."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -162,7 +162,7 @@ class WatchedNode:
         return f"<{self.name}: {' '.join(format_value(self.data).split())}>"
 
 
-Thing = TypeVar("Thing")
+Thing = TypeVar("Thing", bound=Hashable)
 
 
 def in_run_order(
@@ -186,6 +186,16 @@ def in_run_order(
             for leaf in own:
                 read[leaf] = min(turns[thing], read.get(leaf, turns[thing]))
     return sorted(things, key=lambda thing: turns.get(thing, read.get(thing, 0)))
+
+
+def reached(start: Thing, near: Callable[[Thing], Iterable[Thing]]) -> list[Thing]:
+    """Return a thing and what is reached from it, step by step."""
+    found, todo = {start: None}, [start]
+    while todo:
+        new = [other for other in near(todo.pop()) if other not in found]
+        found |= dict.fromkeys(new)
+        todo += new
+    return list(found)
 
 
 UNREAD = "read by no operation"

@@ -4,9 +4,10 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from chaingrad.messages import Message
-from chainview.frameworks.run import WatchedNode, summary
+from chainview.frameworks.run import WatchedNode, reached, summary
 from chainview.frameworks.symptom import Symptom, behind_views, messages, op_name
 from chainview.frameworks.watched import Watched
 from chainview.read.words import digits, listed
@@ -218,8 +219,11 @@ def _over_calls(watched: Watched, vanishing: float, exploding: float) -> Iterato
         norms = {turn: _norm(last_of[turn]) for turn in sorted(last_of, reverse=True)}
         norms = {turn: norm for turn, norm in norms.items() if norm}
         turns = list(norms)
-        if len(turns) < FEWEST_CALLS or not _follow(last_of[turns[0]], last_of[turns[-1]]):
+        if len(turns) < FEWEST_CALLS:
             continue
+        start = last_of[turns[-1]]
+        if start not in reached(last_of[turns[0]], partial(_back_to_call, start)):
+            continue  # the calls don't follow one another
         last, first = norms[turns[0]], norms[turns[-1]]
         growth = (first / last) ** (1 / (len(turns) - 1))
         seen = (
@@ -244,13 +248,5 @@ def _over_calls(watched: Watched, vanishing: float, exploding: float) -> Iterato
             yield Symptom("vanishing", where, seen, look, values, values[0].line)
 
 
-def _follow(last: WatchedNode, first: WatchedNode) -> bool:
-    """Return whether the last call was computed from the first."""
-    found, todo = {last}, [last]
-    while todo:
-        new = [p for p in todo.pop().parents if p not in found and p.ran >= first.ran]
-        if first in new:
-            return True
-        found.update(new)
-        todo += new
-    return False
+def _back_to_call(first: WatchedNode, value: WatchedNode) -> list[WatchedNode]:
+    return [parent for parent in value.parents if parent.ran >= first.ran]

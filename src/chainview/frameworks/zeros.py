@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad.messages import Message
-from chainview.frameworks.run import Summary, WatchedNode, summary
+from chainview.frameworks.run import Summary, WatchedNode, reached, summary
 from chainview.frameworks.symptom import Symptom, messages, op_name, place
 from chainview.frameworks.watched import Watched
 from chainview.read.words import listed
@@ -108,15 +108,10 @@ class _Sent:
 
     def _learns(self, value: WatchedNode) -> bool:
         """Return whether shares that aren't 0 lead from a value on to a leaf."""
-        seen, todo = {value}, [value]
-        while todo:
-            value = todo.pop()
-            if not value.parents:
-                return value.requires_grad and self.nonzero(value)
-            new = [m.parent for m in self._from[value] if _is_nonzero(m.share)]
-            todo += [parent for parent in new if parent not in seen]
-            seen.update(new)
-        return False
+        on = reached(
+            value, lambda each: [m.parent for m in self._from[each] if _is_nonzero(m.share)]
+        )
+        return any(not x.parents and x.requires_grad and self.nonzero(x) for x in on)
 
 
 def _is_drawn(value: WatchedNode) -> bool:
