@@ -24,8 +24,8 @@ PAGE = "chapters/practice/drills"  # its banks are beside it: no other page load
 
 def code() -> list[Path]:
     """Return the files that decide how problems look: the engine's, and its displays'."""
-    found = [path for name in PACKAGES for path in sources(package(name))]
-    return [path for path in found if path.suffix in (".py", ".js", ".css")]
+    paths = [path for name in PACKAGES for path in sources(package(name))]
+    return [path for path in paths if path.suffix in (".py", ".js", ".css")]
 
 
 def digest() -> str:
@@ -53,8 +53,8 @@ class Drills(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         for path in code():  # the banks' addresses depend on these files
             self.env.note_dependency(str(path))
-        shown = practice(f"{PAGE}/{{}}-{digest()}.json", self.env.docname)
-        return [nodes.raw("", shown, format="html")]
+        page = practice(f"{PAGE}/{{}}-{digest()}.json", self.env.docname)
+        return [nodes.raw("", page, format="html")]
 
 
 class Practice(SphinxDirective):

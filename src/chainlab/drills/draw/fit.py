@@ -29,12 +29,12 @@ def generic(draw: Callable[[Choose], T]) -> list[T]:
     return [draw(lambda d: dice.choose(d) * (1 + dice.below(99) / 997)) for _ in range(GENERIC)]
 
 
-def apart(right: Sequence[float], made: Iterable[tuple[T, Sequence[float]]]) -> Iterator[T]:
+def apart(right: Sequence[float], wrong: Iterable[tuple[T, Sequence[float]]]) -> Iterator[T]:
     """Yield what gives another result than what is right, and than those before it."""
-    known = {_digits(right)}
-    for each, gives in made:
-        if _digits(gives) not in known:
-            known.add(_digits(gives))
+    digits = {_digits(right)}
+    for each, gives in wrong:
+        if _digits(gives) not in digits:
+            digits.add(_digits(gives))
             yield each
 
 
@@ -42,22 +42,22 @@ def _digits(results: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(f"{x:.9g}") for x in results)
 
 
-def kept(runs: Sequence[Boxes]) -> Places:
+def distinct(runs: Sequence[Boxes]) -> Places:
     """Return the mistakes that differ from what is right, and from those before."""
     return {(i, k) for i, box in _results(runs) for k in apart(*box)}
 
 
-def told(runs: Sequence[Boxes]) -> Places:
+def tellable(runs: Sequence[Boxes]) -> Places:
     """Return the mistakes that differ from what is right: of one number, those of four names."""
-    found = set[tuple[int, int]]()
+    places = set[tuple[int, int]]()
     for i, (right, made) in _results(runs):
         names = {_digits(right): [""] * SAID}
         for k, gives in made:
             name, met = runs[0][i].mistakes[k].name, names.setdefault(_digits(gives), [])
             if name not in met and len(met) < SAID:
                 met.append(name)
-                found.add((i, k))
-    return found
+                places.add((i, k))
+    return places
 
 
 def _results(runs: Sequence[Boxes]) -> Iterator[tuple[int, Results]]:

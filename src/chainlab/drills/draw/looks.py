@@ -24,9 +24,9 @@ def formula_in(item: Item, operands: Sequence[str]) -> str:
     return f"= {plain(text)}"
 
 
-def room(shown: Iterable[str], asked: Iterable[str]) -> Lines:
-    """Return a line for each shown number, and room of two lines for each number to fill in."""
-    return (*((slot,) for slot in shown), *(line for slot in asked for line in ((slot,), ())))
+def room(given: Iterable[str], asked: Iterable[str]) -> Lines:
+    """Return a line for each given number, and room of two lines for each number to fill in."""
+    return (*((slot,) for slot in given), *(line for slot in asked for line in ((slot,), ())))
 
 
 def shape(sizes: Sequence[str]) -> str:

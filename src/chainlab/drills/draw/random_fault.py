@@ -48,8 +48,8 @@ def random_fault(rng: np.random.Generator, name: str = "backward") -> tuple[Rand
         graph = RandomGraph(dict.fromkeys(LEAVES, 1), random_lines(rng, last))
         graph = _with_constants(graph, rng)
         right = backward_source(graph, name)
-        if right.count("\n") + 1 == PASS_LINES and (found := _with_fault(graph, right, rng)):
-            return graph, found
+        if right.count("\n") + 1 == PASS_LINES and (faulty := _with_fault(graph, right, rng)):
+            return graph, faulty
 
 
 def _with_constants(graph: RandomGraph, rng: np.random.Generator) -> RandomGraph:
@@ -62,14 +62,14 @@ def _with_constants(graph: RandomGraph, rng: np.random.Generator) -> RandomGraph
 def _with_fault(graph: RandomGraph, right: str, rng: np.random.Generator) -> str:
     name = right.partition("(")[0].removeprefix("def ")
     inputs = np.random.default_rng(0).normal(size=(len(graph.leaves) + 1, 3))
-    wanted = _function(right, name)(*inputs)
-    if any(np.allclose(x, y) for x, y in combinations(wanted, 2)):
+    adjoints = _function(right, name)(*inputs)
+    if any(np.allclose(x, y) for x, y in combinations(adjoints, 2)):
         return ""  # one of them in the place of the other would be right
     for kind in rng.permutation(list(FAULTS)):
         sources = list(dict.fromkeys(_faulty_sources(right, FAULTS[kind])))
         for k in rng.permutation(len(sources)):
             results = _function(sources[k], name)(*inputs)
-            wrong = [not np.allclose(x, y) for x, y in zip(results, wanted, strict=True)]
+            wrong = [not np.allclose(x, y) for x, y in zip(results, adjoints, strict=True)]
             if sum(wrong) == WRONG_RESULTS:
                 return str(sources[k])
     return ""

@@ -15,9 +15,9 @@ Change = Mistake[ast.expr]
 
 def names_in(text: str) -> list[str]:
     """Return the names in a line, each once, without the names of functions."""
-    found = [node for node in ast.walk(_read(text)) if isinstance(node, ast.Name)]
-    found.sort(key=lambda node: node.col_offset)
-    return list(dict.fromkeys(node.id for node in found if node.id not in ("np", "phi")))
+    names = [node for node in ast.walk(_read(text)) if isinstance(node, ast.Name)]
+    names.sort(key=lambda node: node.col_offset)
+    return list(dict.fromkeys(node.id for node in names if node.id not in ("np", "phi")))
 
 
 def normal(text: str) -> str:
@@ -152,8 +152,8 @@ def _of_reduced(node: ast.Call, inner: ast.expr, what: str, value: str) -> Itera
     yield Mistake("axis", changed, f"that is over the wrong axis: here it is axis={over}")
     other = {"mean": "sum", "sum": "mean"}[what]
     changed = ast.Call(ast.Attribute(inner, other, ast.Load()), node.args, node.keywords)
-    told = {"mean": "shares are added up, and not averaged", "sum": "here it is the mean"}
-    yield Mistake("mean", changed, told[other])
+    words = {"mean": "shares are added up, and not averaged", "sum": "here it is the mean"}
+    yield Mistake("mean", changed, words[other])
 
 
 # --- one name -------------------------------------------------------------------------------------

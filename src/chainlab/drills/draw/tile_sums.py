@@ -53,16 +53,16 @@ class Term:
         Raises:
             ValueError: the shapes do not fit.
         """
-        found: Any = None
+        result: Any = None
         for chain in self.chains:
             product: Any = None
             for name, turned in chain:
                 factor = known[name].T if turned else known[name]
                 product = factor if product is None else product @ factor
-            found = product if found is None else found * product
+            result = product if result is None else result * product
         if self.summed:
-            found = REDUCED[self.summed](found).reshape(1, -1)
-        return np.asarray(self.sign * float(Fraction(self.scale or 1)) * found)
+            result = REDUCED[self.summed](result).reshape(1, -1)
+        return np.asarray(self.sign * float(Fraction(self.scale or 1)) * result)
 
 
 @dataclass(frozen=True)
@@ -110,11 +110,11 @@ class Sum:
 
     def tiles(self) -> list[str]:
         """Return the tiles of the sum in the order in which we write them."""
-        found: list[str] = []
+        tiles: list[str] = []
         for i, term in enumerate(self.terms):
-            found += [PLUS] * (i > 0 and term.sign > 0) + [MINUS] * (term.sign < 0)
-            found += term.tiles()
-        return found
+            tiles += [PLUS] * (i > 0 and term.sign > 0) + [MINUS] * (term.sign < 0)
+            tiles += term.tiles()
+        return tiles
 
     def value(self, known: Mapping[str, Matrix]) -> Matrix:
         """Compute the entries.
@@ -142,10 +142,10 @@ def plain(name: str) -> Sum:
     return Sum((Term((((name, False),),)),))
 
 
-def distinct(found: Sequence[Matrix]) -> bool:
+def distinct(matrices: Sequence[Matrix]) -> bool:
     """Return whether no two matrices are the same."""
     return not any(
         a.shape == b.shape and bool((abs(a - b) < CLOSE).all())
-        for i, a in enumerate(found)
-        for b in found[:i]
+        for i, a in enumerate(matrices)
+        for b in matrices[:i]
     )

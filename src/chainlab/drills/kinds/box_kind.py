@@ -52,12 +52,12 @@ class BoxKind(Kind):
 
     def draw(self, level: int, dice: Series) -> Problem:
         number, text = dice.turn(self.forms(level))
-        told, places = self._places(level, number)
+        tellable, places = self._places(level, number)
         for _ in range(fit.TRIES):
             setting = self.set_up(text, level, dice.choose)
             boxes = self._small(setting, level)
             if boxes and not fit.unseen(fit.chosen_of(boxes, places)):
-                return self._told(level, dice.number, number, setting, boxes, told)
+                return self._problem(level, dice.number, number, setting, boxes, tellable)
         raise RuntimeError(f"no numbers were found for {self.name}-{level}-{dice.number}")
 
     @functools.cache  # noqa: B019
@@ -68,7 +68,7 @@ class BoxKind(Kind):
         dice = Series("settle")
         tried = (self.set_up(text, level, dice.choose) for _ in range(fit.TRIED))
         small = [boxes for setting in tried if (boxes := self._small(setting, level))]
-        return fit.told(runs), fit.settled(small, fit.kept(runs))
+        return fit.tellable(runs), fit.settled(small, fit.distinct(runs))
 
     def _small(self, setting: Any, level: int) -> Sequence[Box]:
         """Return the boxes of a setting, or nothing if its numbers are large or inexact."""
@@ -77,13 +77,13 @@ class BoxKind(Kind):
         boxes, most = self.boxes(setting), self.most(level)
         return boxes if all(is_small(box.right, most) for box in boxes) else ()
 
-    def _told(
+    def _problem(
         self, level: int, seed: int, number: int, setting: Any, boxes: Sequence[Box], places: Any
     ) -> Problem:
         entry = {
             "written": list(self.written(setting)),
             "boxes": [
-                _told(box.place, right, mistakes)
+                _entry(box.place, right, mistakes)
                 for box, (right, mistakes) in zip(boxes, fit.chosen_of(boxes, places), strict=True)
             ],
             "steps": [bracketed_step(step) for step in self.steps(setting)],
@@ -97,7 +97,7 @@ def bracketed_step(step: Step) -> Step:
     return (phase, bracketed(words), *rest)
 
 
-def _told(place: Place, right: float, mistakes: Sequence[Mistake[float]]) -> dict[str, Any]:
+def _entry(place: Place, right: float, mistakes: Sequence[Mistake[float]]) -> dict[str, Any]:
     return {
         "node": place.item.id,
         "name": place.name or place.item.label,

@@ -72,13 +72,13 @@ class Network:
 
     def operands(self, item: Item) -> list[Item]:
         """Return the factors of a product, without their transposes."""
-        found = self.names.parents(item)
-        return [self.names.parents(x)[0] if x.op == "transpose" else x for x in found]
+        factors = self.names.parents(item)
+        return [self.names.parents(x)[0] if x.op == "transpose" else x for x in factors]
 
     def readers(self, value: Item) -> str:
         """Return the adjoints whose formulas read a value, in words."""
         parents = self.names.parents
-        found = [
+        adjoints = [
             operand.label + BAR
             for item in self.values
             for operand, places in zip(
@@ -87,7 +87,7 @@ class Network:
             if operand.node.requires_grad
             and value in [item if i == RESULT else parents(item)[i] for i in places]
         ]
-        return " and ".join(dict.fromkeys(found))
+        return " and ".join(dict.fromkeys(adjoints))
 
     @functools.cached_property
     def places(self) -> list[Place]:
@@ -149,7 +149,7 @@ class Net:
         return [*forward, *back, *(_ratio(self, place, forward, back) for place in places)]
 
 
-def told(numbers: Sequence[float], between: str = " · ") -> str:
+def joined(numbers: Sequence[float], between: str = " · ") -> str:
     return between.join(map(exact, numbers))
 
 
@@ -207,7 +207,7 @@ def _bytes_place(of: Network, item: Item) -> Place:
 
 
 def _forward(net: Net, place: Place, item: Item) -> Count:
-    why = f"{net.of.formula(item)}: 2 · {told(net.sizes(item))}"
+    why = f"{net.of.formula(item)}: 2 · {joined(net.sizes(item))}"
     mistakes = functools.partial(_of_product, net, item, item)
     return Count(place, net.flops(item), mistakes, why)
 
@@ -233,7 +233,7 @@ def _adjoint(net: Net, node: Item, item: Item) -> str:
         formula, sizes = f"{bar}ᵀ {first.label}", [c, a, b]
     else:
         formula, sizes = f"{first.label}ᵀ {bar}", [b, a, c]
-    return f"{node.label}{BAR} = {formula}: 2 · {told(sizes)}"
+    return f"{node.label}{BAR} = {formula}: 2 · {joined(sizes)}"
 
 
 def _of_product(net: Net, node: Item, item: Item) -> Iterator[Mistake[float]]:
@@ -268,7 +268,7 @@ def _of_adjoint(net: Net, node: Item, item: Item) -> Iterator[Mistake[float]]:
 def _ratio(net: Net, place: Place, forward: Sequence[Count], back: Sequence[Count]) -> Count:
     passes = [[count.right for count in counts] for counts in (back, forward)]
     ratio = sum(passes[0]) / sum(passes[1])
-    above, below = (told(flops, " + ") for flops in passes)
+    above, below = (joined(flops, " + ") for flops in passes)
     operands = [count.place.item for count in back]
     mistakes = functools.partial(_of_ratio, ratio, len(forward), operands)
     return Count(place, ratio, mistakes, f"({above}) / ({below})")
@@ -289,7 +289,7 @@ def _of_ratio(ratio: float, forward: int, operands: Sequence[Item]) -> Iterator[
 def _bytes(net: Net, place: Place, item: Item) -> Count:
     entries, is_read = math.prod(net.shape(item)), item.node in net.of.needed
     why = (
-        f"it is read for {net.of.readers(item)}: {told(net.shape(item))} entries of "
+        f"it is read for {net.of.readers(item)}: {joined(net.shape(item))} entries of "
         f"{exact(net.itemsize)} bytes"
         if is_read
         else "no formula of the backward pass reads it"
@@ -369,7 +369,7 @@ class Costs(BoxKind):
 
     def looks(self, text: str) -> list[Look]:
         """Return the nodes of the drawing, with room for the numbers to fill in."""
-        of, found = network(text), []
+        of, looks = network(text), []
         for item in of.items:
             asked = [place.slot for place in of.places if place.item is item]
             slots = room(["data"] * bool(item.node.ndim), asked)
@@ -379,5 +379,5 @@ class Costs(BoxKind):
             note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)
             note = "no gradient" if is_spared else note
             widest = f"{RATIO} 00" if "ratio" in asked else "(00, 00) float00"
-            found.append(Look(item, title, note, slots, (widest,), color))
-        return found
+            looks.append(Look(item, title, note, slots, (widest,), color))
+        return looks

@@ -67,18 +67,18 @@ class GraphKind(BoxKind):
 
 def looks(graph: FormGraph, asked: dict[str, list[str]], with_grads: Sequence[Item]) -> list[Look]:
     """Return nodes with their values and gradients, and room for the numbers to fill in."""
-    found = []
+    drawing = []
     for item in graph.items:
         slots = asked.get(item.id, [])
-        shown = ["data", *["grad"] * (item in with_grads and not slots)]
+        given = ["data", *["grad"] * (item in with_grads and not slots)]
         names = (
             ("", "", "000")
             if is_plain_number(item)
             else (graph.names.full_name(item), _formula_in(graph, item), *ROOM)
         )
         title, note, *widest = names
-        found.append(look(item, title, note, room(shown, slots), *widest))
-    return found
+        drawing.append(look(item, title, note, room(given, slots), *widest))
+    return drawing
 
 
 def formula_of(graph: FormGraph, item: Item) -> str:

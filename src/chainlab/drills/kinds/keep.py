@@ -65,7 +65,7 @@ class Graph(choice.Graph):
             if frozen or self.items[parent].node.requires_grad
         }
 
-    def kept(self, chosen: Callable[[Item], Iterable[str]]) -> Kept:
+    def at_operations(self, chosen: Callable[[Item], Iterable[str]]) -> Kept:
         """Return what is chosen at the operations through which gradients flow."""
         moving = [item for item in self.operations if item.node.requires_grad]
         return frozenset(id for item in moving for id in chosen(item))
@@ -85,9 +85,9 @@ MISTAKES: dict[str, Callable[[Graph], Kept]] = {
     "computed": lambda graph: frozenset(item.id for item in graph.operations),
     "leaves": lambda graph: graph.right & graph.leaves,
     "no leaves": lambda graph: graph.right - graph.leaves,
-    "operands": lambda graph: graph.kept(lambda item: item.parents),
-    "swapped values": lambda graph: graph.kept(graph.swapped),
-    "frozen": lambda graph: graph.kept(lambda item: graph.reads(item, frozen=True)),
+    "operands": lambda graph: graph.at_operations(lambda item: item.parents),
+    "swapped values": lambda graph: graph.at_operations(graph.swapped),
+    "frozen": lambda graph: graph.at_operations(lambda item: graph.reads(item, frozen=True)),
     "root": lambda graph: graph.right | {list(graph.items)[-1]},
 }
 
@@ -102,8 +102,8 @@ def wrong(graph: Graph) -> Iterator[Mistake[Kept]]:
 @functools.cache
 def drawn(level: int) -> tuple[str, ...]:
     """Draw graphs in which some values are read and some are not."""
-    dice, found = Series(f"keep {level}"), dict[Kept, str]()
-    while len(found) < COUNT:
+    dice, texts = Series(f"keep {level}"), dict[Kept, str]()
+    while len(texts) < COUNT:
         names, lines = ["a", "b", *[FROZEN] * (level == 3)], []
         for name in LETTERS[: OPERATIONS[level - 1]]:
             first, second = dice.choose(names[-3:]), dice.choose(names)
@@ -118,8 +118,8 @@ def drawn(level: int) -> tuple[str, ...]:
         frozen = level < 3 or any(slip.name == "frozen" for slip in wrong(graph))
         one = text.count("/") < 2  # or quotients undo each other
         if len(graph.operations) == len(lines) and one and frozen and _is_fit(graph):
-            found.setdefault(graph.right, text)
-    return tuple(found.values())
+            texts.setdefault(graph.right, text)
+    return tuple(texts.values())
 
 
 def _is_fit(graph: Graph) -> bool:

@@ -64,12 +64,12 @@ class Local(GraphKind):
             local = names.local(edge.child, edge.parent)
             number = exact(rec.local(edge))
             y = names.html(edge.child)
-            told = [
+            values = [
                 f"{names.html(x)} = {exact(rec.value(x))}"
                 for x in dict.fromkeys([*names.parents(edge.child), edge.child])
                 if x.label
             ]
-            at = f"{y} = {formula_of(rec.graph, edge.child)} at {', '.join(told)}"
+            at = f"{y} = {formula_of(rec.graph, edge.child)} at {', '.join(values)}"
             words = f"{at}: {local} = <b>{number}</b>"
             change = (edge.child.id, f"box{edge.position}", number)
             yield "Local gradients", words, (edge.parent.id, edge.child.id), edge.ends, (change,)

@@ -122,8 +122,8 @@ class Network:
 
     def formula(self, called: str) -> str:
         """Return the formula of a variable: z = W x."""
-        found = FORMULAS[called]
-        return f"{called} = {found if self.decays else found.partition(' + λ')[0]}"
+        right_side = FORMULAS[called]
+        return f"{called} = {right_side if self.decays else right_side.partition(' + λ')[0]}"
 
     def _places(self) -> Iterator[tuple[str, tuple[int, ...], Place]]:
         """Yield a place for each computed entry, forward and then backward."""
@@ -387,22 +387,22 @@ class Mlp(BoxKind):
         for called in net.of.asked:
             changes = tuple(_rows(net, called))
             numbers = "; ".join(text.partition(" ")[2] for *_, text in changes)
-            shown = f"({numbers})" if net[called].size > 1 else numbers
-            words = f"{net.of.formula(called)} = <b>{shown}</b>"
+            result = f"({numbers})" if net[called].size > 1 else numbers
+            words = f"{net.of.formula(called)} = <b>{result}</b>"
             phase = "Backward" if called.endswith(BAR) else "Forward"
             yield phase, words, (net.of.variable(called).item.id,), None, changes
 
     def looks(self, text: str) -> list[Look]:
         """Return the nodes of the drawing, with room for the numbers to fill in."""
         of = network(text)
-        found = []
+        drawing = []
         for name, variable in of.variables.items():
             slots = {
                 x: [f"{_slot(x)}{i}" for i in range(len(variable.labels))]
                 for x in (name, name + BAR)
             }
             asked = [slot for called in slots if called in of.asked for slot in slots[called]]
-            shown = slots[name] if name not in of.asked else []
+            given = slots[name] if name not in of.asked else []
             widest = ENTRY * variable.columns, "data " + ", ".join(["−00"] * variable.columns)
-            found.append(look(variable.item, name, "", room(shown, asked), *widest))
-        return found
+            drawing.append(look(variable.item, name, "", room(given, asked), *widest))
+        return drawing

@@ -104,9 +104,9 @@ class Form(Lines):
 
     def adjoints(self, known: Mapping[str, Any]) -> Known:
         """Compute the adjoints that are asked for, with the engine's backward pass."""
-        found = self.run({**known, **{name: Node(known[name], name) for name in self.leaves}})
-        found[self.root].backward(known.get("d" + self.root))
-        return {line.made: np.asarray(found[line.made[1:]].grad) for line in self.asked}
+        nodes = self.run({**known, **{name: Node(known[name], name) for name in self.leaves}})
+        nodes[self.root].backward(known.get("d" + self.root))
+        return {line.made: np.asarray(nodes[line.made[1:]].grad) for line in self.asked}
 
     @property
     def sizes_named(self) -> list[str]:
@@ -147,22 +147,22 @@ class Form(Lines):
     def _apart(self, place: int, known: Known) -> Iterator[Mistake[str]]:
         name, right = self.asked[place]
         texts, names = {rewrites.normal(right)}, self.names_at(place)
-        found = [known[name]]
+        results = [known[name]]
         for slip in rewrites.mistakes(name, right, self.users(name[1:]), known, names):
             if slip.gives in texts or not set(names).issuperset(rewrites.names_in(slip.gives)):
                 continue
             texts.add(slip.gives)
             value = computed(slip.gives, known)
-            if value is None or not any(alike(value, other) for other in found):
-                found += [] if value is None else [value]
+            if value is None or not any(alike(value, other) for other in results):
+                results += [] if value is None else [value]
                 yield slip
 
     def is_fit(self, known: Known) -> bool:
         """Return whether every mistake differs from the right result and the others on these."""
         for (name, _), slips in zip(self.asked, self.slips, strict=True):
             values = [computed(slip.gives, known) for slip in slips]
-            found = [known[name], *(value for value in values if value is not None)]
-            if any(alike(a, b) for i, a in enumerate(found) for b in found[:i]):
+            results = [known[name], *(value for value in values if value is not None)]
+            if any(alike(a, b) for i, a in enumerate(results) for b in results[:i]):
                 return False
         return True
 
@@ -201,11 +201,11 @@ def form(text: str) -> Form:
 
 def draw_sizes(of: Form, dice: Series) -> list[int]:
     """Draw a size for each letter, no two of them the same."""
-    left, found = list(SIZES), []
+    left, sizes = list(SIZES), []
     for _ in of.letters:
-        found.append(dice.choose(left))
-        left.remove(found[-1])
-    return found
+        sizes.append(dice.choose(left))
+        left.remove(sizes[-1])
+    return sizes
 
 
 def arrays(of: Form, sizes: Sequence[int], name: str) -> Known:

@@ -91,8 +91,8 @@ def wrong(graph: Graph) -> Iterator[Mistake[Order]]:
 @functools.cache
 def drawn(level: int) -> tuple[str, ...]:
     """Draw graphs whose order takes some thought."""
-    dice, found = Series(f"orders {level}"), dict[str, str]()
-    while len(found) < COUNT:
+    dice, texts = Series(f"orders {level}"), dict[str, str]()
+    while len(texts) < COUNT:
         names, lines = ["a", "b"], []
         for name in LETTERS[: OPERATIONS[level - 1]]:
             first, second = dice.choose(names[-3:]), dice.choose(names)
@@ -101,8 +101,8 @@ def drawn(level: int) -> tuple[str, ...]:
         text = "; ".join(lines)
         graph = Graph(text)
         if len(graph.by_id) == len(lines) and len(list(wrong(graph))) >= FEWEST:
-            found.setdefault(str(graph.operands), text)
-    return tuple(found.values())
+            texts.setdefault(str(graph.operands), text)
+    return tuple(texts.values())
 
 
 # --- as a page reads it ---------------------------------------------------------------------------

@@ -51,7 +51,7 @@ FORMS = (
 )  # fmt: skip
 
 
-def shown(line: Line) -> str:
+def as_formula(line: Line) -> str:
     """Return a line as a formula: Z = X Wᵀ + b."""
     text = re.sub(r"\.T\b", "ᵀ", str(line).replace("2 * ", "2 ").replace(" @ ", " "))
     return text.replace(" * ", " ⊙ ").replace("phi", "φ").replace("-", "−")
@@ -97,9 +97,9 @@ class Asked:
     senders: Sequence[Line]
 
     @property
-    def told(self) -> str:
+    def uses(self) -> str:
         """The lines that use it."""
-        return " and ".join(dict.fromkeys(map(shown, self.senders)))
+        return " and ".join(dict.fromkeys(map(as_formula, self.senders)))
 
 
 class Layer(Lines):
@@ -113,17 +113,17 @@ class Layer(Lines):
     @property
     def given(self) -> dict[str, tuple[str, ...]]:
         """The randomly drawn names, and their sizes: leaves, slopes, the adjoint of the result."""
-        found = {name: self.dims[name] for name in self.leaves}
+        sizes = {name: self.dims[name] for name in self.leaves}
         for line in self.lines:
             if is_activation(line):
-                found[SLOPE] = self.dims[line.made]
-        return found | {self.root + BAR: self.dims[self.root]}
+                sizes[SLOPE] = self.dims[line.made]
+        return sizes | {self.root + BAR: self.dims[self.root]}
 
     @functools.cached_property
     def asked(self) -> list[Asked]:
         """Every adjoint except the given one, in the order of the pass."""
         shares: dict[str, list[tuple[Line, Sum]]] = {}
-        found: list[Asked] = []
+        adjoints: list[Asked] = []
         for k, line in reversed(list(enumerate(self.lines))):
             for name, share in zip(line.reads, pulled(line, self.trial), strict=True):
                 shares.setdefault(name, []).append((line, share))
@@ -132,46 +132,46 @@ class Layer(Lines):
                 if name not in earlier:
                     senders = [sender for sender, _ in shares[name]]
                     total = functools.reduce(operator.add, (x for _, x in shares[name]))
-                    found.append(Asked(name, total, senders))
-        return found
+                    adjoints.append(Asked(name, total, senders))
+        return adjoints
 
     @functools.cached_property
     def slips(self) -> dict[str, list[Mistake[Sum]]]:
         """The mistakes of each adjoint that differ from the right sum and from each other."""
         values = self.drawn([4] * len(self.letters), Series("generic"))
-        found: dict[str, list[Mistake[Sum]]] = {}
+        slips: dict[str, list[Mistake[Sum]]] = {}
         for asked in self.asked:
-            known, kept = [asked.right.value(values)], list[Mistake[Sum]]()
+            results, apart = [asked.right.value(values)], list[Mistake[Sum]]()
             for each in mistakes(asked):
                 with contextlib.suppress(ValueError):  # no sizes fit
                     wrong = each.gives.value(values)
-                    if tile_sums.distinct([wrong, *known]):
-                        known.append(wrong)
-                        kept.append(each)
-            found[asked.name] = kept
-        return found
+                    if tile_sums.distinct([wrong, *results]):
+                        results.append(wrong)
+                        apart.append(each)
+            slips[asked.name] = apart
+        return slips
 
     def drawn(self, sizes: Sequence[int], dice: Series) -> dict[str, Matrix]:
         """Draw the given numbers at random, and compute everything else from them."""
-        found: dict[str, Matrix] = {}
+        matrices: dict[str, Matrix] = {}
         for name, dims in self.given.items():
             shape = [sizes[self.letters.index(x)] for x in dims]
             entries = [float(dice.choose(NUMBERS)) for _ in range(math.prod(shape))]
-            found[name] = np.array(entries).reshape((1, *shape)[-2:])
+            matrices[name] = np.array(entries).reshape((1, *shape)[-2:])
         for line in self.lines:
-            found[line.made] = in_tiles(line).value(found)
+            matrices[line.made] = in_tiles(line).value(matrices)
         for asked in self.asked:
-            found[asked.name + BAR] = asked.right.value(found)
-        return found
+            matrices[asked.name + BAR] = asked.right.value(matrices)
+        return matrices
 
     def is_fit(self, known: Mapping[str, Matrix]) -> bool:
         """Return whether every mistake differs from the right result and the others on these."""
         for asked in self.asked:
-            found = [asked.right.value(known)]
+            results = [asked.right.value(known)]
             for slip in self.slips[asked.name]:
                 with contextlib.suppress(ValueError):  # its shapes do not fit
-                    found.append(slip.gives.value(known))
-            if not tile_sums.distinct(found):
+                    results.append(slip.gives.value(known))
+            if not tile_sums.distinct(results):
                 return False
         return True
 
@@ -210,7 +210,7 @@ def mistakes(asked: Asked) -> Iterator[Mistake[Sum]]:
             if wrong.chains:
                 yield Mistake(name, Sum((*right[:i], wrong, *right[i + 1 :])), says)
     if len(right) > 1:
-        says = f"a path is missing: {v} is used more than once in {asked.told}"
+        says = f"a path is missing: {v} is used more than once in {asked.uses}"
         for i in range(len(right)):
             yield Mistake("forgotten", Sum((*right[:i], *right[i + 1 :])), says)
     for sender in asked.senders:
@@ -315,7 +315,7 @@ def _entry(of: Layer, sizes: Sequence[int], known: Mapping[str, Matrix]) -> dict
             "label": asked.name + BAR,
             "shape": shapes[asked.name],
             "right": asked.right.tiles(),
-            "hint": f"{asked.told}; {asked.name}{BAR} has the shape of {asked.name}",
+            "hint": f"{asked.uses}; {asked.name}{BAR} has the shape of {asked.name}",
             "mistakes": [
                 [slip.name, slip.gives.tiles(), slip.says] for slip in of.slips[asked.name]
             ],
@@ -330,7 +330,7 @@ def _entry(of: Layer, sizes: Sequence[int], known: Mapping[str, Matrix]) -> dict
         ],
         "matrices": {name: known[name].astype(int).tolist() for name in of.given},
         "made": [[line.made, in_tiles(line).tiles()] for line in of.lines],
-        "text": "; ".join(map(shown, of.lines)),
+        "text": "; ".join(map(as_formula, of.lines)),
         "seed": f"{of.root}{BAR} {shapes[of.root]}",
         "tray": _tray(of, lines, shapes),
         "lines": lines,
@@ -344,12 +344,12 @@ def _tray(of: Layer, lines: Sequence[Mapping[str, Any]], shapes: Mapping[str, st
     used = {tile for formulas_ in said for formula in formulas_ for tile in formula}
     bases = {tile.rstrip("ᵀ") for tile in used}
     names = [of.root + BAR, *(line["label"] for line in lines), *of.dims]
-    found: list[str] = []
+    tray: list[str] = []
     for name in names:
         if name in bases:
-            found += [name, name + "ᵀ"] if "," in shapes[name.removesuffix(BAR)][:-2] else [name]
+            tray += [name, name + "ᵀ"] if "," in shapes[name.removesuffix(BAR)][:-2] else [name]
     others = (SLOPE, ENTRIES, *REDUCED, "2", "1/2", tile_sums.PLUS, tile_sums.MINUS)
-    return found + [tile for tile in others if tile in used]
+    return tray + [tile for tile in others if tile in used]
 
 
 def _steps(of: Layer, ids: Mapping[str, str], shapes: Mapping[str, str]) -> Iterator[list[Any]]:
@@ -362,7 +362,7 @@ def _steps(of: Layer, ids: Mapping[str, str], shapes: Mapping[str, str]) -> Iter
             if name in of.given or name.removesuffix(BAR) in of.dims
         ]
         words = (
-            f'{asked.told}: <span class="g">{asked.name}{BAR}</span> = <b>{" ".join(formula)}</b>, '
+            f'{asked.uses}: <span class="g">{asked.name}{BAR}</span> = <b>{" ".join(formula)}</b>, '
             f"of shape {shapes[asked.name]}. Here {', '.join(here)}."
         )
         nodes = [ids[asked.name], *(ids[sender.made] for sender in asked.senders)]

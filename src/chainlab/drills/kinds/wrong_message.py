@@ -55,8 +55,10 @@ class Messages(Kind):
         fault = dice.choose(faults)
         for _ in range(fit.TRIES):
             rec = graph_kind.set_up(text, level, dice.choose)
-            if rec.is_small(MOST[level - 1]) and (found := _found(rec, fault, faults, level)):
-                entry = _entry(rec, fault, found)
+            if rec.is_small(MOST[level - 1]) and (
+                wrong_pass := _wrong_pass(rec, fault, faults, level)
+            ):
+                entry = _entry(rec, fault, wrong_pass)
                 return Problem(self.name, level, dice.number, number, entry, rec.leaves)
         raise RuntimeError(f"no numbers were found for {self.name}-{level}-{dice.number}")
 
@@ -65,18 +67,18 @@ class Messages(Kind):
         """Return the mistakes in messages that numbers can tell apart."""
         text = self.forms(level)[number]
         runs = fit.generic(lambda choose: graph_kind.set_up(text, level, choose))
-        found = []
+        faults = []
         for i, edge in enumerate(graph_of(text).edges):
-            made = [[mistake.gives for mistake in of_message(rec, edge)] for rec in runs]
+            gives = [[mistake.gives for mistake in of_message(rec, edge)] for rec in runs]
             right = [rec.right[edge] for rec in runs]
-            found += [(i, k) for k in fit.apart(right, enumerate(zip(*made, strict=True)))]
+            faults += [(i, k) for k in fit.apart(right, enumerate(zip(*gives, strict=True)))]
         dice = Series("settle")
         tried = [graph_kind.set_up(text, level, dice.choose) for _ in range(fit.TRIED)]
         small = [rec for rec in tried if rec.is_small(MOST[level - 1])]
         return [
             fault
-            for fault in found
-            if sum(_found(rec, fault, found, level) is not None for rec in small)
+            for fault in faults
+            if sum(_wrong_pass(rec, fault, faults, level) is not None for rec in small)
             >= fit.OFTEN * fit.TRIED
         ]
 
@@ -86,31 +88,31 @@ def _mistakes(rec: Recording, edge: Edge) -> list[Mistake[float]]:
     return list(of_message(rec, edge))
 
 
-def _found(
+def _wrong_pass(
     rec: Recording, fault: Fault, faults: Sequence[Fault], level: int
 ) -> tuple[Mistake[float], Pass] | None:
     """Return a wrong pass, if its message differs from the right one and from other mistakes."""
     at, which = fault
     edge = rec.graph.edges[at]
-    made = _mistakes(rec, edge)
-    others = [made[k].gives for i, k in faults if i == at and k != which]
-    wrong = made[which]
+    mistakes = _mistakes(rec, edge)
+    others = [mistakes[k].gives for i, k in faults if i == at and k != which]
+    wrong = mistakes[which]
     if any(abs(wrong.gives - x) < CLOSE for x in (rec.right[edge], *others)):
         return None
-    found = Pass(rec, edge, wrong.gives)
-    return (wrong, found) if found.is_small(MOST[level - 1]) else None
+    result = Pass(rec, edge, wrong.gives)
+    return (wrong, result) if result.is_small(MOST[level - 1]) else None
 
 
-def _entry(rec: Recording, fault: Fault, found: tuple[Mistake[float], Pass]) -> dict[str, Any]:
+def _entry(rec: Recording, fault: Fault, wrong_pass: tuple[Mistake[float], Pass]) -> dict[str, Any]:
     """Return the edges, and what is sent along them, as a page reads it."""
-    (at, _), (wrong, shown) = fault, found
+    (at, _), (wrong, result) = fault, wrong_pass
     graph = rec.graph
     return {
         "written": [
             *data_of(rec),
-            *((id, "grad", f"grad {exact(number)}") for id, number in shown.sums.items()),
+            *((id, "grad", f"grad {exact(number)}") for id, number in result.sums.items()),
         ],
-        "edges": [_edge(rec, edge, shown, graph.edges[at]) for edge in graph.edges],
+        "edges": [_edge(rec, edge, result, graph.edges[at]) for edge in graph.edges],
         "fault": at,
         "name": wrong.name,
         "says": bracketed(wrong.says),
@@ -118,19 +120,19 @@ def _entry(rec: Recording, fault: Fault, found: tuple[Mistake[float], Pass]) -> 
     }
 
 
-def _edge(rec: Recording, edge: Edge, shown: Pass, fault: Edge) -> dict[str, Any]:
-    names, above = rec.names, shown.sums[edge.child.id]
+def _edge(rec: Recording, edge: Edge, result: Pass, fault: Edge) -> dict[str, Any]:
+    names, above = rec.names, result.sums[edge.child.id]
     label = f"{names.adjoint(edge.child)} · {names.local(edge.child, edge.parent)}"
     factors = f"{exact(above)} × {exact(rec.local(edge))}"
     return {
         "ends": edge.ends,
         "says": f"from {names.text(edge.child)} to {names.text(edge.parent)}",
-        "number": exact(shown.sent[edge]),
+        "number": exact(result.sent[edge]),
         "right": exact(rec.right[edge]),
         "product": bracketed(f"{label} = {factors}"),
         "child": names.html(edge.child),
         "parent": names.html(edge.parent),
-        "alike": _likeness(rec.graph, edge, fault, shown.sent[edge] != rec.right[edge]),
+        "alike": _likeness(rec.graph, edge, fault, result.sent[edge] != rec.right[edge]),
     }
 
 
@@ -145,8 +147,8 @@ def _likeness(graph: FormGraph, edge: Edge, fault: Edge, is_off: bool) -> str:
 
 def _below(graph: FormGraph, item: Item) -> list[Item]:
     """Return a node and all nodes that it passes something on to."""
-    found = [item]
+    below = [item]
     for edge in graph.edges:
-        if edge.child in found and edge.parent not in found:
-            found.append(edge.parent)
-    return found
+        if edge.child in below and edge.parent not in below:
+            below.append(edge.parent)
+    return below

@@ -107,16 +107,16 @@ def _fault(of: Form, place: int, line: str, draws: Sequence[Known]) -> Fault | N
         values = [_value(tree, _before(of, place, known)) for known in draws]
     except UnreadableError as error:
         text = _normal(line, name)
-        made = [slip for slip in of.slips[place] if slip.gives == text]
-        words = [str(error), *(slip.says for slip in made)]
-        return Fault(tuple(slip.name for slip in made), "; ".join(words), str(error))
+        slips = [slip for slip in of.slips[place] if slip.gives == text]
+        words = [str(error), *(slip.says for slip in slips)]
+        return Fault(tuple(slip.name for slip in slips), "; ".join(words), str(error))
     pairs = list(zip(values, draws, strict=True))
     wrong = [(value, known) for value, known in pairs if not alike(value, known[name])]
     if not wrong:
         return None
-    made = [slip for slip in of.slips[place] if _gives(slip.gives, pairs)]
-    names = tuple(slip.name for slip in made)
-    says = "; or ".join(slip.says for slip in made)
+    slips = [slip for slip in of.slips[place] if _gives(slip.gives, pairs)]
+    names = tuple(slip.name for slip in slips)
+    says = "; or ".join(slip.says for slip in slips)
     value, right = wrong[0][0], wrong[0][1][name]
     if np.shape(value) != np.shape(right):
         shapes = f"your line has the shape {np.shape(value)}, and `{name}` has {np.shape(right)}"
@@ -135,10 +135,10 @@ def _entry(of: Form, name: str, value: Any, right: Any) -> str:
     close = np.isclose(value, right, rtol=1e-7, atol=1e-9)
     at = tuple(map(int, np.argwhere(~close)[0]))
     which = f"{name}[{', '.join(map(str, at))}]" if at else name
-    came, wanted = (f"{float(x[at]):.4g}".replace("-", "−") for x in (value, right))
+    typed, right_entry = (f"{float(x[at]):.4g}".replace("-", "−") for x in (value, right))
     return (
-        f"its shape is right, and its entries are not: `{which}` is {came} by this line, and "
-        f"{wanted} by the engine; {_uses(of, name)}"
+        f"its shape is right, and its entries are not: `{which}` is {typed} by this line, and "
+        f"{right_entry} by the engine; {_uses(of, name)}"
     )
 
 
@@ -162,8 +162,8 @@ def _parsed(line: str, name: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError) as error:
-        said = getattr(error, "msg", str(error))
-        raise UnreadableError(f"Python cannot read `{text}`: {said}") from None
+        words = getattr(error, "msg", str(error))
+        raise UnreadableError(f"Python cannot read `{text}`: {words}") from None
 
 
 def _normal(line: str, name: str) -> str:
@@ -201,14 +201,14 @@ def _before(of: Form, place: int, known: Known) -> Known:
 def _value(tree: ast.expr, known: Mapping[str, Any]) -> Any:
     """Compute an expression as an array of numbers."""
     try:
-        found = _evaluated(tree, known)
+        result = _evaluated(tree, known)
     except Exception as error:
         raise UnreadableError(_told(tree, error, known)) from None
     try:
-        return np.asarray(found, float)
+        return np.asarray(result, float)
     except (TypeError, ValueError):
-        said = f"`{ast.unparse(tree)}` is no array of numbers: it is a {type(found).__name__}"
-        raise UnreadableError(said) from None
+        words = f"`{ast.unparse(tree)}` is no array of numbers: it is a {type(result).__name__}"
+        raise UnreadableError(words) from None
 
 
 def _evaluated(tree: ast.expr, known: Mapping[str, Any]) -> Any:
