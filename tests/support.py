@@ -2,11 +2,12 @@
 
 import functools
 import http.server
+import inspect
 import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -65,6 +66,41 @@ def sampled(values: Iterable[Any], *taken: Any) -> list[Any]:
         else pytest.param(*(value if isinstance(value, tuple) else [value]), marks=pytest.mark.walk)
         for value in values
     ]
+
+
+def brief(value: object) -> str:
+    """What tells a parameter from others; to print an array may take minutes."""
+    if isinstance(value, str | int | float | Path):
+        return repr(value)[:60]
+    return str(getattr(value, "__name__", type(value).__name__))
+
+
+def each(
+    names: str | tuple[str, ...], values: Iterable[Any] | Callable[[], Iterable[Any]]
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """One test of all these values, each a subtest: as `parametrize`, for one fact about many."""
+    names = (names,) if isinstance(names, str) else names
+    listed = values if callable(values) else list(values)
+
+    def decorate(body: Callable[..., None]) -> Callable[..., None]:
+        wanted = inspect.signature(body).parameters
+        fixtures = {name: wanted[name] for name in wanted if name not in names}
+        one = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+
+        @functools.wraps(body)
+        def test(**given: Any) -> None:
+            own = {name: given[name] for name in fixtures}
+            for place, value in enumerate(listed() if callable(listed) else listed):
+                case = dict(zip(names, value if len(names) > 1 else [value], strict=True))
+                said = ", ".join(f"{name}={brief(case[name])}" for name in names)
+                with given["subtests"].test(f"{place}: {said}"):
+                    body(**own, **case)
+
+        parameters = {**fixtures, "subtests": one}
+        test.__signature__ = inspect.Signature(parameters.values())  # type: ignore[attr-defined]
+        return test
+
+    return decorate
 
 
 def lacking(what: str) -> NoReturn:

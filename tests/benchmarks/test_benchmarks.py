@@ -19,6 +19,7 @@ from benchmarks.scaling import (
 )
 from benchmarks.steps import array_steps, scalar_mlps
 from benchmarks.works import our_own, works
+from tests.support import each
 
 
 @pytest.fixture(autouse=True)
@@ -83,8 +84,8 @@ def test_the_ratio_is_that_of_each_round():
     assert ratio([2.0], [4.0]) == (0.5, 0.5, 0.5)
 
 
-@pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("edges", [100, 1000, 10_000])
+@each("name", GRAPHS)
+@each("edges", [100, 1000, 10_000])
 def test_graphs_have_about_the_edges_asked_for(name, edges):
     assert count_edges(GRAPHS[name](edges)()) == pytest.approx(edges, rel=0.15)
 

@@ -19,6 +19,7 @@ from chaingrad.checks import (
     first_difference,
     plain,
 )
+from tests.support import each
 
 W = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]])
 SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -46,7 +47,7 @@ class Strange:
     __hash__ = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "got"),
     [
         (W, W * (1 + 1e-9)),
@@ -68,7 +69,7 @@ def test_what_agrees(expected: Any, got: Any) -> None:
     assert first_difference({"dW": expected}, {"dW": got}) is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "got", "problem", "hint"),
     [
         (W, W.T, "the shape is wrong", "it has the shape of the transpose"),
@@ -147,7 +148,7 @@ SMALL_LAST = np.array([100.0, 1 / 3])
 ERROR = np.array([0.0, 1e-4])
 
 
-@pytest.mark.parametrize(
+@each(
     "got",
     [
         (SMALL_LAST * (1 + 1e-5)).astype(np.float32),  # the dtype of PyTorch and JAX
@@ -188,7 +189,7 @@ def test_what_rounding_may_have_changed_is_told_so_and_nothing_else(got: Any) ->
     assert difference(SMALL_LAST, got, hints={"*": "mind the mean"}).hint == ROUNDING
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "got"),
     [
         (1.00004, 1.0),  # a small term is left out
@@ -203,7 +204,7 @@ def test_float32_is_no_excuse(expected: Any, got: Any) -> None:
     assert first_difference({"dW": expected}, {"dW": got}) is not None
 
 
-@pytest.mark.parametrize(
+@each(
     "got",
     [
         W.astype(np.float16),  # right by luck: all of it is whole or a half
@@ -290,7 +291,7 @@ class Half(float):
         return "half"
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         (Half(0.5), 0.5),
@@ -309,7 +310,7 @@ def test_what_becomes_plain(value: Any, expected: Any) -> None:
     assert repr(found) == repr(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "said"),
     [
         ({"dW": {1}}, "dW: set is not plain data"),
@@ -371,7 +372,7 @@ def test_stored_results_belong_to_their_seeds() -> None:
         check_results(inputs, driver, stored[::-1], seeds=seeds)
 
 
-@pytest.mark.parametrize(
+@each(
     ("expected", "got", "problem"),
     [
         (np.ones(3), np.empty((0, 2**40)), "the shape is wrong"),

@@ -5,6 +5,7 @@ import pytest
 
 from chaingrad import Node, check_gradients
 from chaingrad.rules import Rule, value
+from tests.support import each
 
 W = np.random.default_rng(0).standard_normal((4, 3))
 X = np.random.default_rng(1).standard_normal((5, 3))
@@ -47,7 +48,7 @@ def test_check_gradients_sees_nan():
         check_gradients(lambda x: x.log(), -1.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda: check_gradients(lambda x: x, 1.0, order=3), ValueError, "order"),

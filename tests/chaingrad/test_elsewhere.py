@@ -8,6 +8,7 @@ import pytest
 
 import chaingrad
 from chaingrad import Node, _elsewhere
+from tests.support import each
 
 WHERE = {
     "chaingrad": (chaingrad, _elsewhere.PACKAGE),
@@ -18,7 +19,7 @@ WHERE = {
 HINTS = [(where, name, hint) for where, (_, hints) in WHERE.items() for name, hint in hints.items()]
 
 
-@pytest.mark.parametrize(("where", "name", "hint"), HINTS)
+@each(("where", "name", "hint"), HINTS)
 def test_a_name_of_another_library_is_answered_by_what_runs_here(where, name, hint):
     thing = WHERE[where][0]
     with pytest.raises(AttributeError, match=f"has no .*'{name}'") as refused:
@@ -30,7 +31,7 @@ def test_a_name_of_another_library_is_answered_by_what_runs_here(where, name, hi
         eval(hint.removeprefix("say "), names | {"x": Node(np.eye(2)), "y": Node(np.eye(2))})
 
 
-@pytest.mark.parametrize(
+@each(
     ("thing", "name", "hint"),
     [
         (chaingrad, "Linear", r": say chaingrad\.nn\.Linear$"),

@@ -22,6 +22,7 @@ from chaingrad import (
     vjp,
 )
 from chaingrad.backward import adjoints
+from tests.support import each
 
 W = np.random.default_rng(0).standard_normal((4, 3))
 X = np.random.default_rng(1).standard_normal((5, 3))
@@ -53,7 +54,7 @@ def same(a, b):
     np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("argnums", [0, 1, -1, (0, 1), (1,)])
+@each("argnums", [0, 1, -1, (0, 1), (1,)])
 def test_value_and_grad(argnums):
     value, gradient = value_and_grad(our_loss, argnums)(W, X)
     their_argnums = 1 if argnums == -1 else argnums
@@ -272,7 +273,7 @@ def test_an_argument_without_influence_has_gradient_zero():
     assert jvp(lambda x: Node(3.0, requires_grad=False), [1.0], [1.0]) == (3.0, 0.0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda: grad(lambda x: x * 2)(np.ones(3)), ValueError, r"\(3,\): reduce"),
@@ -365,7 +366,7 @@ def changing_twin(p):
     return of_tree({"W": p["W"] * 2, "more": p["more"]})
 
 
-@pytest.mark.parametrize(
+@each(
     "derivative",
     [
         lambda f: grad(f)(TREE),
@@ -458,7 +459,7 @@ def test_the_jacobian_is_the_matrix_of_first_derivatives():
     np.testing.assert_allclose(second, [6.0, 12.0])
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda: grad(3.0), "grad takes a function"),

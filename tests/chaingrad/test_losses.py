@@ -13,6 +13,7 @@ from chaingrad import Node, check_gradients, grad, losses
 from chaingrad.losses import cross_entropy, l2_penalty, log_softmax, mse_loss, softmax
 from chaingrad.nn import MLP, Linear
 from chaingrad.rules import RULES
+from tests.support import each
 
 scores = arrays(
     np.float64, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=st.floats(-30, 30)
@@ -127,7 +128,7 @@ def test_shapes_that_would_broadcast_are_refused():
         softmax(Node(1.0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("shape", "labels", "error", "message"),
     [
         ((3,), [0], ValueError, r"shape \(n, c\); got \(3,\)"),

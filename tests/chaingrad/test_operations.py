@@ -11,6 +11,7 @@ import pytest
 import chaingrad
 from chaingrad import AnomalyError, Node, detect_anomaly, grad, hessian, no_grad, program
 from chaingrad.rules import RULES, rule, value
+from tests.support import each
 
 V = np.array([0.5, 1.5, 2.5])
 M = np.arange(6.0).reshape(2, 3) + 0.5
@@ -30,7 +31,7 @@ ON_A_VECTOR = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", ON_A_VECTOR)
+@each("f", ON_A_VECTOR)
 def test_a_function_gives_a_node_with_numpys_value(f):
     node = f(Node(V))
     assert isinstance(node, Node)
@@ -41,7 +42,7 @@ def test_a_function_gives_a_node_with_numpys_value(f):
     grad(lambda v: np.sum(grad(lambda u: np.sum(f(u)))(v) ** 2))(V)
 
 
-@pytest.mark.parametrize(
+@each(
     "f",
     [
         lambda m: np.sum(m, axis=0), lambda m: np.mean(m, 1), lambda m: np.max(m, axis=1),
@@ -67,7 +68,7 @@ def test_options_are_numpys(f):
     np.testing.assert_allclose(value(f(Node(M))), f(M), rtol=1e-15)
 
 
-@pytest.mark.parametrize(
+@each(
     ("f", "message"),
     [
         (lambda m: np.linalg.norm(m, 1), r"ord=1 has no derivative.*np\.abs\(x\)\.sum"),
@@ -93,7 +94,7 @@ def test_an_axis_is_named_once():
         Node(M).prod((0, 0))
 
 
-@pytest.mark.parametrize("name", ["linalg.svd", "linalg.cholesky", "fft.fft", "unwrap"])
+@each("name", ["linalg.svd", "linalg.cholesky", "fft.fft", "unwrap"])
 def test_a_function_without_a_derivative_has_its_full_name(name):
     function = functools.reduce(getattr, name.split("."), np)
     with pytest.raises(TypeError, match=re.escape(f"np.{name} of a node")):
@@ -103,7 +104,7 @@ def test_a_function_without_a_derivative_has_its_full_name(name):
 UFUNCS = [name for name in RULES if isinstance(getattr(np, name, None), np.ufunc)]
 
 
-@pytest.mark.parametrize("name", UFUNCS)
+@each("name", UFUNCS)
 def test_a_rule_serves_numpys_function_of_its_name(name):
     function = getattr(np, name)
     at = {"matmul": np.ones((3, 3)), "arccosh": V + 2}
@@ -151,7 +152,7 @@ def outcome(function, args):
     return repr(out), [np.array(x.grad).tolist() for x in flat if isinstance(x, Node)]
 
 
-@pytest.mark.parametrize(("name", "args"), [(n, a) for n, calls in TWINS.items() for a in calls])
+@each(("name", "args"), [(n, a) for n, calls in TWINS.items() for a in calls])
 def test_a_function_is_the_same_under_both_names(name, args):
     ours = outcome(getattr(chaingrad, name), args)
     assert ours == outcome(getattr(np, name), args)
@@ -175,7 +176,7 @@ def test_questions_about_values_have_plain_answers():
     assert np.shape(v) == (3,)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "message"),
     [
         (lambda v: np.cbrt(v), r"np\.cbrt of a node has no derivative"),
@@ -219,7 +220,7 @@ LOSING = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("f", LOSING)
+@each("f", LOSING)
 def test_what_loses_the_graph_within_a_derivative_raises(f):
     with pytest.raises((TypeError, ValueError)) as caught:
         grad(f)(2.0)
@@ -227,14 +228,14 @@ def test_what_loses_the_graph_within_a_derivative_raises(f):
     assert "no gradient flows" in messages or "losing its graph" in messages
 
 
-@pytest.mark.parametrize("f", LOSING[:5])
+@each("f", LOSING[:5])
 def test_detect_anomaly_catches_it_under_backward(f):
     x = Node(2.0, "x")
     with detect_anomaly(), pytest.raises(AnomalyError, match=r"'x'.*no gradient flows"):
         f(x)
 
 
-@pytest.mark.parametrize("f", LOSING[:5])
+@each("f", LOSING[:5])
 def test_elsewhere_it_warns_once_a_place(f):
     x = Node(2.0, "x")
     with warnings.catch_warnings(record=True) as caught:
@@ -304,7 +305,7 @@ TIPS = {
 }
 
 
-@pytest.mark.parametrize("name", TIPS)
+@each("name", TIPS)
 def test_a_slope_chosen_at_a_tip_has_no_derivative(name):
     f, zero = TIPS[name], np.zeros(4)
     np.testing.assert_array_equal(grad(f)(zero), 0)
@@ -323,7 +324,7 @@ def test_a_tip_leaves_what_is_beside_it_alone():
         assert hessian(lambda x, f=f: f(x).sum(), at).tolist() == np.zeros((4, 4)).tolist()
 
 
-@pytest.mark.parametrize(("at", "right"), [
+@each(("at", "right"), [
     ((0.0, 2.0), [[2, 0], [0, 0]]), ((0.0, 1.0), None), ((0.0, 0.5), None), ((0.0, 0.0), None),
 ])  # fmt: skip
 def test_a_power_of_0_has_no_wrong_second_derivative(at, right):

@@ -21,6 +21,7 @@ from chaingrad.optim import (
     cosine,
     step_decay,
 )
+from tests.support import each
 
 STEPS = 100
 START = {
@@ -56,7 +57,7 @@ def tensors_like(nodes):
     return [torch.tensor(p.data, dtype=torch.float64, requires_grad=True) for p in nodes]
 
 
-@pytest.mark.parametrize(("kind", "options"), OPTIONS)
+@each(("kind", "options"), OPTIONS)
 def test_a_hundred_steps_are_those_of_torch(kind, options):
     nodes = [Parameter(data, label=name) for name, data in START.items()]
     tensors = tensors_like(nodes)
@@ -97,7 +98,7 @@ def test_any_gradients(start, gradients, momentum, weight_decay, kind):
         np.testing.assert_allclose(node.data, tensor.detach().numpy(), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize(("kind", "options"), OPTIONS)
+@each(("kind", "options"), OPTIONS)
 def test_float32_stays_float32_and_axes_stay(kind, options):
     nodes = [Node(np.float32(1.0)), Node(np.ones((2, 2), np.float32)), Node(np.ones(3, np.float32))]
     optimizer = kind(nodes, **options)
@@ -305,7 +306,7 @@ def test_what_cannot_be_trained(take):
         take([model.weight, model.weight])
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "message"),
     [
         (lambda p: SGD(p, lr=-0.1), "lr must be 0 or more; got -0.1"),
@@ -347,8 +348,8 @@ def test_a_gradient_of_the_wrong_shape(use):
         use([p])
 
 
-@pytest.mark.parametrize("kind", [SGD, Adam, AdamW])
-@pytest.mark.parametrize("data", [1.0, np.array([1.0, 2.0])])
+@each("kind", [SGD, Adam, AdamW])
+@each("data", [1.0, np.array([1.0, 2.0])])
 def test_a_frozen_parameter_never_moves(kind, data):
     options = {"weight_decay": 0.5} | ({"momentum": 0.9} if kind is SGD else {})
     frozen, free = Node(data), Node(data)
@@ -419,7 +420,7 @@ def test_any_optimizer_takes_a_rate_at_each_step(kind):
     assert trained(map(constant(0.1), range(5))) == trained([0.1] * 5)
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "message"),
     [
         (lambda: constant(-0.1), "lr must be 0 or more"),

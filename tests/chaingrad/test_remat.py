@@ -25,6 +25,7 @@ from chaingrad import (
 )
 from chaingrad.account import Ledger
 from chaingrad.nn import Dropout, Linear, Parameter, Sequential, Tanh
+from tests.support import each
 
 DATA_OF_ARRAYS = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
 
@@ -61,8 +62,8 @@ def assert_same(plain, ours):
         np.testing.assert_allclose(got, expected, rtol, rtol)
 
 
-@pytest.mark.parametrize("release", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("release", [False, True])
+@each("dtype", [np.float32, np.float64])
 def test_gradients_of_several_inputs(release, dtype):
     a, b = Node(some(4, 3).astype(dtype)), Node(some(3).astype(dtype))
 

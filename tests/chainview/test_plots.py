@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from chainview import plots
 from chainview.draw.palette import COLORS
+from tests.support import each
 
 ALT = 'Two plots. Left, a "curve" <falls>. Right, points & bars.'
 # What those see who lack one of the three kinds of cone, in linear RGB (Machado et al. 2009).
@@ -78,8 +79,8 @@ def test_series_stand_out_from_the_paper(theme):
         assert contrast(COLORS["ink"][theme], COLORS[ground][theme]) >= 4.5
 
 
-@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize("eye", EYES)
+@each("theme", [0, 1])
+@each("eye", EYES)
 def test_series_differ_for_every_eye(eye, theme):
     seen = [lab(np.asarray(EYES[eye]) @ linear(COLORS[name][theme])) for name in plots.SERIES]
     assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 15

@@ -8,6 +8,7 @@ import pytest
 
 import chaingrad
 from chainlab.lessons.engine import Node
+from tests.support import each
 
 SEEDS = range(40)
 
@@ -38,7 +39,7 @@ def gradients(root: Node, leaves: list[Node]) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_three_rules_of_grad(seed: int) -> None:
     leaves = leaves_of(seed)
     nodes = grown(leaves, seed)
@@ -56,7 +57,7 @@ def test_the_three_rules_of_grad(seed: int) -> None:
         assert node.grad == reached.get(node, 0.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_two_losses_leave_the_gradient_of_their_sum(seed: int) -> None:
     leaves = leaves_of(seed)
     *_, one, two = grown(leaves, seed)
@@ -73,7 +74,7 @@ def test_a_root_may_be_a_leaf() -> None:
     assert alone.grad == 2.0
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_children_come_before_parents(seed: int) -> None:
     *_, root = grown(leaves_of(seed), seed)
     order = root.sorted_graph()
@@ -83,7 +84,7 @@ def test_children_come_before_parents(seed: int) -> None:
         assert all(place[node] < place[parent] for parent in node.parents)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_share_that_is_cut_is_missing_and_the_value_is_right(seed: int) -> None:
     chance = random.Random(seed)
     w, x, b = (Node(chance.uniform(0.2, 1)) for _ in range(3))
@@ -98,7 +99,7 @@ def test_a_share_that_is_cut_is_missing_and_the_value_is_right(seed: int) -> Non
         assert b.grad == pytest.approx(1 + through - lost)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_package_has_the_gradients_of_the_45_lines(seed: int) -> None:
     ours = leaves_of(seed)
     theirs = [chaingrad.Node(leaf.data) for leaf in ours]
@@ -108,7 +109,7 @@ def test_the_package_has_the_gradients_of_the_45_lines(seed: int) -> None:
         assert mine.grad == pytest.approx(float(other.grad), rel=1e-12, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_gradients_of_copies_add_up_to_that_of_the_shared_weight(seed: int) -> None:
     def loss(*weights: Node) -> Any:
         return grown([*weights], seed)[-1]

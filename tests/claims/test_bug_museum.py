@@ -12,6 +12,7 @@ import torch
 from chainlab.lessons.bug_museum import CHANGES, broken, engines, neuron
 from chainlab.lessons.engine import Node, slopes
 from tests.claims.test_chain_rule import defined
+from tests.support import each
 
 SEEDS = range(30)
 PAGE = "foundations/bug-museum"
@@ -46,7 +47,7 @@ def passed(engine: Any, seed: int) -> tuple[Any, list[Any], list[float]]:
     return root, leaves, slopes(f, values)
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=[change.name for change in CHANGES])
+@each("change", CHANGES)
 def test_no_change_crashes_or_moves_the_loss(change: Any) -> None:
     for seed in SEEDS:
         f, values = function(seed)
@@ -55,14 +56,14 @@ def test_no_change_crashes_or_moves_the_loss(change: Any) -> None:
         assert all(math.isfinite(leaf.grad) for leaf in leaves)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_right_engine_balances_and_is_right(seed: int) -> None:
     root, leaves, true = passed(Node, seed)
     assert defined(PAGE)["balanced"](root)
     assert [leaf.grad for leaf in leaves] == pytest.approx(true, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_right_rules_a_whole_record_and_balance_mean_right_gradients(seed: int) -> None:
     for change in OF_ADDING_UP:
         root, leaves, true = passed(engines()[change.name], seed)
@@ -70,7 +71,7 @@ def test_right_rules_a_whole_record_and_balance_mean_right_gradients(seed: int) 
             assert [leaf.grad for leaf in leaves] == pytest.approx(true, rel=1e-5, abs=1e-6)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_wrong_rule_and_a_wrong_record_balance(seed: int) -> None:
     for change in CHANGES:
         if change not in OF_ADDING_UP:
@@ -98,7 +99,7 @@ def test_a_small_step_goes_down_when_the_angle_is_less_than_90_degrees() -> None
             assert (after < neuron(Node(w), Node(b)).data) == (cosine > 0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_where_every_number_is_used_once_a_single_pass_may_overwrite(seed: int) -> None:
     chance = random.Random(seed)
     engine = engines()["= for +="]

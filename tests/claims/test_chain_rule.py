@@ -12,6 +12,7 @@ from torch.autograd.functional import jacobian
 
 from chainlab.lessons.engine import Node
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(40)
 
@@ -27,7 +28,7 @@ def graph(seed: int, steps: int = 7) -> tuple[Any, list[Any]]:
     return sum(nodes[3:], nodes[2]), leaves
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_pull_and_push_add_up_the_same_terms(seed: int) -> None:
     root, _ = graph(seed)
     ways = defined("foundations/chain-rule")
@@ -39,7 +40,7 @@ def test_pull_and_push_add_up_the_same_terms(seed: int) -> None:
             assert adjoints[node] == pytest.approx(node.grad, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_gradient_is_a_sum_over_paths(seed: int) -> None:
     root, leaves = graph(seed)
     paths = defined("atlas/forward-mode")["paths"]
@@ -49,7 +50,7 @@ def test_the_gradient_is_a_sum_over_paths(seed: int) -> None:
         assert leaf.grad == pytest.approx(by_paths, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("count", range(1, 11))
+@each("count", range(1, 11))
 def test_each_diamond_doubles_the_paths_and_is_a_factor(count: int) -> None:
     chance = random.Random(count)
     slopes = [(chance.uniform(-2, 2), chance.uniform(-2, 2)) for _ in range(count)]
@@ -63,7 +64,7 @@ def test_each_diamond_doubles_the_paths_and_is_a_factor(count: int) -> None:
     assert x.grad == pytest.approx(math.prod(map(sum, slopes)))
 
 
-@pytest.mark.parametrize("axes", [*itertools.product(range(4), repeat=2)], ids=str)
+@each("axes", [*itertools.product(range(4), repeat=2)])
 def test_prod_gives_a_gradient_the_shape_of_its_variable(axes: tuple[int, int]) -> None:
     rng = np.random.default_rng(axes)
     x_shape, y_shape = (tuple(rng.integers(1, 4, size=count).tolist()) for count in axes)
@@ -81,7 +82,7 @@ def test_prod_gives_a_gradient_the_shape_of_its_variable(axes: tuple[int, int]) 
     assert np.allclose(found, expected)
 
 
-@pytest.mark.parametrize("power", [-2.5, -1.0, 0.0, 0.5, 1.0, 2.0, 3.7])
+@each("power", [-2.5, -1.0, 0.0, 0.5, 1.0, 2.0, 3.7])
 def test_a_power_has_this_slope_for_any_positive_number(power: float) -> None:
     for a in np.linspace(0.1, 3, 30):
         tensor = torch.tensor(a, requires_grad=True)
@@ -89,7 +90,7 @@ def test_a_power_has_this_slope_for_any_positive_number(power: float) -> None:
         assert (Node(a) ** power).local_grads[0] == pytest.approx(tensor.grad.item())
 
 
-@pytest.mark.parametrize(("inputs", "outputs"), [(1, 1), (2, 7), (7, 2), (5, 1), (1, 5)])
+@each(("inputs", "outputs"), [(1, 1), (2, 7), (7, 2), (5, 1), (1, 5)])
 def test_a_pass_for_each_input_or_for_each_output(inputs: int, outputs: int) -> None:
     page = defined("atlas/forward-mode")
     page["rng"] = np.random.default_rng(0)

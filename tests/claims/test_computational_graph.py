@@ -9,6 +9,7 @@ import pytest
 
 from chainlab.lessons import engine
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(40)
 
@@ -58,21 +59,21 @@ def right(nodes: list[Any]) -> None:
         assert node.grad == pytest.approx(node.expected, rel=1e-4, abs=1e-4)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_arrows_lead_from_older_to_newer_numbers(seed: int) -> None:
     nodes, _ = made(seed)
     for i, node in enumerate(nodes):
         assert all(parent in nodes[:i] for parent in node.parents)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_record_read_backward_is_an_order_that_works(seed: int) -> None:
     nodes, _ = made(seed)
     sweep(nodes[::-1])
     right(nodes)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_search_lists_what_the_root_depends_on_after_its_parents(seed: int) -> None:
     nodes, root = made(seed)
     page()["name_of"] = dict.fromkeys(nodes, "")
@@ -85,7 +86,7 @@ def test_the_search_lists_what_the_root_depends_on_after_its_parents(seed: int) 
     right(nodes)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_one_sweep_passes_each_arrow_once_and_finds_all_gradients(seed: int) -> None:
     nodes, root = made(seed)
     order = root.sorted_graph()
@@ -94,7 +95,7 @@ def test_one_sweep_passes_each_arrow_once_and_finds_all_gradients(seed: int) -> 
     right(nodes)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_passing_on_only_the_news_is_right_in_any_graph(seed: int) -> None:
     nodes, _ = made(seed)
     page()["pass_news"](nodes[-1])
@@ -120,14 +121,14 @@ def test_any_order_with_children_first_gives_the_same() -> None:
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("k", range(1, 13))
+@each("k", range(1, 13))
 def test_each_neuron_on_top_doubles_the_messages(k: int) -> None:
     chaingrad_root = page()["stack"](k)[1]
     assert page()["messages"](chaingrad_root) == 5 * (2**k - 1)
     assert len(chaingrad_root.sorted_graph()) == 4 * k + 1
 
 
-@pytest.mark.parametrize(("k", "skip"), [*itertools.product(range(1, 13), (False, True))])
+@each(("k", "skip"), [*itertools.product(range(1, 13), (False, True))])
 def test_a_skip_adds_a_factor_of_one_at_each_neuron(k: int, skip: bool) -> None:
     bottom, top = page()["stack"](k, skip)
     top.backward()
@@ -141,6 +142,6 @@ def test_a_skip_adds_a_factor_of_one_at_each_neuron(k: int, skip: bool) -> None:
     assert bottom.grad == pytest.approx(slope)
 
 
-@pytest.mark.parametrize(("d", "h"), [*itertools.product((1, 2, 5, 9), (1, 3, 4))])
+@each(("d", "h"), [*itertools.product((1, 2, 5, 9), (1, 3, 4))])
 def test_a_dense_layer_has_four_arrows_a_weight_and_one_a_unit(d: int, h: int) -> None:
     assert page()["layer_arrows"](d, h) == h * (4 * d + 1)

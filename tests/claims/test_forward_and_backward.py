@@ -10,6 +10,7 @@ from chaingrad import Node
 from chaingrad.account import Ledger
 from chainlab.lessons.forward_and_backward import at, record
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(30)
 PAGE = "mlp/forward-and-backward"
@@ -31,7 +32,7 @@ def gradients(*network: Any) -> tuple[Any, Any]:
     return found
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_written_pass_and_the_record_agree_with_pytorch(seed: int) -> None:
     W1, W2, x, y, lam = network(seed)
     tensors = [torch.tensor(array, requires_grad=True) for array in (W1, W2)]
@@ -46,7 +47,7 @@ def test_the_written_pass_and_the_record_agree_with_pytorch(seed: int) -> None:
         np.testing.assert_allclose(node.grad, tensor.grad, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_unit_that_is_off_gets_the_penalty_alone(seed: int) -> None:
     W1, W2, x, y, lam = network(seed)
     dW1, dW2 = gradients(W1, W2, x, y, lam)
@@ -55,7 +56,7 @@ def test_a_unit_that_is_off_gets_the_penalty_alone(seed: int) -> None:
     np.testing.assert_array_equal(dW2[:, off], lam * W2[:, off])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_plain_descent_does_not_wake_a_unit_that_is_off_for_every_example(seed: int) -> None:
     rng = np.random.default_rng(seed)
     W1, W2, _, _, lam = network(seed)
@@ -69,7 +70,7 @@ def test_plain_descent_does_not_wake_a_unit_that_is_off_for_every_example(seed: 
         assert (X @ W1[0] < 0).all()
 
 
-@pytest.mark.parametrize(
+@each(
     ("optimizer", "options", "wakes"),
     [
         (torch.optim.SGD, {"lr": 0.1}, False),
@@ -90,7 +91,7 @@ def test_momentum_adam_and_too_long_a_step_can_wake_a_unit(
     assert on == wakes
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_no_formula_but_that_of_the_second_weights_reads_h(seed: int) -> None:
     W1, W2, x, y, lam = network(seed)
     z = W1 @ x
@@ -101,7 +102,7 @@ def test_no_formula_but_that_of_the_second_weights_reads_h(seed: int) -> None:
     )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_weighing_the_loss_weighs_what_the_output_gets(seed: int) -> None:
     W1, W2, x, y, lam = network(seed)
     o = W2 @ np.maximum(W1 @ x, 0)
@@ -110,14 +111,14 @@ def test_weighing_the_loss_weighs_what_the_output_gets(seed: int) -> None:
     np.testing.assert_allclose(found, 3 * (o - y), atol=1e-6)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_engine_keeps_the_hidden_values_and_the_error(seed: int) -> None:
     root, _ = record(*network(seed))
     kept = {row.node.label or row.node.op for row in Ledger(root).rows if row.needed}
     assert kept & {"z", "h", "o", "L", "s", "J", "sub"} == {"h", "sub"}
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_step_fades_the_difference_of_two_squared_norms(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, d, h, q = rng.integers(1, 6, 4)

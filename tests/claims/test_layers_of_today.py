@@ -3,10 +3,10 @@
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(20)
 
@@ -15,8 +15,8 @@ def page() -> dict[str, Any]:
     return defined("mlp/layers-of-today")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("axis", [0, 1])
+@each("seed", SEEDS)
+@each("axis", [0, 1])
 def test_a_normalization_removes_two_directions(seed: int, axis: int) -> None:
     rng = np.random.default_rng(seed)
     x, d = rng.normal(size=(2, 4, 5)) * 10 ** rng.uniform(-1, 3)
@@ -32,8 +32,8 @@ def test_a_normalization_removes_two_directions(seed: int, axis: int) -> None:
     np.testing.assert_allclose(through, rest / sigma, rtol=1e-9, atol=1e-12 * abs(through).max())
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("eps", [1e-5, 0.5])
+@each("seed", SEEDS)
+@each("eps", [1e-5, 0.5])
 def test_the_formula_is_exact_with_any_eps(seed: int, eps: float) -> None:
     rng = np.random.default_rng(seed)
     x, d = rng.normal(size=(2, 3, 6))
@@ -50,7 +50,7 @@ def test_the_formula_is_exact_with_any_eps(seed: int, eps: float) -> None:
     np.testing.assert_allclose(found, t.grad, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_convolution_goes_back_by_its_own_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, c, out, k = rng.integers(1, 5, 4)
@@ -66,7 +66,7 @@ def test_a_convolution_goes_back_by_its_own_loop(seed: int) -> None:
         np.testing.assert_allclose(found, leaf.grad, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_cell_of_an_lstm_is_that_of_pytorch(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, h, c, dh, later = rng.normal(size=(5, 1, 4))

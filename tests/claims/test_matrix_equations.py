@@ -8,6 +8,7 @@ import torch
 
 from chainlab.lessons.matrix_equations import numerical
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(20)
 BY_HAND = "atlas/layers-by-hand"
@@ -22,7 +23,7 @@ def layer(seed: int) -> tuple[Any, ...]:
     return tuple(rng.normal(size=shape) for shape in shapes)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_what_all_examples_share_is_summed_over_them(seed: int) -> None:
     X, W, b, dZ = layer(seed)
 
@@ -34,7 +35,7 @@ def test_what_all_examples_share_is_summed_over_them(seed: int) -> None:
     np.testing.assert_allclose(dZ.T @ X, sum(map(np.outer, dZ, X)), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_transpose_too_many_fits_where_all_sizes_agree(seed: int) -> None:
     S, V = np.random.default_rng(seed).normal(size=(2, 4, 4))
     for guess in (S @ V.T, S.T @ V, V @ S):
@@ -53,7 +54,7 @@ def test_the_mean_does_not_change_when_a_batch_is_repeated(repeats: int) -> None
     np.testing.assert_allclose(dO_again[:5] * repeats, dO, rtol=1e-12)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_the_pull_on_the_logits_is_bounded_and_adds_up_to_zero(seed: int) -> None:
     rng = np.random.default_rng(seed)
     logits = rng.normal(size=(6, 5)) * 10 ** rng.uniform(-2, 3)
@@ -68,8 +69,8 @@ def test_the_pull_on_the_logits_is_bounded_and_adds_up_to_zero(seed: int) -> Non
     np.testing.assert_allclose(dO, t.grad, rtol=1e-9, atol=1e-15)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@each("seed", SEEDS)
+@each("dtype", [np.float32, np.float64])
 def test_the_shifted_form_is_finite_and_right_at_any_offset(seed: int, dtype: Any) -> None:
     rng = np.random.default_rng(seed)
     o = (rng.normal(size=7) + rng.choice([-1, 1]) * 10 ** rng.uniform(0, 4)).astype(dtype)
@@ -79,7 +80,7 @@ def test_the_shifted_form_is_finite_and_right_at_any_offset(seed: int, dtype: An
     assert found == pytest.approx(expected, rel=8 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_one_rule_gives_the_gradients_of_a_product(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, k, n = rng.integers(1, 6, 3)
@@ -90,7 +91,7 @@ def test_one_rule_gives_the_gradients_of_a_product(seed: int) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_stack_of_layers_by_hand_has_the_gradients_of_pytorch(seed: int) -> None:
     page, rng = defined(BY_HAND), np.random.default_rng(seed)
     kinds = {"relu": torch.relu, "tanh": torch.tanh, "sigmoid": torch.sigmoid}

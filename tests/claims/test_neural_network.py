@@ -12,6 +12,7 @@ from chaingrad.losses import mse_loss
 from chainlab.lessons.engine import Node
 from chainlab.lessons.net import MLP
 from tests.claims.pages import defined
+from tests.support import each
 
 SEEDS = range(20)
 PLACES = np.linspace(-3, 3, 61)
@@ -37,7 +38,7 @@ def test_one_ramp_goes_one_way() -> None:
         assert (moves >= 0).all() or (moves <= 0).all()
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_who_fits_closer_than_the_truth_follows_noise(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, 40)
@@ -114,8 +115,8 @@ def test_the_old_neuron_is_thrown_across_its_valley(rate: float, farther: bool) 
         assert (np.diff(np.sign(places)) != 0).all()
 
 
-@pytest.mark.parametrize("activation", [Node.tanh, relu], ids=["tanh", "relu"])
-@pytest.mark.parametrize("sizes", [[4, 1], [8, 4, 1], [2, 3, 2, 1]], ids=str)
+@each("activation", [Node.tanh, relu])
+@each("sizes", [[4, 1], [8, 4, 1], [2, 3, 2, 1]])
 def test_equal_neurons_stay_equal(sizes: list[int], activation: Any) -> None:
     for seed, start in itertools.product(range(3), (0.5, -0.2, 1.3)):
         net = MLP(1, sizes, np.random.default_rng(seed), activation)
@@ -129,7 +130,7 @@ def test_equal_neurons_stay_equal(sizes: list[int], activation: Any) -> None:
             assert len(kinds) == 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_one_odd_weight_makes_two_kinds_in_its_two_layers(seed: int) -> None:
     net = MLP(1, [8, 4, 1], np.random.default_rng(0))
     rng = np.random.default_rng(seed)
@@ -144,7 +145,7 @@ def test_one_odd_weight_makes_two_kinds_in_its_two_layers(seed: int) -> None:
     assert len(last.neurons) == 1
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_with_all_zeros_only_the_output_bias_moves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     net = MLP(1, [int(rng.integers(1, 6)), int(rng.integers(1, 6)), 1], rng)
@@ -159,7 +160,7 @@ def test_with_all_zeros_only_the_output_bias_moves(seed: int) -> None:
         assert [p for p in net.parameters() if p.grad] == [net.parameters()[-1]]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each("seed", SEEDS)
 def test_a_net_of_positive_weights_only_rises(seed: int) -> None:
     net = MLP(1, [8, 4, 1], np.random.default_rng(seed))
     for p in net.parameters():
@@ -167,7 +168,7 @@ def test_a_net_of_positive_weights_only_rises(seed: int) -> None:
     assert (np.diff([net([Node(float(x))]).data for x in PLACES]) > 0).all()
 
 
-@pytest.mark.parametrize("eta_k", [0.1, 0.9, 1.5, 1.99, 2.01, 3.0])
+@each("eta_k", [0.1, 0.9, 1.5, 1.99, 2.01, 3.0])
 def test_a_step_on_a_parabola_is_too_long_beyond_two(eta_k: float) -> None:
     k = 3.0
     d = Node(1.0)
@@ -178,7 +179,7 @@ def test_a_step_on_a_parabola_is_too_long_beyond_two(eta_k: float) -> None:
     assert (abs(after) > 1) == (eta_k > 2)
 
 
-@pytest.mark.parametrize("hidden", [1, 2, 4, 7])
+@each("hidden", [1, 2, 4, 7])
 def test_a_net_of_relus_has_a_corner_for_each_neuron_at_most(hidden: int) -> None:
     places = np.linspace(-20, 20, 4001)
     for seed in range(5):
@@ -214,7 +215,7 @@ def test_small_weights_shrink_adjoints_and_leave_weight_gradients_level(width: i
         assert 0.1 < found["weights"][0] / found["weights"][-1] < 10
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each("seed", range(4))
 def test_a_larger_batch_takes_fewer_updates_and_more_examples(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.uniform(-1, 1, 40)[:, None]

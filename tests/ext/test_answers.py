@@ -12,6 +12,7 @@ from coursework.pages import parse
 from coursework.release import page_exercise
 from tests.coursework.course import EXERCISES, exercises, trials
 from tests.coursework.test_problems import PAGE
+from tests.support import each
 
 TWICE = page_exercise(parse(PAGE)["ex-page-twice"])
 
@@ -27,20 +28,20 @@ def said(exercise: dict[str, Any], answer: str) -> list[str]:
     return [f"{v['part']}, {v['verdict']}: {v['says']}" for v in verdicts(exercise, answer)]
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@each("name", EXERCISES)
 def test_the_reference_answer_passes(name: str) -> None:
     found = verdicts(page_exercise(exercises()[name]), exercises()[name].answer)
     assert [v["verdict"] for v in found] == ["right"] * len(exercises()[name].parts)
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@each("name", EXERCISES)
 def test_the_stub_is_not_yet_an_answer(name: str) -> None:
     found = verdicts(page_exercise(exercises()[name]), exercises()[name].stub)
     assert {v["verdict"] for v in found} == {"empty"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EXERCISES)
+@each("name", EXERCISES)
 def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:
     exercise = page_exercise(exercises()[name])
     for trial in trials(name):
@@ -69,7 +70,7 @@ def test_the_first_wrong_result_is_named_with_its_hint() -> None:
     assert "every entry is 1.5 times what is expected; twice" in says
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "expected"),
     [
         ("def double(x):\n    return x", "your answer, failed: it defines no twice"),

@@ -1,10 +1,10 @@
 """Which paragraph is the caption of a figure."""
 
-import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
 from look.captions import MarkCaptions
+from tests.support import each
 
 DRAWING = {"text/html": '<div class="chaingrad-drawing"></div>', "text/plain": "Graph"}
 TABLE = {"text/html": "<table></table>"}
@@ -30,7 +30,7 @@ def words(*others: nodes.Node) -> nodes.paragraph:
     return nodes.paragraph("", "", nodes.emphasis("", "Look at the blue line."), *others)
 
 
-@pytest.mark.parametrize(("forms", "is_caption"), [(DRAWING, 1), (IMAGE, 1), (TABLE, 0), ({}, 0)])
+@each(("forms", "is_caption"), [(DRAWING, 1), (IMAGE, 1), (TABLE, 0), ({}, 0)])
 def test_what_is_stressed_below_a_figure_is_its_caption(
     forms: dict[str, str], is_caption: int
 ) -> None:

@@ -6,6 +6,7 @@ from docutils.utils import new_document
 
 import formulas
 from chainview.draw.palette import COLORS
+from tests.support import each
 
 
 def paragraph(before: str, after: str) -> nodes.paragraph:
@@ -17,7 +18,7 @@ def paragraph(before: str, after: str) -> nodes.paragraph:
     return node
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "bound"),
     [
         ("for ", ", which", "x,"),
@@ -53,7 +54,7 @@ def test_a_formula_among_words_is_left_alone(before: str, after: str) -> None:
     assert not list(node.findall(nodes.inline))
 
 
-@pytest.mark.parametrize(
+@each(
     "tex",
     [
         r"\bar{\mathbf{W}}^\top",
@@ -87,7 +88,7 @@ def test_a_wrong_formula_is_refused_with_what_is_wrong() -> None:
         formulas.typeset(r"x + \nosuch{y}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("tex", "rows"),
     [("a = b", 0), (r"a \\ b", 2), ("a\n\nb", 2), ("a\n\n" + r"b &= c \\ d &= e", 2)],
 )

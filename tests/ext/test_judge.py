@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
@@ -28,7 +28,7 @@ def test_names_given_anew_are_live_again() -> None:
     assert why("import torch\ny = torch.ones(2)", "y = 2", "y")[1:] == ["", ""]
 
 
-@pytest.mark.parametrize(
+@each(
     "uses",
     [
         "y += 1",
@@ -52,7 +52,7 @@ def test_a_name_that_is_read_before_it_is_given_is_needed(uses: str) -> None:
     assert why("import torch\ny = torch.ones(2)", uses, "y")[1:] == [needs, needs]
 
 
-@pytest.mark.parametrize(
+@each(
     "gives",
     [
         "async def y():\n    return z",
@@ -66,7 +66,7 @@ def test_a_name_is_given_by_whatever_binds_it(gives: str) -> None:
     assert why("import torch\ny = torch.ones(2)", gives, "y")[1:] == ["", ""]
 
 
-@pytest.mark.parametrize(
+@each(
     "leaves",
     [
         "y: int",
@@ -86,9 +86,7 @@ def test_a_function_that_sets_a_global_name_changes_it() -> None:
     assert origins(sources)[1].late == {"n"}
 
 
-@pytest.mark.parametrize(
-    "change", ["seen.append(1)", "seen['a'] = 1", "seen.a = 1", "del seen[0]", "keep(1)"]
-)
+@each("change", ["seen.append(1)", "seen['a'] = 1", "seen.a = 1", "del seen[0]", "keep(1)"])
 def test_a_call_changes_what_its_function_changes(change: str) -> None:
     keep = "seen = []\ndef keep(x):\n    seen.append(x)"
     show = f"def show(x):\n    {change}"
@@ -110,9 +108,7 @@ def test_a_call_does_not_change_what_its_function_calls_its_own() -> None:
     assert cells == [[], [], [1], [0]]
 
 
-@pytest.mark.parametrize(
-    "over", ["[y for {}]", "{{y for {}}}", "list(y for {})", "{{y: 1 for {}}}"]
-)
+@each("over", ["[y for {}]", "{{y for {}}}", "list(y for {})", "{{y: 1 for {}}}"])
 def test_variables_of_comprehensions_are_their_own(over: str) -> None:
     needs = "builds on a cell that needs torch"
     sources = "import torch\ny = torch.ones(2)", over.format("y in range(2)"), "y"
@@ -159,7 +155,7 @@ def test_a_package_is_named_before_parts_of_the_standard_library() -> None:
     assert why("import multiprocessing\nimport torch") == ["needs torch"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("reasons", "need"),
     [
         (["needs torch", *["builds on a cell that needs torch"] * 2, "", ""], "needs torch"),

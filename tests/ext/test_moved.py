@@ -1,14 +1,13 @@
 """Where anchors are that have moved to another page."""
 
-import pytest
-
 from look.moved import MOVED, lost
 from tests.site.built import toc_documents
+from tests.support import each
 
 PAGES = {"old": {"old", "still-here"}, "new": {"new", "here-now"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "said"),
     [
         ("old#gone", "new#here-now", ""),

@@ -1,11 +1,10 @@
 """Numbers as pages write them."""
 
-import pytest
-
 from common.numbers import as_number
+from tests.support import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [("6", 6.0), ("−0.5", -0.5), ("1,000,000", 1e6), ("1/4", 0.25), ("twice", None), ("1/0", None)],
 )

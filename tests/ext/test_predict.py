@@ -16,9 +16,10 @@ from predict import (
     readable,
     unmark,
 )
+from tests.support import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [("6", 6.0), ("−0.5", -0.5), ("1,000,000", 1e6), ("1/4", 0.25), ("twice", None), ("1/0", None)],
 )
@@ -26,7 +27,7 @@ def test_numbers_are_read_as_pages_write_them(text: str, number: float | None) -
     assert as_number(text) == number
 
 
-@pytest.mark.parametrize(
+@each(
     ("shown", "value"),
     [("6.0", "6.0"), ("'1,023'", "1023"), ("np.float64(0.5)", "0.5"), ("'grows'", "grows")],
 )
@@ -152,7 +153,7 @@ VEILED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", VEILED)
+@each("what", VEILED)
 def test_what_is_veiled(what: str) -> None:
     content, expected = VEILED[what]
     document = page(*(node.deepcopy() for node in content))
@@ -179,7 +180,7 @@ def test_the_mark_is_taken_from_a_choice() -> None:
     assert not unmark(term)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "shown"),
     [
         ("6.0", "6"),

@@ -3,12 +3,11 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
 from about import previews
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 
 def page(*content: nodes.Element) -> nodes.document:
@@ -26,7 +25,7 @@ BOX = nodes.admonition("", nodes.title("", "At a glance"), nodes.paragraph("", "
 LONG = "do " + "so and " * 40 + "rest"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "said"),
     [
         (outcomes("draw it;", "sort it."), "After this page you can draw it; sort it."),

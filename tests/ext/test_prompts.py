@@ -8,6 +8,7 @@ from docutils.utils import new_document
 from myst_nb.sphinx_ import HideCodeCellNode
 
 from look.prompts import FoldBelow, WordPrompts
+from tests.support import each
 
 OWN = "Show code cell {type}"  # MyST-NB's
 
@@ -29,7 +30,7 @@ def raw(html: str) -> nodes.raw:
     return nodes.raw("", html, format="html")
 
 
-@pytest.mark.parametrize(
+@each(
     ("outputs", "what"),
     [
         ([raw('<div><svg role="img"></svg></div>')], "of this figure"),
@@ -44,7 +45,7 @@ def test_it_says_what_the_code_shows(outputs: list[nodes.Element], what: str) ->
     assert worded(cell("x = 1", *outputs)) == f"Show the code {what}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "what"),
     [
         ("def f():\n    y = 1\nz = 2", "that defines f"),
@@ -74,11 +75,11 @@ def test_a_line_of_the_pages_own_stays_when_it_has_unfolded() -> None:
 
 def test_a_cell_behind_a_claim_is_a_mark_with_all_in_it(caplog: pytest.LogCaptureFixture) -> None:
     cells = [cell("assert True", line=words) for words in ("Checked: yes", OWN)]
-    for each in cells:
-        each["exec_count"] = 1
-        worded(each)
-    assert [each["classes"] for each in cells] == [["checked"], []]
-    assert [each["hide_mode"] for each in cells] == ["all", "input"]
+    for one in cells:
+        one["exec_count"] = 1
+        worded(one)
+    assert [one["classes"] for one in cells] == [["checked"], []]
+    assert [one["hide_mode"] for one in cells] == ["all", "input"]
     assert not caplog.records
 
 

@@ -21,6 +21,7 @@ from about.reading_time import (
 )
 from predict import predict
 from tests.site.built import numbered
+from tests.support import each
 
 DRAWING = (
     '<div class="chaingrad-drawing"><svg class="chaingrad" width="500" height="200"></svg></div>'
@@ -143,7 +144,7 @@ def told(**different: int) -> Measures:
     return read(words(count["words"]), cell("a = 1\n" * count["code"]), *folds, *asks)
 
 
-@pytest.mark.parametrize(
+@each(
     ("different", "said"),
     [
         ({}, ""),

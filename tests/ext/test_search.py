@@ -1,15 +1,15 @@
 """What the sections of a page say."""
 
-import pytest
 from docutils import nodes
 from docutils.utils import new_document
 from sphinx_exercise.nodes import solution_node
 
 from look.folds import predict_answer
 from search.sections import characters, plain, sections
+from tests.support import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("tex", "expected"),
     [
         (r"\mathbf{W}", "W"),

@@ -1,14 +1,14 @@
 """What told pages say, held to what their cells show."""
 
-import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
 from about.told import unchecked_formulas, unseen_numbers
 from predict import predict
+from tests.support import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("tex", "attributes", "is_told"),
     [
         (r"\bar x = \partial y", {"label": "eq-x"}, True),
@@ -43,7 +43,7 @@ def unseen(*parts: nodes.Node) -> list[str]:
 CELLS = [cell("w = 0.5", "grad -3.50149\n1.2e-05"), cell("", "rate 0.198, loss 1000.25")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "told"),
     [
         ("With 0.5 we get 3.501, and then 3.502.", ["3.502"]),
@@ -57,7 +57,7 @@ def test_a_number_in_the_text_is_in_some_cell(text: str, told: list[str]) -> Non
     assert unseen(nodes.paragraph("", text), *CELLS) == told
 
 
-@pytest.mark.parametrize(
+@each(
     ("tex", "told"),
     [
         (r"3.501 \cdot 0.7", ["0.7"]),
@@ -66,7 +66,7 @@ def test_a_number_in_the_text_is_in_some_cell(text: str, told: list[str]) -> Non
         (r"1{,}000.25", []),
     ],
 )
-@pytest.mark.parametrize("kind", [nodes.math, nodes.math_block])
+@each("kind", [nodes.math, nodes.math_block])
 def test_a_number_in_a_formula_is_too(kind: type, tex: str, told: list[str]) -> None:
     formula = kind("", tex)
     part = formula if kind is nodes.math_block else nodes.paragraph("", "", formula)

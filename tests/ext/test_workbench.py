@@ -8,7 +8,7 @@ import pytest
 
 from chainlab.workbench import VIEWS, respond
 from chainview.export import hashes
-from tests.support import ROOT
+from tests.support import ROOT, each
 from workbench import PLACE, as_starting_point, describe, frame, usable_cells, write
 
 PAGE = (ROOT / "chapters/practice/workbench.md").read_text("utf-8")
@@ -24,7 +24,7 @@ def test_there_are_a_dozen_starting_points() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", STARTS)
+@each("name", STARTS)
 def test_a_starting_point_runs_in_the_views(name: str) -> None:
     allowed = frame()
     for view in VIEWS:

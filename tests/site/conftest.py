@@ -9,16 +9,11 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.site import live
-from tests.site.built import Site, toc_documents
+from tests.site.built import Site
 from tests.site.jupyterlab import Lab, start
 from tests.support import ROOT, serve
 
 Show = Callable[..., Page]
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "document" in metafunc.fixturenames:
-        metafunc.parametrize("document", toc_documents())
 
 
 @pytest.fixture(scope="session")

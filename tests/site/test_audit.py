@@ -1,8 +1,8 @@
 """Every page in a real browser, on a desktop and on a phone, in both themes, folded and unfolded.
 
-A page is opened twice, and switched from the one theme to the other while it is open: two pages on
-a desktop in `make test`, all pages in `make walk`. `full` opens them in the two other combinations
-too, and has axe look at every element of them.
+A page is opened twice, and switched from the one theme to the other while it is open: two pages in
+`make test`, all pages in `make walk`. `full` opens them in the two other combinations too, and has
+axe look at every element of them.
 """
 
 import pytest
@@ -10,33 +10,33 @@ from playwright.sync_api import Browser
 
 from tests.site.audit import DESKTOP, PHONE, audit, reading, theme
 from tests.site.built import SAMPLE, Site, toc_documents
-from tests.support import sampled
-
-LOADS = [
-    (DESKTOP, "light"),
-    pytest.param(PHONE, "dark", marks=pytest.mark.walk),
-    pytest.param(DESKTOP, "dark", marks=pytest.mark.full),
-    pytest.param(PHONE, "light", marks=pytest.mark.full),
-]
+from tests.support import PATIENCE, each, sampled
 
 
-@pytest.mark.parametrize("name", sampled(toc_documents(), *SAMPLE))
-@pytest.mark.parametrize(("width", "system"), LOADS)
-def test_page_reads_well(
-    browser: Browser,
-    address: str,
-    name: str,
-    width: int,
-    system: str,
-    subtests: pytest.Subtests,
-) -> None:
-    whole = (width, system) == (DESKTOP, "dark")
+def looked_at(
+    browser: Browser, address: str, name: str, width: int, system: str
+) -> dict[str, list[object]]:
+    """What is wrong with a page, by what was looked at."""
     with reading(browser, address, width, system) as opened:
         opened.open(name)
         assert theme(opened.page) == system
-        for what, wrong in audit(opened, every_element=whole):
-            with subtests.test(what):
-                assert not wrong
+        every_element = (width, system) == (DESKTOP, "dark")
+        return {what: wrong for what, wrong in audit(opened, every_element) if wrong}
+
+
+@pytest.mark.parametrize("name", sampled(toc_documents(), *SAMPLE))
+def test_page_reads_well(browser: Browser, address: str, name: str) -> None:
+    assert looked_at(browser, address, name, DESKTOP, "light") == {}
+    assert looked_at(browser, address, name, PHONE, "dark") == {}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("width", "system"), [(DESKTOP, "dark"), (PHONE, "light")])
+@each("name", toc_documents)
+def test_page_reads_well_in_the_other_theme(
+    browser: Browser, address: str, name: str, width: int, system: str
+) -> None:
+    assert looked_at(browser, address, name, width, system) == {}
 
 
 SMALL = "chapters/reference/status"
@@ -109,7 +109,7 @@ ON_A_PHONE = {
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
+@each(
     ("width", "fault", "found"),
     [(DESKTOP, *fault) for fault in FAULTS.items()]
     + [(PHONE, *fault) for fault in ON_A_PHONE.items()],
@@ -123,8 +123,7 @@ def test_the_audit_sees(
     found: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    if "theme follows" in found:
-        monkeypatch.setattr("tests.site.audit.PATIENCE", 10)
+    monkeypatch.setattr("tests.site.audit.PATIENCE", 10 if "theme follows" in found else PATIENCE)
     text = (site.folder / f"{SMALL}.html").read_text()
     broken = text.replace("</article>", f"{fault}</article>", 1)
     assert broken != text

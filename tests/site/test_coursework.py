@@ -13,7 +13,7 @@ from coursework.__main__ import main
 from coursework.assignments import load
 from tests.coursework.course import EXERCISES, exercises
 from tests.site.built import Site, parse, toc_documents
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 pytestmark = pytest.mark.walk
 
@@ -128,7 +128,7 @@ def test_students_get_the_statement_of_a_private_problem_alone(book: Path, tmp_p
     assert len(graded) == 3
 
 
-@pytest.mark.parametrize("name", EXERCISES)
+@each("name", EXERCISES)
 def test_an_exercise_is_shown_and_its_answer_folded(site: Site, name: str) -> None:
     problem = exercises()[name]
     document = Path(problem.where).relative_to(ROOT).with_suffix(".html")

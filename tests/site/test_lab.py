@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import nbformat
@@ -16,7 +15,7 @@ from playwright.sync_api import Browser, expect
 from tests.site import test_moving, test_player
 from tests.site.built import Site, toc_documents, with_code
 from tests.site.jupyterlab import SETTINGS, Lab, ran, run_all, window
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 PAGES = [name.removeprefix("chapters/") for name in toc_documents()]
 WITH_CODE = [name.removeprefix("chapters/") for name in with_code()]
@@ -33,13 +32,17 @@ def test_make_lab_starts_this_server() -> None:
 
 @pytest.mark.walk
 @pytest.mark.parametrize(
-    "page", [*PAGES[:3], *(pytest.param(page, marks=pytest.mark.full) for page in PAGES[3:])]
+    "pages", [PAGES[:3], pytest.param(PAGES[3:], marks=pytest.mark.full)], ids=["three", "all"]
 )
-def test_saving_a_page_leaves_it_as_it_was(lab: Lab, page: str) -> None:
-    before = lab.text(page)
-    notebook = lab.open(page)
-    notebook.metadata["kernelspec"] = KERNEL
-    assert lab.save(page, notebook) == before
+def test_saving_a_page_leaves_it_as_it_was(
+    lab: Lab, pages: list[str], subtests: pytest.Subtests
+) -> None:
+    for page in pages:
+        with subtests.test(page):
+            before = lab.text(page)
+            notebook = lab.open(page)
+            notebook.metadata["kernelspec"] = KERNEL
+            assert lab.save(page, notebook) == before
 
 
 def of_the_build(site: Site, lab: Lab, page: str) -> Any:
@@ -56,7 +59,7 @@ def of_the_build(site: Site, lab: Lab, page: str) -> Any:
     return notebook
 
 
-def of_a_new_run(site: Site, lab: Lab, page: str) -> Any:
+def of_a_new_run(lab: Lab, page: str) -> Any:
     """The notebook of a page, run where the page lies."""
     path = lab.folder / f"{page}.ipynb"
     nbformat.write(lab.open(page), path)
@@ -70,21 +73,29 @@ def of_a_new_run(site: Site, lab: Lab, page: str) -> Any:
     return executed
 
 
-@pytest.mark.walk
-@pytest.mark.parametrize("page", WITH_CODE)
-@pytest.mark.parametrize("run", [of_the_build, pytest.param(of_a_new_run, marks=pytest.mark.full)])
-def test_a_page_runs_and_an_edit_is_all_that_changes(
-    site: Site, lab: Lab, run: Callable[[Site, Lab, str], Any], page: str
-) -> None:
+def changed(lab: Lab, page: str, executed: Any) -> list[str]:
+    """The lines of a page that are others once a cell of its notebook got one more line."""
     before = lab.text(page)
-    executed = run(site, lab, page)
     cells = [cell for cell in executed.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells if cell.source.strip())
     cells[len(cells) // 2].source += "\n# an edit"
     after = lab.save(page, executed)
     (lab.folder / f"{page}.md").write_text(before)
     lines = difflib.ndiff(before.splitlines(), after.splitlines())
-    assert [line for line in lines if line[0] in "+-"] == ["+ # an edit"]
+    return [line for line in lines if line[0] in "+-"]
+
+
+@pytest.mark.walk
+@each("page", WITH_CODE)
+def test_an_edit_of_a_page_that_ran_is_all_that_changes(site: Site, lab: Lab, page: str) -> None:
+    assert changed(lab, page, of_the_build(site, lab, page)) == ["+ # an edit"]
+
+
+@pytest.mark.walk
+@pytest.mark.full
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_a_page_runs_where_it_lies(lab: Lab, page: str) -> None:
+    assert changed(lab, page, of_a_new_run(lab, page)) == ["+ # an edit"]
 
 
 VARY = """from chainview import vary

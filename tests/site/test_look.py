@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Route, expect
 from about.reading_time import UNTOLD
 from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
-from tests.support import sampled
+from tests.support import each, sampled
 
 # How far to the right the children of sections reach, boxes left aside.
 RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section > ${choice}`)]
@@ -27,7 +27,7 @@ WITHIN = """() => [...document.querySelectorAll("section > :is(.note, .predict, 
             - box.parentElement.getBoundingClientRect().left)))"""
 
 
-@pytest.mark.parametrize("lesson", sorted(UNTOLD))
+@each("lesson", sorted(UNTOLD))
 def test_an_untold_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
     _, _, page = source(root, lesson).partition("\n# ")
     _, question, then, *_ = page.split("\n\n")

@@ -1,5 +1,6 @@
 """The scripts of the pages on many devices and on pipelines."""
 
+import itertools
 import json
 import os
 import re
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from chainlab.processes import environment, torchrun
-from tests.support import ROOT
+from tests.support import ROOT, each
 from tools.build import code_cells
 
 PAGES = {name: ROOT / "chapters" / "cost" / f"{name}.md" for name in ("many-devices", "pipelines")}
@@ -102,9 +103,10 @@ def test_two_hosts_meet_by_the_command_on_the_page(scripts: None) -> None:
 
 
 @pipelines
-@pytest.mark.parametrize("kind", ["GPipe", "1F1B", "eager 1F1B"])
-@pytest.mark.parametrize("stages", [1, 2, 4])
-@pytest.mark.parametrize("m", [1, 2, 3, 8])
+@each(
+    ("kind", "stages", "m"),
+    itertools.product(["GPipe", "1F1B", "eager 1F1B"], [1, 2, 4], [1, 2, 3, 8]),
+)
 def test_a_schedule_does_everything_once_and_backward_last(
     scripts: None, kind: str, stages: int, m: int
 ) -> None:
@@ -116,8 +118,7 @@ def test_a_schedule_does_everything_once_and_backward_last(
 
 
 @pipelines
-@pytest.mark.parametrize("p", [1, 2, 4])
-@pytest.mark.parametrize("m", [1, 3, 8])
+@each(("p", "m"), itertools.product([1, 2, 4], [1, 3, 8]))
 def test_a_split_schedule_does_everything_once_and_in_order(scripts: None, p: int, m: int) -> None:
     names: dict[str, Any] = {}
     (cell,) = [cell for cell in code_cells(PAGES["pipelines"]) if "def split_orders" in cell]

@@ -23,7 +23,7 @@ from notebooks import first_cell, wheel
 from tests.site.built import Site, with_code
 from tests.site.colab import carry
 from tests.site.jupyterlab import Lab, ran
-from tests.support import PATIENCE, ROOT, git, lacking, litter
+from tests.support import PATIENCE, ROOT, each, git, lacking, litter
 from tools import build, environment, foreign
 
 PAGE_NAME = "chapters/intro"
@@ -35,11 +35,6 @@ RAW = re.compile(
 NEEDED = re.compile(r"^needed = (\{.*?\})$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(#([^)]+)\)")
 ANCHOR = re.compile(r'<a id="([^"]+)"')
-
-
-@pytest.fixture(params=WITH_CODE)
-def page(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def read(site: Site, page: str) -> Any:
@@ -61,6 +56,7 @@ def test_every_page_with_code_has_a_notebook_and_no_other(site: Site) -> None:
     assert found == {notebooks.notebook_path(name) for name in WITH_CODE}
 
 
+@each("page", WITH_CODE)
 def test_notebooks_are_valid_and_empty(site: Site, page: str) -> None:
     notebook = read(site, page)
     nbformat.validate(notebook)
@@ -70,6 +66,7 @@ def test_notebooks_are_valid_and_empty(site: Site, page: str) -> None:
     assert [cell.id for cell in notebook.cells] == [f"cell-{i}" for i in range(len(notebook.cells))]
 
 
+@each("page", WITH_CODE)
 def test_nothing_of_the_page_is_lost(site: Site, page: str) -> None:
     """Its cells, and as many headings, formulas and answers as the page of the site has."""
     notebook, soup = read(site, page), site.document(page)
@@ -85,20 +82,24 @@ def test_nothing_of_the_page_is_lost(site: Site, page: str) -> None:
     assert len(re.findall(solution, text, re.MULTILINE)) == answers
 
 
+@each("page", WITH_CODE)
 def test_no_markup_of_the_book_is_left(site: Site, page: str) -> None:
     assert not RAW.findall(without_code(prose(read(site, page))))
 
 
+@each("page", WITH_CODE)
 def test_numbers_are_those_of_the_page(site: Site, page: str) -> None:
     shown = [tag.contents[0].strip(" ()") for tag in site.document(page).select("div.math .eqno")]
     assert re.findall(r"\\tag\{(.+?)\}", prose(read(site, page))) == shown
 
 
+@each("page", WITH_CODE)
 def test_links_within_a_notebook_resolve(site: Site, page: str) -> None:
     text = prose(read(site, page))
     assert set(LINK.findall(text)) <= set(ANCHOR.findall(text))
 
 
+@each("page", WITH_CODE)
 def test_what_is_cited_is_listed(site: Site, page: str) -> None:
     text = prose(read(site, page))
     cited = {link["href"].partition("#")[2] for link in
@@ -107,6 +108,7 @@ def test_what_is_cited_is_listed(site: Site, page: str) -> None:
     assert references.count('<a id="ref-') == len(cited)
 
 
+@each("page", WITH_CODE)
 def test_pages_offer_their_notebook(site: Site, page: str) -> None:
     soup = site.document(page)
     here = (site.folder / page).parent
@@ -148,7 +150,7 @@ def test_what_a_cell_writes_is_asked_of_no_index() -> None:
     assert '"common"' not in first_of("from common import shards")
 
 
-@pytest.mark.parametrize(
+@each(
     ("named", "address"),
     [
         ("https://github.com/a/b.git", "https://colab.research.google.com/github/a/b/blob/"),
@@ -285,7 +287,7 @@ def everything(small: Path) -> Any:
     return nbformat.read(small / "notebooks" / "page.ipynb", as_version=4)
 
 
-@pytest.mark.parametrize(
+@each(
     "expected",
     [
         "# A page with *everything*",

@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, expect
 
 import workbench
 from chainlab.workbench import respond
 from tests.site.built import Site
+from tests.support import each
 
 N = "from chaingrad import Node\nx = Node(1.0)\n"
 
@@ -55,7 +55,7 @@ def test_the_link_of_a_cell_opens_it(browser: Browser, site: Site, address: str)
     page.close()
 
 
-@pytest.mark.parametrize(
+@each(
     ("sources", "cells", "expected"),
     [
         ([N, "play(x)"], [{}, {"uses": [0]}], {1: {"view": "play", "cells": [0, 1]}}),

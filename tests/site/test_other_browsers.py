@@ -11,10 +11,10 @@ from selenium.webdriver.remote.webdriver import WebDriver
 from chainlab.drills.draw.small_numbers import exact
 from chainlab.drills.problem import problem
 from tests.site.audit import MISSING, OVERFLOW, SETTLED, UNFOLD
-from tests.site.built import Site
+from tests.site.built import Site, toc_documents
 from tests.site.engines import ENGINES, Reader, Watched, started
 from tests.site.live import CELLS, PAGE, put_python
-from tests.support import serve
+from tests.support import each, serve
 
 pytestmark = [
     pytest.mark.browsers,
@@ -58,6 +58,7 @@ def page(driver: WebDriver, live_site: Path) -> Iterator[Reader]:
 # --- every page ---------------------------------------------------------------------------------
 
 
+@each("document", toc_documents)
 def test_a_page_is_complete_and_fits(course: Reader, document: str) -> None:
     for show in (course.open, lambda path: course.open_narrow(path, 390)):
         show(f"{document}.html")

@@ -7,12 +7,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
 from nbformat import NotebookNode
 
 import chaingrad
 from common.numbers import as_number, half_digit
 from tests.site.built import Site, toc_documents
+from tests.support import each
 from tools.build import code_cells
 from tools.execute import Page
 
@@ -25,12 +25,14 @@ def source(root: Path, document: str) -> str:
     return (root / f"{document}.md").read_text()
 
 
+@each("document", toc_documents)
 def test_no_cell_is_removed(root: Path, document: str) -> None:
     """Readers run these cells too, so none may be missing from the page."""
     options = [line for line in source(root, document).splitlines() if "tags" in line]
     assert not [line for line in options if HIDDEN.search(line)]
 
 
+@each("document", toc_documents)
 def test_figures_share_one_palette_and_one_style(root: Path, document: str) -> None:
     """Colours have names, and axes come from `chainview.plots`."""
     text = source(root, document)
@@ -58,6 +60,7 @@ def is_visible(cell: NotebookNode) -> bool:
     return not {"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))
 
 
+@each("document", toc_documents)
 def test_what_a_visible_cell_uses_is_not_made_in_a_check(root: Path, document: str) -> None:
     """A fold called *Checked* can be left closed; what answers hand to predictions is `glue`."""
     known, checks = set[str](), set[str]()
@@ -74,6 +77,7 @@ def test_what_a_visible_cell_uses_is_not_made_in_a_check(root: Path, document: s
             known |= made
 
 
+@each("document", toc_documents)
 def test_no_cell_of_the_text_hands_on_what_a_prediction_needs(root: Path, document: str) -> None:
     """That is plumbing, in a fold; an answer is a fold itself."""
     page, text = Page(root, root / f"{document}.md"), source(root, document)
@@ -85,10 +89,11 @@ def test_no_cell_of_the_text_hands_on_what_a_prediction_needs(root: Path, docume
             assert "glue(" not in cell.source, f"line {line}"
 
 
+@each("document", toc_documents)
 def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
     """A lesson opens with its box and closes with a summary and three exercises, all answered."""
     if document.split("/")[1] in ("intro", "atlas", "practice", "reference"):
-        pytest.skip("not a lesson")
+        return  # not a lesson
     text = source(root, document)
     exercises = re.findall(r"^`{3,}\{exercise-start\}.*\n:label: (\S+)", text, re.MULTILINE)
     solved = re.findall(r"^`{3,}\{solution-start\} (\S+)", text, re.MULTILINE)
@@ -100,6 +105,7 @@ def test_chapters_keep_to_the_form(root: Path, document: str) -> None:
     assert len(levels) == len(exercises)
 
 
+@each("document", toc_documents)
 def test_an_exercise_is_answered_here_or_says_what_an_answer_has(root: Path, document: str) -> None:
     text = re.sub(r"^````text$.*?^````$", "", source(root, document), flags=re.M | re.S)
     boxes = re.findall(r"^`{3,}\{exercise-start\}.*?\{exercise-end\}", text, re.M | re.S)
@@ -109,12 +115,13 @@ def test_an_exercise_is_answered_here_or_says_what_an_answer_has(root: Path, doc
         assert here != ("*For paper or a notebook. A full answer has* " in box), box
 
 
+@each("document", toc_documents)
 def test_a_box_at_the_top_says_what_its_page_ran_with(
     site: Site, root: Path, document: str
 ) -> None:
     box = site.document(document).select_one(".at-a-glance")
     if box is None or not code_cells(root / f"{document}.md"):
-        pytest.skip("no box, or no code")
+        return
     *_, line = box.select("p")
     python = rf"Python {sys.version_info[0]}\.{sys.version_info[1]}"
     assert re.fullmatch(
@@ -122,6 +129,7 @@ def test_a_box_at_the_top_says_what_its_page_ran_with(
     )
 
 
+@each("document", toc_documents)
 def test_a_right_prediction_is_told_why(site: Site, document: str) -> None:
     for box in site.document(document).select(".predict"):
         if not box.select(".predict-choices"):  # each choice has its reason

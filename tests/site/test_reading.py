@@ -12,6 +12,7 @@ from about.reading_time import UNTOLD
 from tests import fonts
 from tests.site.audit import DESKTOP, IDLE, reading
 from tests.site.built import Site, toc_documents, told
+from tests.support import each
 from tools import reading as measures
 
 LONGEST = "chapters/mlp/exercises"
@@ -86,7 +87,7 @@ MOST_CODE, SCREENS = 0.4, 3
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("chapter", sorted(UNTOLD))
+@each("chapter", sorted(UNTOLD))
 def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
     browser: Browser, address: str, chapter: str
 ) -> None:
@@ -99,7 +100,7 @@ def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
     assert lies["figure"] <= SCREENS * 900, lies
 
 
-@pytest.mark.parametrize("name", told())
+@each("name", told)
 def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str) -> None:
     """In a window of one screen, with the veils lifted, down to the summary."""
     page = browser.new_page(viewport=measures.SCREEN)
@@ -161,7 +162,7 @@ def found(page: Page) -> list[str]:
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("question", QUESTIONS)
+@each("question", QUESTIONS)
 def test_a_question_finds_its_section(browser: Browser, address: str, question: str) -> None:
     with reading(browser, address, DESKTOP, "light") as opened:
         page = opened.page

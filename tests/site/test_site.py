@@ -11,7 +11,7 @@ from bs4 import Tag
 
 from chainlab.drills import KINDS
 from tests.site.built import Site, parse, toc_documents
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 PAGE_BUDGET = 1.0e6
 SHARED_BUDGET = 1.2e6  # of what pages load
@@ -23,6 +23,7 @@ NAMES = {"alternate", "author", "canonical", "index", "license", "next", "prev",
 RESOURCES = {"script": "src", "img": "src", "source": "src", "iframe": "src", "object": "data"}
 
 
+@functools.cache
 def resources(page: Path) -> list[str]:
     """The addresses that a browser fetches for a page, links left aside."""
     soup = parse(page)
@@ -91,7 +92,7 @@ def test_addresses_of_scripts_and_style_sheets_change_with_their_content(site: S
 @functools.cache
 def anchors(page: Path) -> set[str]:
     soup = parse(page)
-    return {tag["id"] for tag in soup.select("[id]")} | {
+    return {tag["id"] for tag in soup.find_all(id=True)} | {
         tag["name"] for tag in soup.select("a[name]")
     }
 
@@ -113,11 +114,12 @@ def test_internal_links_resolve(site: Site) -> None:
     assert not broken
 
 
+@each("document", toc_documents)
 def test_references_resolve(site: Site, document: str) -> None:
     """What docutils could not resolve is marked in the page; ids must be unique to be targets."""
     soup = site.document(document)
     assert not [tag.get_text() for tag in soup.select(".problematic, .system-message")]
-    times = Counter(tag["id"] for tag in soup.select("[id]"))
+    times = Counter(tag["id"] for tag in soup.find_all(id=True))
     repeated = {name for name in times if times[name] > 1}
     assert not repeated - OF_THE_EXTENSIONS
 
@@ -131,6 +133,7 @@ def alternative(figure: Tag) -> str:
     return str(label) or (title.get_text() if title else "")
 
 
+@each("document", toc_documents)
 def test_figures_have_alternative_text(site: Site, document: str) -> None:
     main = site.document(document).select_one("main")
     assert main is not None
@@ -145,12 +148,14 @@ def test_figures_have_alternative_text(site: Site, document: str) -> None:
     assert not default
 
 
+@each("document", toc_documents)
 def test_drawings_and_plots_are_announced_as_images(site: Site, document: str) -> None:
     for drawing in site.document(document).select("svg.chaingrad"):
         plot = drawing.find_parent(role="img")  # which may have several panels
         assert drawing.get("role") == "img" or (plot and plot.get("aria-label"))
 
 
+@each("document", toc_documents)
 def test_what_stands_beside_a_page_is_a_region_of_its_own(site: Site, document: str) -> None:
     """A screen reader skips from region to region; the theme leaves the logo out of all."""
     side = site.document(document).select_one("#pst-primary-sidebar")
@@ -159,6 +164,7 @@ def test_what_stands_beside_a_page_is_a_region_of_its_own(site: Site, document: 
     assert side.get("aria-label")
 
 
+@each("document", toc_documents)
 def test_pages_keep_their_budget(site: Site, document: str) -> None:
     page = site.folder / f"{document}.html"
     images = {local_file(site, page, img["src"]) for img in parse(page).select("img[src]")

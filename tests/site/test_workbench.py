@@ -17,7 +17,7 @@ from chainlab.workbench import VIEWS
 from tests.axe import severe
 from tests.ext.test_workbench import STARTS
 from tests.site.live import COLD, impatient
-from tests.support import ROOT, lacking, serve
+from tests.support import ROOT, each, lacking, serve
 from tools import fetch_pyodide
 
 SCRIPTS = ("look/book.bundle.js", "progress/kept.js")
@@ -437,7 +437,7 @@ CUT = """() => [...document.querySelectorAll(".cg-lines td, .cg-scroll")]
     .filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent)"""
 
 
-@pytest.mark.parametrize("name", STARTS)
+@each("name", STARTS)
 def test_equations_fit_a_wide_stage(browser: Browser, address: str, name: str) -> None:
     page = browser.new_page(viewport={"width": 990, "height": 800})
     page.route("**/runtime/**", lambda route: route.abort())

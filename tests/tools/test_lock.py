@@ -3,10 +3,9 @@
 import tomllib
 from importlib.metadata import requires
 
-import pytest
 from packaging.requirements import Requirement
 
-from tests.support import ROOT
+from tests.support import ROOT, each
 from tools import environment, lock
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -46,8 +45,8 @@ def test_everything_that_the_project_asks_for_is_pinned():
         assert requirement.specifier.contains(pin), requirement
 
 
-@pytest.mark.parametrize("python", PYTHONS)
-@pytest.mark.parametrize("platform", ["linux", "darwin"])
+@each("python", PYTHONS)
+@each("platform", ["linux", "darwin"])
 def test_each_python_and_platform_gets_every_package_once(python, platform):
     there = {
         "python_version": python,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from chaingrad import Node, check_gradients, nn, program, value_and_grad
 from chaingrad.rules import TracingError
+from tests.support import each
 
 RNG = np.random.default_rng(0)
 
@@ -164,7 +165,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_second_derivatives_by_differences(name):
     layer, shape = LAYERS[name]
     check_gradients(
@@ -172,7 +173,7 @@ def test_second_derivatives_by_differences(name):
     )
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_a_program_gives_the_same(name):
     layer, shape = LAYERS[name]
     x = np.random.default_rng(4).standard_normal(shape)
@@ -191,7 +192,7 @@ def test_a_program_refuses_running_means_that_would_stand_still():
         program(lambda x: layer(x).sum())(np.ones((3, 2)))
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_float32_stays(name):
     made = {
         "LayerNorm": nn.LayerNorm(4, dtype=np.float32),
@@ -208,7 +209,7 @@ def test_float32_stays(name):
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "message"),
     [
         (lambda: nn.LayerNorm(0), ValueError, "size must be 1 or more"),

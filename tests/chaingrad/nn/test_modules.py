@@ -27,6 +27,7 @@ from chaingrad.nn import (
     Tanh,
 )
 from chainview import draw_graph
+from tests.support import each
 
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid, None: lambda x: x}
 
@@ -226,7 +227,7 @@ def test_many_examples_at_once_in_arrays():
     np.testing.assert_allclose(at_once, [p.grad for p in model.parameters()], rtol=1e-12)
 
 
-@pytest.mark.parametrize(
+@each(
     "inputs",
     [[1, 2], (1.0, 2.0), np.array([1, 2]), np.array([1, 2], np.float32), iter([1.0, 2.0]),
      [Node(1.0), 2], Node([1.0, 2.0])],
@@ -286,7 +287,7 @@ def test_a_model_is_freed_without_the_collector():
         gc.enable()
 
 
-@pytest.mark.parametrize(
+@each(
     ("make", "error", "message"),
     [
         (lambda: Neuron(2, "tanhh"), ValueError, "'tanhh'.*'tanh', 'relu', 'sigmoid', None"),

@@ -5,6 +5,7 @@ import pytest
 
 from chainlab.doctor import Adapter, examine
 from chainlab.doctor.conventions import read_conventions
+from tests.support import each
 
 ENGINE = """
 import numpy as np
@@ -138,7 +139,7 @@ def own(tmp_path, monkeypatch):
     return write
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+@each("name", DESIGNS)
 def test_an_engine_with_other_names_is_read_and_examined(name, own):
     source, told = DESIGNS[name]
     report = examine(own(source), milestone=2)
@@ -148,7 +149,7 @@ def test_an_engine_with_other_names_is_read_and_examined(name, own):
     assert bool(report.read_as) == bool(report.adapter)
 
 
-@pytest.mark.parametrize("name", [name for name, (_, told) in DESIGNS.items() if told])
+@each("name", [name for name, (_, told) in DESIGNS.items() if told])
 def test_the_adapter_that_is_printed_examines_as_it_stands(name, own):
     source, _ = DESIGNS[name]
     adapter = examine(own(source), milestone=1).adapter
@@ -221,7 +222,7 @@ class Value:
 """
 
 
-@pytest.mark.parametrize("before", range(8))
+@each("before", range(8))
 def test_an_index_that_is_the_other_factor_is_no_gradient(before, own):
     source = ON_A_TAPE + f"for _ in range({before}): Value(1.0)\n"
     report = examine(own(source), milestone=1)

@@ -35,7 +35,7 @@ from chainlab.doctor.witness import Slopes, doubt
 from coursework.trials import first_wrong
 from tests.chainlab.doctor import patients, sound
 from tests.coursework.course import exercises
-from tests.support import ROOT, sampled
+from tests.support import ROOT, each, sampled
 
 MUSEUM = ROOT / "chapters/atlas/museum.md"
 RULE_OF_TANH = "a rule: tanh"
@@ -58,9 +58,7 @@ def untimed(request, monkeypatch):
         probes._seconds(engine, 8, 2)
         yield from ()
 
-    params = getattr(request.node, "callspec", None)
-    is_timed = request.node.get_closest_marker("slow") or "timed" in request.fixturenames
-    if not (is_timed or (params and SLOW in params.params.values())):
+    if not (request.node.get_closest_marker("slow") or "timed" in request.fixturenames):
         (probe,) = (probe for probe in PROBES if probe.bug == SLOW)
         monkeypatch.setitem(vars(probe), "trial", once)
 
@@ -86,23 +84,23 @@ def bugs(report):
     return [finding.bug for finding in report.findings]
 
 
-@pytest.mark.parametrize(
-    ("name", "first"),
-    [
-        ("Overwrites", probes.OVERWRITES),
-        ("Unsorted", probes.UNSORTED),
-        ("Unreversed", probes.UNSORTED),
-        ("Stale", probes.STALE),
-        ("StaleAdding", probes.STALE),
-        ("OneShare", probes.ONE_SHARE),
-        ("OneEdge", probes.ONE_SHARE),
-        ("Recursive", probes.RECURSION),
-        ("ExpOfInput", probes.EXP),
-        ("ExpForgets", probes.FORGETS),
-        ("ZeroPower", probes.ZERO_POWER),
-        ("Mystery", probes.EQUAL),
-    ],
-)
+MUSEUM_BUGS = {
+    "Overwrites": probes.OVERWRITES,
+    "Unsorted": probes.UNSORTED,
+    "Unreversed": probes.UNSORTED,
+    "Stale": probes.STALE,
+    "StaleAdding": probes.STALE,
+    "OneShare": probes.ONE_SHARE,
+    "OneEdge": probes.ONE_SHARE,
+    "Recursive": probes.RECURSION,
+    "ExpOfInput": probes.EXP,
+    "ExpForgets": probes.FORGETS,
+    "ZeroPower": probes.ZERO_POWER,
+    "Mystery": probes.EQUAL,
+}
+
+
+@each(("name", "first"), MUSEUM_BUGS.items())
 def test_engines_of_the_museum_are_named(name, first):
     report = examine(museum()[name], seconds=3)
     assert bugs(report)[0] == first
@@ -117,9 +115,8 @@ def test_every_path_of_the_museum_has_several_bugs():
 
 def test_the_museum_is_covered():
     tested = {"Value", "Versioned", "EveryPath", "Moved"}
-    named = test_engines_of_the_museum_are_named.pytestmark[0].args[1]
     classes = {name for name, thing in museum().items() if hasattr(thing, "backward")}
-    assert classes == tested | {name for name, _ in named}
+    assert classes == tested | set(MUSEUM_BUGS)
 
 
 def test_sound_engines_have_a_clean_bill(timed):
@@ -334,21 +331,27 @@ def test_a_remark_is_not_made_where_a_smaller_probe_is_the_reason(verdict):
     assert Report("x", [Outcome(probe.needs[0], verdict), remark]).remarks == []
 
 
-@pytest.mark.parametrize(("engine", "bug"), patients.STUDENTS.items())
+@each(("engine", "bug"), patients.STUDENTS.items())
 def test_engines_of_other_hands(engine, bug):
     found = bugs(examine(engine))
     assert found
     assert any(part in found[0] for part in bug.split("|"))
 
 
-@pytest.mark.parametrize(
-    ("source", "old", "new", "bug"),
-    [
-        *((patients.CLOSURES, *fault) for fault in patients.FAULTS),
-        *((patients.ARRAYS, *fault) for fault in patients.ARRAY_FAULTS),
-    ],
-    ids=lambda text: text.strip()[:30].partition("\n")[0],
-)
+CHANGED = [
+    *((patients.CLOSURES, *fault) for fault in patients.FAULTS),
+    *((patients.ARRAYS, *fault) for fault in patients.ARRAY_FAULTS),
+]
+
+
+def test_one_changed_line_that_makes_an_engine_slow_is_found(timed):
+    assert sum(bug == SLOW for *_, bug in CHANGED) == 1
+    for source, old, new, bug in CHANGED:
+        if bug == SLOW:
+            assert bugs(examine(patients.changed(source, old, new)["Value"]))[0] == bug
+
+
+@each(("source", "old", "new", "bug"), [fault for fault in CHANGED if fault[-1] != SLOW])
 def test_one_changed_line_is_one_finding_or_comes_first(source, old, new, bug):
     assert bugs(examine(patients.changed(source, old, new)["Value"]))[0] in bug.split("|")
 
@@ -363,7 +366,7 @@ OVERWRITING = dict(sound.overwriting())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("line", OVERWRITING)
+@each("line", OVERWRITING)
 def test_any_share_that_overwrites_is_found(line):
     tried = [p for p in PROBES if p.milestone <= 5 and not p.corner]
     patient = Patient(patients.changed(OVERWRITING[line])["Value"])
@@ -503,15 +506,17 @@ GRADED = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(GRADED, *list(GRADED)[::8]))
-def test_what_the_grader_marks_down_has_no_clean_bill_at_that_milestone(name, own):
+@pytest.mark.parametrize("start", sampled(range(8), 0))
+def test_what_the_grader_marks_down_has_no_clean_bill_at_that_milestone(start, own, subtests):
     """Nor at a later one, which tries all that comes before, too."""
-    source = f"import math\nimport numpy as np\n{GRADED[name]}"
-    marked_down = lost(source)
-    if name.startswith("right"):
-        assert marked_down is None
-    elif marked_down:
-        assert not examine(own(source), milestone=marked_down).is_sound
+    for name in list(GRADED)[start::8]:
+        with subtests.test(name):
+            source = f"import math\nimport numpy as np\n{GRADED[name]}"
+            marked_down = lost(source)
+            if name.startswith("right"):
+                assert marked_down is None
+            elif marked_down:
+                assert not examine(own(source), milestone=marked_down).is_sound
 
 
 @pytest.mark.slow
@@ -702,10 +707,8 @@ class Value:
 """
 
 
-@pytest.mark.parametrize(
-    "error", ["", "raise NotImplementedError\n        ", "raise OSError\n        "]
-)
-@pytest.mark.parametrize("number", range(8))
+@each("error", ["", "raise NotImplementedError\n        ", "raise OSError\n        "])
+@each("number", range(8))
 def test_of_an_engine_that_is_begun_what_is_missing_is_named(number, error):
     """Each part is there, or it raises an error, or it's not written at all."""
     there = {name for k, name in enumerate(METHODS) if number >> k & 1}
@@ -777,9 +780,7 @@ class Picky(Sound):
         super().__init__(data, edges)
 
 
-@pytest.mark.parametrize(
-    "engine", [OtherNames, GradIsNode, GradIsText, GradIsReadOnly, UniqueLabels]
-)
+@each("engine", [OtherNames, GradIsNode, GradIsText, GradIsReadOnly, UniqueLabels])
 def test_an_engine_with_another_interface_has_no_bug(engine):
     report = examine(engine)
     assert report.findings == []

@@ -21,8 +21,9 @@ from chainlab.lessons.bug_museum import (
 from chainlab.lessons.chain_rule import neuron
 from chainlab.lessons.engine import Node
 from chainview.player.names import brief
+from tests.support import each
 
-CHANGE = pytest.mark.parametrize("change", CHANGES, ids=[change.name for change in CHANGES])
+CHANGE = each("change", CHANGES)
 
 
 def passes(engine: Any) -> bool:
@@ -38,7 +39,7 @@ def of_sums(engine: Any) -> bool:
 
 
 def told(change: LineChange) -> dict[str, Any]:
-    return next(each for each in break_it([]).data["changes"] if each["name"] == change.name)
+    return next(one for one in break_it([]).data["changes"] if one["name"] == change.name)
 
 
 @CHANGE

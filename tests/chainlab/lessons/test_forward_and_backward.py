@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from chainlab.lessons.forward_and_backward import OPERATORS, WEIGHTS, at, draw_network, record
+from tests.support import each
 
 NETWORK = (
     np.array([[0.5, 0.0], [0.2, 0.8], [-0.6, 0.1]]),
@@ -36,7 +37,7 @@ def test_the_drawing_has_a_square_for_each_variable(back: bool) -> None:
     assert ("gradient" in drawing.alt) == back
 
 
-@pytest.mark.parametrize("name", ["W1", "W2", "z", "h", "o", "L", "s"])
+@each("name", ["W1", "W2", "z", "h", "o", "L", "s"])
 def test_the_forward_pass_can_be_entered_anywhere(name: str) -> None:
     root, weights = record(*NETWORK)
     W1, W2, x, y, lam = NETWORK

@@ -3,13 +3,12 @@
 import re
 
 import numpy as np
-import pytest
 
 import chaingrad
 from chaingrad import Node, grad, losses
 from chaingrad.rules import RULES, rule
 from chainlab.lessons.kinks import SMOOTH, public_operations
-from tests.support import ROOT
+from tests.support import ROOT, each
 
 EYE = np.eye(2)
 INDEX = (np.array([0, 1, 0]), np.array([1, 1, 1]))
@@ -75,13 +74,13 @@ def random_like(node):
     return np.random.default_rng(1).uniform(0.5, 1.5, node.shape)
 
 
-@pytest.mark.parametrize("name", sorted(SMOOTH))
+@each("name", sorted(SMOOTH))
 def test_what_has_no_row_has_a_derivative_wherever_it_has_a_value(name):
     for at in POINTS:
         assert has_one_slope(called(name), at)
 
 
-@pytest.mark.parametrize("name", ["abs", "relu", "max", "min", "norm", "sort", "ptp", "median"])
+@each("name", ["abs", "relu", "max", "min", "norm", "sort", "ptp", "median"])
 def test_a_corner_shows(name):
     assert not all(has_one_slope(called(name), at) for at in POINTS)
 

@@ -9,7 +9,7 @@ import torch
 from chainlab.lessons import net
 from chainlab.lessons.engine import Node
 from chainlab.lessons.net import MLP, Module, Parameter, find
-from tests.support import ROOT
+from tests.support import ROOT, each
 from tools.execute import Page
 
 PAGE = ROOT / "chapters" / "foundations" / "neural-network.md"
@@ -28,7 +28,7 @@ def test_the_page_shows_the_library_line_for_line() -> None:
     assert net.__doc__
 
 
-@pytest.mark.parametrize("sizes", [[1], [4, 1], [8, 4, 1], [3, 2]], ids=str)
+@each("sizes", [[1], [4, 1], [8, 4, 1], [3, 2]])
 def test_answers_and_gradients_are_those_of_pytorch(sizes: list[int]) -> None:
     ours = MLP(2, sizes, np.random.default_rng(0))
     parts: list[torch.nn.Module] = []

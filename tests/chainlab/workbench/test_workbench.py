@@ -19,6 +19,7 @@ from chainlab.workbench.checked import checked
 from chainlab.workbench.costs import best_segment
 from chainlab.workbench.running import run
 from chainlab.workbench.subject import Subject
+from tests.support import each
 
 NEURON = """\
 w, x, b = Node(-0.5), Node(2.0), Node(1.5)
@@ -49,7 +50,7 @@ def root_of(text: str) -> Node:
 # --- what is run, and what is its root ----------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     "end",
     ["y", "y = x * x", "y.backward()", "play(y)", "print(y)\ny", "draw_graph(y, direction='TB')"],
 )
@@ -83,7 +84,7 @@ def test_what_is_printed_is_told() -> None:
 # --- what goes wrong, at its line ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "says"),
     [
         ("x = Node(2.0)\ny = x +", 2, "invalid syntax"),
@@ -135,7 +136,7 @@ def test_a_gradient_that_is_lost_is_told_at_its_line() -> None:
     assert respond("import math\nx = Node(2.0)\ny = x * math.pi", "graph").problems == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line", "says"),
     [
         ("x = Node(-1.0)\ny = np.log(x)\nz = y + 1.0", 2, "y is nan: the log of 0 is −inf"),
@@ -168,8 +169,8 @@ def test_a_name_of_ones_own_is_no_library() -> None:
 # --- the views ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("text", [NEURON, NET, NEURON.replace("z = w", "z = 0.0 * w")])
+@each("view", VIEWS)
+@each("text", [NEURON, NET, NEURON.replace("z = w", "z = 0.0 * w")])
 def test_a_view_is_shown_or_says_why_not(view: str, text: str) -> None:
     answer = respond(text, view)
     assert answer.alt
@@ -183,7 +184,7 @@ def test_a_view_is_shown_or_says_why_not(view: str, text: str) -> None:
     assert told == answer
 
 
-@pytest.mark.parametrize(
+@each(
     ("view", "text", "says"),
     [
         *((view, "x = Node(np.ones(3))\nx * x", "sum it") for view in VIEWS if view != "graph"),
@@ -257,7 +258,7 @@ def test_a_kink_is_told_with_both_slopes() -> None:
     assert "The gradient agrees" in respond("x = Node(0.3)\ny = x.relu() + x", "check").alt
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "says"),
     [
         ("x = Node(3.0)\ny = x * x.data", "computes the constant 3.0 of y from x"),

@@ -23,6 +23,7 @@ from chainview.draw import dot as backends
 from chainview.draw.boxes import turned
 from chainview.draw.dot import GraphvizMissingError
 from chainview.draw.palette import COLORS
+from tests.support import each
 
 SEVEN = {"a": [], "b": [], "x": [], "c": ["a", "b"], "d": ["x", "c"], "e": ["c"], "f": ["d"]}
 
@@ -169,7 +170,7 @@ def test_small_arrays_show_their_entries_and_large_ones_their_shape():
     assert shown.count("data (2, 50)") == 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "shown"),
     [(2.0, "2.0"), (-0.5, "-0.5"), (1 / 3, "0.3333"), (12345.6, "1.235e+04"), (3512.4, "3512"),
      (float("nan"), "nan"), (float("-inf"), "-inf"), (np.float32(0.1), "0.1"), (7, "7.0")],
@@ -206,8 +207,8 @@ def test_a_gradient_that_is_a_node_is_shown_by_its_value():
     assert "grad 6.0" in texts(draw_graph(y))
 
 
-@pytest.mark.parametrize("style", ["box", "shapes"])
-@pytest.mark.parametrize(
+@each("style", ["box", "shapes"])
+@each(
     "label", ['a<b>&"c"\'', r"\N \G \\ \theta", "{x|y}", "∂ℓ θ₁ 梯度", "n1", "-> ;", "a\x00b", " "]
 )
 def test_any_label_survives(label, style):
@@ -227,7 +228,7 @@ def test_operands_keep_their_written_order():
         assert height[first.label] < height[second.label]
 
 
-@pytest.mark.parametrize("direction", ["LR", "TB", "RL", "BT"])
+@each("direction", ["LR", "TB", "RL", "BT"])
 def test_data_flows_in_the_direction_asked_for(direction):
     drawing = draw_graph(square(), direction=direction)
     axis = "x" if direction in ("LR", "RL") else "y"
@@ -476,7 +477,7 @@ def clipped(x):
 clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1.0, 1.0),))
 
 
-@pytest.mark.parametrize(
+@each(
     ("function", "inside", "box"),
     [
         (jax.nn.relu, ["max"], "relu (custom_jvp_call)"),
@@ -668,7 +669,7 @@ def test_small_drawings_keep_their_size_and_wide_ones_can_be_scrolled():
     assert 'tabindex="0"' in draw_graph(many)._repr_mimebundle_()["text/html"]
 
 
-@pytest.mark.parametrize("direction", ["LR", "RL", "TB", "BT"])
+@each("direction", ["LR", "RL", "TB", "BT"])
 def test_a_wide_drawing_is_there_for_a_phone_as_well(direction):
     root = Node(1.0)
     for _ in range(8):
@@ -793,8 +794,8 @@ def test_long_chains_are_refused_too():
         chain = chain.parents[0]
 
 
-@pytest.mark.parametrize("draw", [draw_graph, draw_toposort, draw_gradient_flow])
-@pytest.mark.parametrize("wrong", [3, "x", None, object()])
+@each("draw", [draw_graph, draw_toposort, draw_gradient_flow])
+@each("wrong", [3, "x", None, object()])
 def test_wrong_types_are_named(draw, wrong):
     with pytest.raises(TypeError, match=f"{draw.__name__} expected .* got {type(wrong).__name__}"):
         draw(wrong)

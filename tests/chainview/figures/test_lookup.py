@@ -11,6 +11,7 @@ from chaingrad import Node
 from chainview import transposes, vary
 from chainview.figures.figure import HERE
 from chainview.player.names import plain
+from tests.support import each
 
 CONTROLS = {"depth": [1, 3], "gain": [0.5, 2.0], "shape": ["<up>", "down"]}
 
@@ -141,7 +142,7 @@ def test_what_it_shows_are_the_engine_s_numbers(product):
         np.testing.assert_allclose(found[title], matrix, rtol=6e-3)
 
 
-@pytest.mark.parametrize("flips", [(0, 0), (0, 1), (1, 0), (1, 1)])
+@each("flips", [(0, 0), (0, 1), (1, 0), (1, 1)])
 def test_what_lights_up_makes_the_entry_in_every_layout(flips):
     generator = np.random.default_rng(1)
     A, B = (

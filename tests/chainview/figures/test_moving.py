@@ -14,7 +14,7 @@ from chainview import nudge, order, play
 from chainview.figures.figure import HERE
 from chainview.figures.program import OPERATIONS, follow, record
 from chainview.read.reading import read
-from tests.support import LOGIC
+from tests.support import LOGIC, each
 
 FUNCTIONS = {
     "add": lambda x, w: x + w + 2.0,
@@ -82,7 +82,7 @@ def agree(program, values, expected):
             np.testing.assert_allclose(float(values[place]), grad, rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@each("name", FUNCTIONS)
 def test_the_program_follows_the_engine(name):
     """Recorded at one place, it is right at others, on the other side of a kink, too."""
     function = FUNCTIONS[name]
@@ -95,7 +95,7 @@ def test_the_program_follows_the_engine(name):
         agree(program, javascript(program, at), expected)
 
 
-@pytest.mark.parametrize("name", CHOOSING)
+@each("name", CHOOSING)
 def test_in_a_function_what_chooses_follows(name):
     function, leaves = CHOOSING[name], [Node(2.0, "x"), Node(0.7, "w")]
     root, program = follow(lambda: function(*leaves), "test")
@@ -140,7 +140,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("name", ARRAYS)
+@each("name", ARRAYS)
 def test_arrays_are_written_out(name):
     """Recorded at one place, each entry of each value and gradient is right at others."""
     function, generator = ARRAYS[name], np.random.default_rng(5)
@@ -199,7 +199,7 @@ def random_function(seed):
     return function
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_random_graphs(seed):
     generator = np.random.default_rng(100 + seed)
     function = random_function(seed)
@@ -250,7 +250,7 @@ def unknown_rule(compute):
     return rules.rule("mystery", compute, lambda g, out, a: g, replace=True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("compute", "reason"),
     [
         (lambda a: np.arctan(a), "a page has no arctan"),

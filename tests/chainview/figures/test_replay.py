@@ -10,6 +10,7 @@ import pytest
 from chainview import replay
 from chainview.figures.figure import HERE
 from chainview.figures.replay import LETTERS, MOST_POINTS
+from tests.support import each
 
 X = np.linspace(-1, 1, 9)
 STEPS = 12
@@ -101,7 +102,7 @@ def test_a_linear_axis_takes_zeros_and_a_table_may_be_missing() -> None:
     assert moving.data["words"][5] == "round 5 of 11. count: 5."
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "message"),
     [
         ({"curves": {}}, "needs a curve"),

@@ -16,6 +16,7 @@ from chainview.player.player import SCRIPT
 from chainview.player.steps import BACKWARD
 from chainview.player.watch import Written, backward_events, foreign_events, sort_events
 from chainview.read.reading import read
+from tests.support import each
 
 
 def neuron():
@@ -66,7 +67,7 @@ def recorded(events):
 # --- what was recorded is what the engine did ---------------------------------------------------
 
 
-@pytest.mark.parametrize("make", GRAPHS)
+@each("make", GRAPHS)
 def test_the_messages_add_up_to_the_gradients_of_the_engine(make):
     root = make()
     totals = recorded(backward_events(root))
@@ -76,7 +77,7 @@ def test_the_messages_add_up_to_the_gradients_of_the_engine(make):
         np.testing.assert_array_equal(total, node.grad)
 
 
-@pytest.mark.parametrize("make", GRAPHS)
+@each("make", GRAPHS)
 def test_nodes_send_in_the_order_of_the_sort(make):
     root = make()
     order = [node for event, node in sort_events(root) if event == "push"][::-1]
@@ -85,7 +86,7 @@ def test_nodes_send_in_the_order_of_the_sort(make):
     assert list(senders) == order
 
 
-@pytest.mark.parametrize("make", GRAPHS)
+@each("make", GRAPHS)
 def test_one_message_for_each_edge_that_carries_a_gradient(make):
     root = make()
     events = backward_events(root)
@@ -115,7 +116,7 @@ def same(before, after):
     )
 
 
-@pytest.mark.parametrize("make", GRAPHS)
+@each("make", GRAPHS)
 def test_everything_stays_as_it_was(make):
     root = make()
     root.backward()  # so that there are gradients to lose
@@ -259,7 +260,7 @@ LABELS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("label", LABELS)
+@each("label", LABELS)
 def test_a_label_of_any_text_is_text(label):
     x = Node(1.0, label)
     player = play(x * x + 1.0)
