@@ -5,7 +5,6 @@ import random
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
-from itertools import repeat
 from statistics import median
 from typing import Any
 
@@ -13,7 +12,8 @@ import numpy as np
 
 from benchmarks.measure import interleaved, ratio
 from benchmarks.steps import array_steps
-from chaingrad import Node, _fast, nn
+from chaingrad import Node, nn
+from chaingrad.backward import children_first
 
 BOUND = 2.0  # time per edge at the largest size over that at 10^3 edges
 PHASES = ("build", "sort", "backward", "free")
@@ -65,14 +65,9 @@ def times(build: Build, number: int) -> dict[str, float]:
     clock = [time.process_time()]
     roots = [build() for _ in range(number)]
     clock.append(time.process_time())
-    orders: list[Any] = [[] for _ in roots]
-    leaves: list[Any] = []
-    for root, order in zip(roots, orders, strict=True):
-        _fast.sort(root, order, leaves)
+    for root in roots:
+        children_first(root)
     clock.append(time.process_time())
-    for nodes in (*orders, leaves):
-        _fast.set_all(nodes, "_adjoint", repeat(None))  # the marks of the sort
-    del nodes, order, orders, leaves
     again = time.process_time()
     for root in roots:
         root.backward()

@@ -177,13 +177,6 @@ def free_graph(node: Any) -> None:
     free_waiting()
 
 
-def free_node(node: Any) -> None:
-    """Free a graph of the course's nodes, which hold their parents in two slots."""
-    waiting.append((node._left, node._right))
-    node._left = node._right = None
-    free_waiting()
-
-
 def free_waiting() -> None:
     if not busy:
         busy.append(True)
@@ -217,7 +210,7 @@ def provide_graphviz() -> None:
 def provide_depth() -> None:
     from chaingrad import Node
 
-    Node.__del__ = free_node  # type: ignore[attr-defined]
+    Node.__del__ = free_graph  # type: ignore[attr-defined]
 
 
 def provide_matplotlib() -> None:

@@ -1,27 +1,31 @@
 """The backward pass: sort the graph, then let each node send its gradient to its parents.
 
 The gradient of the root with respect to a node, its adjoint, is the sum over the node's children of
-the child's adjoint times the local gradient :cite:`linnainmaa1976`. Sorted with children before
+the child's adjoint times the local gradient :cite:`linnainmaa1976`. Taken with children before
 parents, a node is left when every child has sent its share, and each edge is passed once.
 
-`backward_pass` stores the adjoints in the nodes, `adjoints` returns those of some. Both run
-`accumulate`; where plain numbers and arrays are asked for, its quick twin in ``_fast.py``.
+`accumulate` is the pass. `backward_pass` stores its adjoints in the nodes, `adjoints` returns some.
 """
 
 import contextlib
+import threading
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Set
+from collections.abc import Callable, Collection
+from itertools import repeat
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from chaingrad import _fast, modes
+from chaingrad import modes
 from chaingrad._release import is_released, release_node
-from chaingrad._shares import accumulated, added, copy_if_view, match_parent
+from chaingrad._shares import accumulated, added, copy_if_view, fit
 
-ndarray = np.ndarray
-data_of: Callable[[Any], Any] = attrgetter("data")
+Adjoints = dict[Any, Any]  # of nodes, parents before children; None for what has not been reached
+Value = Callable[[Any], Any]
+
+data_of: Value = attrgetter("data")
+_storing = threading.Lock()  # threads share leaves
 
 
 def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: bool = False) -> None:
@@ -34,15 +38,20 @@ def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: boo
         seed: its adjoint, of its shape and dtype; a node under ``create_graph``.
         create_graph, release: as there.
     """
-    if not (create_graph or release or modes.watch()) and _fast.store(root, seed):
-        return
+    adjoint = parents_first(root)
+    kept = [root] if release else None
     with modes.recording() if create_graph else contextlib.nullcontext():
-        order = children_first(root)
-        kept = [root] if release and order else order
-        found = accumulate(root, seed, order, kept, create_graph, release)
-        with _fast.lock:
-            new = [found[x] if x.rule else accumulated(x.grad, found[x]) for x in found]
-            _fast.set_all(found, "grad", new)
+        accumulate(root, seed, adjoint, kept, create_graph, release)
+        if release:
+            adjoint = {node: g for node, g in adjoint.items() if g is not None}
+        with _storing:
+            for node, g in adjoint.items():
+                if node.rule is None:
+                    known = node.grad
+                    is_plain = type(known) is float is type(g)
+                    adjoint[node] = known + g if is_plain else accumulated(known, g)
+            # one call, which Ctrl-C cannot interrupt
+            deque(map(setattr, adjoint, repeat("grad"), adjoint.values()), maxlen=0)
 
 
 def adjoints(
@@ -52,7 +61,7 @@ def adjoints(
     create_graph: bool = False,
     release: bool = False,
     independent: bool = False,
-) -> dict[Any, Any]:
+) -> Adjoints:
     """Return the adjoints of the ``wanted`` nodes that the root depends on; store none.
 
     Only nodes on the way to these are visited.
@@ -64,90 +73,89 @@ def adjoints(
             lies beyond them need not be searched.
     """
     wanted = set(wanted)
-    found: dict[Any, Any] | None = None
-    if independent and not (create_graph or release or modes.watch()):
-        found = _fast.find(root, seed, wanted)
-    if found is None:
-        with modes.recording() if create_graph else contextlib.nullcontext():
-            order, leads = _leading_to(wanted, root, independent)
-            found = {}
-            if root in leads:
-                found = accumulate(root, seed, order, wanted, create_graph, release, leads)
-    return {node: copy_if_view(g) for node, g in found.items()}
+    adjoint: Adjoints = {}
+    for node in parents_first(root, wanted if independent else ()):
+        # what a freed node depended on is lost: it is there, for the pass to refuse
+        if node in wanted or is_released(node) or not adjoint.keys().isdisjoint(node.parents):
+            adjoint[node] = None
+    if root not in adjoint:
+        return {}
+    with modes.recording() if create_graph else contextlib.nullcontext():
+        accumulate(root, seed, adjoint, wanted, create_graph, release)
+    return {node: copy_if_view(adjoint[node]) for node in wanted if node in adjoint}
 
 
 def accumulate(
     root: Any,
     seed: Any,
-    order: Iterable[Any],
-    kept: Collection[Any],
+    adjoint: Adjoints,
+    kept: Collection[Any] | None = None,
     create_graph: bool = False,
     release: bool = False,
-    only: Set[Any] | None = None,
-) -> dict[Any, Any]:
+    sent: Callable[..., None] | None = None,
+) -> None:
     """Add up the adjoint of each node, x̄ = Σ c̄ ∂c/∂x over its children c.
 
     Args:
         root, seed, create_graph, release: as in `backward_pass`.
-        order: the interior nodes, children before parents.
-        kept: those of them whose adjoints to keep; the others' are dropped when they are sent.
-        only: the nodes that take a share; by default all that require a gradient.
-
-    Returns:
-        The adjoints of leaves and of the kept nodes.
+        adjoint: the nodes that take part, sorted as `parents_first` does; gets their adjoints.
+        kept: those interior nodes whose adjoints stay when they have been sent; by default all.
+        sent: as in `send`.
     """
-    if watch := modes.watch():
-        watch.starts(root)
-    kept = set(kept)
-    value = (lambda node: node) if create_graph else data_of
-    adjoint = {root: seed}
-    for node in order:
-        g = adjoint[node] if node in kept else adjoint.pop(node)
-        send_all(node, g, adjoint, value, only)
-        if release:
+    value = _itself if create_graph else data_of
+    is_plain = not (modes.starts(root) or create_graph or sent)
+    adjoint[root] = seed
+    for node, g in reversed(adjoint.items()):
+        rule, parents = node.rule, node.parents
+        if rule is None:
+            continue
+        if (
+            is_plain
+            and len(rule.vjps) == 2
+            and (type(g) is float is type(parents[0].data) is type(parents[1].data))
+        ):
+            # as `send` does, for two numbers: a scalar graph spends its backward pass here
+            (a, b), (to_a, to_b) = parents, rule.vjps
+            if a in adjoint:
+                share = to_a(g, node.data, a.data, b.data) if to_a else g
+                if type(share) is not float:
+                    share = fit(share, a, node)
+                known = adjoint[a]
+                adjoint[a] = share if known is None else known + share
+            if b in adjoint:
+                share = to_b(g, node.data, a.data, b.data) if to_b else g
+                if type(share) is not float:
+                    share = fit(share, b, node)
+                known = adjoint[b]
+                adjoint[b] = share if known is None else known + share
+        else:
+            send(node, g, adjoint, value, sent)
+        is_kept = kept is None or node in kept
+        if not is_kept:
+            adjoint[node] = None
+        if release and (node is root or not is_kept):
             release_node(node, keep_data=node is root)
-    return adjoint
 
 
 def send(
     node: Any,
     g: Any,
-    adjoint: dict[Any, Any],
-    value: Callable[[Any], Any] = data_of,
-    only: Set[Any] | None = None,
-) -> Iterator[tuple[int, Any, Any]]:
+    adjoint: Adjoints,
+    value: Value = data_of,
+    sent: Callable[..., None] | None = None,
+) -> None:
     """Add to the adjoint of each parent its share of the adjoint ``g`` of ``node``.
 
     Args:
         node, g: as said.
-        adjoint: what has reached each node so far; the shares are added here.
+        adjoint: what has reached each node that takes part; the shares are added here.
         value: gives what the rules compute with for a node: its data, the node itself where the
             pass is recorded, or what a recorder has for it.
-        only: as in `accumulate`.
-
-    Yields:
-        After each addition the operand's position, the share, and what had reached the parent
-        before it, None if nothing had.
+        sent: told of each share: the child, the position of the parent among its operands, the
+            child's adjoint, the share, what the parent had before (None for nothing), and has now.
     """
-    for position, share in _shares(node, g, value, only):
-        parent = node.parents[position]
-        known = adjoint.get(parent)
-        adjoint[parent] = share if known is None else added(known, share)
-        yield position, share, known
-        del share, known  # so that their memory is free while others are computed
-
-
-def send_all(node: Any, g: Any, adjoint: dict[Any, Any], *how: Any) -> None:
-    """Run `send` to its end, and hold no share longer than that needs."""
-    deque(send(node, g, adjoint, *how), maxlen=0)
-
-
-def _shares(
-    node: Any, g: Any, value: Callable[[Any], Any], only: Set[Any] | None
-) -> Iterator[tuple[int, Any]]:
-    """Yield the shares of the adjoint ``g`` of ``node``, each with the operand's position."""
     parents = node.parents
-    needed = [p.requires_grad and (only is None or p in only) for p in parents]
+    needed = [parent in adjoint for parent in parents]
     watch = modes.watch()
     if watch:
         watch.unchanged(node)
@@ -158,50 +166,51 @@ def _shares(
             if watch:
                 share = watch.sent(node, share)
                 watch.backward(node, parent, share, g)
-            share = match_parent(share, parent, node)
-            # a view tells the child's array from the parent's own
-            yield position, share.view() if share is g and type(g) is ndarray else share
-        share = None
+            share = fit(share, parent, node)
+            if share is g and type(g) is np.ndarray:
+                share = g.view()  # which tells the child's array from the parent's own
+            known = adjoint[parent]
+            total = adjoint[parent] = share if known is None else added(known, share)
+            if sent:
+                sent(node, position, g, share, known, total)
+        share = known = total = None  # so that their memory is free while others are computed
+
+
+def parents_first(root: Any, ends: Collection[Any] = ()) -> Adjoints:
+    """Sort what ``root`` depends on and requires a gradient, parents before children.
+
+    Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first.
+
+    Args:
+        root: where the search starts.
+        ends: nodes beyond which it does not look.
+
+    Returns:
+        A dictionary with the nodes as keys, and None for each.
+    """
+    order: Adjoints = {}
+    path = []  # from the root to here, each with the parents to come
+    node, to_come = root, reversed(() if root in ends else root.parents)
+    while True:
+        for parent in to_come:
+            if parent.requires_grad and parent not in order:
+                if parent.rule is None or parent in ends:
+                    order[parent] = None
+                else:
+                    path.append((node, to_come))
+                    node, to_come = parent, reversed(parent.parents)
+                    break
+        else:
+            order[node] = None
+            if not path:
+                return order
+            node, to_come = path.pop()
 
 
 def children_first(root: Any) -> list[Any]:
-    """Sort the interior nodes that ``root`` depends on, children before parents.
-
-    Depth first, as `chaingrad.graph.toposort`, but from the last operand to the first.
-    """
-    order: list[Any] = []
-    seen = set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node is None:  # the parents of the node below have all been pushed
-            order.append(stack.pop())
-        elif node.rule is not None and node.requires_grad and node not in seen:
-            seen.add(node)
-            stack += (node, None, *node.parents)
-    order.reverse()
-    return order
+    """List the interior nodes below ``root`` in the order in which a pass leaves them."""
+    return [node for node in reversed(parents_first(root)) if node.rule is not None]
 
 
-def _leading_to(wanted: Set[Any], root: Any, independent: bool) -> tuple[list[Any], set[Any]]:
-    """Sort the nodes that depend on a wanted node, in the order of `children_first`.
-
-    A node that was freed may have depended on one: it is there, for the pass to refuse. Beside the
-    order comes a set of the nodes in it and of those wanted.
-    """
-    leads = set(wanted)
-    order: list[Any] = []
-    seen = set(wanted) if independent else set()
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if node is None:
-            node = stack.pop()
-            if node in wanted or is_released(node) or not leads.isdisjoint(node.parents):
-                leads.add(node)
-                order.append(node)
-        elif node.rule is not None and node.requires_grad and node not in seen:
-            seen.add(node)
-            stack += (node, None, *node.parents)
-    order.reverse()
-    return order, leads
+def _itself(node: Any) -> Any:
+    return node

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from chaingrad import _tree, rules
+from chaingrad._floats import as_data
 from chaingrad.functional import _inner, _leaves, _node, grad
-from chaingrad.node import Node, as_data
+from chaingrad.node import Node
 
 STEP = 1e-6  # times the size of an entry, where that is above 1
 RTOL, ATOL = 1e-5, 1e-7  # a gradient may differ from a central difference by this much

@@ -19,10 +19,11 @@ import numpy as np
 
 from chaingrad import _tree, modes, rules
 from chaingrad._arguments import parameter_list
+from chaingrad._floats import as_data
 from chaingrad._shares import zeros
 from chaingrad._wording import kind
 from chaingrad.backward import adjoints
-from chaingrad.node import Node, as_data
+from chaingrad.node import Node
 from chaingrad.operations import stack
 
 P = ParamSpec("P")

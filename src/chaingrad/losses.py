@@ -188,9 +188,9 @@ class _SavingRule(Rule):
         super().__init__(*args)
         self.saved: list[Any] = []
 
-    def bind(self, options: dict[str, Any], arity: int) -> Rule:
+    def bind(self, options: dict[str, Any]) -> Rule:
         """Fix the options, and let both passes share what is saved."""
-        bound: Any = super().bind(options, arity)
+        bound: Any = super().bind(options)
         bound.compute = partial(bound.compute, saved=bound.saved)
         bound.vjps = tuple(vjp and partial(vjp, saved=bound.saved) for vjp in bound.vjps)
         return bound  # type: ignore[no-any-return]

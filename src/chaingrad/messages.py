@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from chaingrad._wording import kind
-from chaingrad.backward import children_first, send
+from chaingrad.backward import accumulate, parents_first
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,14 @@ def messages(root: Any, seed: Any = None) -> Iterator[Message]:
     """
     if not hasattr(root, "rule"):
         raise TypeError(f"messages expects a node; got {kind(root)}")
-    adjoint = {root: root.seed(seed)}
-    for node in children_first(root):
-        g = adjoint[node]
-        for position, share, known in send(node, g, adjoint):
-            parent, local = node.parents[position], local_gradient(node, position)
-            yield Message(node, parent, position, g, local, share, known, adjoint[parent])
+    told: list[Message] = []
+
+    def sent(child: Any, position: int, above: Any, *numbers: Any) -> None:
+        local = local_gradient(child, position)
+        told.append(Message(child, child.parents[position], position, above, local, *numbers))
+
+    accumulate(root, root.seed(seed), parents_first(root), sent=sent)
+    yield from told
 
 
 def local_gradient(node: Any, position: int) -> float | None:

@@ -150,6 +150,14 @@ def watch() -> "Watch | None":
     return _modes.watch if watches else None
 
 
+def starts(root: Any) -> "Watch | None":
+    """Show the watch on this thread the root of a backward pass, and return the watch."""
+    watched = watch()
+    if watched:
+        watched.starts(root)
+    return watched
+
+
 def refuse_loss(node: Any, how: str) -> None:
     """Refuse to make a plain number of ``node`` where that would lose its graph in a derivative.
 

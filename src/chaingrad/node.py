@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from chaingrad import _copies, _elsewhere, arrays, modes, operations, rules
-from chaingrad._wording import describe, explain_error, kind
+from chaingrad._floats import Data, as_data, floats, numeric, result_data
+from chaingrad._wording import describe, explain_error
 from chaingrad.backward import backward_pass
 from chaingrad.graph import toposort
 from chaingrad.rules import JointRule, Rule, Traced, is_number, is_symbol
 
-Data = float | npt.NDArray[np.floating[Any]]
 Operator = Callable[["Node", Any], "Node"]
 
 ndarray = np.ndarray
@@ -43,17 +42,17 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         # _record, written out: a scalar graph spends its forward pass here
         node = _new_object(Node)
         is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
-        node.data = data if is_plain else _result_data(data, rule, (self, other))
+        node.data = data if is_plain else result_data(data, rule, (self, other))
         node.grad = 0.0
-        node.label = node._adjoint = None
+        node.label = None
         if (self.requires_grad or other.requires_grad) and not _pauses():
-            node._left = self
-            node._right = other
+            node.parents = (self, other)
             node.requires_grad = True
             node.rule = rule
         else:
-            node._left = node._right = node.rule = None
+            node.parents = ()
             node.requires_grad = False
+            node.rule = None
         return node
 
     def reflected(self: "Node", other: Any) -> "Node":
@@ -76,7 +75,7 @@ def _function(rule: Rule, doc: str | None = None) -> Callable[["Node"], "Node"]:
         data = self.data
         is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
         try:
-            data = compute(data if is_plain else _floats(self))
+            data = compute(data if is_plain else floats(self))
         except (ValueError, TypeError) as error:
             raise explain_error(error, rule, (self,)) from None
         return _record(rule, data, (self,))
@@ -127,13 +126,11 @@ class Node(Traced):
     """
 
     __slots__ = (
-        "_adjoint",
         "_is_parameter",
-        "_left",
-        "_right",
         "data",
         "grad",
         "label",
+        "parents",
         "requires_grad",
         "rule",
     )
@@ -141,40 +138,17 @@ class Node(Traced):
     grad: Any
     label: str | None
     requires_grad: bool
-    _left: Any
-    _right: Any
     _is_parameter: bool  # set on parameters alone
 
     def __init__(self, data: Any, label: str | None = None, requires_grad: bool = True) -> None:
         self.data = as_data(data)
         self.grad = 0.0
-        self._left = self._right = None
         self.label = label
+        self.parents: tuple[Node, ...] = ()
         self.requires_grad = requires_grad
         self.rule: Rule | None = None
-        self._adjoint: Any = None
 
     # --- what a node is -------------------------------------------------------------------------
-
-    @property
-    def parents(self) -> tuple["Node", ...]:
-        """The operands, in order; empty for a leaf.
-
-        One or two are held apart, without the tuple: of a scalar graph it would take a third of the
-        memory, and of the collector's time half. More are held as a tuple on the right.
-        """
-        left, right = self._left, self._right
-        if left is None:
-            return right or ()
-        return (left,) if right is None else (left, right)
-
-    @parents.setter
-    def parents(self, operands: Sequence["Node"]) -> None:
-        self._left = self._right = None
-        if len(operands) > 2:
-            self._right = tuple(operands)
-        elif operands:
-            self._left, self._right = operands[0], (operands[1] if len(operands) == 2 else None)
 
     @property
     def op(self) -> str:
@@ -324,17 +298,17 @@ class Node(Traced):
         """
         nodes = tuple([x if isinstance(x, Node) else _constant(x, self.data) for x in inputs])
         if options:
-            rule = rule.bind(options, len(nodes))
+            rule = rule.bind(options)
         if len(rule.vjps) != len(nodes) and not isinstance(rule, JointRule):
             raise TypeError(
                 f"the rule {rule.name} has {len(rule.vjps)} VJPs, one for each input; it was "
                 f"called with {len(nodes)} inputs"
             )
         try:
-            data = rule.compute(*map(_floats, nodes))
+            data = rule.compute(*map(floats, nodes))
         except (ValueError, TypeError, IndexError) as error:
             raise explain_error(error, rule, nodes) from None
-        return _record(rule, _numeric(data, rule), nodes)
+        return _record(rule, numeric(data, rule), nodes)
 
     __add__, __radd__ = _operator(rules.add)
     __sub__, __rsub__ = _operator(rules.sub)
@@ -537,7 +511,7 @@ class Node(Traced):
                 "was it made of constants alone, detached, or computed under no_grad()?"
             )
         if gradient is None:
-            data = _floats(self)
+            data = floats(self)
             if not is_number(data) and data.size != 1:
                 raise ValueError(
                     f"backward: {describe(self)} is not a scalar, so the gradient of what? Reduce "
@@ -573,44 +547,6 @@ _REFLECTED: dict[Any, Operator] = {
 }
 
 
-def as_data(x: Any) -> Data:
-    """Turn ``x`` into what a node holds: a Python float, or an array of floats.
-
-    Raises:
-        TypeError: ``x`` is not numeric, is complex or masked, or is a node.
-    """
-    if type(x) is float:
-        return x
-    if is_symbol(x):
-        return x.floating()  # type: ignore[no-any-return]
-    if isinstance(x, Node):
-        raise TypeError(
-            f"{describe(x)} is a node already; use it as it is, or node.detach() for "
-            "a constant with its value"
-        )
-    if isinstance(x, int | float):
-        return float(x)
-    if isinstance(x, np.ma.MaskedArray):
-        raise TypeError("a node cannot hold a mask; give x.filled(...), and multiply by weights")
-    try:
-        array = np.asarray(x)
-    except ValueError as error:
-        raise TypeError(
-            f"a node holds a number or an array of numbers; got {kind(x)} that is no array: {error}"
-        ) from None
-    if array.dtype.kind in "iub":
-        array = array.astype(np.float64)
-    if array.dtype.kind != "f":
-        hint = "; differentiate real and imaginary parts apart" if array.dtype.kind == "c" else ""
-        raise TypeError(
-            f"a node holds a float or an array of floats; got {kind(x)} of dtype "
-            f"{array.dtype}{hint}"
-        )
-    if not isinstance(x, np.ndarray) and array.ndim == 0 and array.dtype == np.float64:
-        return float(array)
-    return array
-
-
 # --- recording ----------------------------------------------------------------------------------
 
 
@@ -635,7 +571,8 @@ def _leaf(data: Data) -> Node:
     node = _new_object(Node)
     node.data = data
     node.grad = 0.0
-    node.label = node._adjoint = node.rule = node._left = node._right = None
+    node.label = node.rule = None
+    node.parents = ()
     node.requires_grad = False
     return node
 
@@ -647,62 +584,23 @@ def _record(rule: Rule, data: Any, parents: tuple[Node, ...]) -> Node:
         watch.forward(rule, data, parents)
     node = _new_object(Node)
     is_plain = type(data) is float or (type(data) is ndarray and data.dtype.kind == "f")
-    node.data = data if is_plain else _result_data(data, rule, parents)
+    node.data = data if is_plain else result_data(data, rule, parents)
     node.grad = 0.0
-    node.label = node._adjoint = None
+    node.label = None
     for parent in parents:
         if parent.requires_grad:
             if _pauses():
                 break
-            if len(parents) == 1:
-                node._left, node._right = parent, None
-            else:
-                node.parents = parents
+            node.parents = parents
             node.requires_grad = True
             node.rule = rule
             if watch:
                 watch.recorded(node)
             return node
-    node._left = node._right = node.rule = None
+    node.parents = ()
     node.requires_grad = False
+    node.rule = None
     return node
-
-
-def _numeric(data: Any, rule: Rule) -> Any:
-    """Return the result of a rule, which may be a user's, as a float or an array of floats."""
-    if type(data) is float or (type(data) is ndarray and data.dtype.kind == "f"):
-        return data
-    try:
-        return data if isinstance(data, np.floating) else as_data(data)
-    except TypeError:
-        raise TypeError(
-            f"the rule {rule.name} must compute a float or an array of floats; it gave {kind(data)}"
-        ) from None
-
-
-def _floats(node: Node) -> Any:
-    """Return the data of ``node``; if a user assigned integers, convert them to floats."""
-    data = node.data
-    if type(data) is ndarray and data.dtype.kind == "f":
-        return data
-    if isinstance(data, Node):
-        raise TypeError("its data are a node")
-    if isinstance(data, ndarray | int):
-        data = node.data = as_data(data)
-    return data
-
-
-def _result_data(data: Any, rule: Rule, parents: Sequence[Node]) -> Data:
-    """Return the result of a rule as a float or an array of floats, never a NumPy scalar."""
-    if isinstance(data, float):
-        return float(data)
-    if isinstance(data, np.floating):
-        return np.asarray(data)
-    if is_symbol(data):
-        return data.floating().settled()  # type: ignore[no-any-return]
-    if isinstance(data, Node):
-        raise explain_error(TypeError("it gave a node"), rule, parents)
-    return as_data(rule.compute(*map(_floats, parents)))
 
 
 Traced._constant = staticmethod(lambda x: _leaf(as_data(x)))

@@ -102,16 +102,17 @@ class Rule:
                 return x.apply(self, inputs, options)
         return self.compute(*inputs, **options)
 
-    def bind(self, options: dict[str, Any], arity: int) -> "Rule":
-        """Fix the options, such as the axis of a sum, for ``arity`` inputs."""
+    def bind(self, options: dict[str, Any]) -> "Rule":
+        """Fix the options, such as the axis of a sum."""
         if not options:
             return self
-        vjps = [vjp and partial(vjp, **options) for vjp in self.vjps]
-        bound = type(self)(
-            self.name, partial(self.compute, **options), vjps, self.facts, self.price
-        )
+        compute = partial(self.compute, **options)
+        bound = type(self)(self.name, compute, self._bound_vjps(options), self.facts, self.price)
         bound.options = options
         return bound
+
+    def _bound_vjps(self, options: dict[str, Any]) -> Any:
+        return [vjp and partial(vjp, **options) for vjp in self.vjps]
 
     def pull(
         self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]
@@ -130,11 +131,11 @@ class Rule:
                 f"the rule {self.name} cannot be pickled: the table RULES does not have it, or has "
                 "another rule of that name; enter it with chaingrad.rules.rule"
             )
-        return _restore, (self.name, self.options, len(self.vjps))
+        return _restore, (self.name, self.options)
 
 
-def _restore(name: str, options: dict[str, Any], arity: int) -> Rule:
-    return RULES[name].bind(options, arity)
+def _restore(name: str, options: dict[str, Any]) -> Rule:
+    return RULES[name].bind(options)
 
 
 class JointRule(Rule):
@@ -153,12 +154,8 @@ class JointRule(Rule):
         super().__init__(name, compute, (), facts, price)
         self.pull_all = pull_all
 
-    def bind(self, options: dict[str, Any], arity: int) -> "Rule":
-        """Fix the options."""
-        compute, pull_all = partial(self.compute, **options), partial(self.pull_all, **options)
-        bound = type(self)(self.name, compute, pull_all, self.facts, self.price)
-        bound.options = options
-        return bound
+    def _bound_vjps(self, options: dict[str, Any]) -> Any:
+        return partial(self.pull_all, **options)
 
     def pull(
         self, g: Value, out: Value, inputs: Sequence[Value], needed: Sequence[bool]

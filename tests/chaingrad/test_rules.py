@@ -578,7 +578,7 @@ def operands(name):
         inputs[0] = inputs[0] @ np.swapaxes(inputs[0], 1, 2)
     if name == "pow":
         inputs[0][0, 0] = 0.0  # where the exponent's sign decides
-    bound = RULES[name].bind(options, len(inputs))
+    bound = RULES[name].bind(options)
     return bound, inputs, bound.compute(*inputs)
 
 

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chaingrad.node import Data, Node, as_data
+from chaingrad._floats import Data, as_data
+from chaingrad.node import Node
 
 Rng = np.random.Generator | int | None
 

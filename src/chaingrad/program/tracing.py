@@ -73,7 +73,7 @@ class Met:
             rule = node.rule
             if rule and any(map(is_symbol, rule.options.values())):
                 options = {key: example(option) for key, option in rule.options.items()}
-                node.rule = RULES[rule.name].bind(options, len(node.parents))
+                node.rule = RULES[rule.name].bind(options)
 
     def check_grads(self) -> None:
         """Restore the gradients of nodes from outside, and raise if the function changed one."""

@@ -92,7 +92,7 @@ def _rule(node: Node) -> Rule:
     rule: Any = node.rule
     if not hasattr(rule, "saved"):
         return rule  # type: ignore[no-any-return]
-    return RULES[rule.name].bind(rule.options, len(node.parents))
+    return RULES[rule.name].bind(rule.options)
 
 
 def _name(node: Node, i: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.backward import send_all
+from chaingrad.backward import parents_first, send
 from chaingrad.program.identities import simpler
 from chaingrad.program.tape import Recorded, Tape, reached
 from chaingrad.program.tracing import tracing
@@ -96,7 +96,7 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> PageProg
     """
     tape = Tape(simpler)
     value = record_values(tape, nodes, inputs, caller)
-    return _RecordedGraph(tape, value, _adjoints(nodes, value, caller), caller).program(
+    return _RecordedGraph(tape, value, _adjoints(nodes[-1], value, caller), caller).program(
         nodes, inputs
     )
 
@@ -154,7 +154,7 @@ def follow(run: Callable[[], Any], caller: str) -> tuple[Any, Callable[..., Page
         root = run()
         order = root.sorted_graph()
         value = {node: met.data_of(node) for node in order}
-        written = _RecordedGraph(tape, value, _adjoints(order[::-1], value, caller), caller)
+        written = _RecordedGraph(tape, value, _adjoints(root, value, caller), caller)
     met.settle()
     return root, written.program
 
@@ -202,13 +202,14 @@ class _RecordedGraph:
             return [entries.size(x)], list(entries.entries(x).flat)
 
 
-def _adjoints(nodes: Sequence[Any], value: Mapping[Any, Any], caller: str) -> dict[Any, Any]:
-    """Compute the gradient of the last node with respect to each node that has one."""
-    adjoint: dict[Any, Any] = {nodes[-1]: 1.0}
-    for node in reversed(nodes):
-        if node.parents and node in adjoint:
+def _adjoints(root: Any, value: Mapping[Any, Any], caller: str) -> dict[Any, Any]:
+    """Compute the gradient of ``root`` with respect to each node that has one."""
+    adjoint = parents_first(root)
+    adjoint[root] = 1.0
+    for node, g in reversed(adjoint.items()):
+        if node.rule:
             with _naming(caller, node):
-                send_all(node, adjoint[node], adjoint, value.__getitem__)
+                send(node, g, adjoint, value.__getitem__)
     return adjoint
 
 

@@ -103,8 +103,7 @@ def test_one_message_for_each_edge_that_carries_a_gradient(make):
 
 def state(root):
     return [
-        (node.grad, node.data, node.rule, node._adjoint, node._left, node._right, node.label)
-        for node in root.sorted_graph()
+        (node.grad, node.data, node.rule, *node.parents, node.label) for node in root.sorted_graph()
     ]
 
 
