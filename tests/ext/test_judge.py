@@ -232,7 +232,7 @@ def test_what_carried_modules_import_is_asked_too() -> None:
     assert why(*sources) == [
         "needs processes", "", "builds on a cell that needs processes",
     ]  # fmt: skip
-    assert {"torch", "threading"} <= not_carried("chainview.frameworks._torch")
+    assert {"torch", "threading"} <= not_carried("chainview.frameworks.record_torch")
     assert not_carried("numpy.linalg") == {"numpy"}
 
 
