@@ -120,6 +120,8 @@ class _Point:
         self._rounding = 16 * float(np.finfo(inputs[0].dtype).eps * size)
         self._noise = 0.0  # that rounding makes of a slope by the operand in hand
         self._here = self._total(inputs)
+        if abs(self._total(inputs) - self._here) > self._rounding:
+            raise ValueError("it gives another result when it's run again")
 
     def _total(self, inputs: Arrays) -> float:
         pairs = zip(self._weights, self._rule.call(inputs, None)[0], strict=True)

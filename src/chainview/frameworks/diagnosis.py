@@ -156,14 +156,16 @@ def diagnose(
     for symptom in symptoms:
         for value in symptom.values:
             marks[value][symptom.kind] = None
-    unclear = {value.name: found.seen for value, found in checks.items() if found.kind == "unclear"}
+    unseen = RuleCheck("unclear", "a number isn't finite")
+    left_out = {value: checks.get(value, unseen) for value in watched.rules}
+    left_out = {value: found for value, found in left_out.items() if found.kind == "unclear"}
     return Diagnosis(
         replace(watched, marks={value: tuple(kinds) for value, kinds in marks.items()}),
         symptoms,
         [remark for remark in found if remark.is_remark],
         _table(watched),
-        len(checks) - len(unclear),
-        unclear,
+        len(watched.rules) - len(left_out),
+        {value.name: found.seen for value, found in left_out.items()},
     )
 
 

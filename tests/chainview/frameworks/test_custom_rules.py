@@ -107,7 +107,7 @@ def test_what_differences_cannot_tell_is_left_out_with_the_reason() -> None:
     found = examined(lambda x: x * np.random.rand(), lambda x, g: g)  # noqa: NPY002
     assert found.is_sound
     assert found.compared == 0
-    assert "disagree" in found.unexamined["Custom"]
+    assert "another result" in found.unexamined["Custom"]
     assert "Not compared with differences: Custom" in str(found)
 
 
@@ -169,6 +169,13 @@ def test_what_was_not_kept_is_not_compared() -> None:
     f, w = function(torch.tanh, lambda x, g: g), torch.randn(40, requires_grad=True)
     found = diagnose(watch_torch(lambda: f(w).sum(), most=10))
     assert "most=" in found.unexamined["Custom"]
+
+
+def test_where_a_number_is_not_finite_rules_are_left_out_and_that_is_said() -> None:
+    f, w = function(torch.tanh, lambda x, g: g), torch.zeros(2, requires_grad=True)
+    found = diagnose(watch_torch(lambda: f(w.sqrt()).sum()))
+    assert [symptom.kind for symptom in found.symptoms] == ["not finite"]
+    assert (found.compared, found.unexamined) == (0, {"Custom": "a number isn't finite"})
 
 
 @pytest.mark.parametrize("by", ["data", "no_grad"])

@@ -153,19 +153,6 @@ def test_one_small_factor_that_learns_is_a_design(
     assert [kind for kind in kinds(found) if kind != "zero"] == said
 
 
-def test_one_small_factor_that_learns_is_a_design_in_jax() -> None:
-    weights = jnp.asarray(batch(3, 3).numpy())
-
-    def loss(parameters, x):
-        first, factor, last = parameters
-        return ((1 + jnp.tanh(x @ first) * factor) @ last).sum()
-
-    for small in (1e-9, 1.0):
-        parameters = weights, jnp.full((3,), small), weights
-        found = diagnose(watch_jax(loss, parameters, jnp.ones((4, 3)), argnums=0))
-        assert "vanishing" not in kinds(found)
-
-
 def test_a_gradient_that_vanishes_through_time() -> None:
     cell, out = nn.RNNCell(3, 8), nn.Linear(8, 1)
     nn.init.orthogonal_(cell.weight_hh).data.mul_(0.5)

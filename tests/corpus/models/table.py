@@ -126,8 +126,6 @@ def shows(row: Row) -> bool:
     own = {n: g for n, g in grads.items() if any(n.startswith(word) for word in row.where)}
     if row.kind == "no gradient":
         return bool(own) and all(g is None or not g.any() for g in own.values())
-    if row.kind == "not a parameter":
-        return bool(own) and not {*own} & {name for name, _ in run.model.named_parameters()}
     sizes = {n: np.abs(g).max() for n, g in grads.items() if g is not None}
     if row.kind == "not finite":
         return not np.isfinite(list(sizes.values())).all()
