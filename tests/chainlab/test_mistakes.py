@@ -26,13 +26,13 @@ def made_by_drills():
         for kind, task in KINDS.items()
         for level in LEVELS
         for seed in range(1, 41)
-        for found in [problem(kind, level, seed).entry]
+        for entry in [problem(kind, level, seed).entry]
         for name in [
-            *(made[0] for box in found.get("boxes", []) for made in box["mistakes"]),
-            *(made[0] for line in found.get("lines", []) for made in line["mistakes"]),
-            *(made[0] for made in found.get("wrong", [])),
-            *([found["name"]] if "name" in found else []),
-            *(edge["alike"] or "right" for edge in found.get("edges", [])),
+            *(made[0] for box in entry.get("boxes", []) for made in box["mistakes"]),
+            *(made[0] for line in entry.get("lines", []) for made in line["mistakes"]),
+            *(made[0] for made in entry.get("wrong", [])),
+            *([entry["name"]] if "name" in entry else []),
+            *(edge["alike"] or "right" for edge in entry.get("edges", [])),
             *(
                 slip.name
                 for slips in typed_slips(kind, level, (seed - 1) % len(task.forms(level)))

@@ -135,37 +135,21 @@ def right_numbers(page: Page, drawn: Problem) -> None:
     put(page, list(map(exact, drawn.right)))
 
 
-def wrong_orders(page: Page, drawn: Problem) -> list[str]:
-    made = []
-    for name, order in drawn.entry["wrong"]:
-        choose(page, order)
+def wrong_choices(page: Page, drawn: Problem) -> list[str]:
+    for _, nodes in drawn.entry["wrong"]:
+        choose(page, nodes)
         assert check(page).startswith("✗")
-        choose(page, order)  # a second click takes it back
-        made.append(name)
-    return made
+        choose(page, nodes)  # a second click takes it back
+    return [name for name, _ in drawn.entry["wrong"]]
 
 
-def wrong_values(page: Page, drawn: Problem) -> list[str]:
-    made = []
-    for name, kept in drawn.entry["wrong"]:
-        choose(page, kept)
-        assert check(page).startswith("✗")
-        choose(page, kept)
-        made.append(name)
-    return made
+def right_choice(page: Page, drawn: Problem) -> None:
+    choose(page, drawn.entry.get("order") or drawn.entry["right"])
 
 
-def right_values(page: Page, drawn: Problem) -> None:
-    choose(page, drawn.entry["right"])
-
-
-def choose(page: Page, order: list[str]) -> None:
-    for node in order:
+def choose(page: Page, nodes: list[str]) -> None:
+    for node in nodes:
         press(page, f".cg-canvas [data-node={node}]")
-
-
-def right_order(page: Page, drawn: Problem) -> None:
-    choose(page, drawn.entry["order"])
 
 
 def wrong_messages(page: Page, drawn: Problem) -> list[str]:
@@ -239,10 +223,10 @@ def right_lines(page: Page, drawn: Problem) -> None:
 
 WAYS = {
     "typed": (wrong_lines, right_lines),
-    "keep": (wrong_values, right_values),
+    "keep": (wrong_choices, right_choice),
     "tiles": (wrong_tiles, right_tiles),
     "boxes": (wrong_numbers, right_numbers),
-    "order": (wrong_orders, right_order),
+    "order": (wrong_choices, right_choice),
     "messages": (wrong_messages, right_message),
 }
 
@@ -287,17 +271,11 @@ def test_a_wrong_answer_gives_a_place_a_kind_and_a_number_one_by_one(page: Page,
         assert f"is {right}." in answered
 
 
-def one_wrong_number(page: Page, drawn: Problem) -> None:
-    put(page, [repr(drawn.entry["boxes"][0]["mistakes"][0][1])])
-
-
-def one_wrong_message(page: Page, drawn: Problem) -> None:
-    press(page, f".cg-canvas button >> nth={int(drawn.entry['fault'] == 0)}")
-
-
 ONE_WRONG: dict[str, Callable[[Page, Problem], None]] = {
-    "boxes": one_wrong_number,
-    "messages": one_wrong_message,
+    "boxes": lambda page, drawn: put(page, [repr(drawn.entry["boxes"][0]["mistakes"][0][1])]),
+    "messages": lambda page, drawn: press(
+        page, f".cg-canvas button >> nth={int(drawn.entry['fault'] == 0)}"
+    ),
     "order": lambda page, drawn: choose(page, drawn.entry["wrong"][0][1]),
     "keep": lambda page, drawn: choose(page, drawn.entry["wrong"][0][1]),
     "tiles": lambda page, drawn: lay(page, [drawn.entry["lines"][0]["mistakes"][0][1]]),

@@ -31,9 +31,9 @@ def test_costs_are_those_of_the_ledger(level):
             name, text = line.split(" = ")
             known[name] = eval(text, {"np": np}, known)
         account = Ledger(known[name].sum())
-        found = Counter()
+        sums = Counter()
         for box, right in zip(drawn.entry["boxes"], drawn.right, strict=True):
-            found[box["slot"]] += right
+            sums[box["slot"]] += right
             [row] = [row for row in account.rows if row.node is known.get(box["name"])] or [None]
             if box["slot"] == "forward":
                 assert right == row.flops
@@ -41,18 +41,7 @@ def test_costs_are_those_of_the_ledger(level):
                 assert bool(right) == row.node.requires_grad
             elif box["slot"] == "bytes":
                 assert right == row.bytes * row.needed
-        forward, backward = (
-            flops["matmul"] for flops in (account.forward_flops, account.backward_flops)
-        )
-        assert (
-            found
-            == [
-                {"forward": forward, "backward": backward},
-                {
-                    "forward": forward,
-                    "backward": backward,
-                    "ratio": pytest.approx(backward / forward),
-                },
-                {"bytes": account.needed_bytes},
-            ][level - 1]
-        )
+        passes = {"forward": account.forward_flops["matmul"],
+                  "backward": account.backward_flops["matmul"]}  # fmt: skip
+        ratio = {"ratio": pytest.approx(passes["backward"] / passes["forward"])}
+        assert sums == [passes, passes | ratio, {"bytes": account.needed_bytes}][level - 1]
