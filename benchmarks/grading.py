@@ -15,13 +15,13 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from coursework.assignments import Assignment, load
-from coursework.batch import grade_all
+from coursework.collect.roster import Roster
+from coursework.collect.submissions import collect
+from coursework.exercise.assignments import Assignment, load
+from coursework.mark.batch import grade_all
 from coursework.release import student_notebook
-from coursework.results import results
-from coursework.roster import Roster
-from coursework.submissions import collect
-from coursework.summary import write_reports
+from coursework.report.results import results
+from coursework.report.summary import write_reports
 
 SPOILERS = (
     lambda answer: answer.replace("return ", "return -", 1),

@@ -15,7 +15,10 @@ from tests.support import ROOT, each
 
 FLOORS = ("chaingrad", "chainview", "chainlab", "coursework", "_ext", "tools", "benchmarks")
 ROOTS = {"_ext": ROOT, "tools": ROOT, "benchmarks": ROOT}  # the others lie in src
-INSIDE = ("read", "draw", "piece", "player", "figures", "frameworks")
+INSIDE = {
+    "chainview": ("read", "draw", "piece", "player", "figures", "frameworks"),
+    "coursework": ("sandbox", "exercise", "collect", "mark", "report"),
+}
 
 
 def name_of(path: Path, root: Path) -> str:
@@ -81,10 +84,11 @@ def test_no_imports_run_in_a_circle() -> None:
         pytest.fail(f"these import one another: {' <- '.join(error.args[1])}")
 
 
-def test_the_folders_of_chainview_lie_one_above_the_other() -> None:
+@pytest.mark.parametrize("package", INSIDE)
+def test_the_folders_of_a_package_lie_one_above_the_other(package: str) -> None:
     def place(name: str) -> int:
-        part = name.split(".")[1] if name.startswith("chainview.") else ""
-        return INSIDE.index(part) if part in INSIDE else -1
+        floor, part = (*name.split("."), "")[:2]
+        return INSIDE[package].index(part) if floor == package and part in INSIDE[package] else -1
 
     up = [f"{a} -> {b}" for a, found in arrows().items() for b in found if -1 < place(a) < place(b)]
     assert up == []

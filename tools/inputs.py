@@ -10,7 +10,8 @@ from pathlib import Path
 from coursework.sources import PACKAGES, is_source, sources
 
 READING = (
-    "assignments", "engine", "imports", "pages", "problems", "release", "sources", "stubs",
+    "exercise/assignments", "exercise/imports", "exercise/pages", "exercise/problems",
+    "exercise/stubs", "installation", "release", "sources",
 )  # fmt: skip
 EXERCISES = tuple(f"src/coursework/{name}.py" for name in READING)
 RECORDED = ("benchmarks/results.json", "benchmarks/compiled.json")  # no build makes these

@@ -10,8 +10,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx_exercise.nodes import is_exercise_node
 
-from coursework.pages import parse
-from coursework.problems import Problem
+from coursework.exercise.pages import parse
+from coursework.exercise.problems import Problem
 from coursework.release import page_exercise
 
 NOTEBOOKS_ARE_WRITTEN = 900  # the stubs come later, because notebooks don't hold them

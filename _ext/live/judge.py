@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chainview.read.words import joined
-from coursework.imports import imported
+from coursework.exercise.imports import imported
 from live.carried import CARRIED, needed
 from live.pyodide import PYODIDE
 

@@ -15,7 +15,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
 from common.files import serve
-from coursework.engine import is_hosted
+from coursework.installation import is_hosted
 
 PARTS = Path(__file__).parent
 OF_OTHERS = ("chapters/reference/progress", "chapters/reference/status")

@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 
 from common.cells import code_cells
 from common.files import on_page
-from coursework.engine import is_hosted, repository
+from coursework.installation import is_hosted, repository
 from notebooks.first_cell import NotebookJson, publish, write
 from notebooks.markdown import CodeCell, Markdown
 

@@ -20,8 +20,8 @@ from typing import Any
 from IPython.core.inputtransformer2 import TransformerManager
 from packaging.requirements import Requirement
 
-from coursework.engine import configuration, engine_source, python_check
-from coursework.imports import imported
+from coursework.exercise.imports import imported
+from coursework.installation import configuration, engine_source, python_check
 from coursework.sources import PACKAGES
 from notebooks import wheel
 

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
 import chaingrad
-from coursework.engine import git
+from coursework.installation import git
 from coursework.sources import PACKAGES, copy, sources
 
 SOURCES = (*(f"src/{name}" for name in PACKAGES), "pyproject.toml", "README.md", "LICENSE")

@@ -14,14 +14,15 @@ from pathlib import Path
 from tqdm import tqdm
 
 from chainlab.drills.kinds.kind import LEVELS
-from coursework import grade, release, sheet, trials
-from coursework.assignments import Assignment, Paper, load, load_papers
-from coursework.engine import engine_source, reaches_students
-from coursework.files import create_atomically
-from coursework.pages import read_problems
-from coursework.problems import Problem, verify
-from coursework.roster import Roster
-from coursework.trusted import ProblemError
+from coursework import grade, release, sheet
+from coursework.collect.roster import Roster
+from coursework.exercise import trials
+from coursework.exercise.assignments import Assignment, Paper, load, load_papers
+from coursework.exercise.pages import read_problems
+from coursework.exercise.problems import Problem, verify
+from coursework.exercise.trusted import ProblemError
+from coursework.installation import engine_source, reaches_students
+from coursework.safe_files import create_atomically
 
 PRIVATE = "COURSEWORK_PRIVATE"
 SECRET = ".coursework-secret"

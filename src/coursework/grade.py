@@ -4,7 +4,7 @@ OUTPUT holds `ledger.sqlite` (a row for each student, attempt and part), `grades
 each student and assignment, a column for each exercise), the tables that nbgrader, Moodle and
 Canvas take, `summary.html` for the teacher, `judge/` with the sentences that a person judges,
 `feedback/STUDENT.html` for each student, also as zips, and `marks/`, from which a later run takes
-what it need not grade again. The teacher's own tables lie there, too: see `coursework.by_hand`.
+what it need not grade again. The teacher's own tables lie there, too: see `mark/by_hand.py`.
 """
 
 import argparse
@@ -15,15 +15,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from coursework import by_hand, sheet
-from coursework.assignments import Assignment, Paper
-from coursework.batch import Graded, grade_all
-from coursework.results import ResultRow, results
-from coursework.roster import Roster
+from coursework import sheet
+from coursework.collect.roster import Roster
+from coursework.collect.submissions import Collection, Stray, Submission, collect
+from coursework.exercise.assignments import Assignment, Paper
+from coursework.mark import by_hand
+from coursework.mark.batch import Graded, grade_all
+from coursework.report.results import ResultRow, results
+from coursework.report.summary import write_reports
 from coursework.sandbox.host import Limits
 from coursework.sandbox.jail import IsolationError
-from coursework.submissions import Collection, Stray, Submission, collect
-from coursework.summary import write_reports
 
 MIB = 2**20
 STRAYS = 100  # lines on the terminal

@@ -21,15 +21,15 @@ from typing import Any
 import numpy as np
 
 from chaingrad import checks
-from coursework import lines
-from coursework.assignments import Assignment
-from coursework.engine import engine_source, python_check, reaches_students
-from coursework.imports import imported
-from coursework.problems import Part, Problem
-from coursework.roster import Student
+from coursework.collect.roster import Student
+from coursework.exercise import arithmetic
+from coursework.exercise.assignments import Assignment
+from coursework.exercise.imports import imported
+from coursework.exercise.problems import Part, Problem
+from coursework.exercise.stubs import function_bodies
+from coursework.exercise.trusted import ProblemError
+from coursework.installation import engine_source, python_check, reaches_students
 from coursework.sources import PACKAGES
-from coursework.stubs import function_bodies
-from coursework.trusted import ProblemError
 
 CellJson = dict[str, Any]
 NotebookJson = dict[str, Any]
@@ -304,7 +304,7 @@ def _setup(assignment: Assignment, book: Path) -> Iterator[CellJson]:
         yield _code("setup-install", text)
     yield _copied("setup-checks", "The checks of this notebook", checks)
     if any(problem.lines for problem in assignment.problems):
-        yield _copied("setup-lines", "What a function of lines may hold", lines)
+        yield _copied("setup-lines", "What a function of lines may hold", arithmetic)
 
 
 def _copied(name: str, title: str, module: ModuleType) -> CellJson:

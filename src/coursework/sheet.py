@@ -25,12 +25,12 @@ from chainlab.drills.draw.small_numbers import exact
 from chainlab.drills.kinds.keep import QUOTIENT
 from chainlab.drills.kinds.kind import LEVELS
 from chainlab.drills.page.bank import pictures
-from coursework.drawing import student_seed
-from coursework.files import write_atomically
+from coursework.collect.roster import Student
+from coursework.exercise.drawing import student_seed
+from coursework.exercise.tokens import Token
+from coursework.exercise.trusted import ProblemError, run
 from coursework.html import render
-from coursework.roster import Student
-from coursework.tokens import Token
-from coursework.trusted import ProblemError, run
+from coursework.safe_files import write_atomically
 
 TRIES = 10  # for each problem, before a level is said to have no more
 LEVEL = 2

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from coursework.assignments import Assignment
-from coursework.pages import parse
+from coursework.exercise.assignments import Assignment
+from coursework.exercise.pages import parse
 
 PAGE = '''
 ```{exercise-start} ★ The backward pass of relu
@@ -538,7 +538,7 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "reads the secret": nb(breach(f"open({secret!r}).read()"), 0),
         "reads another's": nb(breach(f"open({str(outside / 'in/perfect/a1.ipynb')!r}).read()"), 0),
         "reads marks": nb(breach(f"import os\nos.listdir({str(outside / 'out')!r})"), 0),
-        "reads the course": nb(breach("import coursework.trusted"), 0),
+        "reads the course": nb(breach("import coursework.exercise.trusted"), 0),
         "reads memory": nb(breach("open('/proc/self/mem', 'rb')"), 0),
         "reads processes": nb(breach("import os\nos.listdir('/proc/1')"), 0),
         "reads the environment": nb(breach("import os\nos.environ['COURSEWORK_TEST']"), 0),

@@ -9,9 +9,9 @@ from typing import Any
 
 from coursework import release
 from coursework.__main__ import main
-from coursework.assignments import Assignment
-from coursework.problems import Problem
-from coursework.roster import Student
+from coursework.collect.roster import Student
+from coursework.exercise.assignments import Assignment
+from coursework.exercise.problems import Problem
 from tests.chainlab.doctor import patients
 from tests.coursework.course import yours
 from tests.coursework.written import written

@@ -3,10 +3,10 @@
 import tomllib
 from functools import cache
 
-from coursework.assignments import Assignment, load
-from coursework.pages import read_problems
-from coursework.problems import Problem
-from coursework.trials import Trial, read_trials
+from coursework.exercise.assignments import Assignment, load
+from coursework.exercise.pages import read_problems
+from coursework.exercise.problems import Problem
+from coursework.exercise.trials import Trial, read_trials
 from tests.support import ROOT
 
 ANSWERS = ROOT / "tests" / "coursework" / "answers"

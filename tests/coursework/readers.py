@@ -6,7 +6,9 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from coursework import alike, batch, submissions
+from coursework.collect import submissions
+from coursework.mark import batch
+from coursework.report import alike
 from coursework.sandbox.host import Limits, Sandbox
 
 LOOP, HOG, FAULT, CRASH = "# it loops", "# it is large", "# it fails", "# it crashes"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from chaingrad import checks
-from coursework.assess import _compare
-from coursework.problems import Part
+from coursework.exercise.problems import Part
+from coursework.mark.assess import _compare
 from coursework.release import visible_check
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from benchmarks import grading
-from coursework.batch import grade_all
+from coursework.collect.submissions import collect
+from coursework.mark.batch import grade_all
 from coursework.release import VISIBLE_SEEDS, student_notebook
 from coursework.sandbox import wire
-from coursework.submissions import collect
 from tests.coursework.classes import complete_answer
 from tests.coursework.course import EXERCISES, assignments, exercises
 from tests.support import ROOT

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from coursework import by_hand, quotes, smuggling
-from coursework.assignments import Paper
-from coursework.formats import markdown_code
-from coursework.notebooks import CELL_CHARACTERS, Cell
-from coursework.roster import table_rows
+from coursework.collect.formats import markdown_code
+from coursework.collect.notebooks import CELL_CHARACTERS, Cell
+from coursework.collect.roster import table_rows
+from coursework.exercise.assignments import Paper
+from coursework.exercise.trusted import ProblemError
+from coursework.mark import by_hand, quotes, smuggling
 from coursework.sandbox import worker
-from coursework.trusted import ProblemError
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from coursework.__main__ import main
-from coursework.drawing import student_seed
-from coursework.pages import parse
-from coursework.problems import Problem
-from coursework.roster import Student
-from coursework.tokens import find_tokens
-from coursework.trusted import ProblemError
+from coursework.collect.roster import Student
+from coursework.exercise.drawing import student_seed
+from coursework.exercise.pages import parse
+from coursework.exercise.problems import Problem
+from coursework.exercise.tokens import find_tokens
+from coursework.exercise.trusted import ProblemError
 from tests.coursework.classes import (
     SECRET,
     Class,
@@ -26,7 +26,7 @@ from tests.coursework.classes import (
     slipped,
 )
 from tests.coursework.course import exercises, yours
-from tests.coursework.test_problems import PAGE as COMMON
+from tests.coursework.exercise.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
 CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chainlab/drills/draw

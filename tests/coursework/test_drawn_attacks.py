@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coursework.tokens import find_tokens
+from coursework.exercise.tokens import find_tokens
 from tests.coursework.classes import (
     Class,
     Notebook,

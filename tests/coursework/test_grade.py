@@ -19,10 +19,12 @@ import pytest
 from bs4 import BeautifulSoup
 
 import coursework
-from coursework import assess, batch, grade, marks, submissions
+from coursework import grade
 from coursework.__main__ import _secret
-from coursework.assignments import Assignment
-from coursework.pages import parse
+from coursework.collect import submissions
+from coursework.exercise.assignments import Assignment
+from coursework.exercise.pages import parse
+from coursework.mark import assess, batch, marks
 from coursework.sandbox import jail
 from tests.coursework.attacks import (
     ASSIGNMENT,

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from coursework.batch import grade_all
-from coursework.marks import Mark
-from coursework.notebooks import UnreadableError, read_work
+from coursework.collect.notebooks import UnreadableError, read_work
+from coursework.collect.submissions import collect
+from coursework.mark.batch import grade_all
+from coursework.mark.marks import Mark
 from coursework.sandbox import jail
 from coursework.sandbox.host import Limits, Raised, Sandbox, Session
 from coursework.sources import PACKAGES
-from coursework.submissions import collect
 from tests.chainlab.doctor import patients
 from tests.coursework.course import assignments
 from tests.support import ROOT

@@ -19,11 +19,11 @@ from nbclient.exceptions import CellExecutionError
 
 from coursework import release
 from coursework.__main__ import main
-from coursework.assignments import Assignment, load
-from coursework.imports import imported
-from coursework.pages import read_problems
+from coursework.exercise.assignments import Assignment, load
+from coursework.exercise.imports import imported
+from coursework.exercise.pages import read_problems
+from coursework.exercise.stubs import function_bodies
 from coursework.sources import PACKAGES
-from coursework.stubs import function_bodies
 from tests.coursework.classes import complete_answer
 from tests.coursework.course import COMMON, NAMES, assignments
 from tests.support import ROOT, git

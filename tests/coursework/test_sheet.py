@@ -16,9 +16,9 @@ from chainlab.drills.draw.forms import Form
 from chainlab.drills.draw.small_numbers import exact
 from coursework import sheet
 from coursework.__main__ import main
-from coursework.drawing import student_seed
-from coursework.roster import Student
-from coursework.trusted import ProblemError
+from coursework.collect.roster import Student
+from coursework.exercise.drawing import student_seed
+from coursework.exercise.trusted import ProblemError
 from tests.coursework.classes import SECRET, roster
 from tests.support import sampled
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from coursework.pages import read_problems
+from coursework.exercise.pages import read_problems
 from coursework.sources import copy, is_source, sources
 from tests.support import ROOT, litter
 

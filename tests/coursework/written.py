@@ -7,8 +7,8 @@ import numpy as np
 from chaingrad import program
 from chainlab.drills import backward_source
 from chainlab.drills.draw.random_graph import RandomGraph
-from coursework.problems import Problem
-from coursework.trusted import run
+from coursework.exercise.problems import Problem
+from coursework.exercise.trusted import run
 
 
 def written(problem: Problem) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from answers.checker import check
-from coursework.pages import parse
+from coursework.exercise.pages import parse
 from coursework.release import page_exercise
 from tests.coursework.course import EXERCISES, exercises, trials
-from tests.coursework.test_problems import PAGE
+from tests.coursework.exercise.test_problems import PAGE
 from tests.support import each
 
 TWICE = page_exercise(parse(PAGE)["ex-page-twice"])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coursework import release
-from coursework.engine import python_check
+from coursework.installation import python_check
 from notebooks import first_cell, wheel
 from tests.site.colab import carry
 from tests.support import ROOT

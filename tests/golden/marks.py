@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from coursework.assignments import load
-from coursework.batch import Graded, grade_all
+from coursework.collect.submissions import collect
+from coursework.exercise.assignments import load
+from coursework.exercise.trials import read_trials
+from coursework.mark.batch import Graded, grade_all
 from coursework.release import student_notebook
-from coursework.submissions import collect
-from coursework.trials import read_trials
 from tests.coursework.classes import SECRET, answered, complete_answer, hand_in
-from tests.coursework.test_attacks import Batch
+from tests.coursework.mark.test_attacks import Batch
 from tests.golden.record import Entry
 from tests.support import ROOT
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from coursework.release import page_exercise
 from tests.coursework.course import exercises
-from tests.coursework.test_problems import PAGE as EXERCISE_PAGE
+from tests.coursework.exercise.test_problems import PAGE as EXERCISE_PAGE
 from tests.support import ROOT, lacking
 from tools import fetch_pyodide
 

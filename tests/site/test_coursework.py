@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coursework.__main__ import main
-from coursework.assignments import load
+from coursework.exercise.assignments import load
 from tests.coursework.course import EXERCISES, exercises
 from tests.site.built import Site, parse, toc_documents
 from tests.support import ROOT, each

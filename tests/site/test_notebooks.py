@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect
 
 import chaingrad
 import notebooks
-from coursework.engine import repository
+from coursework.installation import repository
 from coursework.sources import PACKAGES
 from notebooks import first_cell, wheel
 from tests.site.built import Site, with_code

@@ -32,7 +32,7 @@ from chainlab.doctor.probe import gradients
 from chainlab.doctor.report import STOPS, STOPS_WITHIN
 from chainlab.doctor.scalars import FORGETS, SLOW
 from chainlab.doctor.witness import Slopes, doubt
-from coursework.trials import first_wrong
+from coursework.exercise.trials import first_wrong
 from tests.chainlab.doctor import patients, sound
 from tests.coursework.course import exercises
 from tests.support import ROOT, each, sampled

@@ -1,0 +1,1 @@
+"""Find what students handed in, and read it."""

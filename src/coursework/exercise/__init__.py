@@ -1,0 +1,1 @@
+"""What a coding exercise is, and how its page is read."""

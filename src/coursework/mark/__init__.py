@@ -1,0 +1,1 @@
+"""Mark submissions, and read the marks that a teacher writes by hand."""

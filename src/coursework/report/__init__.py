@@ -1,0 +1,1 @@
+"""What grading leaves for people: tables, pages, zips and a ledger."""
