@@ -59,6 +59,7 @@ def program(
       those of one repeated number, which are written out. Python's own values, a flag such as
       ``model.training`` among them, stay what they were.
     - A loop takes as many steps as at the first call, and each is written out.
+    - A value has the name of the variable that holds it as ``f`` returns, or of its node's label.
     - ``where``, ``max``, ``sort`` and indices are operations, and follow their values; what decides
       by a value, as ``if x > 0`` or ``float(x)``, is refused, and so are random numbers. What
       decides by a type, as ``isinstance(x, np.ndarray)``, keeps something from call to call, or
@@ -187,8 +188,9 @@ class Program:
         with tracing() as met:
             given = [met.tape.input(x) if arguments.is_input(x) else copy(x) for x in args]
             passes = Passes()
-            with without_randomness(self._f), modes.watching(passes):
+            with without_randomness(self._f) as variables, modes.watching(passes):
                 result = self._on_nodes(given)
+            met.name(variables)
             positions = None if self._argnums is None else by
             trace = put_into_words(self._f, met, passes.adjoints, given, result, positions)
         if lines:

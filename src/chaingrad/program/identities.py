@@ -383,7 +383,8 @@ def _infinite_and_finite(tape: Tape, args: Sequence[Recorded], options: Any, exa
             continue
         for z, c in _both_ways(y.args):
             finite = c.is_constant and not c.shape and np.isfinite(c.example)
-            if finite and z is x.args[0] and np.shape(example) == z.shape:
+            same = z is x.args[0] and np.shape(example) == z.shape
+            if finite and same and (z.shape or not z.is_array):
                 return tape.add("broadcast_to", (tape.constant(False),), shape=z.shape)
     return None
 

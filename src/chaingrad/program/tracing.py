@@ -44,6 +44,7 @@ class Met:
         self.closure: dict[Node, Recorded] = {}  # nodes made before, with inputs for their data
         self.made: dict[Node, None] = {}  # nodes made meanwhile
         self.grads: dict[Node, Any] = {}  # of those made before
+        self.variables: dict[int, str] = {}  # of the function as it returns, by the node's id
 
     def data_of(self, node: Node) -> Any:
         held = _slot.__get__(node)
@@ -65,6 +66,10 @@ class Met:
                 )
             self.made[node] = None
         _slot.__set__(node, data)
+
+    def name(self, variables: dict[str, Any]) -> None:
+        """Give nodes without a label the names of the variables that hold them."""
+        self.variables = {id(x): name for name, x in variables.items() if isinstance(x, Node)}
 
     def settle(self) -> None:
         """Give the nodes made during the trace plain values, as if nobody had traced them."""
@@ -150,18 +155,25 @@ class Passes(modes.Watch):
 
 
 @contextmanager
-def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
+def without_randomness(f: Callable[..., Any]) -> Iterator[dict[str, Any]]:
     """Refuse random draws within the block, since they would be the same at each call.
 
     It shows by a generator of `random` or NumPy, within reach of ``f``, that has moved, or by one
-    that is made without a seed. Where other threads run, they may have moved NumPy's own: then only
-    the comparison with nodes can tell.
+    that is made without a seed. Where other threads run, which may move NumPy's own, that one
+    counts only if ``f`` speaks of ``random``.
+
+    Yields:
+        The variables of ``f`` as it returns, by name; none where a profiler is at work.
     """
-    shared = [] if threading.active_count() > 1 else [np.random.mtrand._rand]
-    states = [(source, _state(source)) for source in (*shared, *_generators(f))]
+    alone = [] if threading.active_count() > 1 else [np.random.mtrand._rand]
+    states = [(source, _state(source)) for source in (*alone, *_generators(f))]
+    code = getattr(f, "__code__", None)
     drawn: list[Any] = []
+    variables: dict[str, Any] = {}
 
     def watch(frame: Any, event: str, function: Any) -> None:
+        if event == "return" and frame.f_code is code:
+            variables.update(frame.f_locals)
         if event == "c_call" and (
             getattr(function, "__name__", "") == "urandom"
             or isinstance(getattr(function, "__self__", None), random.Random)
@@ -171,7 +183,7 @@ def without_randomness(f: Callable[..., Any]) -> Iterator[None]:
     profiler = sys.getprofile()
     sys.setprofile(profiler or watch)
     try:
-        yield
+        yield variables
     finally:
         sys.setprofile(profiler)
     if drawn or any(_state(source) != state for source, state in states):
@@ -194,7 +206,9 @@ def _generators(f: Callable[..., Any]) -> list[Any]:
         if isinstance(x, np.random.Generator | np.random.RandomState):
             found.append(x)
         elif isinstance(x, FunctionType):
-            stack += [x.__globals__.get(name) for name in _names(x.__code__)]
+            names = list(_names(x.__code__))
+            found += [np.random.mtrand._rand] * ("random" in names)
+            stack += [x.__globals__.get(name) for name in names]
             stack += [x.__closure__, x.__defaults__, x.__kwdefaults__]
         elif isinstance(x, dict | list | tuple | set):
             stack += x.values() if isinstance(x, dict) else x

@@ -91,7 +91,11 @@ def put_into_words(
         names.of(node.label) if node.label else names.numbered("n"): node for node in met.closure
     }
     inputs |= {met.closure[node]: name for name, node in closure.items()}
-    labels = {x.data: x.label for x in met.made if x.label and _is_computed(x.data)}
+    labels: dict[Recorded, str] = {}
+    for x in met.made:
+        label = x.label or met.variables.get(id(x))
+        if label and _is_computed(x.data):
+            labels.setdefault(x.data, label)
     results: dict[Recorded, str] = {}
     if by is not None:
         results[result[0]] = labels.get(result[0], "value")

@@ -140,6 +140,19 @@ def test_whole_numbers_that_change_are_told_of():
             step(2.0, t)
 
 
+def test_values_have_the_names_of_variables():
+    def loss(x):
+        for _ in range(2):
+            h = np.tanh(x)
+            x = h * x
+        return (x + h).sum()
+
+    step = program(loss)
+    step(W)
+    names = [line.strip().split(" = ")[0] for line in step.source.splitlines() if " = " in line]
+    assert {"h", "x1", "dh", "dx"} <= set(names)
+
+
 def test_constants_show_their_value():
     step = program(lambda x: x[0] + np.exp(x[1]))
     step(W)
