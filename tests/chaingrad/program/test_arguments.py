@@ -1,6 +1,7 @@
 """What a program takes, and what it refuses with words."""
 
 import pickle
+import threading
 import warnings
 
 import numpy as np
@@ -138,6 +139,25 @@ def test_whole_numbers_that_change_are_told_of():
         warnings.simplefilter("error")
         for t in range(10, 30):
             step(2.0, t)
+
+
+def test_random_numbers_of_another_thread_are_none_of_the_functions():
+    is_done = threading.Event()
+
+    def load():
+        while not is_done.is_set():
+            np.random.permutation(5)  # noqa: NPY002
+
+    loader = threading.Thread(target=load)
+    loader.start()
+    try:
+        for power in range(2, 12):
+            assert program(lambda x, power: x**power)(1.0, power) == (1.0, power)
+        with pytest.raises(TracingError, match="draws random numbers"):
+            program(lambda x: x * np.random.normal())(1.0)  # noqa: NPY002
+    finally:
+        is_done.set()
+        loader.join()
 
 
 def test_values_have_the_names_of_variables():
