@@ -69,7 +69,7 @@ def floats(node: Any) -> Any:
     data = node.data
     if type(data) is ndarray and data.dtype.kind == "f":
         return data
-    if isinstance(data, Traced):
+    if isinstance(data, Traced) and not is_symbol(data):
         raise TypeError("its data are a node")
     if isinstance(data, ndarray | int):
         data = node.data = as_data(data)
