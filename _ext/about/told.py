@@ -4,7 +4,7 @@ A decimal number in the main line's prose, or in a formula there, stands to its 
 some cell of the page shows or in its source; a percentage may stand there as a fraction. Versions,
 numbers of sections and the choices of predictions are left out: a wrong choice stands nowhere.
 
-A displayed formula with a gradient has a cell that checks it (`look.checks`).
+A displayed formula with a gradient has a cell that checks it (`formulas.check_links`).
 
 Which pages are told is known only when all have been read, so each page's faults are kept.
 """

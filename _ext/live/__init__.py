@@ -31,7 +31,7 @@ from common.cells import code_cells, source_of
 from common.files import on_page, serve
 from coursework.sources import sources
 from live.carried import CARRIED
-from live.judge import (
+from live.dependencies import (
     ambiguous_names,
     asserts,
     cells_without_effect,

@@ -2,7 +2,7 @@
 import { Bench } from "./bench.js";
 import { Desk } from "./desk.js";
 import { COLOURS, Share } from "./share.js";
-import { Stage } from "./stage.js";
+import { Outcome } from "./outcome.js";
 import { button, group, told } from "./told.js";
 import { Views } from "./views.js";
 
@@ -14,7 +14,7 @@ class Workbench {
     const asked = () => ({ text: this.desk.text, view: this.views.name });
     const status = (...parts) => this.status(...parts);
     this.line = make("span", { className: "bench-status", role: "status" });
-    this.stage = new Stage();
+    this.stage = new Outcome();
     this.views = new Views((name) => this.choose(name));
     this.share = new Share(this.stage, asked, status);
     this.desk = new Desk({

@@ -32,9 +32,9 @@ wrong with it. `draw_kept` draws what the step keeps for its backward pass.
 Curves, bars and heat maps in the same colours: `chainview.plots`, which needs matplotlib.
 """
 
+from chainview.draw.computation import draw_graph
 from chainview.draw.dot import GraphvizMissingError
 from chainview.draw.flow import draw_gradient_flow
-from chainview.draw.graph import draw_graph
 from chainview.draw.palette import color
 from chainview.draw.sort import draw_toposort
 from chainview.draw.svg import Drawing

@@ -9,7 +9,7 @@ from micrograd.engine import Value as Micrograd
 
 from chaingrad import Node
 from chainlab.doctor import examine
-from chainlab.doctor.scalars import SLOW
+from chainlab.doctor.number_probes import SLOW
 from tests.chainlab.doctor import patients, sound
 from tests.chainlab.doctor.test_doctor import museum
 from tests.golden.record import Entry

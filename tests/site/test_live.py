@@ -37,7 +37,7 @@ from tests.support import ROOT, sampled, serve
 sys.path.insert(0, str(ROOT / "_ext"))
 
 from live.carried import not_carried
-from live.judge import IMPORTABLE
+from live.dependencies import IMPORTABLE
 from live.pyodide import PYODIDE
 
 pytestmark = pytest.mark.xdist_group("live")

@@ -17,6 +17,7 @@ from chaingrad.node import Node
 from chainlab.doctor.conventions import Conventions, read_conventions
 from chainlab.doctor.interface import NAMES, obstacle
 from chainlab.doctor.loading import is_file, load
+from chainlab.doctor.number_probes import SLOW
 from chainlab.doctor.probe import (
     ENDLESS,
     NO_ARRAYS,
@@ -32,7 +33,6 @@ from chainlab.doctor.probe import (
 )
 from chainlab.doctor.probes import probes_up_to
 from chainlab.doctor.report import Outcome, Report
-from chainlab.doctor.scalars import SLOW
 from chainlab.doctor.witness import defines_another, doubt, slopes_at
 
 _MISSING = (TypeError, AttributeError, NotImplementedError, AssertionError)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainlab.doctor.conventions import is_asked_nothing, may_be_pass
+from chainlab.doctor.number_probes import FUNCTIONS
 from chainlab.doctor.probe import NotThereError, Observation, Probes, as_numbers
-from chainlab.doctor.scalars import FUNCTIONS
 from chainlab.doctor.witness import slopes_at
 
 OTHER = "another function"

@@ -1,11 +1,11 @@
 """All that the doctor tries, in the order in which it does."""
 
-from chainlab.doctor.arrays import ARRAYS
+from chainlab.doctor.array_probes import ARRAYS
 from chainlab.doctor.interface import INTERFACE
 from chainlab.doctor.learning import LEARNING
+from chainlab.doctor.number_probes import NUMBERS
 from chainlab.doctor.others import OTHERS
 from chainlab.doctor.probe import Probe
-from chainlab.doctor.scalars import NUMBERS
 
 PROBES: list[Probe] = sorted(
     [*INTERFACE, *NUMBERS, *ARRAYS, *OTHERS, *LEARNING], key=lambda probe: probe.milestone

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import TypeVar
 
-from chainlab.doctor.arrays import OVER_AXIS
+from chainlab.doctor.array_probes import OVER_AXIS
 from chainlab.doctor.conventions import Conventions
 from chainlab.doctor.interface import (
     NAMES,
@@ -15,10 +15,7 @@ from chainlab.doctor.interface import (
     missing_operations,
     obstacle,
 )
-from chainlab.doctor.others import OTHER
-from chainlab.doctor.probe import NO_ARRAYS, OF_ARRAYS, Probe
-from chainlab.doctor.probes import MILESTONES, PROBES
-from chainlab.doctor.scalars import (
+from chainlab.doctor.number_probes import (
     EQUAL,
     FORGETS,
     ONE_ARRAY,
@@ -30,6 +27,9 @@ from chainlab.doctor.scalars import (
     UNSORTED,
     WITH_NUMBERS,
 )
+from chainlab.doctor.others import OTHER
+from chainlab.doctor.probe import NO_ARRAYS, OF_ARRAYS, Probe
+from chainlab.doctor.probes import MILESTONES, PROBES
 
 Part = TypeVar("Part")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from chaingrad.backward import adjoints
 from chaingrad.differences import ATOL, RTOL, STEP, is_kink, slopes, step_at
-from chainlab.workbench.replay import Replay, require_open
+from chainlab.workbench.recompute import Replay, require_open
 from chainlab.workbench.rerun import Rerun, unrecorded
 from chainlab.workbench.subject import Subject
 from chainlab.workbench.tables import table

@@ -24,13 +24,13 @@ from chaingrad import Node
 from chaingrad.graph import toposort
 from chainlab.doctor import PROBES, Adapter, Functional, Outcome, Report, examine, graded
 from chainlab.doctor import __main__ as doctor
-from chainlab.doctor import scalars as probes
-from chainlab.doctor.arrays import ARRAYS
+from chainlab.doctor import number_probes as probes
+from chainlab.doctor.array_probes import ARRAYS
 from chainlab.doctor.examination import Patient, outcomes
 from chainlab.doctor.learning import task
+from chainlab.doctor.number_probes import FORGETS, SLOW
 from chainlab.doctor.probe import gradients
 from chainlab.doctor.report import STOPS, STOPS_WITHIN
-from chainlab.doctor.scalars import FORGETS, SLOW
 from chainlab.doctor.witness import Slopes, doubt
 from coursework.exercise.trials import first_wrong
 from tests.chainlab.doctor import patients, sound

@@ -11,7 +11,14 @@ sys.path.insert(0, str(ROOT / "_ext"))
 
 from live import wait_notice
 from live.carried import dotted, not_carried
-from live.judge import ambiguous_names, asserts, cells_without_effect, judge, origins, shared_need
+from live.dependencies import (
+    ambiguous_names,
+    asserts,
+    cells_without_effect,
+    judge,
+    origins,
+    shared_need,
+)
 
 
 def why(*sources: str) -> list[str]:

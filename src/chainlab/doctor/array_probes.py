@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainlab.doctor.probe import Observation, Probes, as_numbers
-from chainlab.doctor.scalars import (
+from chainlab.doctor.number_probes import (
     AGAIN,
     FORGETS,
     FUNCTIONS,
@@ -28,6 +27,7 @@ from chainlab.doctor.scalars import (
     TOGETHER,
     clean_pass,
 )
+from chainlab.doctor.probe import Observation, Probes, as_numbers
 
 BROADCAST = "a gradient of another shape than its node: broadcasting"
 MATMUL = "a rule: @"

@@ -1,7 +1,7 @@
 // What came of a run: its view in a frame, what it printed, and what is wrong at which line.
 import { told } from "./told.js";
 
-export class Stage {
+export class Outcome {
   constructor() {
     this.wrong = make("ul", { className: "bench-wrong", role: "status" });
     this.place = make("div", { className: "bench-stage" });

@@ -8,7 +8,7 @@ from docutils import nodes
 from docutils.utils import new_document
 from sphinx import addnodes
 
-from look.checks import LinkChecks
+from formulas.check_links import LinkChecks
 
 
 def formula(label: str) -> nodes.math_block:
