@@ -53,7 +53,7 @@ PACKAGE = {
     "make_vjp": "say chaingrad.vjp",
     "make_jvp": "say chaingrad.jvp",
     "make_hvp": "say chaingrad.hvp",
-    "jit": "say chaingrad.program(f), which writes f and its gradient down",
+    "jit": "say chaingrad.program(f)",
     "jacrev": "say chaingrad.jacobian(f)",
     "jacfwd": "say chaingrad.jacobian(f)",
     "stop_gradient": "say x.detach()",

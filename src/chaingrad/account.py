@@ -290,8 +290,7 @@ class _Replay:
         for node, adjoint in self.adjoints.items():
             if not node.parents and adjoint.is_view:
                 memory.new(nbytes(node.data))  # a leaf's gradient is its own
-                if not release:
-                    memory.drop(adjoint.buffer)
+                memory.drop(adjoint.buffer)
 
     def send(self, node: Node, position: int, parent: Node) -> None:
         """Add a node's share to the adjoint of one parent."""

@@ -103,7 +103,8 @@ def accumulate(
         sent: as in `send`.
     """
     value = _itself if create_graph else data_of
-    is_plain = not (modes.starts(root) or create_graph or sent)
+    watch = modes.watch()
+    is_plain = not (watch or create_graph or sent)
     adjoint[root] = seed
     for node, g in reversed(adjoint.items()):
         rule, parents = node.rule, node.parents
@@ -129,7 +130,7 @@ def accumulate(
                 known = adjoint[b]
                 adjoint[b] = share if known is None else known + share
         else:
-            send(node, g, adjoint, value, sent)
+            send(node, g, adjoint, value, watch, sent)
         is_kept = kept is None or node in kept
         if not is_kept:
             adjoint[node] = None
@@ -142,6 +143,7 @@ def send(
     g: Any,
     adjoint: Adjoints,
     value: Value = data_of,
+    watch: modes.Watch | None = None,
     sent: Callable[..., None] | None = None,
 ) -> None:
     """Add to the adjoint of each parent its share of the adjoint ``g`` of ``node``.
@@ -151,28 +153,33 @@ def send(
         adjoint: what has reached each node that takes part; the shares are added here.
         value: gives what the rules compute with for a node: its data, the node itself where the
             pass is recorded, or what a recorder has for it.
+        watch: sees the node, and each share before it is fitted to its parent.
         sent: told of each share: the child, the position of the parent among its operands, the
             child's adjoint, the share, what the parent had before (None for nothing), and has now.
     """
-    parents = node.parents
-    needed = [parent in adjoint for parent in parents]
-    watch = modes.watch()
+    parents, vjps = node.parents, node.rule.vjps
+    out, inputs = value(node), [*map(value, parents)]
     if watch:
         watch.unchanged(node)
-    pulled = iter(node.rule.pull(g, value(node), [value(parent) for parent in parents], needed))
+    if not vjps:  # the shares are found together, and lazily
+        needed = [parent in adjoint for parent in parents]
+        pulled = iter(node.rule.pull(g, out, inputs, needed))
     for position, parent in enumerate(parents):
-        share = next(pulled, None)  # zip would hold it while the next is computed
-        if needed[position]:
-            if watch:
-                share = watch.sent(node, share)
-                watch.backward(node, parent, share, g)
-            share = fit(share, parent, node)
-            if share is g and type(g) is np.ndarray:
-                share = g.view()  # which tells the child's array from the parent's own
-            known = adjoint[parent]
-            total = adjoint[parent] = share if known is None else added(known, share)
-            if sent:
-                sent(node, position, g, share, known, total)
+        share = None if vjps else next(pulled, None)
+        if parent not in adjoint:
+            continue
+        if vjps:
+            vjp = vjps[position]
+            share = vjp(g, out, *inputs) if vjp else g
+        if watch:
+            watch.backward(node, parent, share, g)
+        share = fit(share, parent, node)
+        if share is g and type(g) is np.ndarray:
+            share = g.view()  # which tells the child's array from the parent's own
+        known = adjoint[parent]
+        total = adjoint[parent] = share if known is None else added(known, share)
+        if sent:
+            sent(node, position, g, share, known, total)
         share = known = total = None  # so that their memory is free while others are computed
 
 

@@ -150,14 +150,6 @@ def watch() -> "Watch | None":
     return _modes.watch if watches else None
 
 
-def starts(root: Any) -> "Watch | None":
-    """Show the watch on this thread the root of a backward pass, and return the watch."""
-    watched = watch()
-    if watched:
-        watched.starts(root)
-    return watched
-
-
 def refuse_loss(node: Any, how: str) -> None:
     """Refuse to make a plain number of ``node`` where that would lose its graph in a derivative.
 
@@ -194,22 +186,11 @@ class Watch:
     def recorded(self, node: Any) -> None:
         """See the node of a result that depends on a node that requires a gradient."""
 
-    def again(self) -> contextlib.AbstractContextManager[None]:
-        """Enclose the second computation of a checkpoint."""
-        return contextlib.nullcontext()
-
-    def starts(self, root: Any) -> None:
-        """See the root of a backward pass before it begins."""
-
     def unchanged(self, node: Any) -> None:
         """See a node before the backward pass uses its operands."""
 
     def lost(self, node: Any, how: str) -> None:
         """See that someone makes a plain number of a node that requires a gradient."""
-
-    def sent(self, node: Any, share: Any) -> Any:
-        """Return the share that ``node`` sends to a parent, or another in its place."""
-        return share
 
     def backward(self, node: Any, parent: Any, share: Any, g: Any) -> None:
         """See the share of its gradient ``g`` that ``node`` sends to ``parent``."""

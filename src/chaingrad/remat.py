@@ -93,8 +93,7 @@ class _Segment:
 
     def pull(self, g: Any, out: Any, inputs: Sequence[Any], needed: Sequence[bool]) -> list[Any]:
         """Run again, recorded, and take the gradient ``g`` of the result back to the inputs."""
-        watch = modes.watch() or modes.Watch()
-        with modes.differentiating(), watch.again():
+        with modes.differentiating():
             again = self._checked(self.run())
         self._same(again.data, rules.value(out))
         keep = isinstance(g, Traced)
@@ -156,7 +155,7 @@ class _Reads(modes.Watch):
         self.before = before
         self.nodes: dict[Node, None] = {}
         self._made: set[Node] = set()  # by derivatives taken within, which record
-        for name in ("again", "starts", "unchanged", "lost", "sent", "backward"):
+        for name in ("unchanged", "lost", "backward"):
             setattr(self, name, getattr(before, name))
 
     def forward(self, rule: Rule, data: Any, inputs: Sequence[Any]) -> None:
