@@ -41,7 +41,7 @@ def program(
     """Write ``f`` and its gradient down as a NumPy program, at the first call.
 
     The program is called like what `~chaingrad.functional.value_and_grad` gives; nothing of ``f``
-    runs again but for arguments of other shapes, dtypes or structure, for which another program is
+    runs again but for arguments of other shapes or dtypes, for which another program is
     written.
 
     At that first call ``f`` runs twice: once on values that note what it does, and once on nodes,
