@@ -4,12 +4,13 @@ const SHAPES = "svg g title path polygon polyline ellipse circle rect line text 
 const NOT_KEPT = /^(on|style$|.*href$|class$|data-)/i;
 const SCALE = 2; // a PNG's pixels for each of the drawing's
 
-/** The drawing as the text of a file that asks for nothing; "" if it is none. */
+/** The drawing as the text of a file that asks for nothing; "" if it is none, or shows nothing. */
 export function harmless(svg) {
   const root = new DOMParser().parseFromString(String(svg), "image/svg+xml").documentElement;
   if (root.localName !== "svg") return "";
   for (const part of root.querySelectorAll("*"))
     if (!SHAPES.includes(part.localName)) part.remove();
+  if (!root.childElementCount) return ""; // some browsers make an empty one of broken text
   for (const part of [root, ...root.querySelectorAll("*")])
     for (const name of part.getAttributeNames())
       if (NOT_KEPT.test(name) || /url\(/i.test(part.getAttribute(name))) part.removeAttribute(name);
