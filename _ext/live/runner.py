@@ -195,16 +195,16 @@ def build_class(*args: Any, _build: Any = builtins.__build_class__, **options: A
 
 def provide_graphviz() -> None:
     """Lay out drawings with the page's own Graphviz."""
-    from chainview.draw import dot
+    from chainview.draw import layout
 
     def lay_out(source: str, format: str) -> bytes:
         if format != "svg":
             raise RuntimeError(f"in the page, drawings can be laid out as svg, not as {format}")
         # This Graphviz knows the widths of only a few fonts; the build's widths are Verdana's.
-        svg: str = graphviz(source.replace(dot.MEASURED, "Verdana"))
+        svg: str = graphviz(source.replace(layout.MEASURED, "Verdana"))
         return svg.encode()
 
-    dot._dot_program = lay_out
+    layout._dot_program = lay_out
 
 
 def provide_depth() -> None:

@@ -33,8 +33,8 @@ Curves, bars and heat maps in the same colours: `chainview.plots`, which needs m
 """
 
 from chainview.draw.computation import draw_graph
-from chainview.draw.dot import GraphvizMissingError
 from chainview.draw.flow import draw_gradient_flow
+from chainview.draw.layout import GraphvizMissingError
 from chainview.draw.palette import color
 from chainview.draw.sort import draw_toposort
 from chainview.draw.svg import Drawing

@@ -32,7 +32,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.ticker import LogFormatter, LogFormatterSciNotation, NullLocator
 
-from chainview.draw.dot import MEASURED
+from chainview.draw.layout import MEASURED
 from chainview.draw.palette import NAME, color, style, themed
 from chainview.draw.svg import NAMESPACE, as_file, frame, write
 from chainview.read.words import printable

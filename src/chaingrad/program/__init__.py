@@ -2,7 +2,7 @@
 
 `program` runs a function and its backward pass once, on values that note what is done with them
 (``tracing.py``, ``tape.py``), leaves out what need not be computed (``identities.py``), puts the
-rest into Python (``source.py``) and formulas (``equations.py``), and compares what that gives with
+rest into Python (``writer.py``) and formulas (``equations.py``), and compares what that gives with
 what the nodes give (``checking.py``). There is no derivative here: the engine's rules run, forward
 and back. Tangent :cite:`vanmerrienboer2017` writes gradients down, too, from the text of a
 function, whose branches and loops stay; what is traced has one course.

@@ -4,8 +4,9 @@ import re
 
 import numpy as np
 
-from chaingrad.program.assembly import taken_apart
-from chaingrad.program.source import (
+from chaingrad.program.sparse_sums import taken_apart
+from chaingrad.program.tape import Recorded
+from chaingrad.program.writer import (
     ATOM,
     CHOICE,
     COMPARED,
@@ -18,7 +19,6 @@ from chaingrad.program.source import (
     new_axis,
     signed,
 )
-from chaingrad.program.tape import Recorded
 
 _SIGNS = {
     "add": ("+", PLUS), "subtract": ("-", PLUS), "matmul": (r"\,", TIMES),

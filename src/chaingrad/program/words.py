@@ -11,11 +11,11 @@ import numpy as np
 from chaingrad._tree import flat
 from chaingrad.node import Node
 from chaingrad.program.arguments import mapped
-from chaingrad.program.assembly import assemble
 from chaingrad.program.equations import Equations, equations
-from chaingrad.program.source import USED, Names, Writer, fresh, indented
+from chaingrad.program.sparse_sums import assemble
 from chaingrad.program.tape import Recorded, reached
 from chaingrad.program.tracing import Met
+from chaingrad.program.writer import USED, Names, Writer, fresh, indented
 from chaingrad.rules import TracingError, value
 
 MOST = 200  # statements of a program

@@ -8,7 +8,7 @@ from typing import Any
 from chainlab.lessons.engine import Node
 from chainview import Drawing, color, plots
 from chainview.draw.boxes import BACK, BARE, Direction, new_graph
-from chainview.draw.dot import Markup, escape, font, row
+from chainview.draw.layout import Markup, escape, font, row
 from chainview.player.names import brief
 
 W, X, B, TARGET = 0.5, 1.5, -0.2, 0.2  # the neuron of Parts I and II

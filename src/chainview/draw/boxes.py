@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from chaingrad.rules import facts_of
-from chainview.draw.dot import MEASURED, Digraph, Markup, escape, font, row
+from chainview.draw.layout import MEASURED, Digraph, Markup, escape, font, row
 from chainview.draw.palette import LIGHT
 from chainview.read.items import Item
 

@@ -8,7 +8,7 @@ from chaingrad.graph import GraphNode
 from chaingrad.messages import local_gradients
 from chaingrad.node import Node
 from chainview.draw.boxes import BACK, BARE, Direction, box, new_graph
-from chainview.draw.dot import Markup, escape, font, row
+from chainview.draw.layout import Markup, escape, font, row
 from chainview.draw.palette import LIGHT
 from chainview.draw.svg import Drawing
 from chainview.read.items import Item

@@ -5,7 +5,7 @@ from typing import Any
 
 from chaingrad.graph import GraphNode, toposort
 from chainview.draw.boxes import Direction, new_graph
-from chainview.draw.dot import Markup, escape, font
+from chainview.draw.layout import Markup, escape, font
 from chainview.draw.palette import LIGHT
 from chainview.draw.svg import Drawing
 from chainview.read.items import Item

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from chainview.draw.boxes import turned
-from chainview.draw.dot import SHOWN, layout
+from chainview.draw.layout import SHOWN, layout
 from chainview.draw.palette import NAME, style, themed
 from chainview.read.words import printable
 

@@ -7,7 +7,7 @@ import pytest
 
 from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, where
 from chaingrad.program import identities
-from chaingrad.program.source import Writer
+from chaingrad.program.writer import Writer
 from chaingrad.rules import TracingError
 
 RNG = np.random.default_rng(5)

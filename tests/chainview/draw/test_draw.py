@@ -19,9 +19,9 @@ import torch
 from chaingrad import Node
 from chaingrad.graph import CycleError
 from chainview import Drawing, draw_gradient_flow, draw_graph, draw_toposort
-from chainview.draw import dot as backends
+from chainview.draw import layout as backends
 from chainview.draw.boxes import turned
-from chainview.draw.dot import GraphvizMissingError
+from chainview.draw.layout import GraphvizMissingError
 from chainview.draw.palette import COLORS
 from tests.support import each
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.program.assembly import Term, lie_apart, taken_apart
+from chaingrad.program.sparse_sums import Term, lie_apart, taken_apart
 from chaingrad.program.tape import (
     BITS,
     ELEMENTWISE,
