@@ -63,6 +63,11 @@ def _reports() -> Iterator[Entry]:
                 {
                     "report": str(report).splitlines() if not slow else "it is slow: times decide",
                     "bugs": [finding.bug for finding in report.findings if finding.bug != SLOW],
-                    "outcomes": [[x.probe, x.verdict, x.what] for x in report.outcomes],
+                    "sound": sum(x.verdict == "sound" for x in report.outcomes),
+                    "outcomes": [
+                        [x.probe, x.verdict, x.what]
+                        for x in report.outcomes
+                        if x.verdict != "sound"
+                    ],
                 },
             )
