@@ -3,6 +3,7 @@
 import contextlib
 import io
 import sys
+from collections import Counter
 from collections.abc import Iterator
 
 from micrograd.engine import Value as Micrograd
@@ -63,11 +64,11 @@ def _reports() -> Iterator[Entry]:
                 {
                     "report": str(report).splitlines() if not slow else "it is slow: times decide",
                     "bugs": [finding.bug for finding in report.findings if finding.bug != SLOW],
-                    "sound": sum(x.verdict == "sound" for x in report.outcomes),
+                    "counts": dict(Counter(x.verdict for x in report.outcomes)),
                     "outcomes": [
                         [x.probe, x.verdict, x.what]
                         for x in report.outcomes
-                        if x.verdict != "sound"
+                        if x.verdict not in ("sound", "missing")
                     ],
                 },
             )
