@@ -82,7 +82,8 @@ def adjoints(
         return {}
     with modes.recording() if create_graph else contextlib.nullcontext():
         accumulate(root, seed, adjoint, wanted, create_graph, release)
-    return {node: copy_if_view(adjoint[node]) for node in wanted if node in adjoint}
+    # in the graph's order, which is the same in every run, as a set's of nodes is not
+    return {node: copy_if_view(g) for node, g in adjoint.items() if node in wanted}
 
 
 def accumulate(
