@@ -522,28 +522,3 @@ def _saved_by_jax(f: Callable[..., Any], args: Sequence[Any], known: Sequence[An
     kept = {id(x): x for x in jax.tree.leaves(pullback)}
     own |= {id(x) for x in jax.tree.leaves(args)}
     return sum(x.nbytes for key, x in kept.items() if key not in own)
-
-
-def saved_by_layer(run: Any, depth: int | None = None) -> dict[str, int]:
-    """Count the bytes that each module keeps for the backward pass, in the order they ran.
-
-    What several read is counted once, at the first function that holds it, so that the sum is what
-    `saved_bytes` measures. What is in no module goes by the name ``"(no module)"``.
-
-    Args:
-        run: what `chainview.frameworks.watch_torch` or ``watch_jax`` saw.
-        depth: how many parts of a module's path make a layer: with 2 ``"blocks.0.norm"`` and
-            ``"blocks.0.mlp.1"`` are ``"blocks.0"``. By default the innermost modules are layers.
-    """
-    found: dict[str, int] = {}
-    for value in sorted(run.values, key=lambda value: not value.parents):  # operations first
-        name = layer_of(value, depth)
-        found[name] = found.get(name, 0) + value.kept
-    return found
-
-
-def layer_of(value: Any, depth: int | None = None) -> str:
-    """Name the module that was running when a watched value was computed, or first read."""
-    call = value.call
-    path = ".".join(call.path.split(".")[:depth])
-    return path or call.kind or "(no module)"

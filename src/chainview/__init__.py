@@ -27,7 +27,8 @@ computed for each of their settings, and `replay` a slider over all the steps of
 
 `chainview.frameworks` has ``watch_torch`` and ``watch_jax``, which watch one training step of a
 model of yours as a graph that all of these take, and ``diagnose``, which says in words what is
-wrong with it. `draw_kept` draws what the step keeps for its backward pass.
+wrong with it. `draw_kept` draws what the step keeps for its backward pass,
+`saved_by_layer` counts it.
 
 Curves, bars and heat maps in the same colours: `chainview.plots`, which needs matplotlib.
 """
@@ -46,7 +47,7 @@ from chainview.figures.order import order
 from chainview.figures.products import transposes
 from chainview.figures.replay import replay
 from chainview.frameworks import diagnose, watch_jax, watch_torch
-from chainview.frameworks.kept import draw_kept
+from chainview.frameworks.kept import draw_kept, saved_by_layer
 from chainview.player.passes import play
 from chainview.player.player import Player
 from chainview.player.sorting import play_toposort
@@ -68,6 +69,7 @@ __all__ = [
     "play",
     "play_toposort",
     "replay",
+    "saved_by_layer",
     "transposes",
     "vary",
     "watch_jax",

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from chaingrad.account import layer_of, saved_by_layer
 from chainview.frameworks.custom_rules import RuleCheck, check
+from chainview.frameworks.kept import layer_of, saved_by_layer
 from chainview.frameworks.origin import not_finite
 from chainview.frameworks.run import UNREAD, Missed, Summary, WatchedNode, summary
 from chainview.frameworks.sizes import sizes

@@ -1,9 +1,10 @@
-"""What a watched run keeps for its backward pass, layer by layer, in bars."""
+"""What a watched run keeps for its backward pass, layer by layer: counted, and in bars."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from chaingrad.account import saved_by_layer
 from chainview.draw.palette import color
+from chainview.frameworks.run import WatchedNode
+from chainview.frameworks.watched import Watched
 from chainview.read.words import listed, shortened, size_text
 
 if TYPE_CHECKING:
@@ -13,15 +14,40 @@ _MOST = 24  # bars
 _LONGEST = 24  # characters of a name, so that bars have half of the width
 
 
-def draw_kept(run: Any, depth: int | None = None) -> "Plot":
+def saved_by_layer(run: Watched, depth: int | None = None) -> dict[str, int]:
+    """Count the bytes that each module keeps for the backward pass, in the order they ran.
+
+    What several read is counted once, at the first function that holds it, so that the sum is what
+    `chaingrad.account.saved_bytes` measures. What is in no module is called ``"(no module)"``.
+
+    Args:
+        run: what `chainview.frameworks.watch_torch` or ``watch_jax`` saw.
+        depth: how many parts of a module's path make a layer: with 2 ``"blocks.0.norm"`` and
+            ``"blocks.0.mlp.1"`` are ``"blocks.0"``. By default the innermost modules are layers.
+    """
+    found: dict[str, int] = {}
+    for value in sorted(run.values, key=lambda value: not value.parents):  # operations first
+        name = layer_of(value, depth)
+        found[name] = found.get(name, 0) + value.kept
+    return found
+
+
+def layer_of(value: WatchedNode, depth: int | None = None) -> str:
+    """Name the module that was running when a watched value was computed, or first read."""
+    call = value.call
+    path = ".".join(call.path.split(".")[:depth])
+    return path or call.kind or "(no module)"
+
+
+def draw_kept(run: Watched, depth: int | None = None) -> "Plot":
     """Draw the bytes that each layer keeps for the backward pass, the first layer on top.
 
     Layers that keep nothing have no bar. Needs matplotlib.
 
     Args:
         run: what `chainview.frameworks.watch_torch` or ``watch_jax`` saw.
-        depth: how many parts of a module's path make a layer, as
-            `chaingrad.account.saved_by_layer` has it; by default as many as 24 bars allow.
+        depth: how many parts of a module's path make a layer, as `saved_by_layer` has it; by
+            default as many as 24 bars allow.
 
     Raises:
         ValueError: nothing is kept.
@@ -49,7 +75,7 @@ def draw_kept(run: Any, depth: int | None = None) -> "Plot":
     return plot
 
 
-def _layers(run: Any, depth: int | None) -> dict[str, int]:
+def _layers(run: Watched, depth: int | None) -> dict[str, int]:
     deepest = max(len(value.call.path.split(".")) for value in run.values)
     depths = [depth] if depth is not None else range(deepest, 0, -1)
     for parts in depths:

@@ -11,8 +11,8 @@ from matplotlib.text import Text
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
-from chaingrad.account import saved_by_layer, saved_bytes
-from chainview import draw_kept
+from chaingrad.account import saved_bytes
+from chainview import draw_kept, saved_by_layer
 from chainview.frameworks import watch_jax, watch_torch
 
 

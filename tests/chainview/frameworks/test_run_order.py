@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import nn
 
+from chainview import saved_by_layer
 from chainview.frameworks import diagnose, watch_jax, watch_torch
-from chainview.frameworks.kept import saved_by_layer
 from chainview.read.lines import Line, first_line
 
 HERE = __file__
