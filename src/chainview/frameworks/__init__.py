@@ -8,8 +8,8 @@ nodes that `chainview.draw_graph`, `chainview.draw_gradient_flow` and
 
 `diagnose` says in words what is wrong with a run.
 
-Neither is imported before one of these is called. Tested with PyTorch 2.13 and JAX 0.10; the weekly
-run tries PyTorch 2.4 and the newest. What is private of PyTorch is in ``private.py`` alone.
+Neither is imported before one of these is called. Tested with PyTorch 2.13 and JAX 0.10, and each
+week with the newest. What is private of PyTorch is in ``private.py`` alone.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Everything private in PyTorch that may change: a function or a name for each."""
 
-import inspect
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,9 +10,6 @@ from torch.nn.modules.lazy import LazyModuleMixin
 from torch.nn.parameter import is_lazy as is_parameter_lazy
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
-from torch.utils.checkpoint import checkpoint
-
-_CHECKPOINT = inspect.unwrap(checkpoint).__code__
 
 
 def storage_key(tensor: Any) -> int:
@@ -71,22 +66,10 @@ def begun_before(function: Any, number: int) -> bool:
     return bool(function._sequence_nr() < number)
 
 
-def is_packing() -> bool:
-    """Return whether hooks pack what is saved, as the hooks of a checkpoint do."""
-    hooks = getattr(torch._C._autograd, "_top_saved_tensors_default_hooks", None)
-    if hooks is not None:
-        return hooks(True) is not None
-    return checkpoint_frame() is not None  # PyTorch 2.4 doesn't say
-
-
-def checkpoint_frame() -> Any:
-    """Return the frame of the outermost checkpoint that runs, or None."""
-    found: Any = None
-    frame: Any = sys._getframe(1)
-    while frame is not None:
-        found = frame if frame.f_code is _CHECKPOINT else found
-        frame = frame.f_back
-    return found
+def packing_hook() -> Any:
+    """Return the hook that packs what is saved now, of which each checkpoint has one, or None."""
+    hooks = torch._C._autograd._top_saved_tensors_default_hooks(True)
+    return None if hooks is None else hooks[0]
 
 
 def is_differentiating() -> bool:

@@ -19,15 +19,14 @@ from chainview.frameworks.cuts import Cut, Cuts
 from chainview.frameworks.private import (
     applied_by,
     begun_before,
-    checkpoint_frame,
     has_post_accumulate_hooks,
     is_lazy,
-    is_packing,
     is_spoiled,
     made_by,
     name_of,
     next_sequence_number,
     own_tensors,
+    packing_hook,
     saved_tensors,
     storage_key,
     without_modes,
@@ -115,7 +114,6 @@ class _Forward:
         self._line: Line | None = None
         self._functions, self._function = 0, Called()
         self._in_custom = False
-        self._checkpoint: tuple[int, Any] = 0, None  # the last one's number and frame
 
     def is_trained(self, tensor: Any) -> bool:
         """Return whether a gradient should reach a tensor: a parameter only if the model has it."""
@@ -139,7 +137,6 @@ class _Forward:
             warnings.filterwarnings("ignore", "Using `torch.compile.module.` when there are global")
             result = f(*inputs)
         self._resolve_results()
-        self._checkpoint = 0, None
         for call in self._calls:
             call.turns = self._turns[call.path]
         return result
@@ -204,8 +201,7 @@ class _Forward:
             result.zero_()  # otherwise what is drawn of it would differ from run to run
         if not self.going_back:
             made = self.operation_now(name_of(function), operands)
-            if made.packed:
-                made.checkpoint = self._checkpoint_now()
+            if made.packed is not None:
                 sources = zip(given, operands, strict=True)
                 made.given = [tensor for tensor, source in sources if _is_given(source, made)]
             made.recorded, made.writes = torch.is_grad_enabled(), changed
@@ -216,17 +212,9 @@ class _Forward:
 
     def operation_now(self, name: str, operands: Sequence[Source] = ()) -> Operation:
         """Return an operation that runs at this moment."""
-        made = Operation(name, operands, self._call, packed=is_packing())
+        made = Operation(name, operands, self._call, packed=packing_hook())
         made.ran, made.line, made.called = self._ran, self._line, self._function
         return made
-
-    def _checkpoint_now(self) -> int:
-        """Return the number of the checkpoint that runs; its frame is held, to know it again."""
-        frame = checkpoint_frame()
-        number, known = self._checkpoint
-        if frame is not known:
-            self._checkpoint = number + 1, frame
-        return self._checkpoint[0]
 
     def _resolve_results(self) -> None:
         """Look at the last results, which have their ``grad_fn`` by now."""
@@ -567,7 +555,7 @@ class _Graph:
         value.data = thing.results[min(thing.results)] if thing.results else None
         if thing.function is not None:
             value.note = _note(thing)
-            saved = thing.given if thing.packed else saved_tensors(thing.function)
+            saved = thing.given if thing.packed is not None else saved_tensors(thing.function)
             for tensor in saved:  # that the run made, each memory once
                 if self._run.restoring.is_made(tensor) and storage_key(tensor) not in kept:
                     kept.add(storage_key(tensor))
@@ -623,7 +611,7 @@ def _is_given(thing: Source, inner: Operation) -> bool:
     """Return whether an operation in a checkpoint takes a value with a gradient from outside."""
     if isinstance(thing, Leaf) or thing.function is None:
         return False
-    return thing.checkpoint != inner.checkpoint
+    return thing.packed is not inner.packed
 
 
 def _is_uninitialized(thing: Source) -> bool:

@@ -164,8 +164,7 @@ class Operation:
     call: ModuleCall
     function: Any = None
     recorded: bool = True
-    packed: bool = False
-    checkpoint: int = 0  # the number of the checkpoint that it's in
+    packed: Any = None  # the hook of the checkpoint that it's in
     given: Sequence[Any] = ()  # to the checkpoint: the tensors that came from outside
     floating: bool = True
     ran: int = 0
