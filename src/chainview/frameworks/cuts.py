@@ -8,7 +8,7 @@ from chainview.frameworks.recorded import Leaf, Operation, Source, has_gradient
 from chainview.frameworks.run import reached
 from chainview.read.lines import Line
 
-NUMBERS = ("_local_scalar_dense", "tolist")  # what reads a tensor as Python's
+NUMBER = "_local_scalar_dense"  # what reads a tensor as Python's
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -45,7 +45,7 @@ class Cuts:
             is_end = operation.function is None and any(map(has_gradient, operation.operands))
             if not is_end or operation.in_custom:
                 continue
-            is_read = operation.name in NUMBERS
+            is_read = operation.name == NUMBER
             is_cut = _leaves_the_graph(operation) or not operation.recorded
             if is_read or (is_cut and operation.floating and operation in self._uses):
                 yield Cut(_reason(operation), operation.call.name, operation.line)
@@ -59,7 +59,7 @@ class Cuts:
             entry.key: thing
             for thing in values
             if isinstance(thing, Operation) and thing.function is not None
-            for entry in thing.entries
+            for entry in thing.results.values()
             if entry.held is not None  # of a summary the memory may be another's by now
         }
         for operation in self._operations:
@@ -75,26 +75,9 @@ class Cuts:
             return self._without_way(leaf)
         while thing in self._uses:
             source, thing = thing, self._uses[thing]
-            if has_gradient(source) and (isinstance(thing, Leaf) or thing.function is None):
-                return self._at(source, thing)
+            if has_gradient(source) and thing.function is None:
+                return Cut(_reason(thing), thing.call.name, thing.line)
         return Cut("an operation on the way sent it no gradient")
-
-    def _at(self, source: Source, thing: Source) -> Cut:
-        if isinstance(thing, Leaf):
-            place = source if isinstance(source, Operation) else None
-            why = f"made into {_new(thing)}, which takes the gradient in its place"
-            return Cut(why, source.call.name, place.line if place else None)
-        instead = next((leaf for leaf in self._after(thing) if leaf.tensor.requires_grad), None)
-        why = _reason(thing)
-        if instead is not None:
-            why += f", and {_new(instead)} takes the gradient in its place"
-        return Cut(why, thing.call.name, thing.line)
-
-    def _after(self, thing: Source) -> Iterable[Leaf]:
-        while thing in self._uses:
-            thing = self._uses[thing]
-            if isinstance(thing, Leaf):
-                yield thing
 
     def _without_way(self, leaf: Leaf) -> Cut:
         """Name the last thing that came of a leaf from which nothing leads to the loss."""
@@ -112,20 +95,19 @@ class Cuts:
         return Cut(why, last.call.name, last.line)
 
 
-def _uses(loss: Source, sources: Callable[[Operation], Iterable[Source]]) -> dict[Source, Source]:
+def _uses(
+    loss: Source, sources: Callable[[Operation], Iterable[Source]]
+) -> dict[Source, Operation]:
     """Map each thing that the loss was computed from in any way to one that was made from it."""
-    uses: dict[Source, Source] = {}
+    uses: dict[Source, Operation] = {}
     todo: list[Source] = [loss]
     while todo:
         thing = todo.pop()
-        if isinstance(thing, Leaf):
-            before: list[Source] = [thing.before] if thing.before else []
-        else:
-            before = [*sources(thing), *thing.operands]
-        for source in before:
-            if source not in uses and source is not loss:
-                uses[source] = thing
-                todo.append(source)
+        if isinstance(thing, Operation):
+            for source in (*sources(thing), *thing.operands):
+                if source not in uses and source is not loss:
+                    uses[source] = thing
+                    todo.append(source)
     return uses
 
 
@@ -136,20 +118,15 @@ def _is_kept(thing: Operation) -> bool:
 
 
 def _leaves_the_graph(thing: Operation) -> bool:
-    is_read = thing.name in (*NUMBERS, "detach") and not _is_kept(thing)
+    is_read = thing.name in (NUMBER, "detach") and not _is_kept(thing)
     return is_read and any(map(has_gradient, thing.operands))
-
-
-def _new(leaf: Leaf) -> str:
-    return f"a new leaf of shape {tuple(leaf.tensor.shape)}"
 
 
 def _reason(thing: Operation) -> str:
     if not thing.recorded:
         return "used under no_grad"
-    if thing.name in NUMBERS:
-        name = "tolist" if thing.name == "tolist" else "item"
-        return f"read as Python numbers, as by .{name}()"
+    if thing.name == NUMBER:
+        return "read as Python numbers, as by .item()"
     if thing.name == "detach":
         by = {"__get__": " by .data", "tensor": " by torch.tensor", "new_tensor": " by new_tensor"}
         return f"the result is detached{by.get(thing.called.name, '')}"

@@ -1,7 +1,7 @@
 """Everything private in PyTorch that may change: a function or a name for each."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import torch
@@ -22,24 +22,12 @@ def storage_key(tensor: Any) -> int:
 
 def saved_tensors(function: Any) -> Iterator[Any]:
     """Yield the tensors that a ``grad_fn`` keeps for its backward pass."""
-    for saved in _saved(function):
-        several = saved if isinstance(saved, list | tuple) else [saved]
-        yield from (tensor for tensor in several if isinstance(tensor, torch.Tensor))
-
-
-def is_spoiled(function: Any) -> bool:
-    """Return whether something that a ``grad_fn`` keeps was changed in place since."""
-    return any(isinstance(x, RuntimeError) and "inplace" in str(x) for x in _saved(function))
-
-
-def _saved(function: Any) -> Iterator[Any]:
-    """Yield what a ``grad_fn`` keeps, or the error that says it was changed in place."""
     names = [name for name in dir(function) if name.startswith("_saved_")]
     for name in [*names, "saved_tensors"]:
-        try:
-            yield getattr(function, name, None)
-        except RuntimeError as error:
-            yield error
+        with suppress(RuntimeError):  # it was changed in place since
+            saved = getattr(function, name, None)
+            several = saved if isinstance(saved, list | tuple) else [saved]
+            yield from (tensor for tensor in several if isinstance(tensor, torch.Tensor))
 
 
 def without_modes() -> Any:

@@ -21,7 +21,6 @@ from chainview.frameworks.private import (
     begun_before,
     has_post_accumulate_hooks,
     is_lazy,
-    is_spoiled,
     made_by,
     name_of,
     next_sequence_number,
@@ -104,7 +103,6 @@ class _Forward:
         self._trained = None if model is None else {id(p) for p in model.parameters()}
         self._start = next_sequence_number()
         self._plain: dict[tuple[Any, ...], Source] = {}  # tensors without a gradient
-        self._memory: dict[int, Operation] = {}  # by address: what made it
         self._settling: list[tuple[Operation, Sequence[Any]]] = []
         # Where the run is: the module, the operation and its line, and what the reader called.
         self._call = ModuleCall()
@@ -122,9 +120,7 @@ class _Forward:
 
     def is_new(self, leaf: Leaf) -> bool:
         """Return whether a leaf is a parameter that the run made, of a layer made in forward."""
-        before = [leaf.before, *leaf.before.operands] if leaf.before else []
-        is_drawn = self.restoring.is_made(leaf.tensor) and not any(map(has_gradient, before))
-        return is_drawn and isinstance(leaf.tensor, torch.nn.Parameter)
+        return isinstance(leaf.tensor, torch.nn.Parameter) and self.restoring.is_made(leaf.tensor)
 
     def run(self, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         with (
@@ -148,9 +144,6 @@ class _Forward:
         self._functions += 1
         self._function = Called(self._functions, getattr(function, "__name__", ""))
         try:
-            if self._function.name == "tolist":  # which no dispatch mode sees
-                with without_modes():
-                    self._read_as_numbers(args)
             return function(*args, **kwargs)
         finally:
             self._function = Called()
@@ -179,12 +172,6 @@ class _Forward:
         if made:
             self.custom.append(CustomCall(function, stored, places, state, made[0]))
         return results
-
-    def _read_as_numbers(self, args: Any) -> None:
-        self._resolve_results()
-        self._ran, self._line = self._ran + 1, line_here()
-        operands = [self._source(tensor) for tensor in tensors_in(args)]
-        self.operations.append(self.operation_now("tolist", operands))
 
     def operation(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run an operation of the dispatch mode and record it."""
@@ -221,23 +208,11 @@ class _Forward:
         for made, results in self._settling:
             for tensor in results:
                 if made_by(tensor) is not None:
-                    self._remember(tensor, self._record(tensor, made))
+                    self._record(tensor, made)
             for tensor in results:
                 if made_by(tensor) is None:
-                    plain = self._without_gradient(tensor, made)
-                    self._plain[_view(tensor)] = plain
-                    self._remember(tensor, plain)
+                    self._plain[_view(tensor)] = self._without_gradient(tensor, made)
         self._settling = []
-
-    def _remember(self, tensor: Any, made: Operation) -> None:
-        if not self.tensors.is_full and tensor.layout == torch.strided:
-            self._memory[tensor.data_ptr()] = made
-
-    def _made_from(self, tensor: Any) -> Operation | None:
-        """Return the operation whose memory a leaf shows, as long as all memory is kept."""
-        if self.tensors.is_full or tensor.layout != torch.strided or not tensor.numel():
-            return None
-        return self._memory.get(tensor.data_ptr())
 
     def _without_gradient(self, tensor: Any, made: Operation) -> Operation:
         """Return the operation for a result without a gradient; its other results may have one."""
@@ -286,10 +261,8 @@ class _Forward:
         return self.leaves[id(tensor)]
 
     def _new_leaf(self, tensor: Any) -> Leaf:
-        name = self.names.of(tensor)
-        entry = self.tensors.store(tensor)
-        before = None if name else self._made_from(tensor)
-        return Leaf(tensor, entry, name, self._call, self._ran, self._line, before)
+        name, entry = self.names.of(tensor), self.tensors.store(tensor)
+        return Leaf(tensor, entry, name, self._call, self._ran, self._line)
 
     # --- modules --------------------------------------------------------------------------------
 
@@ -648,7 +621,7 @@ class _Backward:
             with Operations(run.operation):
                 loss.backward()
         except RuntimeError as error:
-            words = _explained(str(error), run, functions)
+            words = _explained(str(error), run)
             if words:
                 raise RuntimeError(f"watch_torch: {words}") from error
             raise
@@ -699,10 +672,8 @@ class _Backward:
         return entry
 
 
-def _explained(error: str, run: _Forward, functions: Sequence[Operation]) -> str:
+def _explained(error: str, run: _Forward) -> str:
     """Say what the reader's function did to make PyTorch's backward pass fail, where we know it."""
-    if "modified by an inplace operation" in error:
-        return _overwritten(run, functions)
     if "second time" not in error:
         return ""
     for first in run.earlier.values():
@@ -715,21 +686,6 @@ def _explained(error: str, run: _Forward, functions: Sequence[Operation]) -> str
         "the function ran a backward pass of its own, after which the graph is gone; give one that "
         "computes the loss, and leave out backward() and the optimizer's step"
     )
-
-
-def _overwritten(run: _Forward, functions: Sequence[Operation]) -> str:
-    """Name the operation that wrote into what another keeps for the backward pass."""
-    for thing in reversed(functions):
-        if not is_spoiled(thing.function):
-            continue
-        shown = {entry.key for near in (thing, *thing.operands) for entry in near.entries}
-        for writer in run.operations:
-            if writer.ran > thing.ran and not shown.isdisjoint(writer.writes):
-                return (
-                    f"{writer.place} writes into memory that {thing.place} keeps for its backward "
-                    "pass; write its result to a new tensor"
-                )
-    return ""
 
 
 def _begin_with(operands: Sequence[Source | None], edges: Sequence[object]) -> bool:

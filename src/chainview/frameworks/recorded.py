@@ -125,11 +125,7 @@ def same(one: Any, other: Any) -> bool:
 
 @dataclass(eq=False)
 class Leaf:
-    """A tensor that no recorded operation of the run made.
-
-    ``before`` is the operation whose memory it shows, where the run made that: one with a gradient
-    for ``Parameter(t)``, one without for ``t.detach().requires_grad_()``.
-    """
+    """A tensor that no recorded operation of the run made."""
 
     tensor: Any
     entry: StoredTensor
@@ -137,12 +133,6 @@ class Leaf:
     call: ModuleCall
     ran: int = 0
     line: Line | None = None
-    before: "Operation | None" = None
-
-    @property
-    def entries(self) -> list[StoredTensor]:
-        """What it held."""
-        return [self.entry]
 
 
 class Called(NamedTuple):
@@ -173,17 +163,6 @@ class Operation:
     in_custom: bool = False  # in the forward of a function with a backward of its own
     writes: Sequence[int] = ()  # the keys of memory that it changes
     results: dict[int, StoredTensor] = field(default_factory=dict)
-
-    @property
-    def entries(self) -> list[StoredTensor]:
-        """What it gave."""
-        return list(self.results.values())
-
-    @property
-    def place(self) -> str:
-        """Its module and line."""
-        module = f" in {self.call.name}" if self.call.name else ""
-        return f"{self.name}{module}{f' ({self.line})' if self.line else ''}"
 
 
 Source = Leaf | Operation

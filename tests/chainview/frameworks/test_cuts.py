@@ -50,10 +50,9 @@ CUTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "tensor": (lambda x: head(torch.tensor(body(x))).sum(), "by torch.tensor"),
     "NumPy and back": (lambda x: head(torch.tensor(body(x).detach().numpy())).sum(), "is detached"),
     "a function of NumPy": (through_numpy, "is detached, and nothing"),
-    "made to require a gradient": (made_to_require, "a new leaf of shape (4, 3)"),
-    "Parameter": (lambda x: head(nn.Parameter(body(x))).sum(), "a new leaf of shape (4, 3)"),
+    "made to require a gradient": (made_to_require, "is detached"),
+    "Parameter": (lambda x: head(nn.Parameter(body(x))).sum(), "leads from Addmm"),
     "item": (in_a_list, "by .item()"),
-    "tolist": (lambda x: head(torch.tensor(body(x).tolist())).sum(), "by .tolist()"),
     "no_grad": (under_no_grad, "under no_grad"),
     "whole numbers": (lambda x: head(body(x).long().float()).sum(), "a conversion"),
     "a comparison": (lambda x: head((body(x) > 0).float()).sum(), "compared"),
@@ -161,19 +160,6 @@ def test_a_state_that_is_kept_from_run_to_run() -> None:
     loss(X).backward()
     with pytest.raises(RuntimeError, match=r"test_cuts\.py:\d+ reads .* before the run"):
         watch_torch(loss, X, model=cell)
-
-
-def test_the_operation_that_writes_over_what_is_kept_is_named() -> None:
-    def loss(x: Any) -> Any:
-        h = body(x).sigmoid()
-        y = h * 2
-        h += 1
-        return (y + h).sum()
-
-    first = loss.__code__.co_firstlineno
-    here = rf"Add \(test_cuts\.py:{first + 3}\) writes .* Sigmoid \(test_cuts\.py:{first + 1}\)"
-    with pytest.raises(RuntimeError, match=here):
-        watch_torch(loss, X, model=body)
 
 
 @pytest.mark.parametrize("wrapped", ["dictionary", "output", "pair"])
