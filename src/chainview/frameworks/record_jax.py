@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
 
 import jax
@@ -19,7 +18,6 @@ from chainview.frameworks.run import (
     ModuleCall,
     WatchedNode,
     in_run_order,
-    loss_in,
     resolve_event,
     summary,
 )
@@ -41,9 +39,7 @@ def watch(
     for number in chosen:
         if not 0 <= number < len(inputs):
             raise ValueError(f"watch_jax: argnums names argument {number}; there are {len(inputs)}")
-    closed, result = jax.make_jaxpr(f, return_shape=True)(*inputs)
-    if loss_in(result) is not result:
-        closed = jax.make_jaxpr(wraps(f)(lambda *given: loss_in(f(*given))))(*inputs)
+    closed = jax.make_jaxpr(f)(*inputs)
     _check(closed.out_avals)
     record = jaxpr.read_jaxpr(closed, jaxpr.CALLS, UNROLLED)
     run = _PullbackRun(record, _ArrayStore(most))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,7 @@ from chainview.frameworks.private import (
     without_modes,
     written,
 )
-from chainview.frameworks.reachable import Variables, named_inputs, roots
+from chainview.frameworks.reachable import in_attributes, in_variables, named_inputs, roots
 from chainview.frameworks.recorded import (
     Called,
     CustomCall,
@@ -51,7 +51,6 @@ from chainview.frameworks.run import (
     ModuleCall,
     WatchedNode,
     in_run_order,
-    loss_in,
     resolve_event,
 )
 from chainview.frameworks.watched import Watched
@@ -310,10 +309,9 @@ class _Names:
             _refuse_computed(name, tensor)
             self.inputs.add(id(tensor))
             self._name(tensor, name)
-        variables = Variables()
         for module, path in [(m, self._paths[id(m)]) for root in known for m in root.modules()]:
-            self.unregistered |= self._found(variables.of_module(path, module), self._names)
-        self._found(variables.of_function(f), self._variables)
+            self.unregistered |= self._found(in_attributes(path, module), self._names)
+        self._found(in_variables(f), self._variables)
 
     def of(self, tensor: Any) -> str:
         """Return a tensor's name, or nothing."""
@@ -373,12 +371,11 @@ def _refuse_computed(name: str, tensor: Any) -> None:
 
 
 def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
-    result = run.run(f, inputs)
-    loss = loss_in(result)
+    loss = run.run(f, inputs)
     if not isinstance(loss, torch.Tensor):
         raise TypeError(
-            f"watch_torch: the function gave {_described(result)}, and not a tensor; give the loss "
-            "alone, or a dictionary with a 'loss', or the loss and what is no other loss"
+            f"watch_torch: the function gave {type(loss).__name__}, and not a tensor; give the "
+            "loss alone"
         )
     if loss.numel() != 1:
         raise ValueError(
@@ -394,14 +391,6 @@ def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         if has_post_accumulate_hooks(leaf.tensor):
             _refuse_hook(leaf.label or "a leaf")
     return loss
-
-
-def _described(result: Any) -> str:
-    if isinstance(result, Mapping):
-        return f"a dictionary of {listed(list(map(repr, result)), 6)}"
-    if isinstance(result, tuple):
-        return f"{len(result)} results"
-    return type(result).__name__
 
 
 def _cut_everywhere(run: _Forward, loss: Any) -> str:

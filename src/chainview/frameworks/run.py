@@ -1,7 +1,7 @@
 """What a watched run is made of: values, the calls that they belong to, and summaries."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -209,23 +209,3 @@ class Missed:
     why: str
     where: str = ""
     line: Line | None = None
-
-
-def loss_in(result: Any) -> Any:
-    """Return the loss in what a function gave.
-
-    That's ``result["loss"]`` of a dictionary, as of Hugging Face's outputs, ``result.loss``, or the
-    first of several results if the second is no number that could be another loss.
-    """
-    if isinstance(result, Mapping):
-        return result.get("loss", result)
-    if isinstance(result, tuple) and len(result) > 1 and not hasattr(result, "loss"):
-        first, *others = result
-        return result if any(map(_could_be_loss, others)) else first
-    return getattr(result, "loss", result)
-
-
-def _could_be_loss(x: Any) -> bool:
-    if getattr(x, "shape", None) != () or "float" not in str(getattr(x, "dtype", "")):
-        return False
-    return bool(getattr(x, "requires_grad", True))

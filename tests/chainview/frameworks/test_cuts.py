@@ -86,22 +86,15 @@ def test_what_has_no_graph_at_all_is_told_where_it_was_cut() -> None:
 def test_a_leaf_is_named_by_the_variable_that_holds_it() -> None:
     layers = [torch.randn(3, 3, requires_grad=True) for _ in range(2)]
 
-    class Own:
-        def __init__(self) -> None:
-            self.scale = torch.ones(3, requires_grad=True)
+    scale = {"out": torch.ones(3, requires_grad=True)}
 
-        def __call__(self, x: Any) -> Any:
-            return x * self.scale
-
-    own = Own()
-
-    def inner(x: Any) -> Any:
+    def loss(x: Any) -> Any:
         for w in layers:
-            x = own(x @ w)
+            x = (x @ w) * scale["out"]
         return x.sum()
 
-    run = watch_torch(lambda x: inner(x), X)
-    assert {leaf.label for leaf in run.leaves} == {"layers[0]", "layers[1]", "own.scale"}
+    run = watch_torch(loss, X)
+    assert {leaf.label for leaf in run.leaves} == {"layers[0]", "layers[1]", "scale['out']"}
 
 
 class Listed(nn.Module):
@@ -162,28 +155,6 @@ def test_a_state_that_is_kept_from_run_to_run() -> None:
         watch_torch(loss, X, model=cell)
 
 
-@pytest.mark.parametrize("wrapped", ["dictionary", "output", "pair"])
-def test_a_loss_among_other_results_is_taken(wrapped: str) -> None:
-    class Output:
-        def __init__(self, loss: Any) -> None:
-            self.loss = loss
-
-    def loss(x: Any) -> Any:
-        loss = head(x).square().sum()
-        if wrapped == "dictionary":
-            return {"logits": x, "loss": loss}
-        return Output(loss) if wrapped == "output" else (loss, {"accuracy": 0.5})
-
-    found = diagnose(watch_torch(loss, X, model=head))
-    assert not found.symptoms
-
-
-def test_two_losses_are_refused_and_so_is_none() -> None:
-    for given in (lambda x: (head(x).sum(), body(x).sum()), lambda x: {"logits": head(x)}):
-        with pytest.raises(TypeError, match="give the loss alone"):
-            watch_torch(given, X)
-
-
 P = {"w": jnp.ones((3, 3)), "v": jnp.ones((3, 1))}
 IN_JAX: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "stop_gradient": (lambda p, x: (jax.lax.stop_gradient(x @ p["w"]) @ p["v"]).sum(), "behind"),
@@ -202,10 +173,3 @@ def test_arguments_of_jax_that_no_gradient_reached(name: str) -> None:
     assert words in missed.why
     assert (missed.line is None) == (name == "unused")
     assert [symptom.kind for symptom in diagnose(run).symptoms] == ["no gradient"]
-
-
-def test_a_loss_with_other_results_in_jax() -> None:
-    for f in (lambda w, x: ((w * x).sum(), {"a": x}), lambda w, x: {"loss": (w * x).sum()}):
-        run = watch_jax(f, jnp.ones(3), jnp.arange(3.0))
-        assert np.array_equal(run["w"].grad, [0.0, 1.0, 2.0])
-        assert not diagnose(run).symptoms

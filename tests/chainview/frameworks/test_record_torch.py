@@ -433,6 +433,8 @@ def test_losses_that_are_none_are_refused():
     w = torch.ones(2, requires_grad=True)
     with pytest.raises(ValueError, match=r"shape \(2,\).*mean"):
         watch_torch(lambda: w * 2)
+    with pytest.raises(TypeError, match=r"gave tuple.*give the loss alone"):
+        watch_torch(lambda: (w.sum(), {"accuracy": 0.5}))
     with pytest.raises(TypeError, match="gave float"):
         watch_torch(lambda: (w * 2).sum().item())
     with pytest.raises(ValueError, match=r"w: the result is detached \(test_record_torch\.py"):
