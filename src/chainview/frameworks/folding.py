@@ -248,8 +248,8 @@ def group(
     """Return the group of each value: at most so many, in a row at most a third of that, or 20.
 
     Calls are opened one by one, the largest first, those without calls in them last, while there is
-    room. What takes no gradient, and leaves, are in the box that alone reads them. The values come
-    parents before children, and those that aren't ``inside`` the call ``top`` are only read.
+    room. Leaves are in the box that alone reads them. The values come parents before children, and
+    those that aren't ``inside`` the call ``top`` are only read.
     """
     opening = _Opening(values, inside, _tree([v for v in values if v in inside], top), most)
     opening.open()
@@ -319,12 +319,11 @@ class _Opening:
             self.groups = dict.fromkeys(values, root)
 
     def open(self) -> None:
-        """Open parts while there is room, then show leaves one by one."""
+        """Open parts while there is room."""
         stuck: set[Part] = set()
         while part := self._next(stuck):
             if not self._replace(part, part.members) and not self._open_in_rows(part):
                 stuck.add(part)
-        self._ungroup_given()
 
     def _next(self, stuck: set[Part]) -> Part | None:
         """Return the part to open: the largest, and none without calls while others are closed."""
@@ -358,26 +357,11 @@ class _Opening:
         self._shown, self.groups = shown, groups
         return True
 
-    def _ungroup_given(self) -> None:
-        """Give leaves that share a box a box each while a third of the boxes is enough."""
-        given: dict[Given, list[WatchedNode]] = defaultdict(list)
-        for value, key in self.groups.items():
-            if isinstance(key, Given):
-                given[key].append(value)
-        readers = self._readers(self.groups)
-        boxes = _boxes_of(self.groups)
-        for members in sorted(given.values(), key=len):
-            arrows = sum(len(readers[value]) for value in members)
-            if boxes + len(members) - 1 <= self._most // 3 and arrows <= self._most:
-                boxes += len(members) - 1
-                self.groups.update((value, value) for value in members)
-
     # --- groups of what is shown ------------------------------------------------------------------
 
     def _grouped(self, shown: Iterable[Part | WatchedNode]) -> Groups:
         own: Groups = {value: part for part in shown for value in _values(part)}
         groups = without_cycles(self._inner, own)
-        self._take_in(groups)
         readers = self._readers(groups)
         for value in self._values:
             if value not in self._inside:
@@ -402,21 +386,6 @@ class _Opening:
         for key in ordered(parents):
             lengths[key] = 1 + max((lengths[parent] for parent in parents[key]), default=0)
         return max(lengths.values())
-
-    def _take_in(self, groups: Groups) -> None:
-        """Put what takes no gradient and is read by one box alone into that box."""
-        parents = group_parents(self._inner, groups)
-        trained = {groups[value] for value in self._inner if value.requires_grad}
-        readers: dict[Hashable, set[Hashable]] = defaultdict(set)
-        into: dict[Hashable, Hashable] = {}
-        for key in reversed(ordered(parents)):
-            reader = next(iter(readers[key])) if len(readers[key]) == 1 else None
-            if key not in trained and reader is not None and _is_compound(reader):
-                into[key] = reader
-            for parent in parents[key]:
-                readers[parent].add(into.get(key, key))
-        taken = [value for value in self._inner if groups[value] in into]
-        groups.update((value, into[groups[value]]) for value in taken)
 
 
 def _boxes_of(groups: Groups) -> int:

@@ -75,10 +75,9 @@ class Watched:
     def folded(self, most: int = MOST_BOXES) -> "Watched":
         """Fold the run into at most that many boxes, opening the largest modules while they fit.
 
-        No way through the boxes is longer than 20, or than a third of ``most``. Parameters, and
-        what takes no gradient, are in the box that alone reads them. Where a module has too many
-        parts, those that follow one another share a box. A run of at most so many values as boxes
-        stays whole.
+        No way through the boxes is longer than 20, or than a third of ``most``. Parameters are in
+        the box that alone reads them. Where a module has too many parts, those that follow one
+        another share a box. A run of at most so many values as boxes stays whole.
         """
         return self if len(self.values) <= most else fold(self, "", most)
 
