@@ -64,7 +64,7 @@ def check(rule: CustomRule, operands: Sequence[str]) -> RuleCheck:
 
     Compare at its inputs and, where a kink may be in the way, at a point nearby.
     """
-    failed = "its inputs weren't kept (most=)"
+    failed = "its inputs weren't kept (most=), are complex, or of half precision"
     for inputs in rule.points():
         try:
             here = _Point(rule, inputs, operands).check()
@@ -112,6 +112,8 @@ class _Point:
         self._step, self._tolerance = PRECISION[min(x.dtype.itemsize for x in inputs)]
         self._generator = np.random.default_rng(0)
         self._results, _ = rule.call(inputs, None)
+        if any(map(np.iscomplexobj, self._results)):
+            raise ValueError("its result is complex")
         draw = self._generator.standard_normal
         self._weights = [draw(y.shape).astype(y.dtype) for y in self._results]
         _, self._gradients = rule.call(inputs, self._weights)

@@ -95,9 +95,7 @@ class Diagnosis:
     __repr__ = __str__
 
 
-def diagnose(
-    watched: Watched, *, vanishing: float = 1e-4, exploding: float = 1e4, dead: float = 0.25
-) -> Diagnosis:
+def diagnose(watched: Watched) -> Diagnosis:
     """Say what is wrong with a run, and where it begins.
 
     Look for the number that isn't finite and that came first; for leaves whose gradient is 0, and
@@ -117,15 +115,11 @@ def diagnose(
     passes straight through where the derivative is 0, or is reversed or scaled; a hook that changes
     one; a layer that nothing read while others of its list ran, as an expert without rows.
 
-    Args:
-        watched: a run.
-        vanishing: gradients vanish if those of all of the first layers' weights are below this part
-            of the last layers', in root mean squares over entries; over calls, if what arrives at
-            the first is lost in single precision beside what arrives at the last.
-        exploding: they explode if the norm of what arrives at each of the first layers is above
-            this multiple of what arrives at the last.
-        dead: the part of a layer's units that may be 0 for the whole batch, where the batch is far
-            from switching them on.
+    Gradients vanish if those of all of the first layers' weights are below a ten-thousandth of the
+    last layers', in root mean squares over entries; over calls, if what arrives at the first is
+    lost in single precision beside what arrives at the last. They explode if the norm of what
+    arrives at each of the first layers is above ten thousand times what arrives at the last. Units
+    are dead if more than a quarter of a layer's are 0, and the batch is far from switching them on.
 
     >>> import torch
     >>> from chainview.frameworks import watch_torch
@@ -143,8 +137,8 @@ def diagnose(
     found = list(not_finite(watched))
     checks: dict[WatchedNode, RuleCheck] = {}
     if not found:
-        found += [*zeros(watched), *sizes(watched, vanishing, exploding)]
-        found += dead_units(watched, dead)
+        found += [*zeros(watched), *sizes(watched)]
+        found += dead_units(watched)
         checks = {
             value: check(rule, [operand.name for operand in _operands(value)])
             for value, rule in watched.rules.items()

@@ -189,7 +189,7 @@ class CustomCall:
     grad_fn: Any
 
     def rule(self) -> CustomRule:
-        """Return its rule, on copies of these arguments; of complex ones as pairs of reals."""
+        """Return its rule, on copies of these arguments."""
         for x in self.args:
             if isinstance(x, StoredTensor) and x.held is not None:
                 x.held = x.held.clone()  # what training changes later
@@ -197,11 +197,10 @@ class CustomCall:
 
     def _points(self) -> Iterator[list[Any]]:
         held = [self.args[place].held for place in self.places]
-        if all(tensor is not None for tensor in held):
-            reals = [_real(dense(tensor)) for tensor in held]
-            yield [_array(tensor.double()) for tensor in reals]
-            if all(tensor.dtype == torch.float32 for tensor in reals):
-                yield [_array(tensor) for tensor in reals]
+        if all(tensor is not None and tensor.is_floating_point() for tensor in held):
+            yield [_array(tensor.double()) for tensor in held]
+            if all(tensor.dtype == torch.float32 for tensor in held):
+                yield [_array(tensor) for tensor in held]
 
 
 def _apply(
@@ -214,10 +213,9 @@ def _apply(
         leaves = []
         for place, x in zip(call.places, inputs, strict=True):
             leaves.append(torch.tensor(x, device=args[place].device, requires_grad=True))
-            moved = leaves[-1] * 1  # which may be changed in place
-            args[place] = torch.view_as_complex(moved) if args[place].is_complex() else moved
+            args[place] = leaves[-1] * 1  # which may be changed in place
         made = tensors_in([call.function.apply(*args)])
-        results = [_real(tensor) for tensor in made if tensor.requires_grad]
+        results = [tensor for tensor in made if tensor.requires_grad]
         grads: Sequence[Any] = ()
         if cotangents is not None:
             sent = [torch.tensor(x, device=leaves[0].device) for x in cotangents]
@@ -231,15 +229,9 @@ def _in_precision(x: Any, itemsize: int) -> Any:
         return x
     if x.held is None:
         raise ValueError("its inputs weren't kept (most=)")
-    if x.held.is_complex():
-        return x.held.to(torch.complex128 if itemsize == 8 else torch.complex64, copy=True)
     if x.held.is_floating_point():
         return x.held.to(torch.float64 if itemsize == 8 else torch.float32, copy=True)
     return x.held.clone()
-
-
-def _real(tensor: Any) -> Any:
-    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 def _array(tensor: Any) -> Any:

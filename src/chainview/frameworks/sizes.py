@@ -16,9 +16,10 @@ FEWEST_CALLS = 4
 # What the first call adds to the gradient of the weights is then lost in single precision. That it
 # adds less than the last is usual in a recurrent net, and no fault.
 LOST = 2.0**-24
+VANISHING, EXPLODING = 1e-4, 1e4  # times what the last layers get
 
 
-def sizes(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+def sizes(watched: Watched) -> Iterator[Symptom]:
     """Judge the gradient along the trunk: through depth, and through repeated calls.
 
     It vanishes only if it does so at all of the first layers' weights. Small gradients in between
@@ -26,9 +27,9 @@ def sizes(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symp
     small factor that learns leaves of it, as CaiT's do; one that is 0 is no symptom either.
     """
     layers = _layers(watched)
-    yield from _vanishing(layers, vanishing, _scaled_down(watched))
-    yield from _exploding(layers, exploding)
-    yield from _over_calls(watched, min(vanishing, LOST), exploding)
+    yield from _vanishing(layers, _scaled_down(watched))
+    yield from _exploding(layers)
+    yield from _over_calls(watched)
 
 
 def _rms(leaf: WatchedNode) -> float:
@@ -150,9 +151,7 @@ def _back_to(names: Sequence[str]) -> str:
     return f"{begins}, and {count} more before it, back to {names[0]}" if count else begins
 
 
-def _vanishing(
-    layers: Sequence[_Layer], limit: float, left: Mapping[WatchedNode, float]
-) -> Iterator[Symptom]:
+def _vanishing(layers: Sequence[_Layer], left: Mapping[WatchedNode, float]) -> Iterator[Symptom]:
     """Compare the first layers' weights with the last layers' by their gradients' entries."""
     first_read: dict[WatchedNode, _Layer] = {}
     for layer in layers:
@@ -164,11 +163,11 @@ def _vanishing(
     last = max((weight for weight in first_read if weight in ends), key=_rms, default=None)
     if last is None or not starts:
         return
-    if any(_rms(w) >= limit * _rms(last) * left[w] for w in starts):
+    if any(_rms(w) >= VANISHING * _rms(last) * left[w] for w in starts):
         return
     small: list[WatchedNode] = []
     for weight in first_read:
-        if _rms(weight) >= limit * _rms(last):
+        if _rms(weight) >= VANISHING * _rms(last):
             break
         small.append(weight)
     begins, least = small[-1], min(small, key=_rms)
@@ -183,14 +182,14 @@ def _vanishing(
     )
 
 
-def _exploding(layers: Sequence[_Layer], limit: float) -> Iterator[Symptom]:
+def _exploding(layers: Sequence[_Layer]) -> Iterator[Symptom]:
     """Compare what arrives at the first layers' results with what arrives at the last's."""
     norms = {layer: _norm(layer.value) for layer in layers}
     last = max((norms[layer] for layer in layers if layer.is_last), default=0.0)
     starts = [norms[layer] for layer in layers if layer.is_first]
-    if not last or not starts or min(starts) <= limit * last:
+    if not last or not starts or min(starts) <= EXPLODING * last:
         return
-    beyond = [layer for layer in layers if norms[layer] > limit * last]
+    beyond = [layer for layer in layers if norms[layer] > EXPLODING * last]
     weights = list(dict.fromkeys(layer.main for layer in beyond))
     begins, most = beyond[-1], max(beyond, key=norms.__getitem__)
     yield Symptom(
@@ -208,7 +207,7 @@ def _exploding(layers: Sequence[_Layer], limit: float) -> Iterator[Symptom]:
 # --- through time -------------------------------------------------------------------------------
 
 
-def _over_calls(watched: Watched, vanishing: float, exploding: float) -> Iterator[Symptom]:
+def _over_calls(watched: Watched) -> Iterator[Symptom]:
     """Compare the gradient at each call of a module with that at its last call."""
     results: dict[str, dict[int, WatchedNode]] = defaultdict(dict)
     for value in watched.values:
@@ -230,18 +229,18 @@ def _over_calls(watched: Watched, vanishing: float, exploding: float) -> Iterato
             f"norm of the gradient {digits(last)} at the last call, {digits(first)} at the first: "
             f"times {digits(growth)} a call"
         )
-        beyond = [turn for turn in turns if norms[turn] > exploding * last]
-        below = [turn for turn in turns if norms[turn] < vanishing * last]
+        beyond = [turn for turn in turns if norms[turn] > EXPLODING * last]
+        below = [turn for turn in turns if norms[turn] < LOST * last]
         back = f"{path}, from call {{}} of {turns[0]} back to the first"
         if beyond:
             look = "the largest singular value of the recurrent weights; clip gradients"
             values = [last_of[turn] for turn in beyond]
             where = back.format(beyond[0])
             yield Symptom("exploding", where, seen, look, values, values[0].line)
-        elif below and first < vanishing * last:
+        elif below and first < LOST * last:
             look = "the recurrent weights: nothing is learned from what came first"
             largest = max(map(_rms, watched.leaves), default=0.0)
-            faint = [leaf for leaf in watched.leaves if 0 < _rms(leaf) < vanishing * largest]
+            faint = [leaf for leaf in watched.leaves if 0 < _rms(leaf) < LOST * largest]
             values = [*(last_of[turn] for turn in below), *faint]
             where = back.format(below[0])
             where += f", and {listed([leaf.name for leaf in faint], 6)}" if faint else ""

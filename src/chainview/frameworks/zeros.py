@@ -29,6 +29,7 @@ SELECTIONS = ("stack", "cat", "concatenate", "select", "slice", "unbind", "index
 ADDITIONS = ("add", "sub", "expand", "broadcastindim")
 NORMALIZATIONS = ("batchnorm", "layernorm", "groupnorm", "instancenorm", "rmsnorm")
 RELUS = ("relu", "hardtanh", "relu6", "clampmin", "max", "maximum")
+DEAD = 0.25  # the part of a layer's units that may be silent
 FAR = 3.0  # standard deviations below 0 that the largest entry of a dead unit lies
 FEWEST = 4  # entries that tell how far a unit's numbers spread
 MANY = 64  # entries which are all 0 are no chance
@@ -201,14 +202,14 @@ def _is_one(x: Any) -> bool:
 # --- units that no example of the batch comes near to switching on -------------------------------
 
 
-def dead_units(watched: Watched, dead: float) -> Iterator[Symptom]:
+def dead_units(watched: Watched) -> Iterator[Symptom]:
     """Yield layers of which a part of the units is silent, in each call of the layer."""
     layers: dict[Any, list[WatchedNode]] = defaultdict(list)
     for value in filter(_is_relu, watched.values):
         layers[(value.op, value.call.path) if value.call.turns > 1 else value].append(value)
     for key, values in layers.items():
         found = _silent(values)
-        if found is not None and found.sum() > dead * found.size:
+        if found is not None and found.sum() > DEAD * found.size:
             call = values[0].call
             many = f"{values[0].op} in {call.path or call.kind}"
             yield Symptom(

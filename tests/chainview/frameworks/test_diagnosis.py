@@ -69,6 +69,7 @@ def test_what_is_given_and_no_number_is_no_operations_fault(fault: float):
     assert symptom.values[0].name == "x"
     assert "input" in symptom.where
     assert symptom.where.endswith("x")
+    assert f"{fault} at (2, 1)" in symptom.seen
     assert "logarithm" not in symptom.look
 
 
@@ -97,7 +98,6 @@ def test_a_vanishing_gradient_and_where_it_begins():
     begins = max(i for i in sizes if sizes[i] < 1e-4 * sizes[22])
     where = f"{begins}.weight, and {begins // 2} more before it, back to 0.weight"
     assert found.symptoms[0].where == where
-    assert diagnose(run, vanishing=1e-12).is_sound
 
 
 def test_shares_that_cancel_are_no_gradient_that_is_zero():
@@ -125,14 +125,6 @@ def test_an_rnn_whose_gradient_explodes_and_where():
     assert "times 3.9" in found.symptoms[0].seen
 
 
-def test_parameters_that_nothing_reached():
-    model = Lost()
-    found = diagnose(watch_torch(lambda x: model(x).sum(), torch.randn(4, 3), model=model))
-    assert kinds(found)[-5:] == ["no gradient"] * 5
-    cut = next(symptom for symptom in found.symptoms if symptom.where == "cut.weight")
-    assert (cut.seen, cut.look) == ("the result is detached", "the forward pass of Lost")
-
-
 def test_units_that_are_dead_on_this_batch():
     model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
     model[0].bias.data[:6] = -100.0
@@ -140,7 +132,6 @@ def test_units_that_are_dead_on_this_batch():
     found = diagnose(run)
     assert kinds(found) == ["dead units"]
     assert "6 of 8 units" in found.symptoms[0].seen
-    assert diagnose(run, dead=0.8).is_sound
 
 
 def test_what_is_found_is_marked_in_drawings_and_the_run_itself_is_not():
@@ -188,6 +179,8 @@ def test_marks_of_each_kind_are_at_what_they_are_said_of():
     found = diagnose(watch_torch(lambda x: model(x).sum(), torch.randn(4, 3), model=model))
     lost = {value.label for value, words in found.run.marks.items() if "no gradient" in words}
     assert lost == {"cut.weight", "silent.weight", "whole.weight"}  # the loss reads no others
+    cut = next(symptom for symptom in found.symptoms if symptom.where == "cut.weight")
+    assert (cut.seen, cut.look) == ("the result is detached", "the forward pass of Lost")
     layer = nn.Linear(3, 8)
     layer.bias.data[:6] = -100.0
     found = diagnose(watch_torch(lambda x: layer(x).relu().sum(), torch.randn(5, 3)))
