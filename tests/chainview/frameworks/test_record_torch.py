@@ -472,14 +472,6 @@ def test_nested_tensors_are_refused(layout):
         watch_torch(lambda rows: layer(rows).to_padded_tensor(0.0).sum(), rows, model=layer)
 
 
-def test_a_hook_on_a_leaf_of_no_module_is_refused_before_the_pass():
-    w = torch.ones(2, requires_grad=True)
-    w.register_post_accumulate_grad_hook(lambda p: None)
-    with pytest.raises(RuntimeError, match="w has a post-accumulate hook"):
-        watch_torch(lambda: w.sum())
-    assert w.grad is None
-
-
 @pytest.mark.filterwarnings("ignore:`torch.jit")
 @pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacfwd, torch.func.jacrev])
 def test_derivatives_inside_are_refused_with_what_to_do(transform):

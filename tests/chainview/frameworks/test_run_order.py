@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from chainview import saved_by_layer
-from chainview.frameworks import diagnose, watch_jax, watch_torch
+from chainview.frameworks import watch_jax, watch_torch
 from chainview.read.lines import Line, first_line
 
 HERE = __file__
@@ -85,13 +85,6 @@ def test_a_function_of_jax_that_was_traced_before_has_the_line_of_this_call():
     here = line_of("again")
     assert {value.line for value in again.values} == {here}
     assert here not in {value.line for value in first.values}
-
-
-def test_a_symptom_prints_its_line():
-    w = torch.tensor([0.0, 1.0], requires_grad=True)
-    (symptom,) = diagnose(watch_torch(lambda: w.sqrt().sum())).symptoms  # a root
-    assert symptom.line == line_of("a root")
-    assert f"test_run_order.py:{line_of('a root').number}" in str(symptom)
 
 
 def test_whose_frame_it_is():
