@@ -427,17 +427,6 @@ def _by_operation(nodes: Iterable[Node]) -> Counter[str]:
 
 # --- what engines keep ------------------------------------------------------------------------
 
-# The tensors that make up PyTorch's sparse tensors.
-_ROWS = ("crow_indices", "col_indices", "values")
-_COLUMNS = ("ccol_indices", "row_indices", "values")
-SPARSE = {
-    "torch.sparse_coo": ("_indices", "_values"),
-    "torch.sparse_csr": _ROWS,
-    "torch.sparse_bsr": _ROWS,
-    "torch.sparse_csc": _COLUMNS,
-    "torch.sparse_bsc": _COLUMNS,
-}
-
 
 def saved_bytes(f: Callable[..., Any], *args: Any, given: Any = ()) -> int:
     """Run a forward pass and count the bytes of the arrays it keeps for the backward pass.
@@ -499,17 +488,14 @@ def _saved_by_torch(f: Callable[..., Any], args: Sequence[Any], known: Sequence[
 
     saved: dict[int, Any] = {}
 
-    def storages(tensor: Any) -> dict[int, Any]:
-        parts = [getattr(tensor, name)() for name in SPARSE.get(str(tensor.layout), ())] or [tensor]
-        return {part.untyped_storage().data_ptr(): part.untyped_storage() for part in parts}
-
     def pack(tensor: Any) -> Any:
-        saved.update(storages(tensor))
+        storage = tensor.untyped_storage()
+        saved[storage.data_ptr()] = storage
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         _result = f(*args)  # keep it alive, so that no address is used again
-    own = {address for x in known if isinstance(x, torch.Tensor) for address in storages(x)}
+    own = {x.untyped_storage().data_ptr() for x in known if isinstance(x, torch.Tensor)}
     return sum(storage.nbytes() for address, storage in saved.items() if address not in own)
 
 

@@ -398,14 +398,3 @@ def test_a_checkpoint_keeps_its_inputs_alone():
 
     assert saved_bytes(checkpointed, W, given=[x]) == 4 * 8 * 4
     assert saved_bytes(lambda W: inside(x).tanh().sum(), W, given=[x]) == 2 * 4 * 8 * 4
-
-
-@pytest.mark.filterwarnings("ignore:Sparse ... tensor support:UserWarning")
-@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr"])
-def test_a_sparse_tensor_counts_by_its_parts(layout):
-    blocks = {"blocksize": (2, 2)} if layout.endswith("bsr") else {}
-    matrix = torch.eye(4).to_sparse(layout=getattr(torch, layout), **blocks)
-    W = torch.ones(4, 2, requires_grad=True)
-    kept = saved_bytes(lambda W: (matrix @ W).sum(), W)
-    assert kept >= matrix.values().nbytes + 4 * 8  # the indices, too
-    assert saved_bytes(lambda W: (matrix @ W).sum(), W, given=[matrix]) == 0
