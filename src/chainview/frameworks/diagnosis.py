@@ -267,8 +267,8 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
         is_skipped = missed.why == UNREAD and _in_a_list(missed.name) in read
         by_reason[missed.why, is_skipped].append(missed)
     for (why, is_skipped), all_missed in by_reason.items():
-        path = _common([missed.where for missed in all_missed])
-        look = f"the forward pass of {path}" if path else "the forward pass"
+        paths = {missed.where for missed in all_missed}
+        look = " of ".join(filter(None, ["the forward pass", *(paths if len(paths) == 1 else ())]))
         if is_skipped:
             look = "others of its list ran: is it skipped at random, or an expert without rows?"
         names = [missed.name for missed in all_missed]
@@ -284,16 +284,6 @@ def _in_a_list(path: str) -> str:
     'net.layers.*.weight'
     """
     return re.sub(r"\.\d+\.", ".*.", path) if re.search(r"\.\d+\.", path) else ""
-
-
-def _common(paths: Sequence[str]) -> str:
-    """Return the innermost module around several."""
-    common = []
-    for parts in zip(*(path.split(".") for path in paths), strict=False):
-        if len(set(parts)) > 1:
-            break
-        common.append(parts[0])
-    return ".".join(common)
 
 
 def _unregistered(watched: Watched) -> Iterator[Symptom]:

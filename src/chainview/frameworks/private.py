@@ -6,8 +6,6 @@ from typing import Any
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef as StorageWeakRef
-from torch.nn.modules.lazy import LazyModuleMixin
-from torch.nn.parameter import is_lazy as is_parameter_lazy
 from torch.utils._python_dispatch import TorchDispatchMode as TorchDispatchMode
 from torch.utils._python_dispatch import _disable_current_modes
 
@@ -72,21 +70,10 @@ def has_post_accumulate_hooks(tensor: Any) -> bool:
     return bool(getattr(tensor, "_post_accumulate_grad_hooks", None))
 
 
-def is_lazy(module: Any) -> bool:
-    """Return whether a module has parameters without a shape yet."""
-    own: Any = module
-    return isinstance(module, LazyModuleMixin) and any(map(is_parameter_lazy, own.parameters()))
-
-
 def name_of(operation: Any) -> str:
     """Return PyTorch's name for an operation of a dispatch mode."""
     name: str = operation._schema.name
     return name.partition("::")[2]
-
-
-def own_tensors(module: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the dictionaries in which a module holds its own parameters and buffers."""
-    return module._parameters, module._buffers
 
 
 def written(operation: Any, args: Any, kwargs: Any) -> Iterator[Any]:

@@ -140,9 +140,8 @@ class _PullbackRun:
         assert run is not None
         wanted = [p for p, use in enumerate(node.operands) if self._is_needed(use)]
         operands = self._operands(node)
-        if not wanted or node.op in ("stop_gradient", "while"):
-            results = [_array(x) for x in run(*operands)]
-            return results, node.op == "while" and bool(wanted) and any(map(_is_real, results))
+        if not wanted or node.op == "stop_gradient":
+            return [_array(x) for x in run(*operands)], False
 
         def compute(*some: Any) -> list[Any]:
             given = dict(enumerate(operands)) | dict(zip(wanted, some, strict=True))
@@ -208,11 +207,6 @@ class _PullbackRun:
         first = next((self._sums[use] for use in uses if use in self._sums), None)
         if first is None:
             return
-        if node.op == "while":
-            raise ValueError(
-                "watch_jax: JAX has no backward pass through a while loop whose length is not "
-                "known; write it as a scan, or as a fori_loop with fixed bounds"
-            )
         wanted, back = self._pulls[node]
         self._pulled[node] = None
         shares = back([self._cotangent(*use) for use in uses])

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch.autograd.function import BackwardCFunction
+from torch.nn.parameter import is_lazy
 from torch.utils.checkpoint import CheckpointFunction
 
 from chaingrad.graph import toposort
@@ -20,11 +21,9 @@ from chainview.frameworks.private import (
     applied_by,
     begun_before,
     has_post_accumulate_hooks,
-    is_lazy,
     made_by,
     name_of,
     next_sequence_number,
-    own_tensors,
     packing_hook,
     saved_tensors,
     storage_key,
@@ -324,9 +323,8 @@ class _Names:
             self._saving.module(module)
             self._module(module)
         path = self._paths[id(module)]
-        for name, parameter in own_tensors(module)[0].items():
-            if parameter is not None:  # functional_call may have put others in their place
-                self._name(parameter, f"{path}.{name}" if path else name)
+        for name, parameter in module.named_parameters(path, recurse=False):
+            self._name(parameter, name)  # functional_call may have put it in another's place
         return path
 
     def _name(self, tensor: Any, name: str) -> None:
@@ -389,7 +387,10 @@ def _loss(run: _Forward, f: Callable[..., Any], inputs: Sequence[Any]) -> Any:
         )
     for leaf in run.leaves.values():
         if has_post_accumulate_hooks(leaf.tensor):
-            _refuse_hook(leaf.label or "a leaf")
+            raise RuntimeError(
+                f"watch_torch: {leaf.label or 'a leaf'} has a post-accumulate hook, which may "
+                "change parameters while the backward pass runs; remove it for this run"
+            )
     return loss
 
 
@@ -409,24 +410,14 @@ def _cut_everywhere(run: _Forward, loss: Any) -> str:
 
 
 def _refuse(module: Any) -> None:
-    """Refuse what would have another effect the second time, or in another order."""
-    for path, inner in module.named_modules():
-        if is_lazy(inner):
-            raise RuntimeError(
-                f"watch_torch: {path or type(inner).__name__} is a lazy module, which gets its "
-                "parameters when it first runs; run the model once first"
-            )
+    """Refuse a module whose parameters have no shape yet, or are no array."""
     for path, parameter in module.named_parameters():
+        if is_lazy(parameter):
+            raise RuntimeError(
+                f"watch_torch: {path} has no shape yet, as a lazy module gets its parameters when "
+                "it first runs; run the model once first"
+            )
         refuse_several_arrays(parameter)
-        if has_post_accumulate_hooks(parameter):
-            _refuse_hook(path)
-
-
-def _refuse_hook(name: str) -> None:
-    raise RuntimeError(
-        f"watch_torch: {name} has a post-accumulate hook, which may change parameters while the "
-        "backward pass runs; remove it for this run"
-    )
 
 
 def _view(tensor: Any) -> tuple[Any, ...]:
@@ -548,7 +539,7 @@ class _Graph:
         return Watched(
             "PyTorch",
             self.values[self.loss],
-            in_run_order(list(self.values.values()), lambda v: v.parents, lambda v: v.ran),
+            list(self.values.values()),
             [resolve_event(event, number) for event in events],
             [Missed(name, *(cuts.of(leaf) if leaf else Cut(UNREAD))) for name, leaf in missing],
             unregistered,

@@ -15,7 +15,6 @@ from chainview.frameworks.private import (
     StorageWeakRef,
     TorchDispatchMode,
     is_differentiating,
-    own_tensors,
     storage_key,
     written,
 )
@@ -31,7 +30,7 @@ class Restoring:
         self._changed: dict[int, tuple[Any, Any]] = {}  # memory, and what it held
         self._leaves: dict[int, tuple[Any, Any, Any]] = {}  # each with its data and its .grad
         self._generators: dict[int, tuple[Any, Any]] = {}
-        self._buffers: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._buffers: dict[int, tuple[Any, dict[str, Any]]] = {}  # of each module
         for root in roots:
             self.module(root)
 
@@ -77,10 +76,9 @@ class Restoring:
         """Save a module, with everything in it."""
         for module in root.modules():
             if id(module) not in self._buffers:
-                parameters, buffers = own_tensors(module)
-                self._buffers[id(module)] = buffers, dict(buffers)
-                for parameter in parameters.values():
-                    if parameter is not None and not is_lazy(parameter):
+                self._buffers[id(module)] = module, dict(module.named_buffers(recurse=False))
+                for parameter in module.parameters(recurse=False):
+                    if not is_lazy(parameter):
                         self.leaf(parameter)
 
     def forget_gradients(self) -> None:
@@ -90,10 +88,11 @@ class Restoring:
 
     def _restore(self) -> None:
         with torch.no_grad():
-            for now, before in self._buffers.values():
-                for name, tensor in before.items():
-                    if now[name] is not tensor and self.is_made(now[name]):
-                        now[name] = tensor
+            for module, buffers in self._buffers.values():
+                for name, tensor in buffers.items():
+                    now = getattr(module, name)
+                    if now is not tensor and self.is_made(now):
+                        setattr(module, name, tensor)
             for leaf, shown, grad in self._leaves.values():
                 if storage_key(leaf) != storage_key(shown):
                     leaf.data = shown
