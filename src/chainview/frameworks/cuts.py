@@ -9,6 +9,13 @@ from chainview.frameworks.run import reached
 from chainview.read.lines import Line
 
 NUMBER = "_local_scalar_dense"  # what reads a tensor as Python's
+# How the reader detaches a result. Else it's an operation that keeps a copy of its own result.
+DETACHING = {
+    "detach": "",
+    "__get__": " by .data",
+    "tensor": " by torch.tensor",
+    "new_tensor": " by new_tensor",
+}
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
@@ -88,7 +95,7 @@ class Cuts:
             if _leaves_the_graph(thing):
                 why = f"{_reason(thing)}, and nothing that PyTorch recorded leads on to the loss"
                 return Cut(why, thing.call.name, thing.line)
-        last = next(thing for thing in reversed(made) if not _is_kept(thing))
+        last = next((thing for thing in reversed(made) if not _is_kept(thing)), made[-1])
         why = (
             f"nothing that PyTorch recorded leads from {last.name}, which it went into, to the loss"
         )
@@ -113,8 +120,7 @@ def _uses(
 
 def _is_kept(thing: Operation) -> bool:
     """Return whether it's the copy that an operation keeps of its own result."""
-    made = {x.called.number for x in thing.operands if isinstance(x, Operation)}
-    return thing.name == "detach" and thing.called.number > 0 and thing.called.number in made
+    return thing.name == "detach" and thing.called not in DETACHING
 
 
 def _leaves_the_graph(thing: Operation) -> bool:
@@ -128,8 +134,7 @@ def _reason(thing: Operation) -> str:
     if thing.name == NUMBER:
         return "read as Python numbers, as by .item()"
     if thing.name == "detach":
-        by = {"__get__": " by .data", "tensor": " by torch.tensor", "new_tensor": " by new_tensor"}
-        return f"the result is detached{by.get(thing.called.name, '')}"
+        return f"the result is detached{DETACHING.get(thing.called, '')}"
     if thing.name in COMPARISONS:
         return "only compared, which gives truth values"
     if not thing.floating:

@@ -21,13 +21,20 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def fold(watched: Any, within: str, most: int) -> Any:
-    """Fold a `Watched` run, or one call in it, into at most that many boxes."""
+    """Fold a `Watched` run, or one call in it, into at most that many boxes.
+
+    In a row there are at most a third of that, or 20. Calls are opened one by one, the largest
+    first, those without calls in them last, while there is room. Leaves are in the box that alone
+    reads them.
+    """
     top = _call(watched, within)
     inside = {v for v in watched.values if v.parents and top in v.call.chain}
     read = {parent for value in inside for parent in value.parents}
     values = [value for value in watched.values if value in inside or value in read]
-    groups = group(values, inside, top, most)
-    return _Boxes(watched, values, inside, groups).watched()
+    root = _tree([value for value in values if value in inside], top)
+    opening = _Opening(values, inside, root, most)
+    opening.open()
+    return _Boxes(watched, values, inside, opening.groups).watched()
 
 
 def _call(watched: Any, within: str) -> ModuleCall:
@@ -240,20 +247,6 @@ class Given:
     """Leaves, and other values from outside, that the same few boxes read, or that many do."""
 
     readers: frozenset[Hashable]
-
-
-def group(
-    values: Sequence[WatchedNode], inside: set[WatchedNode], top: ModuleCall, most: int
-) -> Groups:
-    """Return the group of each value: at most so many, in a row at most a third of that, or 20.
-
-    Calls are opened one by one, the largest first, those without calls in them last, while there is
-    room. Leaves are in the box that alone reads them. The values come parents before children, and
-    those that aren't ``inside`` the call ``top`` are only read.
-    """
-    opening = _Opening(values, inside, _tree([v for v in values if v in inside], top), most)
-    opening.open()
-    return opening.groups
 
 
 def _tree(values: Iterable[WatchedNode], top: ModuleCall) -> Part:

@@ -32,7 +32,6 @@ from chainview.frameworks.private import (
 )
 from chainview.frameworks.reachable import in_attributes, in_variables, named_inputs, roots
 from chainview.frameworks.recorded import (
-    Called,
     CustomCall,
     Leaf,
     Operation,
@@ -108,7 +107,7 @@ class _Forward:
         self._turns: Counter[str] = Counter()
         self._ran = 0
         self._line: Line | None = None
-        self._functions, self._function = 0, Called()
+        self._function = ""
         self._in_custom = False
 
     def is_trained(self, tensor: Any) -> bool:
@@ -139,12 +138,11 @@ class _Forward:
 
     def called(self, function: Any, args: Any, kwargs: Any) -> Any:
         """Run a function that the reader calls, which may take several operations."""
-        self._functions += 1
-        self._function = Called(self._functions, getattr(function, "__name__", ""))
+        self._function = getattr(function, "__name__", "")
         try:
             return function(*args, **kwargs)
         finally:
-            self._function = Called()
+            self._function = ""
 
     def _apply(self, function: Any, run: Callable[..., Any], args: Sequence[Any]) -> Any:
         """Run a function with a backward of its own, and record what it was given."""

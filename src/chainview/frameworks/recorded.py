@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
@@ -135,16 +135,6 @@ class Leaf:
     line: Line | None = None
 
 
-class Called(NamedTuple):
-    """The function of PyTorch that the reader called, such as ``Tensor.detach``; 0 is none."""
-
-    number: int = 0
-    name: str = ""
-
-
-NOTHING = Called()
-
-
 @dataclass(eq=False)
 class Operation:
     """What an operation made: of one on which a gradient was recorded, with its ``grad_fn``."""
@@ -159,7 +149,7 @@ class Operation:
     floating: bool = True
     ran: int = 0
     line: Line | None = None
-    called: Called = NOTHING
+    called: str = ""  # the function of PyTorch that the reader called
     in_custom: bool = False  # in the forward of a function with a backward of its own
     writes: Sequence[int] = ()  # the keys of memory that it changes
     results: dict[int, StoredTensor] = field(default_factory=dict)
