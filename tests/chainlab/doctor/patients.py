@@ -11,39 +11,37 @@ import math
 import numpy as np
 
 
-class Taped:
-    """A tape that all graphs share, and that nobody clears."""
-
-    tape = []  # noqa: RUF012
-
-    def __init__(self, data, back=None):
-        self.data, self.grad, self.back = data, 0.0, back
-        Taped.tape.append(self)
-
-    def __add__(self, other):
-        return Taped(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return Taped(self.data * other.data, [(self, other.data), (other, self.data)])
-
-    def backward(self):
-        self.grad = 1.0
-        for node in reversed(Taped.tape):
-            for parent, local in node.back or []:
-                parent.grad += local * node.grad
-
-
-class NoSeed:
-    """`backward` asks the one that calls for the gradient of the result."""
+class Graph:
+    """What most hands write alike: operands with their local gradients; no backward pass yet."""
 
     def __init__(self, data, parents=()):
         self.data, self.grad, self.parents = data, 0.0, parents
 
     def __add__(self, other):
-        return NoSeed(self.data + other.data, ((self, 1.0), (other, 1.0)))
+        return type(self)(self.data + other.data, [(self, 1.0), (other, 1.0)])
 
     def __mul__(self, other):
-        return NoSeed(self.data * other.data, ((self, other.data), (other, self.data)))
+        return type(self)(self.data * other.data, [(self, other.data), (other, self.data)])
+
+
+class Taped(Graph):
+    """A tape that all graphs share, and that nobody clears."""
+
+    tape = []  # noqa: RUF012
+
+    def __init__(self, data, parents=()):
+        super().__init__(data, parents)
+        Taped.tape.append(self)
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(Taped.tape):
+            for parent, local in node.parents:
+                parent.grad += local * node.grad
+
+
+class NoSeed(Graph):
+    """`backward` asks the one that calls for the gradient of the result."""
 
     def backward(self):
         for parent, local in self.parents:
@@ -51,7 +49,7 @@ class NoSeed:
             parent.backward()
 
 
-class Popped:
+class Popped(Graph):
     """Gradients lie in a dictionary, and reading takes them out."""
 
     store = {}  # noqa: RUF012
@@ -66,12 +64,6 @@ class Popped:
     @grad.setter
     def grad(self, value):
         self.store[self] = value
-
-    def __add__(self, other):
-        return Popped(self.data + other.data, ((self, 1.0), (other, 1.0)))
-
-    def __mul__(self, other):
-        return Popped(self.data * other.data, ((self, other.data), (other, self.data)))
 
     def backward(self):
         order, seen = [], set()
@@ -112,17 +104,8 @@ class Copies:
             parent.grad += self.grad * local
 
 
-class Recursive:
+class Recursive(Graph):
     """Passes each share on at once, down every path."""
-
-    def __init__(self, data, parents=()):
-        self.data, self.grad, self.parents = data, 0.0, parents
-
-    def __add__(self, other):
-        return Recursive(self.data + other.data, ((self, 1.0), (other, 1.0)))
-
-    def __mul__(self, other):
-        return Recursive(self.data * other.data, ((self, other.data), (other, self.data)))
 
     def backward(self, share=1.0):
         self.grad += share
@@ -130,17 +113,8 @@ class Recursive:
             parent.backward(share * local)
 
 
-class LayerByLayer:
+class LayerByLayer(Graph):
     """Goes back from the root in layers, as a search of the nearest does."""
-
-    def __init__(self, data, parents=()):
-        self.data, self.grad, self.parents = data, 0.0, parents
-
-    def __add__(self, other):
-        return LayerByLayer(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return LayerByLayer(self.data * other.data, [(self, other.data), (other, self.data)])
 
     def backward(self):
         self.grad, layer, seen = 1.0, [self], {id(self)}
@@ -155,23 +129,14 @@ class LayerByLayer:
             layer = below
 
 
-class ByName:
+class ByName(Graph):
     """Gradients are returned in a dictionary by the values of the nodes."""
-
-    def __init__(self, data, parents=()):
-        self.data, self.grad, self.parents = data, 0.0, parents
 
     def __hash__(self):
         return hash(self.data)
 
     def __eq__(self, other):
         return self.data == getattr(other, "data", other)
-
-    def __add__(self, other):
-        return ByName(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return ByName(self.data * other.data, [(self, other.data), (other, self.data)])
 
     def backward(self):
         order, seen, todo = [], set(), [(self, False)]
@@ -190,17 +155,8 @@ class ByName:
                 parent.grad += node.grad * local
 
 
-class Truthy:
+class Truthy(Graph):
     """`self.grad or 1.0`: the root is the node to which nothing has come."""
-
-    def __init__(self, data, parents=()):
-        self.data, self.grad, self.parents = data, 0.0, parents
-
-    def __add__(self, other):
-        return Truthy(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return Truthy(self.data * other.data, [(self, other.data), (other, self.data)])
 
     def backward(self):
         order, seen = [], set()
@@ -217,18 +173,12 @@ class Truthy:
                 parent.grad += g * local
 
 
-class Rounded:
+class Rounded(Graph):
     """Keeps what it was given, and makes gradients of the same kind."""
 
     def __init__(self, data, parents=()):
         self.data = np.array(data)
         self.grad, self.parents = np.zeros_like(self.data), parents
-
-    def __add__(self, other):
-        return Rounded(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return Rounded(self.data * other.data, [(self, other.data), (other, self.data)])
 
     def backward(self):
         order, seen, todo = [], set(), [(self, False)]
@@ -248,17 +198,8 @@ class Rounded:
                 np.add(parent.grad, node.grad * local, out=parent.grad, casting="unsafe")
 
 
-class SeedIsValue:
+class SeedIsValue(Graph):
     """The pass starts from the value of the result."""
-
-    def __init__(self, data, parents=()):
-        self.data, self.grad, self.parents = data, 0.0, parents
-
-    def __add__(self, other):
-        return SeedIsValue(self.data + other.data, [(self, 1.0), (other, 1.0)])
-
-    def __mul__(self, other):
-        return SeedIsValue(self.data * other.data, [(self, other.data), (other, self.data)])
 
     def backward(self, g=None):
         g = self.data if g is None else g

@@ -236,6 +236,75 @@ class Value:
             made.send()
 {LIKE}{TRAIN}'''
 
+# A method's head, its result, and the share of its operand.
+UNARY = [
+    ("__rsub__(self, number)", "number - self.data", "like(-out.grad, self.data)"),
+    ("__rtruediv__(self, number)", "number / self.data",
+     "like(-out.grad * out.data / self.data, self.data)"),
+    ("__rpow__(self, number)", "number**self.data", "out.grad * out.data * np.log(number)"),
+    ("__neg__(self)", "-self.data", "-out.grad"),
+    ("sum(self, axis=None, keepdims=False)", "self.data.sum(axis=axis, keepdims=keepdims)",
+     "spread(out.grad, self.data, None if keepdims else axis)"),
+    ("mean(self, axis)", "self.data.mean(axis=axis)",
+     "spread(out.grad, self.data, axis) / self.data.shape[axis]"),
+    ("max(self, axis)", "self.data.max(axis=axis)",
+     "spread(out.grad, self.data, axis) * (self.data == spread(out.data, self.data, axis))"),
+    ("reshape(self, *shape)", "self.data.reshape(*shape)", "out.grad.reshape(self.data.shape)"),
+    ("T(self)", "self.data.T", "out.grad.T"),
+    ("__getitem__(self, index)", "self.data[index]", "put(out.grad, self.data, index)"),
+    ("exp(self)", "np.exp(self.data)", "out.grad * out.data"),
+    ("log(self)", "np.log(self.data)", "out.grad / self.data"),
+    ("tanh(self)", "np.tanh(self.data)", "out.grad * (1 - out.data**2)"),
+    ("sigmoid(self)", "0.5 + 0.5 * np.tanh(self.data / 2)",
+     "out.grad * out.data * (1 - out.data)"),
+    ("relu(self)", "np.maximum(self.data, 0.0)", "out.grad * (self.data > 0)"),
+    ("sqrt(self)", "np.sqrt(self.data)", "out.grad / (2 * out.data)"),
+    ("sin(self)", "np.sin(self.data)", "out.grad * np.cos(self.data)"),
+    ("cos(self)", "np.cos(self.data)", "-out.grad * np.sin(self.data)"),
+]  # fmt: skip
+# A method's name, its operator, the shares of its operands, and that of a node beside a number.
+BINARY = [
+    ("add", "+", "out.grad", "out.grad", "out.grad"),
+    ("sub", "-", "out.grad", "-out.grad", "out.grad"),
+    ("mul", "*", "out.grad * other.data", "out.grad * self.data", "out.grad * other"),
+    ("truediv", "/", "out.grad / other.data", "-out.grad * out.data / other.data",
+     "out.grad / other"),
+    ("pow", "**", "out.grad * other.data * self.data ** (other.data - 1)",
+     "out.grad * out.data * np.log(self.data)",
+     "(out.grad * other * self.data ** (other - 1) if other else 0 * out.grad)"),
+]  # fmt: skip
+
+
+def of_one(head: str, result: str, share: str) -> str:
+    return f"""
+    def {head}:
+        out = Value({result}, (self,))
+
+        def send():
+            self.grad = self.grad + {share}
+
+        out.send = send
+        return out
+"""
+
+
+def of_two(name: str, operator: str, first: str, second: str, alone: str) -> str:
+    return f"""
+    def __{name}__(self, other):
+        out = Value(self.data {operator} plain(other), nodes(self, other))
+
+        def send():
+            self.grad = self.grad + like({first}, self.data)
+            other.grad = other.grad + like({second}, other.data)
+
+        def send_beside_a_number():
+            self.grad = self.grad + like({alone}, self.data)
+
+        out.send = send if isinstance(other, Value) else send_beside_a_number
+        return out
+"""
+
+
 CLOSURES = f"""
 import numpy as np
 
@@ -247,109 +316,8 @@ class Value:
         self.data = np.asarray(data, float)
         self.grad = np.zeros_like(self.data)
         self.parents, self.send = parents, lambda: None
-
-    def __add__(self, other):
-        out = Value(self.data + plain(other), nodes(self, other))
-
-        def send():
-            self.grad = self.grad + like(out.grad, self.data)
-            if isinstance(other, Value):
-                other.grad = other.grad + like(out.grad, other.data)
-
-        def send_beside_a_number():
-            self.grad = self.grad + like(out.grad, self.data)
-
-        out.send = send if isinstance(other, Value) else send_beside_a_number
-        return out
-
-    def __mul__(self, other):
-        out = Value(self.data * plain(other), nodes(self, other))
-
-        def send():
-            self.grad = self.grad + like(out.grad * other.data, self.data)
-            other.grad = other.grad + like(out.grad * self.data, other.data)
-
-        def send_beside_a_number():
-            self.grad = self.grad + like(out.grad * other, self.data)
-
-        out.send = send if isinstance(other, Value) else send_beside_a_number
-        return out
-
-    def __sub__(self, other):
-        out = Value(self.data - plain(other), nodes(self, other))
-
-        def send():
-            self.grad = self.grad + like(out.grad, self.data)
-            if isinstance(other, Value):
-                other.grad = other.grad - like(out.grad, other.data)
-
-        def send_beside_a_number():
-            self.grad = self.grad + like(out.grad, self.data)
-
-        out.send = send if isinstance(other, Value) else send_beside_a_number
-        return out
-
-    def __rsub__(self, number):
-        out = Value(number - self.data, (self,))
-
-        def send():
-            self.grad = self.grad + like(-out.grad, self.data)
-
-        out.send = send
-        return out
-
-    def __truediv__(self, other):
-        out = Value(self.data / plain(other), nodes(self, other))
-
-        def send():
-            self.grad = self.grad + like(out.grad / other.data, self.data)
-            other.grad = other.grad + like(-out.grad * out.data / other.data, other.data)
-
-        def send_beside_a_number():
-            self.grad = self.grad + like(out.grad / other, self.data)
-
-        out.send = send if isinstance(other, Value) else send_beside_a_number
-        return out
-
-    def __rtruediv__(self, number):
-        out = Value(number / self.data, (self,))
-
-        def send():
-            self.grad = self.grad + like(-out.grad * out.data / self.data, self.data)
-
-        out.send = send
-        return out
-
-    def __neg__(self):
-        out = Value(-self.data, (self,))
-
-        def send():
-            self.grad = self.grad + -out.grad
-
-        out.send = send
-        return out
-
-    def __pow__(self, n):
-        out = Value(self.data ** plain(n), nodes(self, n))
-
-        def send():
-            self.grad = self.grad + out.grad * n.data * self.data ** (n.data - 1)
-            n.grad = n.grad + out.grad * out.data * np.log(self.data)
-
-        def send_to_a_number():
-            self.grad = self.grad + (out.grad * n * self.data ** (n - 1) if n else 0 * out.grad)
-
-        out.send = send if isinstance(n, Value) else send_to_a_number
-        return out
-
-    def __rpow__(self, number):
-        out = Value(number**self.data, (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * out.data * np.log(number)
-
-        out.send = send
-        return out
+{"".join(of_two(*rule) for rule in BINARY)}{"".join(of_one(*rule) for rule in UNARY)}
+    T = property(T)
 
     def __matmul__(self, other):
         out = Value(self.data @ other.data, (self, other))
@@ -359,138 +327,6 @@ class Value:
             g = out.grad.reshape(len(a), b.shape[1])
             self.grad = self.grad + (g @ b.T).reshape(self.data.shape)
             other.grad = other.grad + (a.T @ g).reshape(other.data.shape)
-
-        out.send = send
-        return out
-
-    def sum(self, axis=None, keepdims=False):
-        out = Value(self.data.sum(axis=axis, keepdims=keepdims), (self,))
-
-        def send():
-            g = out.grad if axis is None or keepdims else np.expand_dims(out.grad, axis)
-            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
-
-        out.send = send
-        return out
-
-    def reshape(self, *shape):
-        out = Value(self.data.reshape(*shape), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad.reshape(self.data.shape)
-
-        out.send = send
-        return out
-
-    @property
-    def T(self):
-        out = Value(self.data.T, (self,))
-
-        def send():
-            self.grad = self.grad + out.grad.T
-
-        out.send = send
-        return out
-
-    def mean(self, axis):
-        out = Value(self.data.mean(axis=axis), (self,))
-
-        def send():
-            g = np.expand_dims(out.grad, axis) / self.data.shape[axis]
-            self.grad = self.grad + np.broadcast_to(g, self.data.shape)
-
-        out.send = send
-        return out
-
-    def max(self, axis):
-        out = Value(self.data.max(axis=axis), (self,))
-
-        def send():
-            is_largest = self.data == np.expand_dims(out.data, axis)
-            self.grad = self.grad + np.expand_dims(out.grad, axis) * is_largest
-
-        out.send = send
-        return out
-
-    def __getitem__(self, index):
-        out = Value(self.data[index], (self,))
-
-        def send():
-            share = np.zeros_like(self.data)
-            np.add.at(share, index, out.grad)
-            self.grad = self.grad + share
-
-        out.send = send
-        return out
-
-    def exp(self):
-        out = Value(np.exp(self.data), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * out.data
-
-        out.send = send
-        return out
-
-    def log(self):
-        out = Value(np.log(self.data), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad / self.data
-
-        out.send = send
-        return out
-
-    def tanh(self):
-        out = Value(np.tanh(self.data), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * (1 - out.data**2)
-
-        out.send = send
-        return out
-
-    def sigmoid(self):
-        out = Value(0.5 + 0.5 * np.tanh(self.data / 2), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * out.data * (1 - out.data)
-
-        out.send = send
-        return out
-
-    def relu(self):
-        out = Value(np.maximum(self.data, 0.0), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * (self.data > 0)
-
-        out.send = send
-        return out
-
-    def sqrt(self):
-        out = Value(np.sqrt(self.data), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad / (2 * out.data)
-
-        out.send = send
-        return out
-
-    def sin(self):
-        out = Value(np.sin(self.data), (self,))
-
-        def send():
-            self.grad = self.grad + out.grad * np.cos(self.data)
-
-        out.send = send
-        return out
-
-    def cos(self):
-        out = Value(np.cos(self.data), (self,))
-
-        def send():
-            self.grad = self.grad - out.grad * np.sin(self.data)
 
         out.send = send
         return out
@@ -512,6 +348,16 @@ def plain(x):
 
 def nodes(*operands):
     return tuple(x for x in operands if isinstance(x, Value))
+
+
+def spread(g, data, axis):
+    return np.broadcast_to(g if axis is None else np.expand_dims(g, axis), data.shape)
+
+
+def put(g, data, index):
+    share = np.zeros_like(data)
+    np.add.at(share, index, g)
+    return share
 {LIKE}{TRAIN}"""
 
 IN_PLACE = changed(patients.ARRAYS, ("parent.grad = parent.grad + fitted", "parent.grad += fitted"))
@@ -540,6 +386,6 @@ def overwriting() -> Iterator[tuple[str, str]]:
         owner = line.strip().partition(".")[0]
         old = f"{owner}.grad = {owner}.grad "
         if old in line and "seed" not in line:
-            new = line.replace(old, f"{owner}.grad = ").replace("= + ", "= ").replace("= - ", "= -")
+            new = line.replace(f"{old}+ ", f"{owner}.grad = ")
             source = "".join([*lines[:place], new, *lines[place + 1 :]])
             yield f"{place} {method} {owner}", source

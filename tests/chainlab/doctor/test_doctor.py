@@ -480,6 +480,7 @@ def changed_text(source, old, new, *_):
     return source.replace("seen.add", "seen.append") if "[], []" in new else source
 
 
+HANDS = inspect.getsource(patients.Graph)
 ASKED = {  # right in most, and not what the project asks for
     "clears all": changed_text(patients.ARRAYS, "if node.parents:", "if True:"),
     "32 bits": changed_text(patients.ARRAYS, "(data, float)", "(data, np.float32)"),
@@ -490,7 +491,7 @@ GRADED = {
     **{f"right: {name}": source for name, source in sound.DESIGNS.items()},
     **ASKED,
     **{
-        K.__name__: f"{inspect.getsource(K)}\nValue = {K.__name__}\n"
+        K.__name__: f"{HANDS}\n\n{inspect.getsource(K)}\nValue = {K.__name__}\n"
         for K in patients.STUDENTS
         if K is not patients.Recursive  # along 2⁴⁰ paths
     },
